@@ -1,0 +1,104 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The floors of the architecture (Sources/LatchkeyService/LatchkeyService.docc/Architecture.md): a target may depend on
+// targets of lower floors, and on floors 2 and 3 on a neighbour; targets of floor 4 never import one another.
+// `Scripts/check` compares the imports of every file with this list.
+
+let settings: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .strictMemorySafety(),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(of name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .testTarget(
+        name: name + "Tests", dependencies: [.target(name: name), "TestSupport"] + dependencies, swiftSettings: settings)
+}
+
+var targets: [Target] = [
+    // Floor 0: C headers, module maps and static inline wrappers of macros.
+    .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+
+    // Floor 1
+    module("ByteCoding"),
+    module("Telemetry"),
+
+    // Floor 2
+    module("KeyCrypto", ["COpenSSL", "ByteCoding"]),
+    module("POSIXSockets", ["CLinux"]),
+    module("EventLoops", ["CLinux", "POSIXSockets", "Telemetry"]),
+
+    // Floor 3: pure rules and formats.
+    module("FairPlay", ["ByteCoding", "KeyCrypto"]),
+    module("DeviceSimulation", ["ByteCoding", "KeyCrypto", "FairPlay"]),
+    module("HTTPMessages", ["ByteCoding"]),
+    module("Entitlements", ["ByteCoding", "KeyCrypto"]),
+    module("ContentKeys", ["ByteCoding", "KeyCrypto"]),
+
+    // Floor 4
+    module("Licensing", ["ByteCoding", "Telemetry", "KeyCrypto", "EventLoops", "FairPlay", "Entitlements", "ContentKeys"]),
+    module("HTTPServing", ["ByteCoding", "Telemetry", "POSIXSockets", "EventLoops", "HTTPMessages"]),
+    module("StorageSQLite", ["CSQLite", "ByteCoding", "KeyCrypto", "ContentKeys"]),
+
+    // Floor 5
+    module(
+        "LatchkeyService",
+        [
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "HTTPMessages",
+            "Entitlements", "ContentKeys", "Licensing", "HTTPServing", "StorageSQLite",
+        ]),
+
+    // Floor 6
+    program("latchkeyd", ["LatchkeyService"]),
+    program(
+        "latchkey",
+        [
+            "LatchkeyService", "DeviceSimulation", "ByteCoding", "KeyCrypto", "FairPlay", "Entitlements", "ContentKeys",
+            "StorageSQLite", "Licensing",
+        ]),
+
+    // Tests
+    .target(
+        name: "TestSupport", dependencies: ["ByteCoding", "KeyCrypto", "CLinux"], path: "Tests/TestSupport",
+        swiftSettings: settings),
+    tests(of: "ByteCoding"),
+    tests(of: "Telemetry"),
+    tests(of: "KeyCrypto", ["ByteCoding"]),
+    tests(of: "POSIXSockets"),
+    tests(of: "EventLoops", ["POSIXSockets"]),
+    tests(of: "FairPlay", ["ByteCoding", "KeyCrypto", "DeviceSimulation"]),
+    tests(of: "DeviceSimulation", ["ByteCoding", "KeyCrypto", "FairPlay"]),
+    tests(of: "HTTPMessages"),
+    tests(of: "Entitlements", ["ByteCoding", "KeyCrypto"]),
+    tests(of: "ContentKeys", ["ByteCoding", "KeyCrypto"]),
+    tests(
+        of: "Licensing",
+        [
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "DeviceSimulation",
+            "Entitlements", "ContentKeys",
+        ]),
+    tests(of: "HTTPServing", ["POSIXSockets", "EventLoops", "HTTPMessages", "Telemetry"]),
+    tests(of: "StorageSQLite", ["ByteCoding", "KeyCrypto", "ContentKeys"]),
+    tests(
+        of: "LatchkeyService",
+        [
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "DeviceSimulation",
+            "HTTPMessages", "Entitlements", "ContentKeys", "Licensing", "HTTPServing", "StorageSQLite", "latchkeyd",
+            "latchkey",
+        ]),
+]
+
+let package = Package(name: "latchkey", targets: targets)

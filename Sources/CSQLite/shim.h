@@ -1,0 +1,16 @@
+// SQLite's header, and static inline wrappers of those macros that Swift cannot import.
+#ifndef LATCHKEY_CSQLITE_SHIM_H
+#define LATCHKEY_CSQLITE_SHIM_H
+
+#include <sqlite3.h>
+
+// SQLITE_TRANSIENT is a cast that Swift cannot import: SQLite copies the bytes before the call returns.
+static inline int latchkey_sqlite3_bind_blob_copy(sqlite3_stmt *statement, int index, const void *bytes, int count) {
+    return sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
+}
+
+static inline int latchkey_sqlite3_bind_text_copy(sqlite3_stmt *statement, int index, const char *text, int count) {
+    return sqlite3_bind_text(statement, index, text, count, SQLITE_TRANSIENT);
+}
+
+#endif
