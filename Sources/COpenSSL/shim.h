@@ -2,6 +2,7 @@
 #ifndef LATCHKEY_COPENSSL_SHIM_H
 #define LATCHKEY_COPENSSL_SHIM_H
 
+#include <openssl/bio.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/ec.h>
@@ -13,5 +14,33 @@
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
+
+// EVP_PKEY_Q_keygen is variadic; the two uses of it are fixed here.
+static inline EVP_PKEY *latchkey_rsa_generate(size_t bits) {
+    return EVP_PKEY_Q_keygen(NULL, NULL, "RSA", bits);
+}
+
+static inline EVP_PKEY *latchkey_p256_generate(void) {
+    return EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256");
+}
+
+// BIO_get_mem_data is a macro over BIO_ctrl.
+static inline long latchkey_bio_memory(BIO *bio, char **bytes) {
+    return BIO_get_mem_data(bio, bytes);
+}
+
+// OPENSSL_malloc and its relatives are macros that add file and line.
+static inline void *latchkey_secure_malloc(size_t count) {
+    return OPENSSL_secure_zalloc(count);
+}
+
+static inline void *latchkey_zalloc(size_t count) {
+    return OPENSSL_zalloc(count);
+}
+
+// Wipes and frees memory of either kind.
+static inline void latchkey_secure_clear_free(void *bytes, size_t count) {
+    OPENSSL_secure_clear_free(bytes, count);
+}
 
 #endif

@@ -1,0 +1,39 @@
+/// Sixteen bytes as two big-endian words: an AES block, an initialization vector, a seed. Nothing secret.
+public struct Bytes16: Hashable, Sendable {
+    public var high: UInt64
+    public var low: UInt64
+
+    @inlinable
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// Nil unless there are exactly 16 bytes.
+    @inlinable
+    public init?(_ bytes: [UInt8]) {
+        guard bytes.count == 16 else { return nil }
+        self.init(bytes, at: 0)
+    }
+
+    /// The 16 bytes from `offset`, which must all be there.
+    @inlinable
+    public init(_ bytes: [UInt8], at offset: Int) {
+        var high: UInt64 = 0
+        var low: UInt64 = 0
+        for index in 0..<8 {
+            high = high << 8 | UInt64(bytes[offset + index])
+            low = low << 8 | UInt64(bytes[offset + 8 + index])
+        }
+        self.init(high: high, low: low)
+    }
+
+    @inlinable
+    public var bytes: [UInt8] {
+        var writer = ByteWriter(capacity: 16)
+        writer.write(self)
+        return writer.bytes
+    }
+
+    public static let zero = Bytes16(high: 0, low: 0)
+}

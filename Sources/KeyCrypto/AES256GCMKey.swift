@@ -1,0 +1,93 @@
+import COpenSSL
+
+/// A key-encryption key: seals secrets with AES-256-GCM (NIST SP 800-38D).
+///
+/// A sealed secret is `nonce (12) ‖ ciphertext ‖ tag (16)`; the nonce is random for each sealing.
+package final class AES256GCMKey: Sendable {
+    package static let keySize = 32
+    private static let nonceSize = 12
+    private static let tagSize = 16
+
+    private let key: SecretBytes
+    private let cipher: GCMCipher
+
+    /// Throws `wrongSize` unless the key has 32 bytes.
+    package init(_ key: consuming SecretBytes) throws(CryptoError) {
+        let count = key.count
+        guard count == Self.keySize else { throw .wrongSize(expected: Self.keySize, actual: count) }
+        self.key = key
+        self.cipher = try GCMCipher()
+    }
+
+    /// Seals a secret; `associatedData` is bound to it but not contained.
+    package func seal(_ secret: borrowing SecretBytes, associatedData: [UInt8]) throws(CryptoError) -> [UInt8] {
+        let nonce = try RandomBytes.generate(count: Self.nonceSize)
+        var body = [UInt8](repeating: 0, count: secret.count + Self.tagSize)
+        guard let context = unsafe EVP_CIPHER_CTX_new() else { throw .operationFailed("seal") }
+        defer { unsafe EVP_CIPHER_CTX_free(context) }
+        var written: Int32 = 0
+        let sealed = unsafe key.withUnsafeMemory { keyBytes in
+            unsafe secret.withUnsafeMemory { plain in
+                unsafe body.withUnsafeMutableBufferPointer { output in
+                    // The output has room for the secret and the tag behind it.
+                    guard let base = output.baseAddress else { return false }
+                    return unsafe EVP_EncryptInit_ex2(context, cipher.pointer, keyBytes, nonce, nil) == 1
+                        && EVP_EncryptUpdate(context, nil, &written, associatedData, Int32(associatedData.count)) == 1
+                        && EVP_EncryptUpdate(context, base, &written, plain, Int32(secret.count)) == 1
+                        && EVP_EncryptFinal_ex(context, base + secret.count, &written) == 1
+                        && EVP_CIPHER_CTX_ctrl(
+                            context, EVP_CTRL_AEAD_GET_TAG, Int32(Self.tagSize), base + secret.count) == 1
+                }
+            }
+        }
+        guard sealed else { throw .operationFailed("seal") }
+        return nonce + body
+    }
+
+    /// Opens what `seal` made. Throws `authenticationFailed` for another key, other associated data, or altered bytes.
+    package func open(_ sealed: [UInt8], associatedData: [UInt8]) throws(CryptoError) -> SecretBytes {
+        let count = sealed.count - Self.nonceSize - Self.tagSize
+        guard count > 0 else { throw .authenticationFailed }
+        guard let context = unsafe EVP_CIPHER_CTX_new() else { throw .operationFailed("open") }
+        defer { unsafe EVP_CIPHER_CTX_free(context) }
+        let secret = SecretBytes(count: count)
+        var tag = Array(sealed.suffix(Self.tagSize))
+        var written: Int32 = 0
+        let opened = unsafe key.withUnsafeMemory { keyBytes in
+            unsafe secret.withUnsafeMemory { plain in
+                unsafe sealed.withUnsafeBufferPointer { input in
+                    // `count` bytes lie between the nonce and the tag, as the guard showed.
+                    guard let base = input.baseAddress else { return false }
+                    return unsafe EVP_DecryptInit_ex2(context, cipher.pointer, keyBytes, base, nil) == 1
+                        && EVP_DecryptUpdate(context, nil, &written, associatedData, Int32(associatedData.count)) == 1
+                        && EVP_DecryptUpdate(context, plain, &written, base + Self.nonceSize, Int32(count)) == 1
+                        && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(Self.tagSize), &tag) == 1
+                        && EVP_DecryptFinal_ex(context, plain + count, &written) == 1
+                }
+            }
+        }
+        guard opened else {
+            ERR_clear_error()
+            throw .authenticationFailed
+        }
+        return secret
+    }
+}
+
+/// The one owner of the fetched cipher.
+@safe
+private final class GCMCipher: @unchecked Sendable {
+    // Safe to share: a fetched cipher is immutable and counted atomically.
+    let pointer: OpaquePointer
+
+    init() throws(CryptoError) {
+        guard let pointer = unsafe EVP_CIPHER_fetch(nil, "AES-256-GCM", nil) else {
+            throw .operationFailed("fetch AES")
+        }
+        unsafe self.pointer = pointer
+    }
+
+    deinit {
+        unsafe EVP_CIPHER_free(pointer)
+    }
+}

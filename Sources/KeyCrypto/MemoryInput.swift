@@ -1,0 +1,33 @@
+import COpenSSL
+
+/// Bytes lent to OpenSSL's readers.
+enum MemoryInput {
+    /// Calls `body` with a reader over `bytes`, which must not keep it.
+    static func read<Result>(_ bytes: [UInt8], _ body: (OpaquePointer) -> Result?) -> Result? {
+        unsafe bytes.withUnsafeBytes { buffer in
+            // The reader refers to `buffer` and is freed before it goes.
+            guard let bio = unsafe BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count)) else { return nil }
+            defer { unsafe BIO_free(bio) }
+            return unsafe body(bio)
+        }
+    }
+
+    /// Whether the bytes are PEM rather than DER: after white space they begin with five hyphens.
+    static func isPEM(_ bytes: [UInt8]) -> Bool {
+        bytes.drop { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }.starts(with: "-----".utf8)
+    }
+}
+
+/// Bytes that OpenSSL's writers produce, taken over into secret memory.
+enum MemoryOutput {
+    static func collect(_ body: (OpaquePointer) -> Bool) throws(CryptoError) -> SecretBytes {
+        guard let bio = unsafe BIO_new(BIO_s_secmem()) else { throw .operationFailed("make a buffer") }
+        defer { unsafe BIO_free(bio) }
+        var start: UnsafeMutablePointer<CChar>?
+        guard unsafe body(bio) else { throw .operationFailed("write a key") }
+        let count = unsafe latchkey_bio_memory(bio, &start)
+        guard count > 0, let start = unsafe start else { throw .operationFailed("write a key") }
+        // `start` points at `count` bytes that live as long as `bio`.
+        return unsafe SecretBytes(copying: RawSpan(_unsafeStart: start, byteCount: count))
+    }
+}

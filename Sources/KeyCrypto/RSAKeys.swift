@@ -1,0 +1,127 @@
+import COpenSSL
+
+/// The digest of an OAEP padding, used for the label and for MGF1 alike; the label is empty.
+package enum OAEPDigest: Sendable, Equatable {
+    /// SPC version 1 (protocol, section 1.1).
+    case sha1
+    /// SPC version 2 and 3.
+    case sha256
+
+    var name: String {
+        switch self {
+        case .sha1: "SHA1"
+        case .sha256: "SHA256"
+        }
+    }
+}
+
+/// An RSA private key; shared by all loops, which keep their own contexts for it.
+package final class RSAPrivateKey: Sendable {
+    let key: OpenSSLKey
+
+    private init(_ key: OpenSSLKey) {
+        self.key = key
+    }
+
+    /// PEM (with its passphrase if it is encrypted) or DER, PKCS#8 or PKCS#1. Throws `notAKey`.
+    package convenience init(
+        parsing bytes: [UInt8], passphrase: borrowing SecretBytes? = nil
+    ) throws(CryptoError) {
+        guard let key = OpenSSLKey.privateKey(from: bytes, passphrase: passphrase), key.isKind("RSA") else {
+            throw .notAKey("an RSA private key in PEM or DER, and the right passphrase if it is encrypted")
+        }
+        self.init(key)
+    }
+
+    /// A fresh key with a modulus of `bits` (1024 or 2048 in FairPlay).
+    package static func generate(bits: Int) throws(CryptoError) -> RSAPrivateKey {
+        guard let key = unsafe OpenSSLKey(owning: latchkey_rsa_generate(bits)) else {
+            throw .operationFailed("generate an RSA key")
+        }
+        return RSAPrivateKey(key)
+    }
+
+    /// The size of the modulus and of every ciphertext, in bytes.
+    package var modulusSize: Int { key.size }
+
+    package var publicKey: RSAPublicKey { RSAPublicKey(key) }
+
+    /// PKCS#8 PEM without encryption.
+    package func privatePEM() throws(CryptoError) -> SecretBytes {
+        try key.privatePEM()
+    }
+}
+
+/// An RSA public key, as a device uses it.
+package final class RSAPublicKey: Sendable {
+    let key: OpenSSLKey
+
+    init(_ key: OpenSSLKey) {
+        self.key = key
+    }
+
+    package var modulusSize: Int { key.size }
+
+    package func matches(_ privateKey: RSAPrivateKey) -> Bool {
+        key.hasSamePublicPart(as: privateKey.key)
+    }
+
+    /// OAEP with an empty label. The result has `modulusSize` bytes.
+    package func encrypt(_ message: borrowing SecretBytes, padding: OAEPDigest) throws(CryptoError) -> [UInt8] {
+        guard let context = RSAOperationContext(key: key, padding: padding, decrypting: false) else {
+            throw .operationFailed("start RSA")
+        }
+        return try context.encrypt(message)
+    }
+}
+
+/// The one owner of an `EVP_PKEY_CTX`, prepared for OAEP in one direction; one thread at a time may use it.
+@safe
+final class RSAOperationContext {
+    private let context: OpaquePointer
+    private let modulusSize: Int
+
+    init?(key: OpenSSLKey, padding: OAEPDigest, decrypting: Bool) {
+        guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil) else { return nil }
+        unsafe self.context = context
+        self.modulusSize = key.size
+        let prepared =
+            unsafe (decrypting ? EVP_PKEY_decrypt_init(context) : EVP_PKEY_encrypt_init(context)) == 1
+            && EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_OAEP_PADDING) == 1
+            && EVP_PKEY_CTX_set_rsa_oaep_md_name(context, padding.name, nil) == 1
+            && EVP_PKEY_CTX_set_rsa_mgf1_md_name(context, padding.name, nil) == 1
+        if !prepared { return nil }
+    }
+
+    deinit {
+        unsafe EVP_PKEY_CTX_free(context)
+    }
+
+    func encrypt(_ message: borrowing SecretBytes) throws(CryptoError) -> [UInt8] {
+        var output = [UInt8](repeating: 0, count: modulusSize)
+        var size = modulusSize
+        let encrypted = unsafe message.withUnsafeMemory { bytes in
+            // `output` has room for one modulus, which is what OAEP gives.
+            unsafe output.withUnsafeMutableBufferPointer { buffer in
+                unsafe EVP_PKEY_encrypt(context, buffer.baseAddress, &size, bytes, message.count)
+            }
+        }
+        guard encrypted == 1, size == modulusSize else { throw .operationFailed("encrypt with RSA") }
+        return output
+    }
+
+    /// Decrypts into `output` (at least one modulus long) and gives the size of the message, or nil where the padding does not fit.
+    func decrypt(_ ciphertext: RawSpan, into output: borrowing SecretBytes) -> Int? {
+        precondition(output.count >= modulusSize, "the output has room for a whole modulus")
+        var size = output.count
+        let decrypted = unsafe ciphertext.withUnsafeBytes { input in
+            unsafe output.withUnsafeMemory { memory in
+                unsafe EVP_PKEY_decrypt(
+                    context, memory, &size, input.bindMemory(to: UInt8.self).baseAddress, input.count)
+            }
+        }
+        // The queue is cleared on every path, so that a refusal costs what a success costs and leaves no text behind.
+        ERR_clear_error()
+        return decrypted == 1 ? size : nil
+    }
+}

@@ -1,0 +1,109 @@
+import Synchronization
+
+/// One session key to be unwrapped: a lane of a batch.
+///
+/// The key is 16 bytes whatever happens: until the backend has run, and where the padding or the size does not fit, it is a random one.
+/// What follows then runs through the same code for good and bad ciphertexts alike, and fails at its end.
+package final class RSAUnwrapJob {
+    package static let sessionKeySize = 16
+
+    let key: RSAPrivateKey
+    let padding: OAEPDigest
+    let message: [UInt8]
+    let range: Range<Int>
+
+    /// The session key, 16 bytes; random unless `isGenuine`.
+    package let sessionKey: SecretBytes
+    /// Whether the ciphertext held a session key of 16 bytes. False until the backend has run.
+    package fileprivate(set) var isGenuine = false
+
+    /// `range` of `message` is the ciphertext; `decoy` is the random key that stands in for one that cannot be had.
+    package init(
+        key: RSAPrivateKey, padding: OAEPDigest, message: [UInt8], range: Range<Int>, decoy: consuming SecretBytes
+    ) {
+        precondition(decoy.count == Self.sessionKeySize, "a session key has 16 bytes")
+        self.key = key
+        self.padding = padding
+        self.message = message
+        self.range = range
+        self.sessionKey = decoy
+    }
+
+    /// Takes over the first 16 bytes of `output` if they are the whole message, in a time that does not depend on it.
+    fileprivate func settle(output: borrowing SecretBytes, size: Int?) {
+        let fits = size == Self.sessionKeySize
+        let mask: UInt8 = fits ? 0xFF : 0
+        unsafe sessionKey.withUnsafeMemory { target in
+            unsafe output.withUnsafeMemory { source in
+                // Both have at least 16 bytes: the one by `init`, the other holds a whole modulus.
+                for index in 0..<Self.sessionKeySize {
+                    unsafe target[index] = (source[index] & mask) | (target[index] & ~mask)
+                }
+            }
+        }
+        isGenuine = fits
+    }
+}
+
+/// How many private operations a process has run: the counter that shows that a refused token bought none.
+package final class RSAOperationCount: Sendable {
+    private let total = Atomic<UInt64>(0)
+
+    package init() {}
+
+    package var value: UInt64 { total.load(ordering: .relaxed) }
+
+    func add(_ count: Int) {
+        total.wrappingAdd(UInt64(count), ordering: .relaxed)
+    }
+}
+
+/// Unwraps session keys in batches. A backend belongs to one loop.
+///
+/// RSA is nearly all of a licence's cost, so requests of one turn are collected and handed over together; a backend that computes
+/// several lanes at once uses that.
+package protocol RSAUnwrapper: AnyObject {
+    /// Settles every job of the batch; a job whose ciphertext does not open keeps its random key.
+    func unwrap(_ batch: [RSAUnwrapJob])
+}
+
+/// The backend that is always there: OpenSSL, one operation after another, with contexts prepared once per key.
+package final class OpenSSLRSAUnwrapper: RSAUnwrapper {
+    private struct ContextName: Hashable {
+        let key: ObjectIdentifier
+        let padding: OAEPDigest
+    }
+
+    private let count: RSAOperationCount
+    // A context keeps its key alive, so that no identifier is ever used for a second key.
+    private var contexts: [ContextName: (key: RSAPrivateKey, context: RSAOperationContext)] = [:]
+    /// Where a message lands before its size is known: as long as the largest modulus (4096 bits).
+    private let output = SecretBytes(count: 512)
+
+    package init(counting count: RSAOperationCount) {
+        self.count = count
+    }
+
+    package func unwrap(_ batch: [RSAUnwrapJob]) {
+        for job in batch {
+            count.add(1)
+            job.settle(output: output, size: decrypt(job))
+        }
+    }
+
+    private func decrypt(_ job: RSAUnwrapJob) -> Int? {
+        guard let context = context(for: job) else { return nil }
+        let message = job.message
+        return unsafe context.decrypt(message.span.bytes.extracting(job.range), into: output)
+    }
+
+    private func context(for job: RSAUnwrapJob) -> RSAOperationContext? {
+        let name = ContextName(key: ObjectIdentifier(job.key), padding: job.padding)
+        if let known = contexts[name] { return known.context }
+        guard job.key.modulusSize <= output.count,
+            let made = RSAOperationContext(key: job.key.key, padding: job.padding, decrypting: true)
+        else { return nil }
+        contexts[name] = (job.key, made)
+        return made
+    }
+}

@@ -1,0 +1,125 @@
+package import ByteCoding
+import COpenSSL
+
+/// Key material: one owner, wiped when it ends, never printed.
+///
+/// The bytes sit in OpenSSL's secure heap: locked in memory, left out of core files, between guard pages. When that heap is full
+/// they come from the ordinary heap, and are wiped all the same.
+@safe
+package struct SecretBytes: ~Copyable, @unchecked Sendable {
+    // Safe to send: the memory belongs to this value alone, and `~Copyable` means one owner at a time.
+    private let storage: UnsafeMutableRawBufferPointer
+
+    /// `count` zero bytes; at least one.
+    package init(count: Int) {
+        precondition(count > 0, "a secret has at least one byte")
+        SecureHeap.prepare()
+        // Both calls give zeroed memory of `count` bytes or nothing; the one owner frees it in `deinit`.
+        guard let memory = unsafe latchkey_secure_malloc(count) ?? latchkey_zalloc(count) else {
+            preconditionFailure("out of memory")
+        }
+        unsafe storage = UnsafeMutableRawBufferPointer(start: memory, count: count)
+    }
+
+    /// A copy of bytes that came from a file or a message; the caller wipes or drops its own copy.
+    package init(copying bytes: RawSpan) {
+        self.init(count: bytes.byteCount)
+        // `storage` has exactly `byteCount` bytes.
+        unsafe bytes.withUnsafeBytes { source in unsafe storage.copyMemory(from: source) }
+    }
+
+    /// A copy of an array that came from a file or a message. The array itself is not wiped.
+    package init(copying bytes: [UInt8]) {
+        unsafe self.init(copying: bytes.span.bytes)
+    }
+
+    /// `count` bytes from the system's random generator, by way of OpenSSL.
+    ///
+    /// Throws `randomnessUnavailable` when it has none.
+    package static func random(count: Int) throws(CryptoError) -> SecretBytes {
+        let secret = SecretBytes(count: count)
+        // The buffer has `count` bytes and lives as long as `secret`.
+        guard unsafe RAND_priv_bytes(secret.storage.baseAddress, Int32(count)) == 1 else {
+            throw .randomnessUnavailable
+        }
+        return secret
+    }
+
+    package var count: Int { unsafe storage.count }
+
+    /// Lends the bytes for reading.
+    package borrowing func withBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (RawSpan) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        // The span ends with the call, before `storage` can be freed.
+        try unsafe body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(storage)))
+    }
+
+    /// A second owner of the same bytes.
+    package borrowing func copy() -> SecretBytes {
+        copy(0..<count)
+    }
+
+    /// An owner of a part; `range` must lie within.
+    package borrowing func copy(_ range: Range<Int>) -> SecretBytes {
+        withBytes { bytes in SecretBytes(copying: bytes.extracting(range)) }
+    }
+
+    /// The bytes as an array that nobody wipes: for what leaves the process on purpose, and for tests.
+    package borrowing func revealed() -> [UInt8] {
+        withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) } }
+    }
+
+    /// The 16 bytes from `offset`, as a value that nobody wipes.
+    package borrowing func revealedBytes16(at offset: Int = 0) -> Bytes16 {
+        // Both loads lie within `storage`: `extracting` checks the bounds.
+        withBytes { bytes in
+            let part = bytes.extracting(offset..<offset + 16)
+            return unsafe Bytes16(
+                high: UInt64(bigEndian: part.unsafeLoadUnaligned(as: UInt64.self)),
+                low: UInt64(bigEndian: part.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+        }
+    }
+
+    /// Whether both hold the same bytes, in a time that depends on the size alone.
+    package borrowing func isEqual(to other: borrowing SecretBytes) -> Bool {
+        // Both buffers have `count` bytes.
+        unsafe count == other.count && CRYPTO_memcmp(storage.baseAddress, other.storage.baseAddress, count) == 0
+    }
+
+    /// Lends the memory to this module's calls into OpenSSL.
+    borrowing func withUnsafeMemory<Result, Failure: Error>(
+        _ body: (UnsafeMutablePointer<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard let base = unsafe storage.bindMemory(to: UInt8.self).baseAddress else {
+            preconditionFailure("a secret has at least one byte")
+        }
+        return try unsafe body(base)
+    }
+
+    deinit {
+        unsafe latchkey_secure_clear_free(storage.baseAddress, storage.count)
+    }
+}
+
+/// OpenSSL's secure heap, set up once.
+private enum SecureHeap {
+    /// 2 MiB: about thirty thousand secrets of one slot. Debian lets a process lock 8 MiB.
+    private static let size = 2 << 20
+    private static let slotSize = 64
+
+    private static let isPrepared: Bool = CRYPTO_secure_malloc_init(size, slotSize) != 0
+
+    static func prepare() {
+        _ = isPrepared
+    }
+}
+
+/// A secret that several owners hold, such as a key that a whole process uses.
+package final class SharedSecret: Sendable {
+    package let bytes: SecretBytes
+
+    package init(_ bytes: consuming SecretBytes) {
+        self.bytes = bytes
+    }
+}
