@@ -1,7 +1,7 @@
 """Opens the public verification vectors, which are not part of this repository.
 
-They lie in the folder that `LATCHKEY_VECTORS` names (default `../shared/vectors`, relative to the repository root). The fixed
-DASk of their development credential is read from that folder's README.
+They lie in the folder that `LATCHKEY_VECTORS` names (default `../shared/vectors`, relative to the repository root).
+The fixed DASk of their development credential is read from that folder's README.
 """
 
 import os
