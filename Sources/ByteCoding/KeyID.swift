@@ -67,6 +67,7 @@ package struct KeyID: Hashable, Sendable {
 }
 
 extension KeyID: Comparable {
+    /// Orders identifiers as their bytes.
     package static func < (left: KeyID, right: KeyID) -> Bool {
         (left.high, left.low) < (right.high, right.low)
     }
