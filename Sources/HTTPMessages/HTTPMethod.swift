@@ -22,6 +22,6 @@ package enum HTTPMethod: String, Sendable, CaseIterable {
 
 /// The protocol version of a message.
 package enum HTTPVersion: Sendable {
-    case http1_0
-    case http1_1
+    case http10
+    case http11
 }

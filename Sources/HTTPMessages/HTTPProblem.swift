@@ -71,7 +71,7 @@ package enum HTTPMalformation: String, Equatable, Sendable {
     case contentLengthWithTransferEncoding
     case transferEncodingRepeated
     case transferEncodingInvalid
-    case transferEncodingInVersion1_0
+    case transferEncodingInVersion10
     case chunkSize
     case chunkExtension
     case chunkEnd
