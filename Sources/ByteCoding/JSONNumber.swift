@@ -1,0 +1,76 @@
+/// A JSON number, kept exactly as its digits.
+package struct JSONNumber: Sendable {
+    /// The number in the grammar of RFC 8259 section 6, whatever dialect it was written in.
+    package let text: String
+
+    init(text: String) {
+        self.text = text
+    }
+
+    /// The value, if it is a whole number from 0 to 2^64-1, however it is spelled ("1e3" and "1.0" are whole).
+    package var unsigned: UInt64? {
+        guard let (isNegative, magnitude) = whole else { return nil }
+        return isNegative && magnitude != 0 ? nil : magnitude
+    }
+
+    /// The value, if it is a whole number from -2^63 to 2^63-1, however it is spelled.
+    package var signed: Int64? {
+        guard let (isNegative, magnitude) = whole else { return nil }
+        if !isNegative { return Int64(exactly: magnitude) }
+        return magnitude <= Int64.min.magnitude ? Int64(truncatingIfNeeded: 0 &- magnitude) : nil
+    }
+
+    /// The nearest binary fraction, or nil if that is not finite.
+    package var double: Double? {
+        guard let value = Double(text), value.isFinite else { return nil }
+        return value
+    }
+
+    /// Sign and magnitude of a whole number below 2^64, by exact arithmetic on the digits.
+    private var whole: (isNegative: Bool, magnitude: UInt64)? {
+        var digits: [UInt8] = []
+        var exponent = 0
+        var isFraction = false
+        var rest = Array(text.utf8)[...]
+        let isNegative = rest.first == UInt8(ascii: "-")
+        if isNegative { rest.removeFirst() }
+        while let byte = rest.first, byte != UInt8(ascii: "e"), byte != UInt8(ascii: "E") {
+            rest.removeFirst()
+            if byte == UInt8(ascii: ".") {
+                isFraction = true
+            } else {
+                digits.append(byte - UInt8(ascii: "0"))
+                if isFraction { exponent -= 1 }
+            }
+        }
+        exponent += Self.exponent(rest.dropFirst())
+        while digits.last == 0 {
+            digits.removeLast()
+            exponent += 1
+        }
+        guard !digits.isEmpty else { return (isNegative, 0) }
+        guard exponent >= 0, exponent < 20 else { return nil }
+        return Self.magnitude(digits + repeatElement(0, count: exponent)).map { (isNegative, $0) }
+    }
+
+    /// The exponent, or a value that is far out of every range: texts are short, so digits cannot make up for it.
+    private static func exponent(_ digits: ArraySlice<UInt8>) -> Int {
+        guard !digits.isEmpty else { return 0 }
+        let limit = 1_000_000
+        let isNegative = digits.first == UInt8(ascii: "-")
+        let magnitude = digits.drop { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") }
+            .reduce(0) { min($0 * 10 + Int($1 - UInt8(ascii: "0")), limit) }
+        return isNegative ? -magnitude : magnitude
+    }
+
+    private static func magnitude(_ digits: [UInt8]) -> UInt64? {
+        var value: UInt64 = 0
+        for digit in digits {
+            let (product, productOverflows) = value.multipliedReportingOverflow(by: 10)
+            let (sum, sumOverflows) = product.addingReportingOverflow(UInt64(digit))
+            guard !productOverflows, !sumOverflows else { return nil }
+            value = sum
+        }
+        return value
+    }
+}

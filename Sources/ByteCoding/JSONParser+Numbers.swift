@@ -1,0 +1,99 @@
+/// Numbers (RFC 8259 section 6, and the JSON5 spellings of them).
+extension JSONParser {
+    /// The most bytes that a number may have, so that none takes long to convert.
+    private static let numberSizeMaximum = 128
+
+    /// Reads the number that begins here and puts it in the form of RFC 8259.
+    mutating func parseNumber() throws(JSONError) -> JSONNumber {
+        let position = cursor.position
+        guard isNumberStart(cursor.byte) else { throw unexpected() }
+        var text: [UInt8] = []
+        if skip("-") {
+            text.append(UInt8(ascii: "-"))
+        } else if isJSON5 {
+            _ = skip("+")
+        }
+        if isJSON5, cursor.byte == UInt8(ascii: "0"), cursor.byte(ahead: 1).map({ $0 | 0x20 }) == UInt8(ascii: "x") {
+            try parseHexadecimalInteger(into: &text, position)
+        } else {
+            try parseDecimal(into: &text, position)
+        }
+        guard cursor.offset - position.byteOffset <= Self.numberSizeMaximum, !isNumberByte(cursor.byte) else {
+            throw .invalidNumber(at: position)
+        }
+        return JSONNumber(text: String(decoding: text, as: UTF8.self))
+    }
+
+    private mutating func parseDecimal(into text: inout [UInt8], _ position: TextPosition) throws(JSONError) {
+        let whole = takeDigits()
+        guard isJSON5 || !whole.isEmpty else { throw numberError(position) }
+        guard whole.count < 2 || whole.first != UInt8(ascii: "0") else { throw .invalidNumber(at: position) }
+        text.append(contentsOf: whole.isEmpty ? [UInt8(ascii: "0")] : whole)
+        if skip(".") {
+            let fraction = takeDigits()
+            guard !fraction.isEmpty || isJSON5 && !whole.isEmpty else { throw numberError(position) }
+            if !fraction.isEmpty { text.append(contentsOf: [UInt8(ascii: ".")] + fraction) }
+        } else if whole.isEmpty {
+            throw numberError(position)
+        }
+        if skip("e") || skip("E") { try parseExponent(into: &text, position) }
+    }
+
+    private mutating func parseExponent(into text: inout [UInt8], _ position: TextPosition) throws(JSONError) {
+        text.append(UInt8(ascii: "e"))
+        if skip("-") {
+            text.append(UInt8(ascii: "-"))
+        } else {
+            _ = skip("+")
+        }
+        let digits = takeDigits()
+        guard !digits.isEmpty else { throw numberError(position) }
+        text.append(contentsOf: digits)
+    }
+
+    private mutating func parseHexadecimalInteger(
+        into text: inout [UInt8], _ position: TextPosition
+    ) throws(JSONError) {
+        cursor.advance(by: 2)
+        guard cursor.byte.flatMap(Hexadecimal.value(ofDigit:)) != nil else { throw numberError(position) }
+        var value: UInt64 = 0
+        while let digit = cursor.byte.flatMap(Hexadecimal.value(ofDigit:)) {
+            guard value >> 60 == 0 else { throw .invalidNumber(at: position) }
+            value = value << 4 | UInt64(digit)
+            cursor.advance()
+        }
+        text.append(contentsOf: String(value).utf8)
+    }
+
+    private mutating func takeDigits() -> [UInt8] {
+        let start = cursor.offset
+        while let byte = cursor.byte, isDigit(byte) { cursor.advance() }
+        return Array(cursor.bytes(since: start))
+    }
+
+    private func isNumberStart(_ byte: UInt8?) -> Bool {
+        guard let byte else { return false }
+        let isJSON5Start = byte == UInt8(ascii: "+") || byte == UInt8(ascii: ".")
+        return isDigit(byte) || byte == UInt8(ascii: "-") || isJSON5 && isJSON5Start
+    }
+
+    /// Whether this byte right behind a number shows that the number was meant to go on.
+    private func isNumberByte(_ byte: UInt8?) -> Bool {
+        guard let byte else { return false }
+        return switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "."), UInt8(ascii: "+"), UInt8(ascii: "-"),
+            UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    private func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+
+    private func numberError(_ position: TextPosition) -> JSONError {
+        cursor.byte == nil ? .unexpectedEnd(at: cursor.position) : .invalidNumber(at: position)
+    }
+}

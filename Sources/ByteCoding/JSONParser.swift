@@ -1,0 +1,135 @@
+/// One pass over a text that is known to be UTF-8: values, arrays and objects. Its extensions read what these consist of.
+struct JSONParser {
+    let dialect: JSONDialect
+    private let depthMaximum: Int
+    var cursor: TextCursor
+
+    init(bytes: [UInt8], dialect: JSONDialect, depthMaximum: Int) {
+        self.dialect = dialect
+        self.depthMaximum = depthMaximum
+        cursor = TextCursor(bytes: bytes)
+    }
+
+    var isJSON5: Bool {
+        switch dialect {
+        case .strict: false
+        case .json5: true
+        }
+    }
+
+    mutating func parseDocument() throws(JSONError) -> JSONNode {
+        try skipTrivia()
+        let node = try parseValue(depth: 0)
+        try skipTrivia()
+        guard cursor.byte == nil else { throw .trailingContent(at: cursor.position) }
+        return node
+    }
+
+    /// Reads the value that begins here; `depth` counts the containers around it.
+    private mutating func parseValue(depth: Int) throws(JSONError) -> JSONNode {
+        let position = cursor.position
+        guard let first = cursor.byte else { throw .unexpectedEnd(at: position) }
+        let value: JSONValue
+        switch first {
+        case UInt8(ascii: "{"): value = .object(try parseObject(depth: depth + 1))
+        case UInt8(ascii: "["): value = .array(try parseArray(depth: depth + 1))
+        case UInt8(ascii: "\""): value = .string(try parseString())
+        case UInt8(ascii: "'") where isJSON5: value = .string(try parseString())
+        case UInt8(ascii: "n"): value = try parseWord("null", meaning: .null)
+        case UInt8(ascii: "t"): value = try parseWord("true", meaning: .bool(true))
+        case UInt8(ascii: "f"): value = try parseWord("false", meaning: .bool(false))
+        default: value = .number(try parseNumber())
+        }
+        return JSONNode(value: value, position: position)
+    }
+
+    private mutating func parseArray(depth: Int) throws(JSONError) -> [JSONNode] {
+        try enterContainer(depth: depth)
+        var elements: [JSONNode] = []
+        if skip("]") { return elements }
+        repeat {
+            elements.append(try parseValue(depth: depth))
+        } while try continuesContainer(closedBy: "]")
+        return elements
+    }
+
+    private mutating func parseObject(depth: Int) throws(JSONError) -> JSONObject {
+        try enterContainer(depth: depth)
+        var object = JSONObject()
+        if skip("}") { return object }
+        repeat {
+            object.append(try parseMember(of: object, depth: depth))
+        } while try continuesContainer(closedBy: "}")
+        object.finish()
+        return object
+    }
+
+    private mutating func parseMember(of object: JSONObject, depth: Int) throws(JSONError) -> JSONMember {
+        let position = cursor.position
+        let name = try parseName()
+        guard !object.contains(name) else { throw .duplicateMember(at: position) }
+        try skipTrivia()
+        guard skip(":") else { throw unexpected() }
+        try skipTrivia()
+        return JSONMember(name: name, namePosition: position, node: try parseValue(depth: depth))
+    }
+
+    private mutating func parseName() throws(JSONError) -> String {
+        switch cursor.byte {
+        case UInt8(ascii: "\""): return try parseString()
+        case UInt8(ascii: "'") where isJSON5: return try parseString()
+        default:
+            let start = cursor.offset
+            while isJSON5, let byte = cursor.byte, Self.isNameByte(byte, isFirst: cursor.offset == start) {
+                cursor.advance()
+            }
+            guard cursor.offset > start else { throw unexpected() }
+            return String(decoding: cursor.bytes(since: start), as: UTF8.self)
+        }
+    }
+
+    private mutating func parseWord(_ word: String, meaning: JSONValue) throws(JSONError) -> JSONValue {
+        for expected in word.utf8 {
+            guard cursor.byte == expected else { throw unexpected() }
+            cursor.advance()
+        }
+        return meaning
+    }
+
+    private mutating func enterContainer(depth: Int) throws(JSONError) {
+        guard depth <= depthMaximum else { throw .tooDeep(at: cursor.position) }
+        cursor.advance()
+        try skipTrivia()
+    }
+
+    /// After an element: true if another one begins here, false if the container has ended.
+    private mutating func continuesContainer(closedBy close: Unicode.Scalar) throws(JSONError) -> Bool {
+        try skipTrivia()
+        if skip(close) { return false }
+        guard skip(",") else { throw unexpected() }
+        try skipTrivia()
+        return !(isJSON5 && skip(close))
+    }
+
+    mutating func skip(_ character: Unicode.Scalar) -> Bool {
+        guard cursor.byte == UInt8(ascii: character) else { return false }
+        cursor.advance()
+        return true
+    }
+
+    /// The error for a character that has no place here, or for the end of the text.
+    func unexpected() -> JSONError {
+        cursor.byte == nil ? .unexpectedEnd(at: cursor.position) : .unexpectedCharacter(at: cursor.position)
+    }
+
+    /// ECMAScript's IdentifierName, reduced to ASCII and without escapes.
+    private static func isNameByte(_ byte: UInt8, isFirst: Bool) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"),
+            UInt8(ascii: "$"):
+            true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): !isFirst
+        default: false
+        }
+    }
+}

@@ -1,0 +1,204 @@
+/// Appends one JSON value to a buffer, member by member.
+///
+/// There is no tree: what is written is bytes at once, and commas and brackets come of themselves, so the result is
+/// always well formed as long as every object gets distinct names. Strings are escaped so that the text is one line and
+/// has no control character, the ones from U+007F to U+009F included, which some terminals obey.
+package struct JSONWriter: Sendable {
+    /// What has been written so far.
+    package private(set) var bytes: [UInt8] = []
+
+    /// Whether the next value or name follows another one in the same container.
+    private var followsElement = false
+
+    /// Reserves room for a text of about this many bytes.
+    package init(expectedSize: Int = 256) {
+        bytes.reserveCapacity(expectedSize)
+    }
+
+    /// One JSON object as text.
+    package static func object(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.object(write)
+        return writer.bytes
+    }
+
+    // MARK: Values
+
+    /// Writes an object whose members the closure writes.
+    package mutating func object(_ writeMembers: (inout JSONWriter) -> Void) {
+        beginValue()
+        append("{")
+        followsElement = false
+        writeMembers(&self)
+        append("}")
+        followsElement = true
+    }
+
+    /// Writes an array whose elements the closure writes.
+    package mutating func array(_ writeElements: (inout JSONWriter) -> Void) {
+        beginValue()
+        append("[")
+        followsElement = false
+        writeElements(&self)
+        append("]")
+        followsElement = true
+    }
+
+    /// Writes a text, quoted and escaped.
+    package mutating func string(_ value: String) {
+        beginValue()
+        appendQuoted(value)
+    }
+
+    /// Writes a whole number.
+    package mutating func integer(_ value: Int64) {
+        beginValue()
+        append(String(value))
+    }
+
+    /// Writes a whole number that is not negative.
+    package mutating func unsigned(_ value: UInt64) {
+        beginValue()
+        append(String(value))
+    }
+
+    /// Writes the shortest number that reads back as this value, or null for infinities and NaN, which JSON has not.
+    package mutating func double(_ value: Double) {
+        beginValue()
+        append(value.isFinite ? value.description : "null")
+    }
+
+    /// Writes `true` or `false`.
+    package mutating func bool(_ value: Bool) {
+        beginValue()
+        append(value ? "true" : "false")
+    }
+
+    /// Writes `null`.
+    package mutating func null() {
+        beginValue()
+        append("null")
+    }
+
+    /// Writes a value that was read, its numbers with the digits that they had.
+    package mutating func node(_ node: JSONNode) {
+        switch node.value {
+        case .null: null()
+        case .bool(let value): bool(value)
+        case .number(let value):
+            beginValue()
+            append(value.text)
+        case .string(let value): string(value)
+        case .array(let elements): array { writer in for element in elements { writer.node(element) } }
+        case .object(let value):
+            object { writer in
+                for member in value.members {
+                    writer.name(member.name)
+                    writer.node(member.node)
+                }
+            }
+        }
+    }
+
+    // MARK: Members
+
+    /// Writes the name of a member; its value must follow.
+    package mutating func name(_ name: String) {
+        beginValue()
+        appendQuoted(name)
+        append(":")
+        followsElement = false
+    }
+
+    /// Writes a member of text.
+    package mutating func member(_ name: String, _ value: String) {
+        self.name(name)
+        string(value)
+    }
+
+    /// Writes a member of text, or null where there is none.
+    package mutating func member(_ name: String, _ value: String?) {
+        self.name(name)
+        if let value { string(value) } else { null() }
+    }
+
+    /// Writes a member that is a whole number.
+    package mutating func member(_ name: String, _ value: Int) {
+        self.name(name)
+        integer(Int64(value))
+    }
+
+    /// Writes a member that is a whole number.
+    package mutating func member(_ name: String, _ value: Int64) {
+        self.name(name)
+        integer(value)
+    }
+
+    /// Writes a member that is a whole number and not negative.
+    package mutating func member(_ name: String, _ value: UInt64) {
+        self.name(name)
+        unsigned(value)
+    }
+
+    /// Writes a member that is a number, or null for infinities and NaN.
+    package mutating func member(_ name: String, _ value: Double) {
+        self.name(name)
+        double(value)
+    }
+
+    /// Writes a member that is `true` or `false`.
+    package mutating func member(_ name: String, _ value: Bool) {
+        self.name(name)
+        bool(value)
+    }
+
+    // MARK: Bytes
+
+    private mutating func beginValue() {
+        if followsElement { append(",") }
+        followsElement = true
+    }
+
+    private mutating func append(_ text: String) {
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    private mutating func appendQuoted(_ text: String) {
+        append("\"")
+        var isAfterC2 = false
+        for byte in text.utf8 {
+            if isAfterC2 {
+                isAfterC2 = false
+                appendScalar(withC2Before: byte)
+            } else {
+                switch byte {
+                case UInt8(ascii: "\""): append("\\\"")
+                case UInt8(ascii: "\\"): append("\\\\")
+                case UInt8(ascii: "\n"): append("\\n")
+                case UInt8(ascii: "\r"): append("\\r")
+                case UInt8(ascii: "\t"): append("\\t")
+                case 0x00..<0x20, 0x7F: appendEscape(byte)
+                case 0xC2: isAfterC2 = true
+                default: bytes.append(byte)
+                }
+            }
+        }
+        append("\"")
+    }
+
+    /// The scalars from U+0080 to U+00BF are two bytes in UTF-8, 0xC2 and their own value.
+    private mutating func appendScalar(withC2Before byte: UInt8) {
+        if byte < 0xA0 {
+            appendEscape(byte)
+        } else {
+            bytes.append(0xC2)
+            bytes.append(byte)
+        }
+    }
+
+    private mutating func appendEscape(_ value: UInt8) {
+        append("\\u00")
+        bytes.append(Hexadecimal.digit(of: value >> 4))
+        bytes.append(Hexadecimal.digit(of: value & 0x0F))
+    }
+}

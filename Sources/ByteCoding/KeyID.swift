@@ -1,0 +1,83 @@
+/// The 16-byte identifier of a content key (ISO/IEC 23001-7: KID).
+///
+/// The bytes are the UUID's in its printed order. Identifiers sort as their bytes, and so as their descriptions.
+package struct KeyID: Hashable, Sendable {
+    /// The size of an identifier in bytes.
+    package static let size = 16
+
+    private let high: UInt64
+    private let low: UInt64
+
+    /// Takes exactly 16 bytes; nil for any other number of them.
+    package init?(bytes: some Sequence<UInt8>) {
+        let bytes = Array(bytes)
+        guard bytes.count == Self.size else { return nil }
+        self.init(sixteen: bytes)
+    }
+
+    /// Parses a UUID with its hyphens, or 32 hexadecimal digits; either case, nothing around it.
+    ///
+    /// Throws `invalidLength` unless the text has 36 or 32 bytes, and `invalidCharacter` with an offset in the text.
+    package init(parsing text: String) throws(TextCodingError) {
+        var digits = Array(text.utf8)
+        guard digits.count == 36 || digits.count == 32 else { throw .invalidLength(digits.count) }
+        let isHyphenated = digits.count == 36
+        if isHyphenated {
+            for offset in Self.hyphenOffsets where digits[offset] != UInt8(ascii: "-") {
+                throw .invalidCharacter(offset: offset)
+            }
+            for offset in Self.hyphenOffsets.reversed() { digits.remove(at: offset) }
+        }
+        do {
+            self.init(sixteen: try Hexadecimal.decode(digits))
+        } catch .invalidCharacter(let offset) where isHyphenated {
+            throw .invalidCharacter(offset: offset + Self.hyphenCount(beforeDigit: offset))
+        }
+    }
+
+    /// The 16 bytes.
+    package var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.size)
+        for half in [high, low] {
+            for shift in stride(from: UInt64(56), through: 0, by: -8) {
+                bytes.append(UInt8(truncatingIfNeeded: half >> shift))
+            }
+        }
+        return bytes
+    }
+
+    /// The 32 lower-case hexadecimal digits, without hyphens.
+    package var hexadecimal: String { Hexadecimal.encode(bytes) }
+
+    /// Both callers have made sure that there are sixteen bytes.
+    private init(sixteen bytes: [UInt8]) {
+        precondition(bytes.count == Self.size)
+        high = bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }
+        low = bytes[8...].reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// Where the hyphens of a UUID stand in its text (RFC 9562 section 4).
+    private static let hyphenOffsets = [8, 13, 18, 23]
+
+    /// How many hyphens a UUID has before the digit at this offset among its 32 digits.
+    private static func hyphenCount(beforeDigit offset: Int) -> Int {
+        hyphenOffsets.enumerated().count { index, hyphenOffset in offset >= hyphenOffset - index }
+    }
+}
+
+extension KeyID: Comparable {
+    /// Orders identifiers as their bytes.
+    package static func < (left: KeyID, right: KeyID) -> Bool {
+        (left.high, left.low) < (right.high, right.low)
+    }
+}
+
+extension KeyID: CustomStringConvertible {
+    /// The lower-case UUID: digits in groups of 8, 4, 4, 4 and 12.
+    package var description: String {
+        var text = Array(hexadecimal.utf8)
+        for offset in Self.hyphenOffsets { text.insert(UInt8(ascii: "-"), at: offset) }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

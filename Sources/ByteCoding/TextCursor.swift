@@ -1,0 +1,45 @@
+/// A place in a UTF-8 text that moves byte by byte and knows its line and column.
+struct TextCursor {
+    private let bytes: [UInt8]
+    private(set) var offset = 0
+    private var line = 1
+    private var lineStart = 0
+    /// Bytes on this line that continue a scalar, so that columns count scalars without going back over the line.
+    private var continuationCount = 0
+
+    init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    var position: TextPosition {
+        TextPosition(line: line, column: offset - lineStart - continuationCount + 1, byteOffset: offset)
+    }
+
+    /// The byte here, or nil at the end.
+    var byte: UInt8? { offset < bytes.count ? bytes[offset] : nil }
+
+    /// The byte so far ahead, or nil beyond the end.
+    func byte(ahead distance: Int) -> UInt8? {
+        distance < bytes.count - offset ? bytes[offset + distance] : nil
+    }
+
+    /// The bytes from an offset that was passed up to here.
+    func bytes(since start: Int) -> ArraySlice<UInt8> { bytes[start..<offset] }
+
+    /// Steps over one byte; stays at the end.
+    mutating func advance() {
+        guard let passed = byte else { return }
+        offset += 1
+        if passed & 0xC0 == 0x80 {
+            continuationCount += 1
+        } else if passed == UInt8(ascii: "\n") || passed == UInt8(ascii: "\r") && byte != UInt8(ascii: "\n") {
+            line += 1
+            lineStart = offset
+            continuationCount = 0
+        }
+    }
+
+    mutating func advance(by count: Int) {
+        for _ in 0..<count { advance() }
+    }
+}

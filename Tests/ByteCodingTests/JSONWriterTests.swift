@@ -1,0 +1,122 @@
+import Testing
+
+@testable import ByteCoding
+
+@Suite struct JSONWriterTests {
+    static func text(_ write: (inout JSONWriter) -> Void) -> String {
+        var writer = JSONWriter()
+        write(&writer)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    @Test func writesEveryKindOfMember() {
+        let bytes = JSONWriter.object { writer in
+            writer.member("text", "a\"b")
+            writer.member("absent", String?.none)
+            writer.member("present", String?.some("x"))
+            writer.member("integer", Int64.min)
+            writer.member("count", 3)
+            writer.member("unsigned", UInt64.max)
+            writer.member("double", 0.1)
+            writer.member("bool", false)
+            writer.name("list")
+            writer.array { list in
+                list.integer(-1)
+                list.null()
+                list.object { _ in }
+                list.array { _ in }
+                list.bool(true)
+            }
+            writer.name("nested")
+            writer.object { $0.member("a", true) }
+        }
+        #expect(
+            String(decoding: bytes, as: UTF8.self)
+                == #"{"text":"a\"b","absent":null,"present":"x","integer":-9223372036854775808,"count":3,"#
+                + #""unsigned":18446744073709551615,"double":0.1,"bool":false,"list":[-1,null,{},[],true],"#
+                + #""nested":{"a":true}}"#)
+    }
+
+    @Test(
+        arguments: [
+            ("", ""), ("/é\u{1F511}", "/é\u{1F511}"), ("\"\\", #"\"\\"#), ("\n\r\t", #"\n\r\t"#),
+            ("\0\u{1B}", #"\u0000\u001b"#),
+            ("\u{7F}\u{80}\u{9B}\u{9F}", #"\u007f\u0080\u009b\u009f"#), ("\u{A0}\u{BF}\u{C0}", "\u{A0}\u{BF}\u{C0}"),
+            ("\r\n", #"\r\n"#), ("e\u{301}", "e\u{301}"),
+        ])
+    func escapesWhatMustNotStandInALine(value: String, escaped: String) throws {
+        let text = Self.text { $0.string(value) }
+        #expect(text == "\"\(escaped)\"")
+        #expect(try JSONReader.parse(Array(text.utf8)).string == value)
+    }
+
+    @Test func everyScalarOfTheFirstPlanesSurvives() throws {
+        let scalars = (UInt32(0)...0x2FFF).compactMap(Unicode.Scalar.init) + ["\u{FFFD}", "\u{10FFFF}"]
+        let value = String(String.UnicodeScalarView(scalars))
+        let again = try #require(try JSONReader.parse(Array(Self.text { $0.string(value) }.utf8)).string)
+        #expect(Array(again.utf8) == Array(value.utf8))
+    }
+
+    @Test(arguments: [Double.infinity, -.infinity, .nan])
+    func whatIsNoNumberIsNull(value: Double) {
+        #expect(Self.text { $0.double(value) } == "null")
+    }
+
+    @Test func doublesReadBackExactly() throws {
+        var generator = SeededGenerator.announced(for: "JSON doubles")
+        for _ in 0..<2000 {
+            let value = Double(bitPattern: generator.next())
+            guard value.isFinite else { continue }
+            let text = Self.text { $0.double(value) }
+            #expect(try JSONReader.parse(Array(text.utf8)).number?.double == value, "seed \(generator.seed)")
+        }
+    }
+
+    /// Any tree that is written is read back as the same tree, and each prefix of an object's text is refused.
+    @Test func randomTreesSurviveTheRoundTrip() throws {
+        var generator = SeededGenerator.announced(for: "JSON trees")
+        for _ in 0..<300 {
+            var writer = JSONWriter()
+            writer.object { Self.writeMembers(to: &$0, depth: 1, &generator) }
+            let node = try JSONReader.parse(writer.bytes)
+            #expect(Array(node.rewritten.utf8) == writer.bytes, "seed \(generator.seed)")
+            let length = Int.random(in: 0..<writer.bytes.count, using: &generator)
+            #expect(throws: JSONError.self, "seed \(generator.seed)") {
+                try JSONReader.parse(Array(writer.bytes.prefix(length)))
+            }
+        }
+    }
+
+    private static func writeMembers(to writer: inout JSONWriter, depth: Int, _ generator: inout SeededGenerator) {
+        for index in 0..<Int.random(in: 0...5, using: &generator) {
+            writer.name("\(index)" + randomText(&generator))
+            writeValue(to: &writer, depth: depth, &generator)
+        }
+    }
+
+    private static func writeValue(to writer: inout JSONWriter, depth: Int, _ generator: inout SeededGenerator) {
+        switch Int.random(in: 0...(depth < 6 ? 7 : 5), using: &generator) {
+        case 0: writer.null()
+        case 1: writer.bool(Bool.random(using: &generator))
+        case 2: writer.integer(Int64(bitPattern: generator.next()))
+        case 3: writer.unsigned(generator.next())
+        case 4: writer.double(Double.random(in: -1e9...1e9, using: &generator))
+        case 5: writer.string(randomText(&generator))
+        case 6:
+            writer.array { list in
+                for _ in 0..<Int.random(in: 0...4, using: &generator) {
+                    writeValue(to: &list, depth: depth + 1, &generator)
+                }
+            }
+        default: writer.object { writeMembers(to: &$0, depth: depth + 1, &generator) }
+        }
+    }
+
+    private static func randomText(_ generator: inout SeededGenerator) -> String {
+        let scalars = (0..<Int.random(in: 0...8, using: &generator)).compactMap { _ in
+            Unicode.Scalar(
+                UInt32.random(in: 0...0x10FFFF, using: &generator) >> UInt32.random(in: 0...16, using: &generator))
+        }
+        return String(String.UnicodeScalarView(scalars))
+    }
+}
