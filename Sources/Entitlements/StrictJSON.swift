@@ -1,0 +1,25 @@
+import ByteCoding
+
+/// The two JSON texts of a token, as objects or not at all.
+enum StrictJSON {
+    /// Throws `tokenMalformed`.
+    static func object(_ bytes: [UInt8], limits: JSONLimits) throws(EntitlementError) -> JSONObject {
+        let node: JSONNode
+        do throws(JSONError) {
+            node = try JSONReader.parse(bytes, limits: limits)
+        } catch {
+            throw .tokenMalformed(.notJSON(error))
+        }
+        guard let object = node.object else { throw .tokenMalformed(.notAnObject) }
+        return object
+    }
+}
+
+extension String {
+    /// Whether both are the same bytes.
+    ///
+    /// `==` follows canonical equivalence, by which U+212A (the Kelvin sign) equals "K"; identifiers from outside are never compared so.
+    func hasSameUTF8(as other: String) -> Bool {
+        utf8.elementsEqual(other.utf8)
+    }
+}
