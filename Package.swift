@@ -72,7 +72,7 @@ var targets: [Target] = [
 
     // Tests
     .target(
-        name: "TestSupport", dependencies: ["ByteCoding", "KeyCrypto", "CLinux"], path: "Tests/TestSupport",
+        name: "TestSupport", dependencies: ["ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation"], path: "Tests/TestSupport",
         swiftSettings: settings),
     tests(of: "ByteCoding"),
     tests(of: "Telemetry"),

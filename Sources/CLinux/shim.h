@@ -2,7 +2,57 @@
 #ifndef LATCHKEY_CLINUX_SHIM_H
 #define LATCHKEY_CLINUX_SHIM_H
 
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+// glibc declares these two only under _GNU_SOURCE, which a module that shares its headers with Glibc's cannot set.
+extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
+extern int pthread_setname_np(pthread_t thread, const char *name);
+
+// Accepts one connection as a non-blocking, close-on-exec descriptor; -1 and errno on failure.
+static inline int latchkey_accept_nonblocking(int socket, struct sockaddr *address, socklen_t *length) {
+    return accept4(socket, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+// Opens a non-blocking, close-on-exec socket; -1 and errno on failure.
+static inline int latchkey_socket_nonblocking(int family, int type) {
+    return socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
+
+static inline int latchkey_epoll_create(void) {
+    return epoll_create1(EPOLL_CLOEXEC);
+}
+
+static inline int latchkey_epoll_control(int set, int operation, int descriptor, uint32_t events, uint64_t token) {
+    struct epoll_event event;
+    event.events = events;
+    event.data.u64 = token;
+    return epoll_ctl(set, operation, descriptor, &event);
+}
+
+static inline uint64_t latchkey_epoll_token(const struct epoll_event *event) {
+    return event->data.u64;
+}
+
+// Opens a non-blocking, close-on-exec event counter that starts at zero.
+static inline int latchkey_eventfd(void) {
+    return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+// Names the calling thread; at most 15 bytes and the terminator count.
+static inline int latchkey_name_this_thread(const char *name) {
+    return pthread_setname_np(pthread_self(), name);
+}
+
+// PR_SET_DUMPABLE 0: no core file, and no ptrace or /proc/PID/mem by the same user.
+static inline int latchkey_forbid_dumps(void) {
+    return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
 
 #endif

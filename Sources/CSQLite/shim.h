@@ -1,4 +1,4 @@
-// SQLite's header, and static inline wrappers of those macros that Swift cannot import.
+// SQLite's header, and static inline wrappers of those macros and variadic functions that Swift cannot import.
 #ifndef LATCHKEY_CSQLITE_SHIM_H
 #define LATCHKEY_CSQLITE_SHIM_H
 
@@ -11,6 +11,11 @@ static inline int latchkey_sqlite3_bind_blob_copy(sqlite3_stmt *statement, int i
 
 static inline int latchkey_sqlite3_bind_text_copy(sqlite3_stmt *statement, int index, const char *text, int count) {
     return sqlite3_bind_text(statement, index, text, count, SQLITE_TRANSIENT);
+}
+
+// Statements may then not write to the schema's own tables or otherwise damage the file on purpose.
+static inline int latchkey_sqlite3_set_defensive(sqlite3 *connection) {
+    return sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
 }
 
 #endif

@@ -230,4 +230,11 @@ package final class CryptoContext {
         }
         return block
     }
+
+    /// A number from 0 up to `bound` (at most 256), which must be a power of two so that all are alike.
+    package func randomIndex(below bound: Int) throws(CryptoError) -> Int {
+        precondition(bound > 0 && bound <= 256 && bound & (bound - 1) == 0, "a power of two up to 256")
+        let byte = try randomBytes(count: 1).first ?? 0
+        return Int(byte) & (bound - 1)
+    }
 }

@@ -1,0 +1,61 @@
+/// Times as text (RFC 3339 section 5.6).
+package enum RFC3339 {
+    /// How much of the fraction is printed; the rest is cut off, so that no time is printed before it has come.
+    package enum Precision: Sendable {
+        case seconds
+        case milliseconds
+    }
+
+    /// Prints a time in UTC: "2026-01-31T12:00:00Z", or "2026-01-31T12:00:00.250Z" with milliseconds.
+    package static func format(_ time: UnixTime, precision: Precision = .seconds) -> String {
+        let (days, secondOfDay) = time.seconds.quotientAndRemainderRoundingDown(dividingBy: 86_400)
+        let date = CivilDate(daysSinceEpoch: days)
+        var text: [UInt8] = []
+        text.reserveCapacity(24)
+        append(date.year, digitCount: 4, then: "-", to: &text)
+        append(date.month, digitCount: 2, then: "-", to: &text)
+        append(date.day, digitCount: 2, then: "T", to: &text)
+        append(secondOfDay / 3600, digitCount: 2, then: ":", to: &text)
+        append(secondOfDay / 60 % 60, digitCount: 2, then: ":", to: &text)
+        switch precision {
+        case .seconds: append(secondOfDay % 60, digitCount: 2, then: "Z", to: &text)
+        case .milliseconds:
+            append(secondOfDay % 60, digitCount: 2, then: ".", to: &text)
+            append(Int(time.nanoseconds / 1_000_000), digitCount: 3, then: "Z", to: &text)
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Reads a time with any offset and any number of fraction digits, of which the tenth and later ones are cut off.
+    ///
+    /// Second 60 is read only where the standard has it (section 5.7): at 23:59 UTC of 30 June or 31 December. It is
+    /// the first second of the next day, as POSIX counts. "T" and "Z" may be lower case; a space for "T" may not be.
+    ///
+    /// Throws `invalidLength` for a text of under 20 or over 64 bytes, `invalidCharacter` where the grammar ends, and
+    /// `outOfRange` for a date, time or offset that does not exist or lies, in UTC, outside of the years 0000 to 9999.
+    package static func parse(_ text: String) throws(TextCodingError) -> UnixTime {
+        let size = text.utf8.count
+        guard (20...64).contains(size) else { throw .invalidLength(size) }
+        var parser = RFC3339Parser(text: Array(text.utf8))
+        return try parser.parse()
+    }
+
+    private static func append(
+        _ value: Int, digitCount: Int, then separator: Unicode.Scalar, to text: inout [UInt8]
+    ) {
+        var divisor = digitCount == 4 ? 1000 : digitCount == 3 ? 100 : 10
+        while divisor > 0 {
+            text.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
+            divisor /= 10
+        }
+        text.append(UInt8(ascii: separator))
+    }
+}
+
+extension Int64 {
+    /// Quotient and remainder such that the remainder is never negative.
+    fileprivate func quotientAndRemainderRoundingDown(dividingBy divisor: Int64) -> (Int, Int) {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (Int(quotient - 1), Int(remainder + divisor)) : (Int(quotient), Int(remainder))
+    }
+}

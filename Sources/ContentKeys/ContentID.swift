@@ -1,0 +1,32 @@
+/// The name of a content, as the packager chose it: 1 to 200 printable ASCII characters without space.
+///
+/// Case matters. Identifiers sort as their bytes.
+package struct ContentID: Hashable, Sendable {
+    /// The sizes that an identifier may have, in bytes.
+    package static let sizes = 1...200
+
+    /// The identifier's characters.
+    package let text: String
+
+    /// Throws `sizeOutOfRange` or `invalidCharacter` for anything that is not an identifier.
+    package init(_ text: String) throws(IdentifierError) {
+        try PrintableASCII.check(text.utf8, size: text.utf8.count, in: Self.sizes)
+        self.text = text
+    }
+
+    /// The identifier whose characters are these bytes; throws as for text.
+    package init(bytes: [UInt8]) throws(IdentifierError) {
+        try PrintableASCII.check(bytes, size: bytes.count, in: Self.sizes)
+        text = String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension ContentID: Comparable {
+    package static func < (left: ContentID, right: ContentID) -> Bool {
+        left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+    }
+}
+
+extension ContentID: CustomStringConvertible {
+    package var description: String { text }
+}

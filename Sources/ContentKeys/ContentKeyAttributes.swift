@@ -1,0 +1,43 @@
+package import ByteCoding
+
+/// Everything about a content key but its secret: what a list shows.
+package struct ContentKeyAttributes: Hashable, Sendable {
+    package var keyID: KeyID
+    package var contentID: ContentID
+    /// Nil for a key that serves every track of its content.
+    package var trackLabel: TrackLabel?
+    /// The number of the key rotation period (CPIX `ContentKeyPeriod@index`); nil where keys do not rotate.
+    package var periodIndex: UInt32?
+    package var scheme: EncryptionScheme
+    package var state: KeyState
+    /// When the key was made or imported, in seconds since 1970.
+    package var createdAt: Int64
+
+    package init(
+        keyID: KeyID, contentID: ContentID, trackLabel: TrackLabel? = nil, periodIndex: UInt32? = nil,
+        scheme: EncryptionScheme = .cbcs, state: KeyState = .live, createdAt: Int64
+    ) {
+        self.keyID = keyID
+        self.contentID = contentID
+        self.trackLabel = trackLabel
+        self.periodIndex = periodIndex
+        self.scheme = scheme
+        self.state = state
+        self.createdAt = createdAt
+    }
+}
+
+/// How the packager encrypts samples with a key. The raw values are stored, and never change.
+package enum EncryptionScheme: String, Hashable, Sendable, CaseIterable {
+    /// The pattern scheme for fragmented MP4 (ISO/IEC 23001-7 section 10.4).
+    case cbcs
+    /// Apple's sample encryption of transport streams.
+    case sampleAES = "sample-aes"
+}
+
+/// Whether a key is given out. The raw values are stored, and never change.
+package enum KeyState: String, Hashable, Sendable, CaseIterable {
+    case live
+    /// Kept for the record; no licence carries it any more.
+    case withdrawn
+}

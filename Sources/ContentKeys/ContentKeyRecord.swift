@@ -1,0 +1,36 @@
+package import ByteCoding
+import KeyCrypto
+
+/// A content key with its initialization vector and its attributes.
+package struct ContentKeyRecord: Equatable, Sendable {
+    package let attributes: ContentKeyAttributes
+    package let key: ContentKey
+    /// The packager's initialization vector, which the licence must carry.
+    package let iv: Bytes16
+
+    /// Throws `ivEqualsKey` when the two have the same bytes: the vector is public, and would give the key away.
+    package init(attributes: ContentKeyAttributes, key: ContentKey, iv: Bytes16) throws(ContentKeyError) {
+        guard key.bytes.revealedBytes16() != iv else { throw .ivEqualsKey }
+        self.attributes = attributes
+        self.key = key
+        self.iv = iv
+    }
+
+    package var keyID: KeyID { attributes.keyID }
+    package var contentID: ContentID { attributes.contentID }
+
+    /// Whether both are the same key of the same track, whenever it was stored and whether or not it is live.
+    package func isSameKey(as other: ContentKeyRecord) -> Bool {
+        var aligned = other.attributes
+        aligned.state = attributes.state
+        aligned.createdAt = attributes.createdAt
+        return aligned == attributes && iv == other.iv && key == other.key
+    }
+}
+
+extension ContentKeyRecord: CustomStringConvertible, CustomReflectable {
+    /// Names the key, and shows neither it nor the initialization vector.
+    package var description: String { "content key \(keyID) of \(contentID)" }
+
+    package var customMirror: Mirror { Mirror(self, children: ["attributes": attributes]) }
+}

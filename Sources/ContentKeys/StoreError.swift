@@ -1,0 +1,48 @@
+package import ByteCoding
+
+/// Why a store did not do what it was asked.
+package enum StoreError: Error, Equatable, Sendable {
+    // What was asked does not fit what is stored.
+
+    /// The asset id names a content that has several live keys, and nothing says which.
+    case contentAmbiguous(ContentID)
+    /// Another key, or the same key for another track, already has this id.
+    case keyIDTaken(KeyID)
+    /// The alias already names this other key.
+    case aliasTaken(by: KeyID)
+    /// No key has this id.
+    case keyUnknown(KeyID)
+
+    // What is stored cannot be trusted.
+
+    /// The key's seal does not hold: altered, moved from another record, or sealed under another key-encryption key.
+    case sealBroken(KeyID)
+    /// A stored row holds what this version never writes.
+    case recordMalformed
+
+    // The store cannot work now.
+
+    /// The database gave an error; the same call may succeed later.
+    case unavailable(StoreOutage)
+
+    // Ours.
+
+    /// A cryptographic operation failed that should not.
+    case cryptographyFailed
+}
+
+/// What is wrong with a database.
+package enum StoreOutage: Error, Equatable, Sendable {
+    /// Another writer did not finish in time.
+    case busy
+    /// The disk or the quota is full.
+    case diskFull
+    /// The database cannot be opened or written: permissions, or a read-only file system.
+    case notWritable
+    /// Reading, writing or syncing failed.
+    case inputOutput
+    /// The file is not a database, or a damaged one.
+    case damaged
+    /// The database's own code for anything else.
+    case other(code: Int32)
+}

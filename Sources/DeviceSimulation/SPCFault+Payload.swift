@@ -1,0 +1,130 @@
+import FairPlay
+import KeyCrypto
+
+extension SPCFault {
+    /// Changes the blocks before they are encrypted; faults of the container leave them alone.
+    func apply(to draft: inout SPCDraft, using crypto: CryptoContext) throws(CryptoError) {
+        switch self {
+        case .unknownCertificateHash: draft.certificateHash = Array(try crypto.randomBytes(count: 20))
+        case .wrappedKeyOf32Bytes: draft.wrappedMessage = draft.secrets.payloadKey.revealed() + [UInt8](0..<16)
+        case .garbagePayload: draft.blocks = [RawBlock(bytes: Array(try crypto.randomBytes(count: 512)))]
+        case .wrongIntegrity: draft.edit(TLLVTag.sessionKeyIntegrity) { $0[16] ^= 1 }
+        case .corruptedSessionKeyBlock: draft.edit(TLLVTag.sessionKeyBlock) { $0[16 + 111] ^= 1 }
+        case .duplicateTagDifferent: try draft.append(DeviceBlock(TLLVTag.assetID, Array("other".utf8)), crypto)
+        case .duplicateTagIdentical: draft.blocks += draft.blocks.filter { $0.tag == TLLVTag.assetID }
+        case .returnRequestUnknownTag: try draft.askBack([0x0102_0304_0506_0708], crypto)
+        case .returnRequestOddLength: try draft.replace(TLLVTag.tagReturnRequest, [1, 2, 3, 4, 5, 6, 7], crypto)
+        case .returnRequestNamesItself: try draft.askBack([TLLVTag.tagReturnRequest], crypto)
+        case .returnRequestNamesSessionKeyBlock: try draft.askBack([TLLVTag.sessionKeyBlock], crypto)
+        case .returnRequestNamesContentKey:
+            try draft.append(DeviceBlock(TLLVTag.contentKey, [1, 2, 3]), crypto)
+            try draft.askBack([TLLVTag.contentKey], crypto)
+        case .returnRequestTooLong:
+            try draft.askBack([UInt64](repeating: TLLVTag.assetID, count: 65), crypto)
+        case .assetIDEmpty: try draft.replace(TLLVTag.assetID, [], crypto)
+        case .assetIDOneByte: try draft.replace(TLLVTag.assetID, [0x61], crypto)
+        case .assetIDTooLong: try draft.replace(TLLVTag.assetID, [UInt8](repeating: 0x61, count: 201), crypto)
+        case .r2TooShort: try draft.resize(TLLVTag.r2, to: 20, crypto)
+        case .r2TooLong: try draft.resize(TLLVTag.r2, to: 22, crypto)
+        case .antiReplaySeedTooShort: try draft.resize(TLLVTag.antiReplaySeed, to: 15, crypto)
+        case .sessionKeyBlockTooShort: try draft.resize(TLLVTag.sessionKeyBlock, to: 96, crypto)
+        case .integrityTooShort: try draft.resize(TLLVTag.sessionKeyIntegrity, to: 15, crypto)
+        case .playbackStateTooShort: try draft.replace(TLLVTag.mediaPlaybackState, [1, 2, 3, 4, 5, 6, 7, 8], crypto)
+        case .capabilitiesTooShort: try draft.replace(TLLVTag.capabilities, [UInt8](repeating: 0, count: 15), crypto)
+        case .streamingIndicatorTooShort: try draft.replace(TLLVTag.streamingIndicator, [0, 1, 2, 3], crypto)
+        case .transactionIDTooShort: try draft.resize(TLLVTag.transactionID, to: 7, crypto)
+        case .versionsSupportedEmpty: try draft.replace(TLLVTag.protocolVersionsSupported, [], crypto)
+        case .versionsSupportedOdd: try draft.replace(TLLVTag.protocolVersionsSupported, [0, 0, 0, 1, 0], crypto)
+        case .valueLongerThanBlock: draft.editFirst { $0.setValueLength($0.blockLength + 1) }
+        case .valueLengthHuge: draft.editFirst { $0.setValueLength(.max) }
+        case .valueLengthNearlyTwoGiB: draft.editFirst { $0.setValueLength((1 << 31) - 2) }
+        case .blockOverrun: draft.editLast { $0.setBlockLength($0.blockLength + 16) }
+        case .blockUnaligned: draft.editFirst { $0.setBlockLength($0.blockLength + 1) }
+        case .blockLengthHuge: draft.editFirst { $0.setBlockLength(.max) }
+        case .blockBeyondEnd:
+            // A header at the very end, whose block would begin where the payload has ended.
+            draft.blocks.append(RawBlock(bytes: bigEndian(UInt64(1)) + bigEndian(UInt32(32)) + bigEndian(UInt32(0))))
+        case .tooManyBlocks:
+            for index in 0..<UInt64(TLLVBlocks.countMaximum) {
+                try draft.append(DeviceBlock(0xFFFF_0000_0000_0000 | index, [], extraBlocks: 0), crypto)
+            }
+        case .missingSessionKeyBlock: draft.remove(TLLVTag.sessionKeyBlock)
+        case .missingIntegrity: draft.remove(TLLVTag.sessionKeyIntegrity)
+        case .missingAntiReplaySeed: draft.remove(TLLVTag.antiReplaySeed)
+        case .missingR2: draft.remove(TLLVTag.r2)
+        case .missingReturnRequest: draft.remove(TLLVTag.tagReturnRequest)
+        case .missingAssetID: try draft.remove(returned: TLLVTag.assetID, crypto)
+        case .missingTransactionID: try draft.remove(returned: TLLVTag.transactionID, crypto)
+        case .missingVersionUsed: draft.remove(TLLVTag.protocolVersionUsed)
+        case .missingVersionsSupported: draft.remove(TLLVTag.protocolVersionsSupported)
+        case .versionUsedNine:
+            try draft.replace(TLLVTag.protocolVersionUsed, bigEndian(UInt32(9)), crypto)
+            try draft.replace(TLLVTag.protocolVersionsSupported, [1, 9].flatMap { bigEndian(UInt32($0)) }, crypto)
+        case .versionUsedNotSupported:
+            try draft.replace(TLLVTag.protocolVersionsSupported, bigEndian(UInt32(2)), crypto)
+        default: break  // Faults of the container are made in the finished message.
+        }
+    }
+}
+
+extension SPCDraft {
+    fileprivate mutating func edit(_ tag: UInt64, _ change: (inout [UInt8]) -> Void) {
+        for index in blocks.indices where blocks[index].tag == tag { change(&blocks[index].bytes) }
+    }
+
+    fileprivate mutating func editFirst(_ change: (inout RawBlock) -> Void) {
+        change(&blocks[0])
+    }
+
+    fileprivate mutating func editLast(_ change: (inout RawBlock) -> Void) {
+        change(&blocks[blocks.count - 1])
+    }
+
+    fileprivate mutating func append(_ block: DeviceBlock, _ crypto: CryptoContext) throws(CryptoError) {
+        blocks.append(try RawBlock(block, using: crypto))
+    }
+
+    fileprivate mutating func remove(_ tag: UInt64) {
+        blocks.removeAll { $0.tag == tag }
+    }
+
+    /// Removes a block, and the wish to have it back, so that only its absence is at fault.
+    fileprivate mutating func remove(returned tag: UInt64, _ crypto: CryptoContext) throws(CryptoError) {
+        remove(tag)
+        try askBack([], crypto)
+    }
+
+    fileprivate mutating func replace(_ tag: UInt64, _ value: [UInt8], _ crypto: CryptoContext) throws(CryptoError) {
+        let place = blocks.firstIndex { $0.tag == tag } ?? blocks.endIndex
+        remove(tag)
+        blocks.insert(try RawBlock(DeviceBlock(tag, value), using: crypto), at: min(place, blocks.count))
+    }
+
+    fileprivate mutating func resize(_ tag: UInt64, to size: Int, _ crypto: CryptoContext) throws(CryptoError) {
+        guard let block = blocks.first(where: { $0.tag == tag }) else { return }
+        try replace(tag, Array(block.bytes.dropFirst(16).prefix(size)), crypto)
+    }
+
+    fileprivate mutating func askBack(_ tags: [UInt64], _ crypto: CryptoContext) throws(CryptoError) {
+        try replace(TLLVTag.tagReturnRequest, tags.flatMap { bigEndian($0) }, crypto)
+    }
+}
+
+extension RawBlock {
+    init(bytes: [UInt8]) {
+        tag = 0
+        self.bytes = bytes
+    }
+
+    fileprivate var blockLength: UInt32 {
+        bytes[8..<12].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    fileprivate mutating func setBlockLength(_ length: UInt32) {
+        bytes.replaceSubrange(8..<12, with: bigEndian(length))
+    }
+
+    fileprivate mutating func setValueLength(_ length: UInt32) {
+        bytes.replaceSubrange(12..<16, with: bigEndian(length))
+    }
+}

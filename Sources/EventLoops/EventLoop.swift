@@ -1,0 +1,307 @@
+import Glibc
+import POSIXSockets
+import Synchronization
+
+/// One thread with its own epoll set, on which channels, timers and the tasks of requests run.
+///
+/// # A turn
+///
+/// 1. **Poll.** `epoll_wait`, without sleeping if anything below is left over, else until the next timer.
+/// 2. **Channels.** Each ready channel is called once; at most 256 per turn. Then the channels that asked for another go.
+/// 3. **Timers** whose deadline has come, at most 256.
+/// 4. **Jobs** of tasks, and closures from other threads, in the order in which they were enqueued; at most 512 per turn.
+/// 5. **Turn-end hooks**, which run batches. What they make ready runs at once, before the next poll, within step 4's limit.
+///
+/// What exceeds a limit comes first in the next turn, after a poll, so neither a busy connection nor a busy task shuts out others.
+///
+/// # Executor
+///
+/// The loop is a `TaskExecutor` and not a `SerialExecutor`: with both, one `enqueue` could not tell the jobs apart. A job enqueued
+/// from the loop's own thread goes to its run queue, any other into an inbox behind a lock, with one wake per time that the inbox
+/// stops being empty.
+///
+/// Safe to share between threads: `inbox`, `wake`, the counters and `clock` are; everything else belongs to the loop's thread, and
+/// each way to it checks that.
+final class EventLoop: TaskExecutor, @unchecked Sendable {
+    static let timersPerTurnMaximum = 256
+    static let jobsPerTurnMaximum = 512
+
+    let index: Int
+    let clock: any LoopClock
+
+    private let inbox = Mutex(Inbox())
+    private let wakeCounter: WakeCounter
+    private let threadHandle = Atomic<UInt>(0)
+    let liveTasks = Atomic<Int>(0)
+    let liveRegistrations = Atomic<Int>(0)
+    let liveTimers = Atomic<Int>(0)
+    let droppedJobs = Atomic<Int>(0)
+
+    // From here on: only on the loop's thread.
+    private var epoll: EpollSet
+    private var registrations = RegistrationTable()
+    private var resumingChannels: [any LoopChannel] = []
+    private var spareResumingChannels: [any LoopChannel] = []
+    private var timers = TimerQueue()
+    private var runQueue = RunQueue()
+    private var hooks: [(TurnEnd) -> TurnEndVerdict] = []
+    private var pollBudget = PollAgainBudget()
+    private var mustPollAgain = false
+    private var locals = LoopLocalTable()
+    private var stopDeadline: LoopInstant?
+
+    init(index: Int, clock: any LoopClock) throws(EventLoopError) {
+        self.index = index
+        self.clock = clock
+        do throws(SocketError) {
+            epoll = try EpollSet()
+            wakeCounter = try WakeCounter()
+            try epoll.add(wakeCounter.number, .readable, token: Self.wakeToken)
+        } catch {
+            throw .socket(error)
+        }
+    }
+
+    /// A token that no registration has: its slot would be the last of four billion.
+    private static let wakeToken = UInt64.max
+
+    var context: LoopContext { LoopContext(loop: self) }
+
+    // MARK: From any thread
+
+    /// Whether the caller runs on this loop's thread.
+    var isCurrent: Bool { threadHandle.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        enqueue(.job(UnownedJob(job)))
+    }
+
+    func enqueue(_ work: LoopWork) {
+        if isCurrent { runQueue.append(work) } else { post(work) }
+    }
+
+    /// Makes a sleeping loop look at its clock and inbox.
+    func wake() {
+        wakeCounter.wake()
+    }
+
+    private func post(_ work: LoopWork) {
+        let (isOpen, wasEmpty) = inbox.withLock { inbox in
+            guard inbox.isOpen else { return (false, false) }
+            inbox.work.append(work)
+            return (true, inbox.work.count == 1)
+        }
+        if wasEmpty { wakeCounter.wake() }
+        // The loop's thread has ended. The job's task can never run again; its memory is the price of having been abandoned.
+        if !isOpen { droppedJobs.add(1, ordering: .relaxed) }
+    }
+
+    // MARK: The thread's body
+
+    /// Runs turns until the loop has stopped.
+    func run() {
+        threadHandle.store(UInt(pthread_self()), ordering: .relaxed)
+        while !hasFinished { turn() }
+        close()
+        threadHandle.store(0, ordering: .relaxed)
+    }
+
+    private func turn() {
+        let eventCount = epoll.wait(milliseconds: pollTimeout())
+        var broughtWork = handleEvents(eventCount)
+        resumeChannels()
+        runTimers()
+        var budget = Self.jobsPerTurnMaximum
+        if runJobs(&budget) { broughtWork = true }
+        runHooks(afterWork: broughtWork)
+        _ = runJobs(&budget)
+    }
+
+    private func pollTimeout() -> Int32 {
+        if mustPollAgain || !runQueue.isEmpty || !resumingChannels.isEmpty { return 0 }
+        var deadline = timers.earliest ?? .distantFuture
+        if let stopDeadline { deadline = min(deadline, stopDeadline) }
+        if deadline == .distantFuture { return -1 }
+        let wait = deadline.nanoseconds.subtractingReportingOverflow(clock.now.nanoseconds)
+        guard !wait.overflow, wait.partialValue > 0 else { return 0 }
+        // Rounded up: a loop that woke a fraction of a millisecond early would spin.
+        return Int32(min((wait.partialValue - 1) / 1_000_000 + 1, 3_600_000))
+    }
+
+    private func handleEvents(_ count: Int) -> Bool {
+        var broughtWork = false
+        for position in 0..<count {
+            let (token, readiness) = epoll.event(at: position)
+            if token == Self.wakeToken {
+                wakeCounter.reset()
+            } else if let channel = registrations[token] {
+                broughtWork = true
+                channel.ready(readiness, on: context)
+            }
+        }
+        return broughtWork
+    }
+
+    private func resumeChannels() {
+        guard !resumingChannels.isEmpty else { return }
+        swap(&resumingChannels, &spareResumingChannels)
+        for channel in spareResumingChannels { channel.resume(on: context) }
+        spareResumingChannels.removeAll(keepingCapacity: true)
+    }
+
+    private func runTimers() {
+        guard let earliest = timers.earliest else { return }
+        let now = clock.now
+        guard earliest <= now else { return }
+        for _ in 0..<Self.timersPerTurnMaximum {
+            guard let action = timers.popExpired(at: now) else { break }
+            liveTimers.store(timers.count, ordering: .relaxed)
+            action()
+        }
+    }
+
+    /// Runs queued work within a budget; whether there was any.
+    private func runJobs(_ budget: inout Int) -> Bool {
+        inbox.withLock { inbox in
+            if !inbox.work.isEmpty { runQueue.takeAll(from: &inbox.work) }
+        }
+        guard !runQueue.isEmpty else { return false }
+        while budget > 0, let work = runQueue.next() {
+            budget -= 1
+            switch work {
+            case .job(let job): unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+            case .call(let body): body()
+            }
+        }
+        return true
+    }
+
+    private func runHooks(afterWork broughtWork: Bool) {
+        guard !hooks.isEmpty else { return }
+        let turnEnd = TurnEnd(isQuiet: pollBudget.isQuiet(broughtWork: broughtWork))
+        var asked = false
+        for hook in hooks where hook(turnEnd) == .pollAgain { asked = true }
+        mustPollAgain = pollBudget.mustPollAgain(asked: asked, wasQuiet: turnEnd.isQuiet)
+    }
+
+    // MARK: Stopping
+
+    private var hasFinished: Bool {
+        guard let stopDeadline else { return false }
+        let isIdle = liveTasks.load(ordering: .acquiring) == 0 && runQueue.isEmpty && resumingChannels.isEmpty
+        return isIdle || clock.now >= stopDeadline
+    }
+
+    /// Ends all channels and takes no new ones; tasks may go on until `deadline`.
+    func beginStop(deadline: LoopInstant) {
+        checkThread()
+        guard stopDeadline == nil else { return }
+        stopDeadline = deadline
+        for channel in registrations.channels { channel.loopStops(context) }
+    }
+
+    /// Takes a loop apart whose thread was never started.
+    func discard() {
+        inbox.withLock { $0.isOpen = false }
+    }
+
+    private func close() {
+        let left = inbox.withLock { inbox in
+            inbox.isOpen = false
+            let count = inbox.work.count
+            inbox.work = []
+            return count
+        }
+        droppedJobs.add(left + runQueue.count, ordering: .relaxed)
+        runQueue = RunQueue()
+        registrations = RegistrationTable()
+        liveRegistrations.store(0, ordering: .relaxed)
+        resumingChannels = []
+        timers = TimerQueue()
+        liveTimers.store(0, ordering: .relaxed)
+        hooks = []
+        locals = LoopLocalTable()
+    }
+
+    private func checkThread() {
+        precondition(isCurrent, "what belongs to an event loop was used on another thread")
+    }
+}
+
+// MARK: What LoopContext offers
+
+extension EventLoop {
+    func register(
+        _ channel: any LoopChannel, _ number: Int32, _ interest: EpollInterest
+    ) throws(EventLoopError) -> RegistrationID {
+        checkThread()
+        guard stopDeadline == nil else { throw .stopping }
+        let id = registrations.insert(channel)
+        do throws(SocketError) {
+            try epoll.add(number, interest, token: id.token)
+        } catch {
+            _ = registrations.remove(id)
+            throw .socket(error)
+        }
+        liveRegistrations.store(registrations.count, ordering: .relaxed)
+        return id
+    }
+
+    func modify(_ id: RegistrationID, _ number: Int32, _ interest: EpollInterest) throws(EventLoopError) {
+        checkThread()
+        do throws(SocketError) {
+            try epoll.modify(number, interest, token: id.token)
+        } catch {
+            throw .socket(error)
+        }
+    }
+
+    func unregister(_ id: RegistrationID, _ number: Int32) {
+        checkThread()
+        guard registrations.remove(id) else { return }
+        epoll.remove(number)
+        liveRegistrations.store(registrations.count, ordering: .relaxed)
+    }
+
+    func resumeNextTurn(_ channel: any LoopChannel) {
+        checkThread()
+        resumingChannels.append(channel)
+    }
+
+    func schedule(at deadline: LoopInstant, _ action: @escaping () -> Void) -> TimerID {
+        checkThread()
+        let id = timers.schedule(at: deadline, action)
+        liveTimers.store(timers.count, ordering: .relaxed)
+        return id
+    }
+
+    func reschedule(_ id: TimerID, at deadline: LoopInstant) -> Bool {
+        checkThread()
+        return timers.reschedule(id, at: deadline)
+    }
+
+    func cancel(_ id: TimerID) {
+        checkThread()
+        timers.cancel(id)
+        liveTimers.store(timers.count, ordering: .relaxed)
+    }
+
+    func addHook(_ hook: @escaping (TurnEnd) -> TurnEndVerdict) {
+        checkThread()
+        hooks.append(hook)
+    }
+
+    func value<Value>(of local: LoopLocal<Value>) -> Value {
+        checkThread()
+        if let value = locals.value(of: local) { return value }
+        let value = local.make(context)
+        locals.store(value, for: local)
+        return value
+    }
+}
+
+/// What other threads have left for a loop.
+private struct Inbox {
+    var work: [LoopWork] = []
+    var isOpen = true
+}

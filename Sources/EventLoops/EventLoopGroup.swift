@@ -1,0 +1,79 @@
+import Synchronization
+
+/// The event loops of a process: as a rule one per core.
+package final class EventLoopGroup: Sendable {
+    /// The loops, in the order of their index.
+    package let loops: [LoopContext]
+    private let threads: Mutex<[JoinableThread]>
+
+    /// Makes `count` loops and starts a thread for each, named `NAME-INDEX`.
+    package init(
+        count: Int, clock: any LoopClock = SystemLoopClock(), name: String = "loop"
+    ) throws(EventLoopError) {
+        precondition(count > 0, "a group needs at least one loop")
+        var loops: [EventLoop] = []
+        for index in 0..<count { loops.append(try EventLoop(index: index, clock: clock)) }
+        var threads: [JoinableThread] = []
+        do throws(EventLoopError) {
+            for loop in loops {
+                threads.append(JoinableThread(try NativeThread(name: "\(name)-\(loop.index)") { loop.run() }))
+            }
+        } catch {
+            for loop in loops { loop.context.execute { loop.beginStop(deadline: loop.clock.now) } }
+            for thread in threads { thread.join() }
+            throw error
+        }
+        self.loops = loops.map(\.context)
+        self.threads = Mutex(threads)
+    }
+
+    /// Stops all loops and waits for their threads; a second call returns at once.
+    ///
+    /// Channels are told to end and no new ones are taken. Tasks in flight go on, awaits included, until they have ended or `limit` is over
+    /// on the loops' clock. Not to be called on a loop. What is enqueued on a stopped loop is dropped.
+    @discardableResult
+    package func stop(within limit: Duration) -> StopReport {
+        precondition(!loops.contains(where: \.isCurrent), "a loop cannot wait for itself")
+        let threads = threads.withLock { threads in
+            let all = threads
+            threads = []
+            return all
+        }
+        for context in loops {
+            let loop = context.loop
+            context.execute { loop.beginStop(deadline: loop.clock.now + limit) }
+        }
+        for thread in threads { thread.join() }
+        return StopReport(abandonedTaskCount: liveTaskCount)
+    }
+
+    /// Makes all loops look at their clocks, after a clock that is not the machine's has moved.
+    package func wakeAll() {
+        for context in loops { context.loop.wake() }
+    }
+
+    /// Tasks that were spawned on any loop and have not ended.
+    package var liveTaskCount: Int { loops.reduce(0) { $0 + $1.liveTaskCount } }
+
+    /// Channels that are registered with any loop.
+    package var registrationCount: Int { loops.reduce(0) { $0 + $1.registrationCount } }
+}
+
+/// How a group of loops ended.
+package struct StopReport: Equatable, Sendable {
+    /// Tasks that had not ended when time was up. They never run again, and their memory is not freed.
+    package let abandonedTaskCount: Int
+}
+
+/// A thread in an array, which cannot hold what is not copyable.
+private final class JoinableThread: Sendable {
+    private let thread: Mutex<NativeThread?>
+
+    init(_ thread: consuming NativeThread) {
+        self.thread = Mutex(thread)
+    }
+
+    func join() {
+        if let thread = thread.withLock({ $0.take() }) { thread.join() }
+    }
+}

@@ -1,0 +1,111 @@
+package import POSIXSockets
+import Synchronization
+
+/// A loop as handlers and channels see it.
+///
+/// A context may be passed anywhere. `spawn`, `execute`, `now`, `index` and the counters work from any thread; everything else
+/// belongs to the loop's thread, and using it elsewhere is a bug that stops the process.
+package struct LoopContext: Sendable {
+    let loop: EventLoop
+
+    /// The position of the loop in its group, from 0.
+    package var index: Int { loop.index }
+
+    /// Whether the caller runs on the loop's thread.
+    package var isCurrent: Bool { loop.isCurrent }
+
+    /// The time on the loop's clock, read afresh.
+    package var now: LoopInstant { loop.clock.now }
+
+    // MARK: Work
+
+    /// Starts a task that runs on this loop, awaits included; the loop does not stop before it has ended.
+    ///
+    /// Use this instead of `Task {}`, which would leave the loop for the global pool.
+    package func spawn(_ body: @escaping @Sendable () async -> Void) {
+        let loop = loop
+        loop.liveTasks.add(1, ordering: .relaxed)
+        _ = Task(executorPreference: loop) {
+            await body()
+            loop.liveTasks.subtract(1, ordering: .releasing)
+        }
+    }
+
+    /// Runs a closure on the loop, after what is queued already.
+    package func execute(_ body: @escaping @Sendable () -> Void) {
+        loop.enqueue(.call(body))
+    }
+
+    // MARK: Channels
+
+    /// Watches a descriptor for a channel, which the loop keeps alive until it is unregistered.
+    package func register(
+        _ channel: any LoopChannel, descriptor: Int32, interest: EpollInterest
+    ) throws(EventLoopError) -> RegistrationID {
+        try loop.register(channel, descriptor, interest)
+    }
+
+    /// Changes what a registered descriptor is watched for.
+    package func modify(_ id: RegistrationID, descriptor: Int32, interest: EpollInterest) throws(EventLoopError) {
+        try loop.modify(id, descriptor, interest)
+    }
+
+    /// Stops watching; call it before the descriptor is closed. Events that wait already are dropped.
+    package func unregister(_ id: RegistrationID, descriptor: Int32) {
+        loop.unregister(id, descriptor)
+    }
+
+    /// Calls the channel's `resume(on:)` in the next turn, after the other channels had their go.
+    package func resumeNextTurn(_ channel: any LoopChannel) {
+        loop.resumeNextTurn(channel)
+    }
+
+    // MARK: Timers
+
+    /// Runs `action` on the loop once `deadline` has come; deadlines are met to the millisecond, never early.
+    package func schedule(at deadline: LoopInstant, _ action: @escaping () -> Void) -> TimerID {
+        loop.schedule(at: deadline, action)
+    }
+
+    /// Runs `action` on the loop after a time.
+    package func schedule(after delay: Duration, _ action: @escaping () -> Void) -> TimerID {
+        loop.schedule(at: now + delay, action)
+    }
+
+    /// Moves a timer; `false` when it has fired or was cancelled.
+    @discardableResult
+    package func reschedule(_ id: TimerID, at deadline: LoopInstant) -> Bool {
+        loop.reschedule(id, at: deadline)
+    }
+
+    /// Forgets a timer; nothing happens when it has fired or was cancelled.
+    package func cancel(_ id: TimerID) {
+        loop.cancel(id)
+    }
+
+    // MARK: Batches and loop-locals
+
+    /// Adds a closure that runs at the end of every turn, for as long as the loop lives.
+    ///
+    /// A hook that holds work back to fill a batch answers `.pollAgain`; after at most eight polls in a row, or as soon as one
+    /// brings nothing new, it is called with `isQuiet` and must do the work.
+    package func atTurnEnd(_ hook: @escaping (TurnEnd) -> TurnEndVerdict) {
+        loop.addHook(hook)
+    }
+
+    /// This loop's own instance of a loop-local value.
+    package func value<Value>(of local: LoopLocal<Value>) -> Value {
+        loop.value(of: local)
+    }
+
+    // MARK: Counters
+
+    /// Tasks that were spawned and have not ended.
+    package var liveTaskCount: Int { loop.liveTasks.load(ordering: .relaxed) }
+
+    /// Channels that are registered.
+    package var registrationCount: Int { loop.liveRegistrations.load(ordering: .relaxed) }
+
+    /// Timers that wait.
+    package var timerCount: Int { loop.liveTimers.load(ordering: .relaxed) }
+}

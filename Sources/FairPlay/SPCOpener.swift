@@ -1,0 +1,106 @@
+import ByteCoding
+package import KeyCrypto
+
+/// Opens SPCs on one loop: from an envelope and its unwrapped session key to an `SPC`.
+///
+/// Whatever is wrong after the certificate hash, the same work is done and one error comes out at the end: a decoy takes the place of what
+/// could not be read. So neither the answer nor its time tells a sender how far an SPC got (hardening T2).
+package final class SPCOpener {
+    private let crypto: CryptoContext
+    private let servedVersions: Set<UInt32>
+    private let decoyBytes: [UInt8]
+    private let decoy: SPCPayload
+
+    /// `servedVersions` are the protocol versions of the playlists' `KEYFORMATVERSIONS`.
+    package init(using crypto: CryptoContext, servedVersions: Set<UInt32> = [1]) throws(CryptoError) {
+        self.crypto = crypto
+        self.servedVersions = servedVersions
+        decoyBytes = try DecoyPayload.make(using: crypto)
+        var fault: TLLVError?
+        let blocks = TLLVBlocks(parsing: decoyBytes, elseDecoy: [], fault: &fault).blocks
+        decoy = SPCPayload(decoyBytes, blocks: blocks, servedVersions: [1])
+        precondition(fault == nil && decoy.fault == nil, "the decoy is a payload that would be accepted")
+    }
+
+    /// One lane for the RSA backend: the wrapped key of `envelope`, to be unwrapped with `key`.
+    package func unwrapJob(for envelope: SPCEnvelope, with key: CredentialKey) throws(SPCError) -> RSAUnwrapJob {
+        do throws(CryptoError) {
+            return RSAUnwrapJob(
+                key: key.privateKey, padding: envelope.version.padding, message: envelope.message,
+                range: envelope.wrappedKey, decoy: try SecretBytes.random(count: RSAUnwrapJob.sessionKeySize))
+        } catch {
+            throw .internalFailure
+        }
+    }
+
+    /// Opens the payload with the job's session key. Throws `rejected` or `internalFailure`.
+    package func open(
+        _ envelope: SPCEnvelope, with key: CredentialKey, unwrapped job: RSAUnwrapJob
+    ) throws(SPCError) -> SPC {
+        let payload: SPCPayload
+        let sessionKeys: SessionKeys
+        var rejection: SPCRejection? = job.isGenuine ? nil : .sessionKey
+        do throws(CryptoError) {
+            payload = try readPayload(of: envelope, sessionKey: job.sessionKey, rejection: &rejection)
+            let source = rejection == nil ? payload : decoy
+            sessionKeys = try key.ladder.open(
+                source.bytes, sessionKeyBlock: source.sessionKeyBlock, r2: source.r2, using: crypto)
+            let isIntact = sessionKeys.hasIntegrity(source.bytes[source.integrity])
+            if !isIntact, rejection == nil { rejection = .integrity }
+        } catch {
+            throw .internalFailure
+        }
+        if let rejection { throw .rejected(rejection) }
+        return SPC(
+            version: envelope.version, certificateHash: envelope.certificateHash, payload: payload,
+            sessionKeys: sessionKeys)
+    }
+
+    private func readPayload(
+        of envelope: SPCEnvelope, sessionKey: borrowing SecretBytes, rejection: inout SPCRejection?
+    ) throws(CryptoError) -> SPCPayload {
+        let plain = try crypto.decryptCBC(envelope.message, in: envelope.payload, key: sessionKey, iv: envelope.iv)
+        var fault: TLLVError?
+        let blocks = TLLVBlocks(parsing: plain, elseDecoy: decoyBytes, fault: &fault).blocks
+        let payload = SPCPayload(
+            fault == nil ? plain : decoyBytes, blocks: blocks, servedVersions: servedVersions)
+        if rejection == nil { rejection = fault.map { .framing($0) } ?? payload.fault }
+        return payload
+    }
+}
+
+/// A payload that stands in for one that cannot be read: well formed, of a usual size, with random contents.
+private enum DecoyPayload {
+    /// Eighteen blocks in all: what devices send.
+    private static let unknownBlockCount = 9
+
+    static func make(using crypto: CryptoContext) throws(CryptoError) -> [UInt8] {
+        let version: [UInt8] = [0, 0, 0, 1]
+        var writer = TLLVWriter(using: crypto)
+        for _ in 0..<unknownBlockCount {
+            // A random tag is as unknown as those that devices send.
+            let tag = try crypto.randomBytes16()
+            try writer.write(tag.high, tag.bytes, extraBlocks: 1)
+        }
+        try writer.write(TLLVTag.sessionKeyBlock, random(SessionKeys.encryptedSize, crypto), extraBlocks: 1)
+        try writer.write(TLLVTag.sessionKeyIntegrity, random(16, crypto), extraBlocks: 1)
+        try writer.write(TLLVTag.antiReplaySeed, random(16, crypto), extraBlocks: 1)
+        try writer.write(TLLVTag.r2, random(SPCPayload.r2Size, crypto), extraBlocks: 1)
+        try writer.write(TLLVTag.tagReturnRequest, tags([TLLVTag.assetID, TLLVTag.transactionID]), extraBlocks: 1)
+        try writer.write(TLLVTag.assetID, random(18, crypto), extraBlocks: 1)
+        try writer.write(TLLVTag.transactionID, random(8, crypto), extraBlocks: 1)
+        try writer.write(TLLVTag.protocolVersionsSupported, version, extraBlocks: 1)
+        try writer.write(TLLVTag.protocolVersionUsed, version, extraBlocks: 1)
+        return writer.payload.bytes
+    }
+
+    private static func random(_ count: Int, _ crypto: CryptoContext) throws(CryptoError) -> [UInt8] {
+        Array(try crypto.randomBytes(count: count))
+    }
+
+    private static func tags(_ tags: [UInt64]) -> [UInt8] {
+        var writer = ByteWriter(capacity: tags.count * 8)
+        for tag in tags { writer.write(tag) }
+        return writer.bytes
+    }
+}

@@ -1,0 +1,98 @@
+import ByteCoding
+
+/// Where one TLLV block lies in a payload (protocol, section 2).
+///
+///     offset  size  field
+///          0     8  tag
+///          8     4  block length B: value and padding, a multiple of 16
+///         12     4  value length V, at most B
+///         16     V  value
+///       16+V   B-V  padding
+package struct TLLVBlock: Sendable, Equatable {
+    package static let headerSize = 16
+
+    package let tag: UInt64
+    /// The whole block, header and padding included: what a return request echoes.
+    package let range: Range<Int>
+    package let value: Range<Int>
+}
+
+/// Why a payload is not a row of TLLV blocks.
+package enum TLLVError: Error, Equatable, Sendable {
+    case truncatedHeader(offset: Int)
+    case blockUnaligned(tag: UInt64, length: UInt32)
+    case blockOverrun(tag: UInt64, length: UInt32)
+    case valueExceedsBlock(tag: UInt64, length: UInt32)
+    case tooManyBlocks(maximum: Int)
+    case duplicateTag(UInt64)
+}
+
+/// The blocks of a payload in their order, packed from its first byte to its last, each tag at most once.
+package struct TLLVBlocks: Sendable {
+    /// No SPC that was ever seen has 40 blocks.
+    package static let countMaximum = 128
+
+    package private(set) var blocks: [TLLVBlock] = []
+
+    /// Parses all of `payload`.
+    package init(parsing payload: [UInt8]) throws(TLLVError) {
+        if let error = append(from: payload, skipping: 0) { throw error }
+    }
+
+    /// Parses `payload`; at a fault goes on with `decoy` from the block that would have come next, so that a good payload and a bad one
+    /// cost about the same. Gives the fault, and the blocks of whichever was read last.
+    init(parsing payload: [UInt8], elseDecoy decoy: [UInt8], fault: inout TLLVError?) {
+        guard let error = append(from: payload, skipping: 0) else { return }
+        fault = error
+        let parsedCount = blocks.count
+        blocks.removeAll(keepingCapacity: true)
+        _ = append(from: decoy, skipping: parsedCount)
+    }
+
+    /// Reads blocks up to the end or the first fault. The first `skippedCount` are walked over without the search for duplicates, which
+    /// is where the time goes.
+    private mutating func append(from payload: [UInt8], skipping skippedCount: Int) -> TLLVError? {
+        blocks.reserveCapacity(40)
+        var reader = ByteReader(payload)
+        do throws(TLLVError) {
+            while reader.remaining > 0 {
+                guard blocks.count < Self.countMaximum else { return .tooManyBlocks(maximum: Self.countMaximum) }
+                let block = try Self.read(from: &reader)
+                if blocks.count >= skippedCount, contains(block.tag) { return .duplicateTag(block.tag) }
+                blocks.append(block)
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func contains(_ tag: UInt64) -> Bool {
+        for block in blocks where block.tag == tag { return true }
+        return false
+    }
+
+    private static func read(from reader: inout ByteReader) throws(TLLVError) -> TLLVBlock {
+        let start = reader.offset
+        let tag: UInt64
+        let blockLength: UInt32
+        let valueLength: UInt32
+        do throws(ByteReaderError) {
+            tag = try reader.readUInt64("tag")
+            blockLength = try reader.readUInt32("block length")
+            valueLength = try reader.readUInt32("value length")
+        } catch {
+            throw .truncatedHeader(offset: start)
+        }
+        guard blockLength % 16 == 0 else { throw .blockUnaligned(tag: tag, length: blockLength) }
+        guard valueLength <= blockLength else { throw .valueExceedsBlock(tag: tag, length: valueLength) }
+        let body: Range<Int>
+        do throws(ByteReaderError) {
+            body = try reader.readRange(count: Int(blockLength), "block")
+        } catch {
+            throw .blockOverrun(tag: tag, length: blockLength)
+        }
+        return TLLVBlock(
+            tag: tag, range: start..<body.upperBound, value: body.lowerBound..<body.lowerBound + Int(valueLength))
+    }
+}

@@ -1,0 +1,79 @@
+extension UInt8 {
+    /// `tchar` of RFC 9110 section 5.6.2: letters, digits and ``!#$%&'*+-.^_`|~``.
+    var isTokenCharacter: Bool {
+        // One bit per code below 128, least significant first.
+        let bits: UInt64 = self < 64 ? 0x03ff_6cfa_0000_0000 : self < 128 ? 0x57ff_ffff_c7ff_fffe : 0
+        return bits >> UInt64(self & 63) & 1 == 1
+    }
+
+    /// All control characters but the horizontal tab (RFC 9110 section 5.5).
+    var isForbiddenInFieldValue: Bool { self < 0x20 && self != 0x09 || self == 0x7f }
+
+    /// Space or horizontal tab.
+    var isWhitespace: Bool { self == 0x20 || self == 0x09 }
+
+    var isDigit: Bool { (0x30...0x39).contains(self) }
+
+    /// The value of a hexadecimal digit.
+    var hexValue: UInt8? {
+        switch self {
+        case 0x30...0x39: self - 0x30
+        case 0x41...0x46: self - 0x41 + 10
+        case 0x61...0x66: self - 0x61 + 10
+        default: nil
+        }
+    }
+
+    /// ASCII letters in lower case, everything else as it is.
+    var lowercased: UInt8 { (0x41...0x5a).contains(self) ? self | 0x20 : self }
+}
+
+extension Span<UInt8> {
+    /// Whether the bytes of a range are these.
+    func matches(_ text: String.UTF8View, in range: Range<Int>) -> Bool {
+        guard text.count == range.count else { return false }
+        var position = range.lowerBound
+        for byte in text {
+            if self[position] != byte { return false }
+            position += 1
+        }
+        return true
+    }
+
+    /// Whether the bytes of a range are these, letters of either case being equal.
+    func matchesIgnoringCase(_ text: String.UTF8View, in range: Range<Int>) -> Bool {
+        guard text.count == range.count else { return false }
+        var position = range.lowerBound
+        for byte in text {
+            if self[position].lowercased != byte.lowercased { return false }
+            position += 1
+        }
+        return true
+    }
+
+    /// The range without spaces and tabs at its ends.
+    func trimmingWhitespace(_ range: Range<Int>) -> Range<Int> {
+        var (start, end) = (range.lowerBound, range.upperBound)
+        while start < end, self[start].isWhitespace { start += 1 }
+        while start < end, self[end - 1].isWhitespace { end -= 1 }
+        return start..<end
+    }
+
+    /// The position of the first such byte in a range.
+    func firstPosition(of byte: UInt8, in range: Range<Int>) -> Int? {
+        for position in range where self[position] == byte { return position }
+        return nil
+    }
+
+    /// A copy of a range.
+    func copy(_ range: Range<Int>) -> [UInt8] {
+        // Safe: the pointer lives for the call, and `extracting` has checked the range.
+        unsafe extracting(range).withUnsafeBufferPointer { unsafe Array($0) }
+    }
+
+    /// A range as text; malformed UTF-8 is repaired.
+    func text(_ range: Range<Int>) -> String {
+        // Safe: the pointer lives for the call, and `extracting` has checked the range.
+        unsafe extracting(range).withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+}

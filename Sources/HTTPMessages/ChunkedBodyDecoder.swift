@@ -1,0 +1,130 @@
+/// Joins the chunks of a body (RFC 9112 section 7.1), byte by byte as they arrive.
+///
+/// Strict: one to sixteen hexadecimal digits, no space around them, CRLF alone. Extensions are checked for control characters,
+/// counted against their limit and ignored; so is the trailer section, whose fields obey the same rules as a head's.
+package struct ChunkedBodyDecoder: Sendable {
+    private enum State: Sendable {
+        case size(digits: Int, value: UInt64)
+        case sizeLineFeed(UInt64)
+        case `extension`(UInt64)
+        case data(remaining: Int)
+        case dataCarriageReturn
+        case dataLineFeed
+        case trailerLine
+        case trailerLineFeed
+        case finished
+    }
+
+    private let limits: HTTPLimits
+    private var state = State.size(digits: 0, value: 0)
+    private var extensionsSize = 0
+    private var trailerSize = 0
+    private var trailerCount = 0
+    private var trailerLine: [UInt8] = []
+
+    /// A decoder before the first chunk.
+    package init(limits: HTTPLimits) {
+        self.limits = limits
+    }
+
+    /// Decodes from `position` on and moves it behind what was consumed; whether the body, with its trailer, is complete.
+    ///
+    /// Data is appended to `body`, which never grows above the limit. Bytes behind the body's end are not touched.
+    package mutating func decode(
+        _ bytes: Span<UInt8>, from position: inout Int, into body: inout [UInt8]
+    ) throws(HTTPProblem) -> Bool {
+        while position < bytes.count {
+            if case .data(let remaining) = state {
+                let taken = min(remaining, bytes.count - position)
+                bytes.append(position..<position + taken, to: &body)
+                position += taken
+                state = taken == remaining ? .dataCarriageReturn : .data(remaining: remaining - taken)
+                continue
+            }
+            state = try advance(bytes[position], bodySize: body.count)
+            position += 1
+            if case .finished = state { return true }
+        }
+        return false
+    }
+
+    private mutating func advance(_ byte: UInt8, bodySize: Int) throws(HTTPProblem) -> State {
+        switch state {
+        case .size(let digits, let value):
+            return try advanceSize(byte, digits, value)
+        case .sizeLineFeed(let size):
+            guard byte == 0x0a else { throw .malformed(.bareCarriageReturn) }
+            guard size <= UInt64(max(0, limits.bodySizeMaximum - bodySize)) else { throw .bodyTooLarge }
+            return size == 0 ? .trailerLine : .data(remaining: Int(size))
+        case .extension(let size):
+            return try advanceExtension(byte, size)
+        case .dataCarriageReturn:
+            guard byte == 0x0d else { throw .malformed(.chunkEnd) }
+            return .dataLineFeed
+        case .dataLineFeed:
+            guard byte == 0x0a else { throw .malformed(.chunkEnd) }
+            return .size(digits: 0, value: 0)
+        case .trailerLine:
+            return try advanceTrailer(byte)
+        case .trailerLineFeed:
+            guard byte == 0x0a else { throw .malformed(.bareCarriageReturn) }
+            return try endTrailerLine()
+        case .data, .finished:
+            preconditionFailure("the caller takes data, and stops at the end")
+        }
+    }
+
+    private func advanceSize(_ byte: UInt8, _ digits: Int, _ value: UInt64) throws(HTTPProblem) -> State {
+        if let digit = byte.hexValue {
+            guard digits < 16 else { throw .malformed(.chunkSize) }
+            return .size(digits: digits + 1, value: value << 4 | UInt64(digit))
+        }
+        guard digits > 0 else { throw .malformed(.chunkSize) }
+        switch byte {
+        case 0x0d: return .sizeLineFeed(value)
+        case UInt8(ascii: ";"): return .extension(value)
+        case 0x0a: throw .malformed(.bareLineFeed)
+        default: throw .malformed(.chunkSize)
+        }
+    }
+
+    private mutating func advanceExtension(_ byte: UInt8, _ size: UInt64) throws(HTTPProblem) -> State {
+        if byte == 0x0d { return .sizeLineFeed(size) }
+        if byte == 0x0a { throw .malformed(.bareLineFeed) }
+        extensionsSize += 1
+        guard !byte.isForbiddenInFieldValue, extensionsSize <= limits.chunkExtensionsSizeMaximum else {
+            throw .malformed(.chunkExtension)
+        }
+        return .extension(size)
+    }
+
+    private mutating func advanceTrailer(_ byte: UInt8) throws(HTTPProblem) -> State {
+        trailerSize += 1
+        guard trailerSize <= limits.trailerSizeMaximum else { throw .headTooLarge }
+        switch byte {
+        case 0x0d: return .trailerLineFeed
+        case 0x0a: throw .malformed(.bareLineFeed)
+        default:
+            guard !byte.isForbiddenInFieldValue else { throw .malformed(.controlCharacter) }
+            trailerLine.append(byte)
+            return .trailerLine
+        }
+    }
+
+    private mutating func endTrailerLine() throws(HTTPProblem) -> State {
+        guard !trailerLine.isEmpty else { return .finished }
+        trailerCount += 1
+        guard trailerCount <= limits.fieldCountMaximum else { throw .headTooLarge }
+        _ = try HTTPHeadParser.splitField(trailerLine.span, 0..<trailerLine.count)
+        trailerLine.removeAll(keepingCapacity: true)
+        return .trailerLine
+    }
+}
+
+extension Span<UInt8> {
+    /// Appends a range to an array.
+    func append(_ range: Range<Int>, to array: inout [UInt8]) {
+        // Safe: the pointer lives for the call, and `extracting` has checked the range.
+        unsafe extracting(range).withUnsafeBufferPointer { unsafe array.append(contentsOf: $0) }
+    }
+}

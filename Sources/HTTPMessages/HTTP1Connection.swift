@@ -1,0 +1,296 @@
+/// An HTTP/1.1 connection as a server sees it: bytes and answers in, actions out. It has no socket, no clock and no task.
+///
+/// One request is in flight at a time. Whoever owns the socket carries the actions out, stops reading while a request is being
+/// answered, and measures the deadline that `phase` names; input that came early waits in here.
+///
+///     waiting ─ first byte ─> head ─> body ─> answering ─ respond ─> writing ─ sent ─> waiting
+///        any of the first three ─ problem ─> writing ─ sent ─> closed
+///
+/// After a problem nothing is ever read as a request again, so no second response can follow the refusal.
+package struct HTTP1Connection: Sendable {
+    /// What the connection waits for.
+    package enum Phase: Equatable, Sendable {
+        /// The first byte of a request.
+        case waiting
+        /// The rest of a head.
+        case head
+        /// The rest of a body, of which so many bytes have arrived.
+        case body(received: Int)
+        /// The handler.
+        case answering
+        /// The kernel, to take the response.
+        case writing
+        /// Nothing: the connection is over.
+        case closed
+    }
+
+    /// What the owner of the socket has to do.
+    package enum Action: Equatable, Sendable {
+        /// Read, and pass on what comes.
+        case read
+        /// Write the interim response `100 Continue`, then read.
+        case sendContinue
+        /// Have this request answered, then call `respond`. Do not read meanwhile.
+        case dispatch(HTTPRequestMessage)
+        /// Have this problem answered, then call `respond`. Drop what the peer still sends.
+        case refuse(HTTPProblem)
+        /// Close; nothing is to be written.
+        case close
+        /// Send the end of the stream, and close only after the peer has ended too or the linger limits are reached: what it still
+        /// sends would otherwise reset the connection and could destroy the last response.
+        case linger
+    }
+
+    private enum State: Sendable {
+        case waiting
+        case head(HTTPHeadParser)
+        case sizedBody(HTTPRequestHead, remaining: Int)
+        case chunkedBody(HTTPRequestHead, ChunkedBodyDecoder)
+        case answering(Ending, HTTPResponsePlan)
+        case writing(Ending)
+        case closed
+    }
+
+    /// What follows a response.
+    private enum Ending: Sendable {
+        /// The next request.
+        case nextRequest
+        /// The end, which the peer asked for.
+        case close
+        /// The end, though the peer may go on sending.
+        case linger
+    }
+
+    private let limits: HTTPLimits
+    private var state = State.waiting
+    private var body: [UInt8] = []
+    private var early: [UInt8] = []
+    private var requestCount = 0
+    private var isDraining = false
+
+    /// A connection on which nothing has happened.
+    package init(limits: HTTPLimits) {
+        self.limits = limits
+    }
+
+    /// What the connection waits for, which decides the deadline that runs.
+    package var phase: Phase {
+        switch state {
+        case .waiting: .waiting
+        case .head: .head
+        case .sizedBody, .chunkedBody: .body(received: body.count)
+        case .answering: .answering
+        case .writing: .writing
+        case .closed: .closed
+        }
+    }
+
+    /// Whether input is here that has not been looked at; `resume` looks at it.
+    package var hasEarlyInput: Bool { !early.isEmpty }
+
+    // MARK: Events
+
+    /// Bytes have arrived.
+    package mutating func received(_ bytes: Span<UInt8>) -> Action {
+        switch state {
+        case .waiting, .head, .sizedBody, .chunkedBody:
+            guard early.isEmpty else {
+                bytes.append(0..<bytes.count, to: &early)
+                return resume()
+            }
+            let (action, consumed) = process(bytes)
+            if consumed < bytes.count { early = bytes.copy(consumed..<bytes.count) }
+            return action
+        case .answering, .writing:
+            bytes.append(0..<bytes.count, to: &early)
+            return .read
+        case .closed:
+            return .close
+        }
+    }
+
+    /// It is time to look at input that came early: after a response, once others had their turn.
+    package mutating func resume() -> Action {
+        guard !early.isEmpty else { return .read }
+        var bytes = early
+        early = []
+        let (action, consumed) = process(bytes.span)
+        if consumed < bytes.count {
+            bytes.removeFirst(consumed)
+            early = bytes
+        }
+        return action
+    }
+
+    /// The peer sends no more. A request that is complete is still answered; half a request is dropped.
+    package mutating func inputEnded() -> Action {
+        switch state {
+        case .waiting, .head, .sizedBody, .chunkedBody, .closed:
+            state = .closed
+            return .close
+        case .answering, .writing:
+            isDraining = true
+            return .read
+        }
+    }
+
+    /// The deadline of the current phase has passed.
+    package mutating func deadlinePassed() -> Action {
+        switch state {
+        case .head: return refuse(.headTimeout, isHead: false)
+        case .sizedBody(let head, _), .chunkedBody(let head, _):
+            return refuse(.bodyTimeout, isHead: head.method == .head)
+        case .answering: return .read
+        case .waiting, .writing, .closed:
+            state = .closed
+            return .close
+        }
+    }
+
+    /// The server is going down: a request that has begun is finished, then the connection closes.
+    package mutating func drain() -> Action {
+        isDraining = true
+        guard case .waiting = state, early.isEmpty else { return .read }
+        state = .closed
+        return .close
+    }
+
+    /// The response is about to be written: tells how. `closing` ends the connection after it.
+    package mutating func respond(closing: Bool) -> HTTPResponsePlan {
+        guard case .answering(let ending, var plan) = state else { preconditionFailure("a response nobody asked for") }
+        let mustEnd = closing || isDraining || requestCount >= limits.requestsPerConnectionMaximum
+        switch ending {
+        case .nextRequest where !mustEnd:
+            state = .writing(.nextRequest)
+        case .nextRequest, .linger:
+            state = .writing(.linger)
+            plan.connection = .close
+        case .close:
+            state = .writing(.close)
+            plan.connection = .close
+        }
+        return plan
+    }
+
+    /// The kernel has taken the whole response. `.read` also when early input waits for `resume`.
+    package mutating func responseSent() -> Action {
+        guard case .writing(let ending) = state else { preconditionFailure("a response was sent in \(phase)") }
+        let action: Action
+        (state, action) =
+            switch ending {
+            case .nextRequest where !isDraining: (.waiting, .read)
+            case .nextRequest, .linger: (.closed, .linger)
+            case .close: (.closed, .close)
+            }
+        return action
+    }
+
+    // MARK: Reading
+
+    /// Reads what the state asks for. After a problem everything counts as consumed.
+    private mutating func process(_ bytes: Span<UInt8>) -> (Action, consumed: Int) {
+        var position = 0
+        do throws(HTTPProblem) {
+            let action = try advance(bytes, &position)
+            return (action, position)
+        } catch {
+            return (refuse(error, isHead: isHeadRequest), bytes.count)
+        }
+    }
+
+    private mutating func advance(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPProblem) -> Action {
+        switch state {
+        case .waiting:
+            return try advanceHead(HTTPHeadParser(limits: limits), bytes, &position)
+        case .head(let parser):
+            return try advanceHead(parser, bytes, &position)
+        case .sizedBody(let head, let remaining):
+            return advanceSizedBody(head, remaining, bytes, &position)
+        case .chunkedBody(let head, let decoder):
+            return try advanceChunkedBody(head, decoder, bytes, &position)
+        case .answering, .writing, .closed:
+            preconditionFailure("input is not looked at in \(phase)")
+        }
+    }
+
+    private mutating func advanceHead(
+        _ parser: HTTPHeadParser, _ bytes: Span<UInt8>, _ position: inout Int
+    ) throws(HTTPProblem) -> Action {
+        var parser = parser
+        guard let (head, size) = try parser.parse(bytes) else {
+            state = .head(parser)
+            return .read
+        }
+        position = size
+        let hasBodyBytes = size < bytes.count
+        switch head.framing {
+        case .none:
+            return dispatch(head)
+        case .length(let length):
+            state = .sizedBody(head, remaining: length)
+            guard length <= limits.bodySizeMaximum else { throw .bodyTooLarge }
+            return try startBody(head, hasBodyBytes, bytes, &position)
+        case .chunked:
+            state = .chunkedBody(head, ChunkedBodyDecoder(limits: limits))
+            return try startBody(head, hasBodyBytes, bytes, &position)
+        }
+    }
+
+    /// RFC 9110 section 10.1.1: no interim response once the body has begun to arrive.
+    private mutating func startBody(
+        _ head: HTTPRequestHead, _ hasBodyBytes: Bool, _ bytes: Span<UInt8>, _ position: inout Int
+    ) throws(HTTPProblem) -> Action {
+        if hasBodyBytes { return try advance(bytes, &position) }
+        return head.expectsContinue ? .sendContinue : .read
+    }
+
+    private mutating func advanceSizedBody(
+        _ head: HTTPRequestHead, _ remaining: Int, _ bytes: Span<UInt8>, _ position: inout Int
+    ) -> Action {
+        let taken = min(remaining, bytes.count - position)
+        bytes.append(position..<position + taken, to: &body)
+        position += taken
+        guard taken == remaining else {
+            state = .sizedBody(head, remaining: remaining - taken)
+            return .read
+        }
+        return dispatch(head)
+    }
+
+    private mutating func advanceChunkedBody(
+        _ head: HTTPRequestHead, _ decoder: ChunkedBodyDecoder, _ bytes: Span<UInt8>, _ position: inout Int
+    ) throws(HTTPProblem) -> Action {
+        var decoder = decoder
+        guard try decoder.decode(bytes, from: &position, into: &body) else {
+            state = .chunkedBody(head, decoder)
+            return .read
+        }
+        return dispatch(head)
+    }
+
+    private mutating func dispatch(_ head: HTTPRequestHead) -> Action {
+        requestCount += 1
+        let plan = HTTPResponsePlan(
+            omitsBody: head.method == .head,
+            connection: head.version == .http10 && head.keepsAlive ? .keepAlive : .unmentioned)
+        state = .answering(head.keepsAlive ? .nextRequest : .close, plan)
+        let message = HTTPRequestMessage(head: head, body: body)
+        body = []
+        return .dispatch(message)
+    }
+
+    private mutating func refuse(_ problem: HTTPProblem, isHead: Bool) -> Action {
+        body = []
+        early = []
+        isDraining = true
+        state = .answering(.linger, HTTPResponsePlan(omitsBody: isHead, connection: .close))
+        return .refuse(problem)
+    }
+
+    private var isHeadRequest: Bool {
+        switch state {
+        case .sizedBody(let head, _), .chunkedBody(let head, _): head.method == .head
+        case .waiting, .head, .answering, .writing, .closed: false
+        }
+    }
+}

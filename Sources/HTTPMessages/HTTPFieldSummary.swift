@@ -1,0 +1,183 @@
+/// What the fields of a head say about its framing and its connection, gathered while they are read.
+struct HTTPFieldSummary: Sendable {
+    private var host: Range<Int>?
+    private var contentLength: Int?
+    private var hasTransferEncoding = false
+    private var transferCoding = TransferCoding.chunked
+    private var asksToClose = false
+    private var asksToKeepAlive = false
+    private var expectation: Expectation?
+
+    private enum TransferCoding { case chunked, unknown }
+    private enum Expectation { case continue100, other }
+
+    /// Takes note of one field; names are told apart by their length first.
+    mutating func note(_ bytes: Span<UInt8>, _ name: Range<Int>, _ value: Range<Int>) throws(HTTPProblem) {
+        switch name.count {
+        case 4 where bytes.matchesIgnoringCase("host".utf8, in: name): try noteHost(bytes, value)
+        case 6 where bytes.matchesIgnoringCase("expect".utf8, in: name): noteExpect(bytes, value)
+        case 10 where bytes.matchesIgnoringCase("connection".utf8, in: name): noteConnection(bytes, value)
+        case 14 where bytes.matchesIgnoringCase("content-length".utf8, in: name): try noteLength(bytes, value)
+        case 17 where bytes.matchesIgnoringCase("transfer-encoding".utf8, in: name): try noteCoding(bytes, value)
+        default: break
+        }
+    }
+
+    /// Judges the fields together, at the end of the head.
+    func makeHead(
+        _ line: HTTPRequestLine, _ bytes: Span<UInt8>, size: Int, _ entries: [HTTPFields.Entry]
+    ) throws(HTTPProblem) -> HTTPRequestHead {
+        try checkHost(line, bytes)
+        let framing = try judgeFraming(line.version)
+        return HTTPRequestHead(
+            method: line.method, target: line.target, version: line.version,
+            fields: HTTPFields(storage: bytes.copy(0..<size), entries: entries), framing: framing,
+            keepsAlive: !asksToClose && (line.version == .http11 || asksToKeepAlive),
+            expectsContinue: try judgeExpectation(line.version, framing))
+    }
+
+    // MARK: Host
+
+    private mutating func noteHost(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(HTTPProblem) {
+        guard host == nil else { throw .malformed(.hostRepeated) }
+        guard Self.isHost(bytes, value) else { throw .malformed(.hostInvalid) }
+        host = value
+    }
+
+    /// RFC 9112 section 3.2: HTTP/1.1 needs it; in absolute form the target's authority has to say the same.
+    private func checkHost(_ line: HTTPRequestLine, _ bytes: Span<UInt8>) throws(HTTPProblem) {
+        if host == nil && line.version == .http11 { throw .malformed(.hostMissing) }
+        guard let authority = line.authority else { return }
+        guard Self.isHost(bytes, authority) else { throw .malformed(.target) }
+        if let host, !Self.equalIgnoringCase(bytes, host, authority) { throw .malformed(.hostDiffersFromTarget) }
+    }
+
+    private static func equalIgnoringCase(_ bytes: Span<UInt8>, _ left: Range<Int>, _ right: Range<Int>) -> Bool {
+        guard left.count == right.count else { return false }
+        for offset in 0..<left.count
+        where bytes[left.lowerBound + offset].lowercased != bytes[right.lowerBound + offset].lowercased {
+            return false
+        }
+        return true
+    }
+
+    /// `uri-host [ ":" port ]` (RFC 9110 section 7.2), not empty (section 4.2.1), without user information.
+    private static func isHost(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        guard !range.isEmpty else { return false }
+        var position = range.lowerBound
+        if bytes[position] == UInt8(ascii: "[") {
+            guard let end = bytes.firstPosition(of: UInt8(ascii: "]"), in: range) else { return false }
+            let literal = position + 1..<end
+            guard !literal.isEmpty else { return false }
+            for position in literal where bytes[position].hexValue == nil && !bytes[position].isColonOrDot {
+                return false
+            }
+            position = end + 1
+        } else {
+            while position < range.upperBound, bytes[position].isRegisteredNameCharacter { position += 1 }
+            guard position > range.lowerBound else { return false }
+        }
+        guard position < range.upperBound else { return true }
+        guard bytes[position] == UInt8(ascii: ":") else { return false }
+        let port = position + 1..<range.upperBound
+        for position in port where !bytes[position].isDigit { return false }
+        return port.count <= 5
+    }
+
+    // MARK: Framing
+
+    /// `1*DIGIT` and nothing else: no sign, no list, no second field, even an equal one (RFC 9112 section 6.3 allows to refuse).
+    private mutating func noteLength(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(HTTPProblem) {
+        guard contentLength == nil else { throw .malformed(.contentLengthRepeated) }
+        guard (1...18).contains(value.count) else { throw .malformed(.contentLengthInvalid) }
+        var length = 0
+        for position in value {
+            guard bytes[position].isDigit else { throw .malformed(.contentLengthInvalid) }
+            // Cannot overflow: 18 digits stay below 2^63.
+            length = length * 10 + Int(bytes[position] - 0x30)
+        }
+        contentLength = length
+    }
+
+    /// One field that says `chunked`. Other codings are unknown, but `chunked` twice or not last is malformed (section 6.1).
+    private mutating func noteCoding(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(HTTPProblem) {
+        guard !hasTransferEncoding else { throw .malformed(.transferEncodingRepeated) }
+        hasTransferEncoding = true
+        if bytes.matchesIgnoringCase("chunked".utf8, in: value) { return }
+
+        let codings = bytes.listElements(value)
+        for coding in codings where coding.isEmpty { throw .malformed(.transferEncodingInvalid) }
+        for coding in codings.dropLast() where bytes.matchesIgnoringCase("chunked".utf8, in: coding) {
+            throw .malformed(.transferEncodingInvalid)
+        }
+        transferCoding = .unknown
+    }
+
+    private func judgeFraming(_ version: HTTPVersion) throws(HTTPProblem) -> HTTPBodyFraming {
+        guard hasTransferEncoding else {
+            guard let contentLength, contentLength > 0 else { return .none }
+            return .length(contentLength)
+        }
+        guard contentLength == nil else { throw .malformed(.contentLengthWithTransferEncoding) }
+        guard version == .http11 else { throw .malformed(.transferEncodingInVersion10) }
+        guard transferCoding == .chunked else { throw .transferCodingNotImplemented }
+        return .chunked
+    }
+
+    // MARK: Connection and Expect
+
+    private mutating func noteConnection(_ bytes: Span<UInt8>, _ value: Range<Int>) {
+        // By far the most frequent value, without making a list of it.
+        if bytes.matchesIgnoringCase("keep-alive".utf8, in: value) {
+            asksToKeepAlive = true
+            return
+        }
+        for option in bytes.listElements(value) {
+            if bytes.matchesIgnoringCase("close".utf8, in: option) { asksToClose = true }
+            if bytes.matchesIgnoringCase("keep-alive".utf8, in: option) { asksToKeepAlive = true }
+        }
+    }
+
+    private mutating func noteExpect(_ bytes: Span<UInt8>, _ value: Range<Int>) {
+        let isContinue = bytes.matchesIgnoringCase("100-continue".utf8, in: value)
+        expectation = isContinue && expectation != .other ? .continue100 : .other
+    }
+
+    /// RFC 9110 section 10.1.1: `100-continue` of an HTTP/1.0 client, or without a body, is ignored.
+    private func judgeExpectation(_ version: HTTPVersion, _ framing: HTTPBodyFraming) throws(HTTPProblem) -> Bool {
+        switch expectation {
+        case .none: return false
+        case .other: throw .expectationFailed
+        case .continue100: return version == .http11 && framing != .none
+        }
+    }
+}
+
+extension Span<UInt8> {
+    /// The elements of a comma-separated list without the white space around them; empty ones are kept.
+    fileprivate func listElements(_ range: Range<Int>) -> [Range<Int>] {
+        var elements: [Range<Int>] = []
+        var start = range.lowerBound
+        while let comma = firstPosition(of: UInt8(ascii: ","), in: start..<range.upperBound) {
+            elements.append(trimmingWhitespace(start..<comma))
+            start = comma + 1
+        }
+        elements.append(trimmingWhitespace(start..<range.upperBound))
+        return elements
+    }
+}
+
+extension UInt8 {
+    fileprivate var isColonOrDot: Bool { self == UInt8(ascii: ":") || self == UInt8(ascii: ".") }
+
+    /// `unreserved / pct-encoded / sub-delims` of RFC 3986 section 3.2.2, without `,` and `;`, which only confuse intermediaries.
+    fileprivate var isRegisteredNameCharacter: Bool {
+        switch self {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "%"): true
+        case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&"), UInt8(ascii: "'"), UInt8(ascii: "("): true
+        case UInt8(ascii: ")"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "="): true
+        default: false
+        }
+    }
+}

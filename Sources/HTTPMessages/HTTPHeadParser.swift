@@ -1,0 +1,126 @@
+/// Reads a request head (RFC 9112 sections 2 to 7), line by line as its bytes arrive.
+///
+/// Strict: lines end with CRLF alone; no folded fields, no white space before a colon, no control characters. A line is refused as
+/// soon as it is complete, a control character as soon as it is seen. The caller keeps all bytes since the head's beginning in one
+/// piece and passes them again, with more behind them, after each "not yet"; no byte is scanned for line ends twice.
+package struct HTTPHeadParser: Sendable {
+    private let limits: HTTPLimits
+    private var lineStart = 0
+    private var scanned = 0
+    private var hasSkippedEmptyLine = false
+    private var requestLine: HTTPRequestLine?
+    private var entries: [HTTPFields.Entry] = []
+    private var summary = HTTPFieldSummary()
+
+    /// A parser that has seen nothing.
+    package init(limits: HTTPLimits) {
+        self.limits = limits
+    }
+
+    /// Reads on; `nil` when the head is not complete, else the head and its size in bytes.
+    package mutating func parse(_ bytes: Span<UInt8>) throws(HTTPProblem) -> (head: HTTPRequestHead, size: Int)? {
+        while true {
+            guard let lineEnd = try findLineEnd(bytes) else {
+                try checkSizeOfIncompleteHead(bytes)
+                return nil
+            }
+            let line = lineStart..<lineEnd
+            let next = lineEnd + 2
+            guard next <= limits.headSizeMaximum else { throw sizeProblem(bytes, line) }
+            (lineStart, scanned) = (next, next)
+            guard let requestLine else {
+                try readRequestLine(bytes, line)
+                continue
+            }
+            if line.isEmpty {
+                return (try summary.makeHead(requestLine, bytes, size: next, entries), next)
+            }
+            try readField(bytes, line)
+        }
+    }
+
+    /// Whether any byte of a head has been seen.
+    package var isStarted: Bool { scanned > 0 }
+
+    // MARK: Lines
+
+    private mutating func findLineEnd(_ bytes: Span<UInt8>) throws(HTTPProblem) -> Int? {
+        var position = scanned
+        defer { scanned = position }
+        let end = min(bytes.count, limits.headSizeMaximum)
+        while position < end {
+            let byte = bytes[position]
+            if byte >= 0x20 && byte != 0x7f || byte == 0x09 && requestLine != nil {
+                position += 1
+                continue
+            }
+            switch byte {
+            case 0x0d:
+                guard position + 1 < bytes.count else { return nil }
+                guard bytes[position + 1] == 0x0a else { throw .malformed(.bareCarriageReturn) }
+                return position
+            case 0x0a: throw .malformed(.bareLineFeed)
+            default: throw .malformed(.controlCharacter)
+            }
+        }
+        return nil
+    }
+
+    private func checkSizeOfIncompleteHead(_ bytes: Span<UInt8>) throws(HTTPProblem) {
+        let line = lineStart..<scanned
+        if requestLine == nil && line.count > limits.targetSizeMaximum { try checkTargetSize(bytes, line) }
+        if bytes.count >= limits.headSizeMaximum { throw sizeProblem(bytes, line) }
+    }
+
+    /// Of a head that is too large: 414 if its target alone is.
+    private func sizeProblem(_ bytes: Span<UInt8>, _ line: Range<Int>) -> HTTPProblem {
+        guard requestLine == nil else { return .headTooLarge }
+        do throws(HTTPProblem) {
+            try checkTargetSize(bytes, line)
+            return .headTooLarge
+        } catch {
+            return error
+        }
+    }
+
+    private func checkTargetSize(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(HTTPProblem) {
+        guard let space = bytes.firstPosition(of: 0x20, in: line) else { return }
+        let rest = space + 1..<line.upperBound
+        let end = bytes.firstPosition(of: 0x20, in: rest) ?? rest.upperBound
+        if end - rest.lowerBound > limits.targetSizeMaximum { throw .targetTooLong }
+    }
+
+    private mutating func readRequestLine(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(HTTPProblem) {
+        if line.isEmpty {
+            // RFC 9112 section 2.2: one empty line before the request line is ignored; some clients end bodies with it.
+            guard !hasSkippedEmptyLine else { throw .malformed(.emptyLineBeforeRequest) }
+            hasSkippedEmptyLine = true
+        } else {
+            requestLine = try HTTPRequestLine(parsing: bytes, line, targetSizeMaximum: limits.targetSizeMaximum)
+        }
+    }
+
+    private mutating func readField(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(HTTPProblem) {
+        guard entries.count < limits.fieldCountMaximum else { throw .headTooLarge }
+        if entries.isEmpty { entries.reserveCapacity(8) }
+        let (name, value) = try Self.splitField(bytes, line)
+        entries.append(
+            HTTPFields.Entry(
+                nameStart: Int32(name.lowerBound), nameEnd: Int32(name.upperBound), valueStart: Int32(value.lowerBound),
+                valueEnd: Int32(value.upperBound)))
+        try summary.note(bytes, name, value)
+    }
+
+    /// `field-line = field-name ":" OWS field-value OWS` (RFC 9112 section 5); control characters are refused before.
+    static func splitField(
+        _ bytes: Span<UInt8>, _ line: Range<Int>
+    ) throws(HTTPProblem) -> (name: Range<Int>, value: Range<Int>) {
+        guard !bytes[line.lowerBound].isWhitespace else { throw .malformed(.foldedField) }
+        var colon = line.lowerBound
+        while colon < line.upperBound, bytes[colon].isTokenCharacter { colon += 1 }
+        guard colon > line.lowerBound, colon < line.upperBound, bytes[colon] == UInt8(ascii: ":") else {
+            throw .malformed(.fieldName)
+        }
+        return (line.lowerBound..<colon, bytes.trimmingWhitespace(colon + 1..<line.upperBound))
+    }
+}

@@ -1,0 +1,51 @@
+/// Every limit and deadline of an HTTP connection.
+///
+/// Pipelined requests are not refused and not limited in number: one is in flight, and what follows it stays in the kernel's
+/// buffer until it has been answered.
+package struct HTTPLimits: Equatable, Sendable {
+    /// The request line and all fields with their line ends, in bytes. More: 431.
+    package var headSizeMaximum = 16 * 1024
+    /// The number of header fields. More: 431.
+    package var fieldCountMaximum = 100
+    /// The request target, in bytes. More: 414.
+    package var targetSizeMaximum = 8 * 1024
+    /// The body, in bytes, checked against the declared length before a byte is kept. More: 413.
+    package var bodySizeMaximum = 64 * 1024
+    /// All chunk extensions of one body, in bytes; they are ignored. More: 400.
+    package var chunkExtensionsSizeMaximum = 1024
+    /// The trailer section of a chunked body, in bytes; it is checked and ignored. More: 431.
+    package var trailerSizeMaximum = 4 * 1024
+
+    /// From the first byte of a head to its last. Longer: 408.
+    package var headDeadline: Duration = .seconds(5)
+    /// From the end of the head to the end of the body. Longer: 408.
+    package var bodyDeadline: Duration = .seconds(30)
+    /// How long a body may stay below the least rate at first, and be stopped later.
+    package var bodyGrace: Duration = .seconds(5)
+    /// The least rate of a body after the grace, on average, in bytes per second; 0 for none. Slower: 408.
+    package var bodyRateMinimum = 1024
+    /// From the beginning of a response until the kernel has taken its last byte. Longer: the connection is reset.
+    package var writeDeadline: Duration = .seconds(30)
+    /// From the last response (or from the connection's beginning) to the first byte of a request. Longer: close.
+    package var idleDeadline: Duration = .seconds(60)
+    /// How long to read and drop what a refused peer still sends, so that it can read the refusal before the connection goes.
+    package var lingerDeadline: Duration = .seconds(2)
+    /// How many bytes to drop in that time.
+    package var lingerSizeMaximum = 256 * 1024
+
+    /// Requests on one connection; the last is answered with `Connection: close`.
+    package var requestsPerConnectionMaximum = 100_000
+    /// Connections of one listener, over all loops. More are closed as soon as they are accepted.
+    package var connectionsMaximum = 16 * 1024
+    /// Connections of one listener from one IP address. More are closed as soon as they are accepted.
+    package var connectionsPerAddressMaximum = 1024
+
+    /// The defaults.
+    package init() {}
+
+    /// How long after its head a body may take, given what of it has arrived: the earlier of `bodyDeadline` and the least rate.
+    package func bodyAllowance(received: Int) -> Duration {
+        guard bodyRateMinimum > 0 else { return bodyDeadline }
+        return min(bodyDeadline, bodyGrace + .seconds(received) / bodyRateMinimum)
+    }
+}

@@ -1,0 +1,82 @@
+/// The first line of a request (RFC 9112 section 3): method, target and version with one space between them.
+struct HTTPRequestLine: Sendable {
+    let method: HTTPMethod
+    let version: HTTPVersion
+    let target: HTTPTarget
+    /// Where the authority of a target in absolute form lies; it must equal `Host`.
+    let authority: Range<Int>?
+
+    init(parsing bytes: Span<UInt8>, _ line: Range<Int>, targetSizeMaximum: Int) throws(HTTPProblem) {
+        guard let methodEnd = bytes.firstPosition(of: 0x20, in: line), methodEnd > line.lowerBound else {
+            throw .malformed(.requestLine)
+        }
+        let afterMethod = methodEnd + 1..<line.upperBound
+        guard let targetEnd = bytes.firstPosition(of: 0x20, in: afterMethod), targetEnd > afterMethod.lowerBound else {
+            throw .malformed(.requestLine)
+        }
+        let target = afterMethod.lowerBound..<targetEnd
+        guard target.count <= targetSizeMaximum else { throw .targetTooLong }
+        version = try Self.readVersion(bytes, targetEnd + 1..<line.upperBound)
+        method = try Self.readMethod(bytes, line.lowerBound..<methodEnd)
+        (self.target, authority) = try Self.readTarget(bytes, target, isOptions: method == .options)
+    }
+
+    private static func readVersion(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(HTTPProblem) -> HTTPVersion {
+        if bytes.matches("HTTP/1.1".utf8, in: range) { return .http11 }
+        if bytes.matches("HTTP/1.0".utf8, in: range) { return .http10 }
+        let start = range.lowerBound
+        guard range.count == 8, bytes.matches("HTTP/".utf8, in: start..<start + 5), bytes[start + 5].isDigit,
+            bytes[start + 6] == UInt8(ascii: "."), bytes[start + 7].isDigit
+        else { throw .malformed(.requestLine) }
+        throw .versionNotSupported
+    }
+
+    private static func readMethod(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(HTTPProblem) -> HTTPMethod {
+        if let method = HTTPMethod(bytes, range) { return method }
+        for position in range where !bytes[position].isTokenCharacter { throw .malformed(.requestLine) }
+        throw .methodNotImplemented
+    }
+
+    /// Origin form, absolute form for `http` and `https`, or `*` for OPTIONS (RFC 9112 section 3.2).
+    private static func readTarget(
+        _ bytes: Span<UInt8>, _ range: Range<Int>, isOptions: Bool
+    ) throws(HTTPProblem) -> (HTTPTarget, authority: Range<Int>?) {
+        for position in range where bytes[position].isForbiddenInTarget { throw .malformed(.target) }
+        if bytes[range.lowerBound] == UInt8(ascii: "/") { return (splitTarget(bytes, range), nil) }
+        if isOptions && bytes.matches("*".utf8, in: range) { return (HTTPTarget(path: "*"), nil) }
+
+        for scheme in ["http://", "https://"] where range.count > scheme.utf8.count {
+            let authorityStart = range.lowerBound + scheme.utf8.count
+            guard bytes.matchesIgnoringCase(scheme.utf8, in: range.lowerBound..<authorityStart) else { continue }
+            var authorityEnd = authorityStart
+            while authorityEnd < range.upperBound, bytes[authorityEnd] != UInt8(ascii: "/"),
+                bytes[authorityEnd] != UInt8(ascii: "?")
+            { authorityEnd += 1 }
+            guard authorityEnd > authorityStart else { throw .malformed(.target) }
+            let target = splitTarget(bytes, authorityEnd..<range.upperBound)
+            let path = target.path.isEmpty ? (isOptions && target.query == nil ? "*" : "/") : target.path
+            return (HTTPTarget(path: path, query: target.query), authorityStart..<authorityEnd)
+        }
+        throw .malformed(.target)
+    }
+
+    private static func splitTarget(_ bytes: Span<UInt8>, _ range: Range<Int>) -> HTTPTarget {
+        guard let mark = bytes.firstPosition(of: UInt8(ascii: "?"), in: range) else {
+            return HTTPTarget(path: bytes.text(range))
+        }
+        return HTTPTarget(
+            path: bytes.text(range.lowerBound..<mark), query: bytes.text(mark + 1..<range.upperBound))
+    }
+}
+
+extension UInt8 {
+    /// What cannot stand in a target: anything but printable ASCII, and `"#<>`.
+    ///
+    /// RFC 3986 excludes ``\^`{|}`` too, but browsers send these in queries without escaping them.
+    fileprivate var isForbiddenInTarget: Bool {
+        switch self {
+        case 0x21, 0x24...0x3b, 0x3d, 0x3f...0x7e: false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,44 @@
+package import HTTPMessages
+
+/// Learns what happens on a server's connections, for metrics and the access log. Called on the loops; must not block.
+package protocol HTTPServerObserver: Sendable {
+    /// A connection was accepted.
+    func connectionOpened(_ peer: HTTPPeer)
+
+    /// A connection that was opened is closed, after this time.
+    func connectionClosed(_ peer: HTTPPeer, after duration: Duration)
+
+    /// A connection was closed as soon as it was accepted.
+    func connectionRefused(_ peer: HTTPPeer?, because reason: HTTPConnectionRefusal)
+
+    /// A request was answered: the time runs from its last byte's arrival to the response's hand-over to the kernel.
+    func requestFinished(_ peer: HTTPPeer, method: HTTPMethod, status: HTTPStatus, after duration: Duration)
+
+    /// Input that never became a request was answered.
+    func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem)
+}
+
+/// Why a connection was not served at all.
+package enum HTTPConnectionRefusal: String, Sendable {
+    /// The listener has as many connections as it may.
+    case tooManyConnections
+    /// This address has as many connections as it may.
+    case tooManyConnectionsFromAddress
+    /// No file descriptor is left.
+    case outOfDescriptors
+}
+
+extension HTTPServerObserver {
+    package func connectionOpened(_ peer: HTTPPeer) {}
+    package func connectionClosed(_ peer: HTTPPeer, after duration: Duration) {}
+    package func connectionRefused(_ peer: HTTPPeer?, because reason: HTTPConnectionRefusal) {}
+    package func requestFinished(
+        _ peer: HTTPPeer, method: HTTPMethod, status: HTTPStatus, after duration: Duration
+    ) {}
+    package func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem) {}
+}
+
+/// An observer that looks away.
+package struct NoHTTPServerObserver: HTTPServerObserver {
+    package init() {}
+}

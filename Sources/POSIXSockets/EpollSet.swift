@@ -1,0 +1,99 @@
+import CLinux
+import Glibc
+
+/// A set of descriptors that one thread waits on.
+///
+/// Each descriptor is added with a token of the caller's choice, which comes back with each event.
+@safe
+package struct EpollSet: ~Copyable {
+    private let descriptor: Descriptor
+    private var events: [epoll_event]
+
+    /// Opens an empty set that reports at most `eventsMaximum` events per wait.
+    package init(eventsMaximum: Int = 256) throws(SocketError) {
+        precondition(eventsMaximum > 0, "a wait must be able to report something")
+        descriptor = Descriptor(owning: try interruptible { latchkey_epoll_create() }.get(.epollCreate))
+        unsafe events = Array(repeating: epoll_event(), count: eventsMaximum)
+    }
+
+    /// Watches a descriptor; it must be removed, or closed, before its number is used for something else.
+    package borrowing func add(_ number: Int32, _ interest: EpollInterest, token: UInt64) throws(SocketError) {
+        try control(EPOLL_CTL_ADD, number, interest, token)
+    }
+
+    /// Changes what is watched for, and the token.
+    package borrowing func modify(_ number: Int32, _ interest: EpollInterest, token: UInt64) throws(SocketError) {
+        try control(EPOLL_CTL_MOD, number, interest, token)
+    }
+
+    /// Stops watching a descriptor that is still open.
+    package borrowing func remove(_ number: Int32) {
+        // Fails only when the descriptor is not in the set, which is what is wanted.
+        _ = latchkey_epoll_control(descriptor.number, EPOLL_CTL_DEL, number, 0, 0)
+    }
+
+    /// Waits until something is ready or the time is over, and returns the number of events; -1 waits without limit.
+    ///
+    /// A signal ends the wait early with no events.
+    package mutating func wait(milliseconds: Int32) -> Int {
+        let number = descriptor.number
+        // Safe: the kernel writes at most `count` events into storage that is borrowed for the call.
+        let count = unsafe events.withUnsafeMutableBufferPointer { buffer in
+            unsafe epoll_wait(number, buffer.baseAddress, Int32(buffer.count), milliseconds)
+        }
+        return max(0, Int(count))
+    }
+
+    /// One event of the last `wait`, by position below its result.
+    package borrowing func event(at position: Int) -> (token: UInt64, readiness: EpollReadiness) {
+        // Safe: the union member is the one that `control` wrote.
+        unsafe (events[position].data.u64, EpollReadiness(rawValue: events[position].events))
+    }
+
+    private borrowing func control(
+        _ operation: Int32, _ number: Int32, _ interest: EpollInterest, _ token: UInt64
+    ) throws(SocketError) {
+        let result = latchkey_epoll_control(descriptor.number, operation, number, interest.rawValue, token)
+        guard result == 0 else { throw .failed(.epollControl, errno: errno) }
+    }
+}
+
+/// What to watch a descriptor for. Errors and hang-ups are always reported.
+package struct EpollInterest: OptionSet, Sendable {
+    package let rawValue: UInt32
+
+    package init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    /// There is something to read or to accept.
+    package static let readable = EpollInterest(rawValue: EPOLLIN.rawValue)
+    /// There is room to write.
+    package static let writable = EpollInterest(rawValue: EPOLLOUT.rawValue)
+    /// The peer has closed its side.
+    package static let peerClosed = EpollInterest(rawValue: EPOLLRDHUP.rawValue)
+    /// Report a change once (edge-triggered), not for as long as it lasts.
+    package static let onlyChanges = EpollInterest(rawValue: EPOLLET.rawValue)
+    /// Wake one of several sets that watch the same descriptor, not all.
+    package static let exclusive = EpollInterest(rawValue: EPOLLEXCLUSIVE.rawValue)
+}
+
+/// What a descriptor is ready for.
+package struct EpollReadiness: OptionSet, Sendable {
+    package let rawValue: UInt32
+
+    package init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    /// There is something to read, or the stream has ended.
+    package static let readable = EpollReadiness(rawValue: EPOLLIN.rawValue)
+    /// There is room to write.
+    package static let writable = EpollReadiness(rawValue: EPOLLOUT.rawValue)
+    /// The peer has closed its side.
+    package static let peerClosed = EpollReadiness(rawValue: EPOLLRDHUP.rawValue)
+    /// Both sides are closed, or the connection was reset.
+    package static let hungUp = EpollReadiness(rawValue: EPOLLHUP.rawValue)
+    /// The connection failed.
+    package static let failed = EpollReadiness(rawValue: EPOLLERR.rawValue)
+}

@@ -1,0 +1,61 @@
+import Glibc
+
+/// The files of a database: how they come to be, and who may read them.
+enum DatabaseFile {
+    /// The widest mode that is accepted: the owner writes, the owner's group may read.
+    static let widestMode: UInt32 = 0o640
+
+    /// Makes the file with mode 0600 unless it exists, and refuses one that is open to others.
+    static func prepare(_ path: String) throws(StorageOpeningError) {
+        // An existing file is looked at by name and not opened: closing a descriptor would drop the locks that SQLite may already
+        // hold on the same file in this process (fcntl(2), "Record locks").
+        if try mode(of: path) == nil { try create(path) }
+        try checkPermissions(path)
+    }
+
+    /// Refuses a database file, write-ahead log or shared index that is open to others. Files that do not exist are good.
+    static func checkPermissions(_ path: String) throws(StorageOpeningError) {
+        for name in [path, path + "-wal", path + "-shm"] {
+            guard let mode = try mode(of: name) else { continue }
+            guard mode & S_IFMT == S_IFREG else { throw .notAFile(path: name) }
+            let permissions = mode & 0o7777
+            guard permissions & ~widestMode == 0 else { throw .permissionsTooWide(path: name, mode: permissions) }
+        }
+    }
+
+    /// Type and permissions; nil when there is no such file.
+    private static func mode(of path: String) throws(StorageOpeningError) -> UInt32? {
+        var status = stat()
+        guard unsafe stat(path, &status) != 0 else { return status.st_mode }
+        let error = errno
+        guard error == ENOENT else { throw .fileNotUsable(path: path, errno: error) }
+        return nil
+    }
+
+    private static func create(_ path: String) throws(StorageOpeningError) {
+        // Unsafe are the C strings alone, which live until the call returns. Another process may be faster: its file
+        // is as good.
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            let error = errno
+            guard error == EEXIST else { throw .fileNotUsable(path: path, errno: error) }
+            return
+        }
+        close(descriptor)
+        try syncFolder(of: path)
+    }
+
+    /// Makes the new file's name durable: without this, a power cut may leave a folder that has never heard of it.
+    private static func syncFolder(of path: String) throws(StorageOpeningError) {
+        let folder =
+            switch path.lastIndex(of: "/") {
+            case .some(path.startIndex): "/"
+            case .some(let slash): String(path[..<slash])
+            case .none: "."
+            }
+        let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .fileNotUsable(path: folder, errno: errno) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw .fileNotUsable(path: folder, errno: errno) }
+    }
+}

@@ -1,0 +1,108 @@
+import ByteCoding
+import ContentKeys
+
+/// A connection that reads content keys, with its statements prepared once.
+struct KeyReader: ~Copyable {
+    private var byAlias: SQLiteStatement
+    private var byKeyID: SQLiteStatement
+    private var liveByContent: SQLiteStatement
+    private var page: SQLiteStatement
+    private var pageOfContent: SQLiteStatement
+    private let connection: SQLiteConnection
+
+    init(_ connection: consuming SQLiteConnection) throws(StoreError) {
+        // Whole values first and fields after: a value that is not copyable cannot be abandoned half made.
+        try connection.execute("PRAGMA query_only = ON")
+        let byAlias = try connection.prepare(
+            """
+            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, key_version, sealed
+            FROM asset_alias JOIN content_key USING (kid) WHERE alias = ?1
+            """)
+        let byKeyID = try connection.prepare(
+            """
+            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, key_version, sealed
+            FROM content_key WHERE kid = ?1
+            """)
+        let liveByContent = try connection.prepare(
+            """
+            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, key_version, sealed
+            FROM content_key WHERE content_id = ?1 AND state = 'live' LIMIT 2
+            """)
+        let page = try connection.prepare(
+            """
+            SELECT kid, content_id, track_label, period_index, scheme, state, created_at
+            FROM content_key WHERE (content_id, kid) > (?1, ?2) ORDER BY content_id, kid LIMIT ?3
+            """)
+        let pageOfContent = try connection.prepare(
+            """
+            SELECT kid, content_id, track_label, period_index, scheme, state, created_at
+            FROM content_key WHERE content_id = ?1 AND kid > ?2 ORDER BY kid LIMIT ?3
+            """)
+        self.byAlias = byAlias
+        self.byKeyID = byKeyID
+        self.liveByContent = liveByContent
+        self.page = page
+        self.pageOfContent = pageOfContent
+        self.connection = connection
+    }
+
+    /// The live key that a reference names, as the protocol says it; one look-up in an index for each candidate.
+    mutating func row(for reference: AssetReference) throws(StoreError) -> ContentKeyRow? {
+        for candidate in reference.candidates {
+            guard let row = try row(for: candidate) else { continue }
+            return row.attributes.state == .live ? row : nil
+        }
+        return nil
+    }
+
+    private mutating func row(for candidate: AssetCandidate) throws(StoreError) -> ContentKeyRow? {
+        switch candidate {
+        case .alias(let assetID): try byAlias.first(matching: assetID.bytes)
+        case .keyID(let keyID): try byKeyID.first(matching: keyID.bytes)
+        case .contentID(let contentID): try onlyLiveRow(of: contentID)
+        }
+    }
+
+    private mutating func onlyLiveRow(of contentID: ContentID) throws(StoreError) -> ContentKeyRow? {
+        defer { liveByContent.reset() }
+        try liveByContent.bind(contentID.text, at: 1)
+        guard try liveByContent.step() else { return nil }
+        let row = try ContentKeyRow(reading: liveByContent)
+        guard try !liveByContent.step() else { throw .contentAmbiguous(contentID) }
+        return row
+    }
+
+    /// A page of entries behind the last one of the page before.
+    mutating func list(
+        of contentID: ContentID?, after last: ContentKeyAttributes?, limit: Int
+    ) throws(StoreError) -> [ContentKeyAttributes] {
+        if let contentID {
+            // The entries of other contents lie wholly before or behind.
+            if let last, last.contentID != contentID { return [] }
+            return try pageOfContent.page(after: contentID.text, last?.keyID, limit: limit)
+        }
+        return try page.page(after: last?.contentID.text ?? "", last?.keyID, limit: limit)
+    }
+}
+
+extension SQLiteStatement {
+    /// The first row for a statement that takes one value.
+    mutating func first(matching key: [UInt8]) throws(StoreError) -> ContentKeyRow? {
+        defer { reset() }
+        try bind(key, at: 1)
+        return try step() ? ContentKeyRow(reading: self) : nil
+    }
+
+    /// The rows of a listing statement; without a key id, from the smallest one on.
+    fileprivate mutating func page(
+        after contentID: String, _ keyID: KeyID?, limit: Int
+    ) throws(StoreError) -> [ContentKeyAttributes] {
+        defer { reset() }
+        try bind(contentID, at: 1)
+        try bind(keyID?.bytes ?? [], at: 2)
+        try bind(Int64(limit), at: 3)
+        var entries: [ContentKeyAttributes] = []
+        while try step() { entries.append(try ContentKeyAttributes(reading: self)) }
+        return entries
+    }
+}

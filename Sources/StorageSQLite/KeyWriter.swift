@@ -1,0 +1,108 @@
+import ByteCoding
+import ContentKeys
+
+/// The connection that writes content keys, with its statements prepared once. Each call is one transaction.
+struct KeyWriter: ~Copyable {
+    private var insertKey: SQLiteStatement
+    private var keyByID: SQLiteStatement
+    private var insertAlias: SQLiteStatement
+    private var keyIDByAlias: SQLiteStatement
+    private var connection: SQLiteConnection
+
+    init(_ connection: consuming SQLiteConnection) throws(StoreError) {
+        // Whole values first and fields after: a value that is not copyable cannot be abandoned half made.
+        let insertKey = try connection.prepare(
+            """
+            INSERT INTO content_key
+                (kid, content_id, track_label, period_index, scheme, state, created_at, key_version, sealed)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (kid) DO NOTHING
+            """)
+        let keyByID = try connection.prepare(
+            """
+            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, key_version, sealed
+            FROM content_key WHERE kid = ?1
+            """)
+        let insertAlias = try connection.prepare(
+            "INSERT INTO asset_alias (alias, kid) VALUES (?1, ?2) ON CONFLICT (alias) DO NOTHING")
+        let keyIDByAlias = try connection.prepare("SELECT kid FROM asset_alias WHERE alias = ?1")
+        self.insertKey = insertKey
+        self.keyByID = keyByID
+        self.insertAlias = insertAlias
+        self.keyIDByAlias = keyIDByAlias
+        self.connection = connection
+    }
+
+    /// Stores a key, or gives back the row that already has its id.
+    mutating func insert(_ row: ContentKeyRow) throws(StoreError) -> ContentKeyRow? {
+        try connection.beginImmediate()
+        do throws(StoreError) {
+            let present = try insertKey(row) ? nil : keyByID.first(matching: row.attributes.keyID.bytes)
+            try connection.commit()
+            return present
+        } catch {
+            connection.rollBack()
+            throw error
+        }
+    }
+
+    /// Stores an alias. Throws `keyUnknown` or `aliasTaken`.
+    mutating func addAlias(_ alias: AssetID, to keyID: KeyID) throws(StoreError) -> StoreOutcome {
+        try connection.beginImmediate()
+        do throws(StoreError) {
+            guard try keyByID.first(matching: keyID.bytes) != nil else { throw .keyUnknown(keyID) }
+            let outcome: StoreOutcome = try insertAlias(alias, keyID) ? .stored : .alreadyPresent
+            if outcome == .alreadyPresent {
+                let present = try keyIDNamed(by: alias)
+                guard present == keyID else { throw .aliasTaken(by: present) }
+            }
+            try connection.commit()
+            return outcome
+        } catch {
+            connection.rollBack()
+            throw error
+        }
+    }
+
+    /// Whether the key's id was free.
+    private mutating func insertKey(_ row: ContentKeyRow) throws(StoreError) -> Bool {
+        defer { insertKey.reset() }
+        let attributes = row.attributes
+        try insertKey.bind(attributes.keyID.bytes, at: 1)
+        try insertKey.bind(attributes.contentID.text, at: 2)
+        if let label = attributes.trackLabel {
+            try insertKey.bind(label.text, at: 3)
+        } else {
+            try insertKey.bindNull(at: 3)
+        }
+        if let index = attributes.periodIndex {
+            try insertKey.bind(Int64(index), at: 4)
+        } else {
+            try insertKey.bindNull(at: 4)
+        }
+        try insertKey.bind(attributes.scheme.rawValue, at: 5)
+        try insertKey.bind(attributes.state.rawValue, at: 6)
+        try insertKey.bind(attributes.createdAt, at: 7)
+        try insertKey.bind(Int64(row.sealed.keyVersion), at: 8)
+        try insertKey.bind(row.sealed.bytes, at: 9)
+        _ = try insertKey.step()
+        return connection.changedRowCount == 1
+    }
+
+    /// Whether the alias was free.
+    private mutating func insertAlias(_ alias: AssetID, _ keyID: KeyID) throws(StoreError) -> Bool {
+        defer { insertAlias.reset() }
+        try insertAlias.bind(alias.bytes, at: 1)
+        try insertAlias.bind(keyID.bytes, at: 2)
+        _ = try insertAlias.step()
+        return connection.changedRowCount == 1
+    }
+
+    private mutating func keyIDNamed(by alias: AssetID) throws(StoreError) -> KeyID {
+        defer { keyIDByAlias.reset() }
+        try keyIDByAlias.bind(alias.bytes, at: 1)
+        guard try keyIDByAlias.step(), let keyID = KeyID(bytes: try keyIDByAlias.bytes(at: 0)) else {
+            throw .recordMalformed
+        }
+        return keyID
+    }
+}

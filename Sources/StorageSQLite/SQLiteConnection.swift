@@ -1,0 +1,116 @@
+import CSQLite
+import ContentKeys
+
+/// The one owner of a connection to a database file.
+///
+/// SQLite's own mutexes are off: the owner sees to it that one thread at a time uses the connection and its statements. All SQL is
+/// a literal of this program, so no text from outside ever becomes SQL.
+@safe
+struct SQLiteConnection: ~Copyable, @unchecked Sendable {
+    // Safe to send: the handle belongs to this value alone, and every use of it that changes anything is `mutating`. SQLite in its
+    // multi-thread mode (checked in `open`) lets different threads use a connection one after the other.
+    private let handle: OpaquePointer
+
+    @unsafe
+    private init(owning handle: OpaquePointer) {
+        unsafe self.handle = handle
+    }
+
+    /// Opens an existing file for reading and writing.
+    ///
+    /// A lock that another connection holds is waited for until `busyTimeoutMilliseconds` are over.
+    static func open(path: String, busyTimeoutMilliseconds: Int32) throws(StoreError) -> SQLiteConnection {
+        guard sqlite3_threadsafe() != 0 else { throw .unavailable(.other(code: SQLITE_MISUSE)) }
+        var opened: OpaquePointer?
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE
+        let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+        guard let opened = unsafe opened else { throw .unavailable(StoreOutage(code: code)) }
+        // SQLite gives a handle for a file that it cannot open, too; from here on it is owned, and closed when this throws.
+        var connection = unsafe SQLiteConnection(owning: opened)
+        try check(code)
+        try connection.configure(busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+        return connection
+    }
+
+    deinit {
+        // The variant that waits for statements which are still to be released.
+        unsafe sqlite3_close_v2(handle)
+    }
+
+    /// Runs statements that take no values and whose rows do not matter.
+    mutating func execute(_ sql: StaticString) throws(StoreError) {
+        // The literal ends with a zero byte.
+        try check(unsafe sqlite3_exec(handle, Self.characters(sql), nil, nil, nil))
+    }
+
+    /// Prepares a statement for many runs.
+    mutating func prepare(_ sql: StaticString) throws(StoreError) -> SQLiteStatement {
+        var prepared: OpaquePointer?
+        let code = unsafe sqlite3_prepare_v3(
+            handle, Self.characters(sql), Int32(sql.utf8CodeUnitCount), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared,
+            nil)
+        try check(code)
+        guard let prepared = unsafe prepared else { preconditionFailure("a literal holds a statement") }
+        return unsafe SQLiteStatement(owning: prepared)
+    }
+
+    /// Lets readers and one writer work at the same time, from now on and for every connection to the file.
+    mutating func useWriteAheadLog() throws(StoreError) {
+        var statement = try prepare("PRAGMA journal_mode = WAL")
+        guard try statement.step() else { throw .unavailable(.other(code: SQLITE_ERROR)) }
+        // The pragma answers with the mode that holds; a file system without shared memory keeps the old one.
+        guard try statement.text(at: 0) == "wal" else { throw .unavailable(.other(code: SQLITE_PROTOCOL)) }
+    }
+
+    /// How many rows the last insert, update or delete changed.
+    var changedRowCount: Int { unsafe Int(sqlite3_changes(handle)) }
+
+    /// Begins a transaction that may write, waiting for another writer to finish.
+    mutating func beginImmediate() throws(StoreError) {
+        try execute("BEGIN IMMEDIATE")
+    }
+
+    /// Makes the transaction durable; when this throws, the transaction is still open.
+    mutating func commit() throws(StoreError) {
+        try execute("COMMIT")
+    }
+
+    /// Drops an open transaction; does nothing without one.
+    mutating func rollBack() {
+        guard unsafe sqlite3_get_autocommit(handle) == 0 else { return }
+        // A roll-back that fails leaves nothing to do: SQLite drops the transaction when the connection closes.
+        _ = unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+    }
+
+    private mutating func configure(busyTimeoutMilliseconds: Int32) throws(StoreError) {
+        try check(unsafe sqlite3_busy_timeout(handle, busyTimeoutMilliseconds))
+        try check(unsafe latchkey_sqlite3_set_defensive(handle))
+        try execute("PRAGMA trusted_schema = OFF; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
+    }
+
+    private static func characters(_ sql: StaticString) -> UnsafePointer<CChar> {
+        precondition(sql.hasPointerRepresentation, "SQL is longer than one character")
+        // A literal lives as long as the program.
+        return unsafe UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
+    }
+}
+
+/// Throws what an SQLite result code means, unless it is success.
+func check(_ code: Int32) throws(StoreError) {
+    guard code == SQLITE_OK else { throw .unavailable(StoreOutage(code: code)) }
+}
+
+extension StoreOutage {
+    /// Sorts SQLite's result codes, primary or extended.
+    init(code: Int32) {
+        // The low byte of an extended code is its primary code.
+        switch code & 0xFF {
+        case SQLITE_BUSY, SQLITE_LOCKED: self = .busy
+        case SQLITE_FULL: self = .diskFull
+        case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH: self = .notWritable
+        case SQLITE_IOERR: self = .inputOutput
+        case SQLITE_CORRUPT, SQLITE_NOTADB: self = .damaged
+        default: self = .other(code: code)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package import ByteCoding
+package import ContentKeys
+package import KeyCrypto
+import Synchronization
+
+/// The content keys of one node in a SQLite file.
+///
+/// Reads take a few microseconds and never wait for a writer (WAL). A write is durable when its call returns (`synchronous=FULL`)
+/// and blocks its thread until then. Several processes may use one file at a time.
+package final class SQLiteKeyStore: ContentKeyStore {
+    /// The most entries that one page of a list has.
+    package static let pageSizeMaximum = 1000
+
+    /// The version of the one key-encryption key that a store is opened with.
+    private static let keyVersion: UInt32 = 1
+
+    private let sealing: KeySealing
+    private let readers: ReaderPool
+    private let writer: Mutex<KeyWriter>
+
+    private init(sealing: KeySealing, readers: ReaderPool, writer: consuming sending KeyWriter) {
+        self.sealing = sealing
+        self.readers = readers
+        self.writer = Mutex(writer)
+    }
+
+    /// Opens the file, or makes it with mode 0600, and brings its schema up to date.
+    ///
+    /// - Parameters:
+    ///   - maximumReaders: How many threads can read at once without waiting for one another; at least 1.
+    ///   - busyTimeoutMilliseconds: How long a write waits for another process's write.
+    package static func open(
+        path: String, keyEncryptionKey: AES256GCMKey, maximumReaders: Int, busyTimeoutMilliseconds: Int32 = 5000
+    ) throws(StorageOpeningError) -> SQLiteKeyStore {
+        try DatabaseFile.prepare(path)
+        let sealing = KeySealing(keyEncryptionKey: keyEncryptionKey, version: keyVersion)
+        var connection = try StorageOpeningError.wrapping { () throws(StoreError) in
+            try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+        }
+        try SchemaMigrator().run(on: &connection, path: path)
+        try KeyEncryptionKeyProof.establish(sealing, on: &connection)
+        // SQLite gives the log and its index the mode of the file; what lay there before is looked at too.
+        try DatabaseFile.checkPermissions(path)
+        do throws(StoreError) {
+            let readers = try ReaderPool(count: maximumReaders) { () throws(StoreError) in
+                try KeyReader(SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
+            }
+            return SQLiteKeyStore(sealing: sealing, readers: readers, writer: try KeyWriter(connection))
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    package func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? {
+        let row = try readers.withReader { reader throws(StoreError) in try reader.row(for: reference) }
+        // The seal is opened when the reader is free again.
+        return try row?.open(with: sealing)
+    }
+
+    package func insert(_ record: ContentKeyRecord) async throws(StoreError) -> StoreOutcome {
+        let row = try ContentKeyRow(sealing: record, with: sealing)
+        let present = try writer.withLock { writer throws(StoreError) in try writer.insert(row) }
+        guard let present else { return .stored }
+        guard try present.open(with: sealing).isSameKey(as: record) else { throw .keyIDTaken(record.keyID) }
+        return .alreadyPresent
+    }
+
+    package func addAlias(_ alias: AssetID, to keyID: KeyID) async throws(StoreError) -> StoreOutcome {
+        try writer.withLock { writer throws(StoreError) in try writer.addAlias(alias, to: keyID) }
+    }
+
+    /// At most `pageSizeMaximum` entries, whatever the limit.
+    package func list(
+        of contentID: ContentID?, after last: ContentKeyAttributes?, limit: Int
+    ) async throws(StoreError) -> [ContentKeyAttributes] {
+        let limit = min(max(limit, 1), Self.pageSizeMaximum)
+        return try readers.withReader { reader throws(StoreError) in
+            try reader.list(of: contentID, after: last, limit: limit)
+        }
+    }
+}

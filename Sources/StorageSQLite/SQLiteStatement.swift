@@ -1,0 +1,80 @@
+import CSQLite
+import ContentKeys
+
+/// The one owner of a prepared statement.
+///
+/// A run binds its values, steps through its rows and ends with `reset`, after which the statement can run again. Only the thread that
+/// uses the connection at the time may use it.
+@safe
+struct SQLiteStatement: ~Copyable, @unchecked Sendable {
+    // Safe to send: the handle belongs to this value alone, and a connection and its statements travel together.
+    private let handle: OpaquePointer
+
+    @unsafe
+    init(owning handle: OpaquePointer) {
+        unsafe self.handle = handle
+    }
+
+    deinit {
+        unsafe sqlite3_finalize(handle)
+    }
+
+    /// Sets parameter `index`, counted from 1. SQLite keeps a copy of its own.
+    mutating func bind(_ bytes: [UInt8], at index: Int32) throws(StoreError) {
+        try check(unsafe latchkey_sqlite3_bind_blob_copy(handle, index, bytes, Int32(bytes.count)))
+    }
+
+    mutating func bind(_ text: String, at index: Int32) throws(StoreError) {
+        try check(unsafe latchkey_sqlite3_bind_text_copy(handle, index, text, Int32(text.utf8.count)))
+    }
+
+    mutating func bind(_ integer: Int64, at index: Int32) throws(StoreError) {
+        try check(unsafe sqlite3_bind_int64(handle, index, integer))
+    }
+
+    mutating func bindNull(at index: Int32) throws(StoreError) {
+        try check(unsafe sqlite3_bind_null(handle, index))
+    }
+
+    /// Goes to the next row; false when there is none.
+    mutating func step() throws(StoreError) -> Bool {
+        let code = unsafe sqlite3_step(handle)
+        guard code == SQLITE_ROW || code == SQLITE_DONE else { throw .unavailable(StoreOutage(code: code)) }
+        return code == SQLITE_ROW
+    }
+
+    /// Ends a run. An error of the run has been thrown by `step` already.
+    mutating func reset() {
+        _ = unsafe sqlite3_reset(handle)
+    }
+
+    // Columns of the current row, counted from 0. A value of another type is a row that this program did not write.
+
+    func bytes(at column: Int32) throws(StoreError) -> [UInt8] {
+        try requireType(SQLITE_BLOB, at: column)
+        // The buffer holds until the next step, and is copied here. SQLite gives no buffer for an empty value.
+        guard let start = unsafe sqlite3_column_blob(handle, column) else { return [] }
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
+    }
+
+    func text(at column: Int32) throws(StoreError) -> String {
+        try requireType(SQLITE_TEXT, at: column)
+        // As for bytes.
+        guard let start = unsafe sqlite3_column_text(handle, column) else { return "" }
+        let buffer = unsafe UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
+        return unsafe String(decoding: buffer, as: UTF8.self)
+    }
+
+    func integer(at column: Int32) throws(StoreError) -> Int64 {
+        try requireType(SQLITE_INTEGER, at: column)
+        return unsafe sqlite3_column_int64(handle, column)
+    }
+
+    func isNull(at column: Int32) -> Bool {
+        unsafe sqlite3_column_type(handle, column) == SQLITE_NULL
+    }
+
+    private func requireType(_ type: Int32, at column: Int32) throws(StoreError) {
+        guard unsafe sqlite3_column_type(handle, column) == type else { throw .recordMalformed }
+    }
+}

@@ -1,0 +1,42 @@
+/// One step of the database's schema, run once in a file's life.
+///
+/// Steps only add (expand) while the version before still runs beside this one; what nobody uses any more goes in a later step
+/// (contract), which raises `oldestProgram`. Released steps are never edited.
+struct SchemaMigration: Sendable {
+    /// Steps are numbered 1, 2, 3, without gaps.
+    let number: Int64
+    /// Programs that know fewer steps than this cannot work with the schema that this step leaves behind.
+    let oldestProgram: Int64
+    let script: StaticString
+
+    /// All steps that this program knows.
+    static let all: [SchemaMigration] = [contentKeys]
+
+    /// Content keys, their aliases, and the key-encryption keys' proofs.
+    ///
+    /// Key ids, sealed keys and aliases are bytes; scheme and state are the raw values of their types; times are seconds since 1970.
+    static let contentKeys = SchemaMigration(
+        number: 1, oldestProgram: 1,
+        script: """
+            CREATE TABLE key_encryption_key (
+                version INTEGER NOT NULL PRIMARY KEY,
+                proof BLOB NOT NULL
+            ) STRICT;
+            CREATE TABLE content_key (
+                kid BLOB NOT NULL PRIMARY KEY CHECK (length(kid) = 16),
+                content_id TEXT NOT NULL,
+                track_label TEXT,
+                period_index INTEGER,
+                scheme TEXT NOT NULL,
+                state TEXT NOT NULL,
+                created_at INTEGER NOT NULL,
+                key_version INTEGER NOT NULL REFERENCES key_encryption_key (version),
+                sealed BLOB NOT NULL
+            ) STRICT, WITHOUT ROWID;
+            CREATE INDEX content_key_by_content ON content_key (content_id, kid);
+            CREATE TABLE asset_alias (
+                alias BLOB NOT NULL PRIMARY KEY CHECK (length(alias) BETWEEN 2 AND 200),
+                kid BLOB NOT NULL REFERENCES content_key (kid)
+            ) STRICT, WITHOUT ROWID;
+            """)
+}

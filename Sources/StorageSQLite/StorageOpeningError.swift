@@ -1,0 +1,30 @@
+package import ContentKeys
+
+/// Why a database file cannot serve as a store.
+package enum StorageOpeningError: Error, Equatable, Sendable {
+    // The operator's to mend.
+
+    /// The file, or one that belongs to it, lets others read or write; the mode found, of which at most 0640 is allowed.
+    case permissionsTooWide(path: String, mode: UInt32)
+    /// The path names something that is not a regular file.
+    case notAFile(path: String)
+    /// The file or its folder cannot be read or made; the system's error number.
+    case fileNotUsable(path: String, errno: Int32)
+    /// The file is a database of another program.
+    case foreignDatabase(path: String)
+    /// A newer version wrote the file, and says that this one cannot work with it.
+    case schemaTooNew(found: Int64, supported: Int64)
+    /// The file's keys were sealed under another key-encryption key.
+    case keyEncryptionKeyDiffers
+
+    // The database's.
+
+    case store(StoreError)
+
+    /// Runs a part of opening whose errors are the database's.
+    static func wrapping<Result: ~Copyable>(
+        _ body: () throws(StoreError) -> Result
+    ) throws(StorageOpeningError) -> Result {
+        do { return try body() } catch { throw .store(error) }
+    }
+}

@@ -1,0 +1,121 @@
+import ByteCoding
+import DeviceSimulation
+import FairPlay
+import KeyCrypto
+import TestSupport
+import Testing
+
+/// Device and server agree on key, vector and terms, whatever the device puts into its SPC.
+@Suite struct RoundTripTests {
+    private let crypto: CryptoContext
+    private let fixture: TestCredential
+    private let server: TestServer
+
+    init() throws {
+        crypto = try CryptoContext()
+        fixture = try TestCredential.shared.get()
+        server = try TestServer([fixture.credential])
+    }
+
+    @Test(arguments: SPCVersion.allCases)
+    func deliversTheKeyUnderRandomOptionsAndTerms(version: SPCVersion) throws {
+        var generator = SeededGenerator.announced("round trip \(version)")
+        let device = try fixture.makeDevice(version, using: crypto)
+        for _ in 0..<(version == .v1 ? 200 : 50) {
+            let options = Self.randomOptions(version, &generator)
+            let terms = Self.randomTerms(&generator)
+            let key = generator.bytes(count: 16)
+            let iv = Bytes16(generator.bytes(count: 16), at: 0)
+            let request = try device.makeRequest(options)
+            let spc = try server.open(request.message)
+
+            let answer = Result { () throws(CKCError) in
+                try CKCWriter.write(
+                    for: spc, contentKey: SecretBytes(copying: key), iv: iv, terms: terms, using: crypto)
+            }
+
+            guard case .success(let message) = answer else {
+                let isExpressible =
+                    (terms.duration == nil || options.playbackState != nil)
+                    && (terms.hdcp != .type1 || options.capabilities?.contains(.hdcpEnforcement) == true)
+                #expect(!isExpressible)
+                continue
+            }
+            let license = try CKCOpener(secrets: request.secrets, using: crypto).open(message)
+            #expect(license.contentKey.bytes.revealed() == key)
+            #expect(license.contentIV == iv)
+            #expect(license.terms == terms)
+        }
+    }
+
+    private static func randomOptions(_ version: SPCVersion, _ generator: inout SeededGenerator) -> DeviceOptions {
+        let size = Int.random(in: 2...200, using: &generator)
+        var options = DeviceOptions(version: version, assetID: generator.bytes(count: size))
+        options.unknownBlockCount = Int.random(in: 0...27, using: &generator)
+        options.shufflesBlocks = Bool.random(using: &generator)
+        if Bool.random(using: &generator) { options.streamingIndicator = generator.next() }
+        if Bool.random(using: &generator) { options.capabilities = Capabilities(rawValue: generator.next() & 63) }
+        if Bool.random(using: &generator) {
+            options.playbackState = MediaPlaybackState(
+                createdAt: UInt32(truncatingIfNeeded: generator.next()),
+                state: PlaybackState.allCases.randomElement(using: &generator) ?? .playing,
+                sessionID: generator.next())
+        }
+        if Bool.random(using: &generator) {
+            options.returnRequest = [TLLVTag.transactionID, TLLVTag.assetID, TLLVTag.r2, TLLVTag.antiReplaySeed]
+                .filter { _ in Bool.random(using: &generator) }
+        }
+        return options
+    }
+
+    private static func randomTerms(_ generator: inout SeededGenerator) -> LicenseTerms {
+        let lease = LicenseSeconds(UInt64.random(in: 1...0xFFFF_FFFF, using: &generator))
+        let rental = LicenseSeconds(UInt64.random(in: 1...0xFFFF_FFFF, using: &generator))
+        var terms = LicenseTerms()
+        if let lease, let rental {
+            terms.duration =
+                [nil, .lease(lease), .rental(rental), .leaseAndRental(lease: lease, rental: rental)]
+                .randomElement(using: &generator) ?? nil
+        }
+        terms.hdcp = [nil, .some(HDCPLevel.none), .type0, .type1].randomElement(using: &generator) ?? nil
+        return terms
+    }
+
+    @Test func refusesALeaseThatCannotBeExpressed() throws {
+        let request = try fixture.makeDevice(.v1, using: crypto).makeRequest(
+            DeviceOptions(version: .v1, assetID: Array("movie-1".utf8)))
+        let spc = try server.open(request.message)
+        let lease = try #require(LicenseSeconds(300))
+        #expect(throws: CKCError.notExpressible(.durationNeedsPlaybackState)) {
+            try CKCWriter.write(
+                for: spc, contentKey: SecretBytes(count: 16), iv: .zero, terms: LicenseTerms(duration: .lease(lease)),
+                using: crypto)
+        }
+    }
+
+    @Test func usesAFreshVectorForEachLicence() throws {
+        let request = try fixture.makeDevice(.v1, using: crypto).makeRequest(
+            DeviceOptions(version: .v1, assetID: Array("movie-1".utf8)))
+        let spc = try server.open(request.message)
+        var vectors: Set<Bytes16> = []
+        for _ in 0..<1_000 {
+            let message = try CKCWriter.write(
+                for: spc, contentKey: SecretBytes(count: 16), iv: .zero, terms: LicenseTerms(), using: crypto)
+            vectors.insert(try CKCEnvelope(parsing: message).iv)
+        }
+        #expect(vectors.count == 1_000)
+    }
+
+    @Test func leavesTheContentKeyAsItWas() throws {
+        let request = try fixture.makeDevice(.v1, using: crypto).makeRequest(
+            DeviceOptions(version: .v1, assetID: Array("movie-1".utf8)))
+        let spc = try server.open(request.message)
+        let key = SecretBytes(copying: Array(0..<16))
+        for _ in 0..<2 {
+            let message = try CKCWriter.write(
+                for: spc, contentKey: key, iv: .zero, terms: LicenseTerms(), using: crypto)
+            let license = try CKCOpener(secrets: request.secrets, using: crypto).open(message)
+            #expect(license.contentKey.bytes.revealed() == Array(0..<16))
+        }
+    }
+}

@@ -1,0 +1,13 @@
+"""A FairPlay Streaming device and a small key server, written from the protocol and not from Latchkey.
+
+It shares no code, no constant file and no generated table with the Swift sources, so that a mistake which
+server and simulator have in common there shows here.
+
+    tags         names of the TLLV tags and of the values that have a name
+    tllv         framing: build and parse blocks
+    session_keys D function, device key, AES, RSA-OAEP
+    spc          the device: makes Server Playback Contexts and keeps their secrets
+    ckc          the device: opens a Content Key Context and checks everything in it
+    key_server   the other side: opens an SPC that somebody made and answers a CKC
+    credentials  certificates, private keys and application secrets, read from files or made fresh
+"""

@@ -1,0 +1,79 @@
+"""A licence request over HTTP/1.1 with the standard library alone; one connection, kept open."""
+
+import http.client
+import json
+import re
+import time
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+LICENCE_PATH = "/fps/license"
+TIMEOUT_SECONDS = 20
+# Below the idle time after which a server may close a connection, so that no request meets a closing one.
+IDLE_SECONDS_MAXIMUM = 2.0
+# What differs between two answers that say the same.
+HEADERS_OF_ONE_ANSWER = ("date", "x-request-id")
+MEMBERS_OF_ONE_ANSWER = re.compile(rb'("(?:request_id|server_time)"\s*:\s*)("[^"]*"|[0-9.]+)')
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+    def header(self, name: str) -> str | None:
+        """The header's value; a header that should come once and comes twice is an error."""
+        values = [value for key, value in self.headers if key.lower() == name.lower()]
+        if len(values) > 1:
+            raise AssertionError(f"{name} comes {len(values)} times")
+        return values[0] if values else None
+
+    @property
+    def problem(self) -> dict[str, object]:
+        return json.loads(self.body)
+
+    @property
+    def code(self) -> str | None:
+        return None if self.status == 200 else self.header("X-Error-Code")
+
+    @property
+    def without_identity(self) -> tuple[int, tuple[tuple[str, str], ...], bytes]:
+        """The whole answer, with the values replaced that name this one request or its time."""
+        headers = tuple(
+            (name, "*" if name.lower() in HEADERS_OF_ONE_ANSWER else value) for name, value in self.headers
+        )
+        return self.status, headers, MEMBERS_OF_ONE_ANSWER.sub(rb"\1*", self.body)
+
+
+class LicenceClient:
+    """Talks to one server; never repeats a request, so that a connection dropped without an answer is a failure."""
+
+    def __init__(self, url: str):
+        parts = urlsplit(url)
+        if parts.scheme != "http" or parts.hostname is None:
+            raise ValueError(f"{url} is not a plain HTTP address")
+        self._prefix = parts.path.rstrip("/")
+        self._connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=TIMEOUT_SECONDS)
+        self._last_use = 0.0
+        self.request_ids: list[str | None] = []
+
+    def licence(self, spc: bytes, token: str | None) -> Answer:
+        headers = {"Content-Type": "application/octet-stream"}
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        answer = self.send("POST", LICENCE_PATH, spc, headers)
+        self.request_ids.append(answer.header("X-Request-Id"))
+        return answer
+
+    def send(self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None) -> Answer:
+        if time.monotonic() - self._last_use > IDLE_SECONDS_MAXIMUM:
+            self._connection.close()
+        self._connection.request(method, self._prefix + path, body, headers or {})
+        response = self._connection.getresponse()
+        answer = Answer(response.status, tuple(response.getheaders()), response.read())
+        self._last_use = time.monotonic()
+        return answer
+
+    def close(self) -> None:
+        self._connection.close()

@@ -1,0 +1,226 @@
+"""Latchkey's own device against the Python key server: the other direction.
+
+`LATCHKEY_BIN` names the `latchkey` program. It runs as `latchkey device request`, asks the Python key server, and must
+print what was granted; of a faulty CKC it must print no key and exit with a failure, without crashing.
+"""
+
+import json
+import os
+import struct
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from fairplay_device import tags
+from fairplay_device.credentials import Credential
+from fairplay_device.key_server import KeyServer, Licence, OpenedSPC, key_server_for
+from fairplay_device.tllv import Block
+from licence_server import LicenceServer
+
+pytestmark = pytest.mark.skipif("LATCHKEY_BIN" not in os.environ, reason="LATCHKEY_BIN names no latchkey program")
+
+TIMEOUT_SECONDS = 30
+ASSET_ID = "interop-asset"
+TOKEN = "any.token.will-do"
+LICENCE = Licence(os.urandom(16), os.urandom(16))
+LIMITED = replace(LICENCE, lease=120, rental=3600, hdcp_level=tags.HDCP_TYPE_0)
+
+
+@dataclass(frozen=True)
+class Files:
+    """What `latchkey device` reads, on disk."""
+
+    certificates: dict[int, Path]
+    application_secret: Path
+
+
+@pytest.fixture(scope="module")
+def files(made_credential: Credential, tmp_path_factory: pytest.TempPathFactory) -> Files:
+    folder = tmp_path_factory.mktemp("fairplay")
+    certificates = {1: folder / "certificate-1024.der", 2: folder / "certificate-2048.der"}
+    for version, file in certificates.items():
+        file.write_bytes(made_credential.certificate(version))
+    secret = folder / "application-secret.hex"
+    secret.write_text(made_credential.application_secret.hex() + "\n")
+    secret.chmod(0o600)
+    return Files(certificates, secret)
+
+
+@pytest.fixture
+def server(made_credential: Credential) -> LicenceServer:
+    return LicenceServer(key_server_for(made_credential), LICENCE)
+
+
+@pytest.fixture(params=[1, 2], ids=["version 1", "version 2"])
+def version(request: pytest.FixtureRequest) -> int:
+    return request.param
+
+
+def run_device(server: LicenceServer, files: Files, version: int) -> subprocess.CompletedProcess[str]:
+    with server.running() as url:
+        return subprocess.run(
+            [
+                os.environ["LATCHKEY_BIN"],
+                *("device", "request", "--json"),
+                *("--url", url),
+                *("--certificate", str(files.certificates[version])),
+                *("--application-secret", str(files.application_secret)),
+                *("--asset-id", ASSET_ID),
+                *("--token", TOKEN),
+                *("--spc-version", str(version)),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+        )
+
+
+def granted(server: LicenceServer, files: Files, version: int) -> dict[str, object]:
+    finished = run_device(server, files, version)
+    assert not server.refusals, server.refusals
+    assert finished.returncode == 0, finished.stderr
+    return json.loads(finished.stdout)
+
+
+@pytest.mark.parametrize(
+    "licence",
+    [
+        LICENCE,
+        LIMITED,
+        replace(LIMITED, rental=None),
+        replace(LIMITED, lease=None),
+        replace(LICENCE, hdcp_level=tags.HDCP_TYPE_1),
+        replace(LICENCE, lease=0xFFFFFFFE),
+    ],
+    ids=["no limit", "lease and rental", "lease", "rental", "HDCP Type 1", "longest lease"],
+)
+def test_what_is_granted_is_what_is_printed(
+    licence: Licence, server: LicenceServer, files: Files, version: int
+) -> None:
+    server.licence = licence
+    printed = granted(server, files, version)
+    assert printed["contentKey"] == licence.content_key.hex()
+    assert printed["contentIV"] == licence.content_iv.hex()
+    assert printed["lease"] == licence.lease
+    assert printed["rental"] == licence.rental
+
+
+def test_the_request_says_what_was_asked(server: LicenceServer, files: Files, version: int) -> None:
+    granted(server, files, version)
+    assert struct.unpack_from(">II", server.messages[0]) == (version, 0)
+    assert server.authorizations == [f"Bearer {TOKEN}"]
+    assert server.opened[0].asset_id == ASSET_ID.encode()
+
+
+def test_two_requests_share_no_secret(server: LicenceServer, files: Files, version: int) -> None:
+    for _ in range(2):
+        granted(server, files, version)
+    first, second = server.opened
+    for name in ("payload_key", "session_key", "r1", "anti_replay_seed"):
+        assert getattr(first, name) != getattr(second, name), name
+    assert server.messages[0][8:24] != server.messages[1][8:24], "payload IV"
+
+
+# --- Faults ----------------------------------------------------------------------------------------------------------
+
+BlockEdit = Callable[[list[Block], OpenedSPC], list[Block]]
+
+
+def replaced(tag: int, value: bytes) -> BlockEdit:
+    """The value of one block replaced, with random padding as a server would add it."""
+    padding = os.urandom(-len(value) % 16)
+    return lambda blocks, opened: [Block(tag, value, padding) if block.tag == tag else block for block in blocks]
+
+
+def edited(tag: int, edit: Callable[[bytes], bytes]) -> BlockEdit:
+    return lambda blocks, opened: [
+        replace(block, value=edit(block.value)) if block.tag == tag else block for block in blocks
+    ]
+
+
+def without(tag: int) -> BlockEdit:
+    return lambda blocks, opened: [block for block in blocks if block.tag != tag]
+
+
+def first_bit_flipped(value: bytes) -> bytes:
+    return bytes([value[0] ^ 0x80]) + value[1:]
+
+
+def without_last_echo(blocks: list[Block], opened: OpenedSPC) -> list[Block]:
+    assert opened.return_request, "the device must ask for blocks, or echoes are not tested"
+    return blocks[:-1]
+
+
+def with_altered_echo(blocks: list[Block], opened: OpenedSPC) -> list[Block]:
+    assert opened.return_request, "the device must ask for blocks, or echoes are not tested"
+    return blocks[:-1] + [replace(blocks[-1], value=first_bit_flipped(blocks[-1].value or b"\x00"))]
+
+
+BLOCK_FAULTS: dict[str, BlockEdit] = {
+    "wrong R1": edited(tags.R1, first_bit_flipped),
+    "R1 of 43 bytes": edited(tags.R1, lambda value: value[:43]),
+    "no R1": without(tags.R1),
+    "missing echo": without_last_echo,
+    "altered echo": with_altered_echo,
+    "content IV of 15 bytes": replaced(tags.ENCRYPTED_CONTENT_KEY, bytes(range(31))),
+    "content IV of 17 bytes": replaced(tags.ENCRYPTED_CONTENT_KEY, bytes(range(33))),
+    "no content key": without(tags.ENCRYPTED_CONTENT_KEY),
+    "duplicate tag": lambda blocks, opened: [blocks[0], *blocks],
+    "duplicate tag with another value": lambda blocks, opened: [Block(tags.R1, os.urandom(44), bytes(4)), *blocks],
+    "duration of 12 bytes": replaced(tags.CONTENT_KEY_DURATION, bytes(12)),
+    "HDCP of 8 bytes": replaced(tags.HDCP_ENFORCEMENT, struct.pack(">Q", tags.HDCP_TYPE_0)),
+}
+
+CONTAINER_FAULTS: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda message: b"",
+    "version 9": lambda message: struct.pack(">I", 9) + message[4:],
+    "truncated": lambda message: message[:-16],
+    "trailing byte": lambda message: message + b"\x00",
+    "length too large": lambda message: message[:24] + b"\xff\xff\xff\xf0" + message[28:],
+    "other initialization vector": lambda message: message[:8] + os.urandom(16) + message[24:],
+}
+
+
+def assert_refuses(server: LicenceServer, files: Files, version: int) -> None:
+    finished = run_device(server, files, version)
+    assert not server.refusals, server.refusals
+    # A negative status is a signal: a crash is no refusal.
+    assert finished.returncode > 0, finished
+    assert LICENCE.content_key.hex() not in finished.stdout
+    assert finished.stderr.strip(), "a failure names what was wrong"
+
+
+@pytest.mark.parametrize("name", BLOCK_FAULTS)
+def test_a_wrong_block_is_refused(name: str, server: LicenceServer, files: Files, version: int) -> None:
+    def seal(key_server: KeyServer, opened: OpenedSPC, licence: Licence) -> bytes:
+        blocks = key_server.answer_blocks(opened, licence)
+        faulty = BLOCK_FAULTS[name](blocks, opened)
+        assert faulty != blocks
+        return key_server.seal(opened, [aligned(block) for block in faulty])
+
+    server.licence = LIMITED
+    server.seal = seal
+    assert_refuses(server, files, version)
+
+
+def aligned(block: Block) -> Block:
+    """The block with as much padding as its value now needs; only the fault under test may be wrong."""
+    missing = -(len(block.value) + len(block.padding)) % 16
+    return replace(block, padding=block.padding + os.urandom(missing))
+
+
+@pytest.mark.parametrize("name", CONTAINER_FAULTS)
+def test_a_wrong_container_is_refused(name: str, server: LicenceServer, files: Files, version: int) -> None:
+    server.seal = lambda key_server, opened, licence: CONTAINER_FAULTS[name](key_server.answer(opened, licence))
+    assert_refuses(server, files, version)
+
+
+@pytest.mark.parametrize("status", [403, 500])
+def test_a_refusal_is_a_failure(status: int, server: LicenceServer, files: Files, version: int) -> None:
+    server.status = status
+    assert_refuses(server, files, version)
+
