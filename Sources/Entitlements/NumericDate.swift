@@ -6,7 +6,7 @@ import ByteCoding
 /// each use takes the one that never grants more. Dates lie in the years 0000 to 9999, those of RFC 3339, so that arithmetic on them
 /// cannot overflow and milliseconds taken for seconds are noticed.
 struct NumericDate: Equatable, Sendable {
-    private static let range: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
+    private static let range = UnixTime.secondsMinimum...UnixTime.secondsMaximum
 
     let down: Int64
     let up: Int64
@@ -24,6 +24,12 @@ struct NumericDate: Equatable, Sendable {
             else { return nil }
             self.init(down: down, up: up)
         }
+    }
+
+    /// A time as RFC 3339 writes it, with a fraction or without.
+    init?(rfc3339 text: String) {
+        guard let time = try? RFC3339.parse(text) else { return nil }
+        self.init(down: time.seconds, up: time.nanoseconds == 0 ? time.seconds : time.seconds + 1)
     }
 
     private init?(down: Int64, up: Int64) {

@@ -23,7 +23,8 @@ package struct Right: Equatable, Sendable {
 
     /// The protection that a digital output must have.
     package enum HDCP: String, Sendable {
-        case none
+        /// "none"; the case is not called so, because an optional has a case of that name.
+        case notRequired = "none"
         case type0
         case type1
     }

@@ -24,7 +24,9 @@ struct TokenTimes: Equatable, Sendable {
 
     /// Throws `lifeTooLong` unless the token says when its life began and it is no longer than `maximum` seconds.
     func checkLife(maximum: Int64) throws(EntitlementError) {
-        guard let beginning = issuedAt ?? notBefore, expiresAt.up - beginning.down <= maximum else { throw .lifeTooLong }
+        guard let beginning = issuedAt ?? notBefore, expiresAt.up - beginning.down <= maximum else {
+            throw .lifeTooLong
+        }
     }
 
     private static func checkBeginning(_ date: NumericDate?, now: Int64, leeway: Int64) throws(EntitlementError) {
