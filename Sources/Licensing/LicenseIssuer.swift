@@ -120,7 +120,7 @@ package final class LicenseIssuer: Sendable {
             switch candidate {
             case .alias: false
             case .keyID(let keyID): Gate.namesAsset(claims, contentID: nil, keyID: keyID)
-            case .contentID(let contentID): Gate.namesAsset(claims, contentID: contentID.description, keyID: nil)
+            case .contentID(let contentID): Gate.namesAsset(claims, contentID: contentID.text, keyID: nil)
             }
         }
         return isNamed ? .keyNotFound : .contentUnknown
@@ -130,7 +130,7 @@ package final class LicenseIssuer: Sendable {
         _ claims: Claims, record: ContentKeyRecord, now: Int64
     ) throws(LicenseError) -> Authorization {
         do throws(EntitlementError) {
-            let content = RequestedContent(contentID: record.contentID.description, keyID: record.keyID)
+            let content = RequestedContent(contentID: record.contentID.text, keyID: record.keyID)
             return try Gate.authorize(claims: claims, content: content, now: now)
         } catch {
             throw .entitlement(error)

@@ -21,7 +21,7 @@ extension HDCPLevel {
     fileprivate init(_ claim: Right.HDCP) {
         self =
             switch claim {
-            case .none: .none
+            case .notRequired: .none
             case .type0: .type0
             case .type1: .type1
             }

@@ -1,4 +1,5 @@
 import ByteCoding
+import ContentKeys
 import EventLoops
 import FairPlay
 import HTTPMessages
@@ -81,7 +82,7 @@ struct LicenseEndpoint: Sendable {
             "license_issued",
             [
                 .string("request_id", id.text), .string("credential", license.credentialName),
-                .string("kid", license.key.keyID.description), .string("content", license.key.contentID.description),
+                .string("kid", license.key.keyID.description), .string("content", license.key.contentID.text),
                 .unsigned("lease", UInt64(license.terms.duration?.lease?.value ?? 0)),
                 .unsigned("rental", UInt64(license.terms.duration?.rental?.value ?? 0)),
             ])
