@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import ByteCoding
@@ -49,7 +50,7 @@ import Testing
     }
 
     @Test func sortsAsItsBytes() throws {
-        var generator = SeededGenerator.announced(for: "KeyID order")
+        var generator = SeededGenerator.announced("KeyID order")
         let kids = (0..<64).compactMap { _ in KeyID(bytes: generator.bytes(count: KeyID.size)) }
         #expect(kids.count == 64)
         let sorted = kids.sorted()
