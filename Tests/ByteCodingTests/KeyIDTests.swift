@@ -15,6 +15,7 @@ import Testing
         let kid = try KeyID(parsing: text)
         #expect(kid == KeyID(bytes: Self.bytes))
         #expect(kid.bytes == Self.bytes)
+        #expect(kid.words == Bytes16(Self.bytes) && KeyID(words: kid.words) == kid)
         #expect(kid.description == Self.uuid)
         #expect(kid.hexadecimal == Self.hexadecimal)
     }
