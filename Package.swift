@@ -75,7 +75,7 @@ var targets: [Target] = [
         name: "TestSupport", dependencies: ["ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation"], path: "Tests/TestSupport",
         swiftSettings: settings),
     tests(of: "ByteCoding"),
-    tests(of: "Telemetry"),
+    tests(of: "Telemetry", ["ByteCoding"]),
     tests(of: "KeyCrypto", ["ByteCoding"]),
     tests(of: "POSIXSockets"),
     tests(of: "EventLoops", ["POSIXSockets"]),

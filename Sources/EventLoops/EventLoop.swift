@@ -183,8 +183,15 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         guard !hooks.isEmpty else { return }
         let turnEnd = TurnEnd(isQuiet: pollBudget.isQuiet(broughtWork: broughtWork))
         var asked = false
-        for hook in hooks where hook(turnEnd) == .pollAgain { asked = true }
-        mustPollAgain = pollBudget.mustPollAgain(asked: asked, wasQuiet: turnEnd.isQuiet)
+        var isWorkLeft = false
+        for hook in hooks {
+            switch hook(turnEnd) {
+            case .done: break
+            case .pollAgain: asked = true
+            case .workLeft: isWorkLeft = true
+            }
+        }
+        mustPollAgain = pollBudget.mustPollAgain(asked: asked, wasQuiet: turnEnd.isQuiet) || isWorkLeft
     }
 
     // MARK: Stopping
