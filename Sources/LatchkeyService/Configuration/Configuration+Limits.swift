@@ -1,0 +1,54 @@
+import Entitlements
+import Glibc
+import HTTPMessages
+
+extension Configuration.Limits {
+    init(reading section: ConfigurationSection) {
+        http = HTTPLimits(reading: section)
+        tokenCacheCapacity = section.value(
+            "tokenCacheCapacity", .integer(1...1 << 20, example: VerifiedTokenCache.capacityDefault),
+            default: VerifiedTokenCache.capacityDefault)
+        loopCount = section.value("loopCount", .integer(1...256, example: 4), default: Self.processorCount)
+    }
+
+    /// The processors that are switched on, within what `loopCount` takes.
+    private static var processorCount: Int {
+        min(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))), 256)
+    }
+}
+
+extension HTTPLimits {
+    /// Reads the fields that are there; the others keep their defaults.
+    fileprivate init(reading section: ConfigurationSection) {
+        self.init()
+        let sizes: [(String, WritableKeyPath<HTTPLimits, Int>, ClosedRange<Int>)] = [
+            ("headSizeMaximum", \.headSizeMaximum, 1024...1 << 20),
+            ("fieldCountMaximum", \.fieldCountMaximum, 16...10_000),
+            ("targetSizeMaximum", \.targetSizeMaximum, 256...1 << 20),
+            ("bodySizeMaximum", \.bodySizeMaximum, 1024...1 << 26),
+            ("chunkExtensionsSizeMaximum", \.chunkExtensionsSizeMaximum, 0...1 << 16),
+            ("trailerSizeMaximum", \.trailerSizeMaximum, 0...1 << 16),
+            ("bodyRateMinimum", \.bodyRateMinimum, 0...1 << 30),
+            ("lingerSizeMaximum", \.lingerSizeMaximum, 0...1 << 26),
+            ("requestsPerConnectionMaximum", \.requestsPerConnectionMaximum, 1...1_000_000_000),
+            ("connectionsMaximum", \.connectionsMaximum, 1...1 << 20),
+            ("connectionsPerAddressMaximum", \.connectionsPerAddressMaximum, 1...1 << 20),
+        ]
+        for (name, field, range) in sizes {
+            self[keyPath: field] = section.value(
+                name, .integer(range, example: self[keyPath: field]), default: self[keyPath: field])
+        }
+        let durations: [(String, WritableKeyPath<HTTPLimits, Duration>)] = [
+            ("headDeadline", \.headDeadline),
+            ("bodyDeadline", \.bodyDeadline),
+            ("bodyGrace", \.bodyGrace),
+            ("writeDeadline", \.writeDeadline),
+            ("idleDeadline", \.idleDeadline),
+            ("lingerDeadline", \.lingerDeadline),
+        ]
+        for (name, field) in durations {
+            let form = ConfigurationForm.duration(.milliseconds(100)...(.seconds(3600)), example: self[keyPath: field])
+            self[keyPath: field] = section.value(name, form, default: self[keyPath: field])
+        }
+    }
+}

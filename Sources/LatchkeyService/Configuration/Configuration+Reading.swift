@@ -1,0 +1,73 @@
+import Entitlements
+import Glibc
+import Telemetry
+
+// Each section reads itself: one line for a field, and the rules that tie fields together below. A new field is a new line, with a
+// default, here and in Config/latchkey.json5.
+
+extension Configuration {
+    init?(reading section: ConfigurationSection) {
+        let node = section.value("node", .name, default: Self.hostName, overriddenBy: .node)
+        let listeners = section.section("listeners", Listeners.init(reading:))
+        let publicURL = section.optional("publicURL", .publicURL)
+        let fairplay = section.section("fairplay", FairPlay.init(reading:))
+        let keys = section.section("keys", Keys.init(reading:))
+        let storage = section.section("storage", Storage.init(reading:))
+        let entitlement = section.section("entitlement", Entitlement.init(reading:))
+        let limits = section.section("limits", Limits.init(reading:))
+        let logging = section.section("logging", Logging.init(reading:))
+
+        guard let listeners, let fairplay, let keys, let storage, let entitlement, let limits, let logging else {
+            return nil
+        }
+        self.node = node
+        self.listeners = listeners
+        self.publicURL = publicURL
+        self.fairplay = fairplay
+        self.keys = keys
+        self.storage = storage
+        self.entitlement = entitlement
+        self.limits = limits
+        self.logging = logging
+    }
+
+    /// The name of this machine as far as it is made of letters, digits, dots, hyphens and underscores.
+    private static var hostName: String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        // One byte less than there is, so that the name always ends.
+        guard unsafe gethostname(&buffer, buffer.count - 1) == 0 else { return "latchkey" }
+        let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+        let name = String(decoding: bytes.prefix(64), as: UTF8.self)
+        let isName =
+            !name.isEmpty && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }
+        return isName ? name : "latchkey"
+    }
+}
+
+extension Configuration.Keys {
+    init(reading section: ConfigurationSection) {
+        keyEncryptionKey = section.value(
+            "keyEncryptionKey", .file(in: section.directory, example: "secrets/key-encryption-key"),
+            default: .file(path: FilePath.resolve("secrets/key-encryption-key", relativeTo: section.directory)))
+        skdTemplate = section.value("skdTemplate", .skdTemplate, default: "skd://{kid}")
+    }
+}
+
+extension Configuration.Storage {
+    init(reading section: ConfigurationSection) {
+        url = section.value(
+            "url", .storageURL(in: section.directory),
+            default: .sqlite(path: FilePath.resolve("latchkey.db", relativeTo: section.directory)),
+            overriddenBy: .storageURL)
+    }
+}
+
+extension Configuration.Logging {
+    init(reading section: ConfigurationSection) {
+        level = section.value("level", .logLevel, default: .info, overriddenBy: .logLevel)
+    }
+}
+
+extension ConfigurationForm<LogLevel> {
+    fileprivate static var logLevel: ConfigurationForm { .choice(LogLevel.allCases, example: .info) }
+}

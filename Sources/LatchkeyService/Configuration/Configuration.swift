@@ -1,0 +1,134 @@
+package import Entitlements
+package import HTTPMessages
+package import POSIXSockets
+package import Telemetry
+
+/// What the configuration file says, complete with defaults: names of files, never their contents.
+///
+/// A value of this type is consistent in itself; whether the files hold what they should shows when `LoadedConfiguration` reads them.
+/// `Config/latchkey.json5` explains every field.
+package struct Configuration: Equatable, Sendable {
+    /// The name of this node in logs and metrics; the host name unless configured.
+    package let node: String
+    package let listeners: Listeners
+    /// Where clients reach the public listener, without a slash at its end; never taken from a request's `Host`.
+    package let publicURL: String?
+    package let fairplay: FairPlay
+    package let keys: Keys
+    package let storage: Storage
+    package let entitlement: Entitlement
+    package let limits: Limits
+    package let logging: Logging
+
+    /// Where the daemon listens.
+    package struct Listeners: Equatable, Sendable {
+        /// For devices, apps and players; at least one.
+        package let `public`: [PublicListener]
+        /// For operators; may be empty.
+        package let admin: [AdminListener]
+    }
+
+    package struct PublicListener: Equatable, Sendable {
+        /// Port 0 takes a free one.
+        package let address: SocketAddress
+    }
+
+    package struct AdminListener: Equatable, Sendable {
+        /// Port 0 takes a free one.
+        package let address: SocketAddress
+        /// The file of the token that requests present as `Authorization: Bearer`.
+        package let tokenFile: SecretSource?
+    }
+
+    package struct FairPlay: Equatable, Sendable {
+        /// At least one; the names differ.
+        package let credentials: [Credential]
+        /// The FairPlay protocol versions that are served; at least one.
+        package let protocolVersions: Set<UInt32>
+        /// Whether a fixed DASk may be loaded and development certificates may be used where strangers can reach them.
+        package let allowTestCredentials: Bool
+    }
+
+    /// What Apple issued for one deployment; at least one pair is there.
+    package struct Credential: Equatable, Sendable {
+        package let name: String
+        package let pair1024: KeyPair?
+        package let pair2048: KeyPair?
+        package let secret: LadderSecret
+    }
+
+    /// A certificate, in DER or PEM, and its private key.
+    package struct KeyPair: Equatable, Sendable {
+        package let certificate: SecretSource
+        package let privateKey: SecretSource
+    }
+
+    /// What opens the SK..R1 blocks of a credential; 16 bytes either way.
+    package enum LadderSecret: Equatable, Sendable {
+        case applicationSecret(SecretSource)
+        /// For the published test vectors only.
+        case fixedDASk(SecretSource)
+    }
+
+    package struct Keys: Equatable, Sendable {
+        /// The 32 bytes that seal content keys in the store.
+        package let keyEncryptionKey: SecretSource
+        /// The key URI for packagers, with `{kid}` where the key id belongs as a lower-case UUID.
+        package let skdTemplate: String
+    }
+
+    package struct Storage: Equatable, Sendable {
+        package let url: StorageURL
+    }
+
+    package struct Entitlement: Equatable, Sendable {
+        /// At least one; key ids differ across all of them.
+        package let issuers: [Issuer]
+        /// By how much the clocks of an issuer and the server may differ: whole seconds, up to `IssuerSet.leewayMaximum`.
+        package let leeway: Duration
+    }
+
+    /// Whose tokens are accepted, for whom they must be meant, and for how long they may live.
+    package struct Issuer: Equatable, Sendable {
+        package let issuer: String
+        package let audience: String
+        package let dialect: Dialect
+        /// At least one.
+        package let keys: [IssuerKey]
+        /// Whole seconds, at least one.
+        package let maximumLife: Duration
+    }
+
+    /// How a token is written.
+    package enum Dialect: String, Sendable, CaseIterable {
+        /// A JSON Web Token in `Authorization: Bearer`.
+        case jwt
+    }
+
+    /// A key that verifies tokens, pinned to one algorithm.
+    package struct IssuerKey: Equatable, Sendable {
+        package let kid: String
+        package let algorithm: SigningAlgorithm
+        package let key: SecretSource
+    }
+
+    package struct Limits: Equatable, Sendable {
+        /// The limits and deadlines of HTTP connections.
+        package let http: HTTPLimits
+        /// How many verified tokens are remembered.
+        package let tokenCacheCapacity: Int
+        /// How many event loops run; one for each processor unless configured.
+        package let loopCount: Int
+    }
+
+    package struct Logging: Equatable, Sendable {
+        /// The least severity that is logged.
+        package let level: LogLevel
+    }
+}
+
+/// Where content keys are kept.
+package enum StorageURL: Equatable, Sendable {
+    /// `sqlite:PATH`; the file is made when it is first needed.
+    case sqlite(path: String)
+}

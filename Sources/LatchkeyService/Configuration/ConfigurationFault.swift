@@ -1,0 +1,63 @@
+package import Entitlements
+package import KeyCrypto
+package import POSIXSockets
+
+/// What can be wrong with a value of the configuration, or with the file that it names.
+///
+/// No case carries the value, because a secret may have been pasted in its place.
+package enum ConfigurationFault: Equatable, Sendable {
+    // What the text says.
+
+    /// There is no such field; the text is the known name that is spelled most like it.
+    case unknownKey(nearest: String?)
+    /// A required field is absent.
+    case missing(expected: String, example: String)
+    /// The value is of another JSON type.
+    case wrongType(found: JSONTypeName, expected: String, example: String)
+    /// The value is of the right type, and not one that the field takes.
+    case invalidValue(expected: String, example: String)
+    /// A list has the same element twice.
+    case duplicate(of: String)
+    /// This field does nothing without the other one.
+    case incomplete(without: String)
+    /// Only one of the two may be there.
+    case conflict(with: String)
+    /// One of these is required.
+    case noneOf([String])
+
+    // What the files hold.
+
+    case file(FileError)
+    /// The file is neither of these forms of a secret of this size, in bytes.
+    case notASecret(size: Int)
+    case notACertificate
+    case notAPrivateKey
+    /// The certificate or private key has another size than its field says, in bits.
+    case wrongKeySize(expected: Int, actual: Int)
+    /// The private key does not belong to the certificate that this field names.
+    case keyMismatch(certificate: String)
+    /// A credential before this one answers to the same certificate hash.
+    case sameCertificate(as: String)
+    case testCredentialForbidden
+    case notAVerificationKey
+    case issuer(IssuerSetError)
+    case notAnAdminToken
+    case cryptography(CryptoError)
+
+    // Who could reach a listener.
+
+    /// There is no TLS yet, so licences and tokens would cross the network in the clear.
+    case plaintextBeyondLoopback(SocketAddress)
+    case developmentMaterialBeyondLoopback(SocketAddress, credential: String)
+    case adminTokenMissing(SocketAddress)
+}
+
+/// The JSON types, as people name them.
+package enum JSONTypeName: String, Sendable {
+    case null
+    case boolean = "true or false"
+    case number = "a number"
+    case string = "a string"
+    case array = "a list"
+    case object = "an object"
+}

@@ -1,0 +1,69 @@
+package import Entitlements
+package import FairPlay
+package import KeyCrypto
+package import POSIXSockets
+
+/// A configuration together with what its files hold: all that the daemon needs to serve, immutable and checked.
+///
+/// Private keys belong to their certificates, no two credentials answer to one certificate hash, and no listener is open to strangers
+/// that should not be.
+package struct LoadedConfiguration: Sendable {
+    package let configuration: Configuration
+    package let credentials: CredentialSet
+    /// Seals content keys in the store.
+    package let keyEncryptionKey: AES256GCMKey
+    package let issuers: IssuerSet
+    /// In the order of the configuration.
+    package let adminListeners: [AdminListener]
+    /// The SQLite file.
+    package let databasePath: String
+
+    /// A listener for operators, and the token that they must present.
+    package struct AdminListener: Sendable {
+        package let address: SocketAddress
+        /// Compared with what follows `Authorization: Bearer`; nil only on loopback, where none is asked for.
+        package let token: SharedSecret?
+    }
+
+    /// Reads every file that the configuration names and checks them against one another.
+    ///
+    /// `environment` is where the sources of secrets look. Throws `ConfigurationError.invalid` with all problems at once.
+    package static func load(
+        _ file: ConfigurationFile, environment: [String: String]
+    ) throws(ConfigurationError) -> LoadedConfiguration {
+        var loader = ConfigurationLoader(file, environment: environment)
+        let adminListeners = loader.adminListeners()
+        let credentials = loader.credentials()
+        let keyEncryptionKey = loader.keyEncryptionKey()
+        let issuers = loader.issuers()
+        if let credentials { loader.checkListeners(with: credentials) }
+
+        if let error = loader.error { throw error }
+        guard let credentials, let keyEncryptionKey, let issuers else {
+            preconditionFailure("the loader reports what it does not load")
+        }
+        return LoadedConfiguration(
+            configuration: file.configuration, credentials: credentials, keyEncryptionKey: keyEncryptionKey,
+            issuers: issuers, adminListeners: adminListeners, databasePath: file.configuration.storage.databasePath)
+    }
+
+    /// Reads the key-encryption key alone, for tools that need no more of a configuration. Throws as `load` does.
+    package static func loadKeyEncryptionKey(
+        _ file: ConfigurationFile, environment: [String: String]
+    ) throws(ConfigurationError) -> AES256GCMKey {
+        var loader = ConfigurationLoader(file, environment: environment)
+        guard let key = loader.keyEncryptionKey() else {
+            throw loader.error ?? .invalid(path: file.path, [])
+        }
+        return key
+    }
+}
+
+extension Configuration.Storage {
+    /// The SQLite file.
+    package var databasePath: String {
+        switch url {
+        case .sqlite(let path): path
+        }
+    }
+}
