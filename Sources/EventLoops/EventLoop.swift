@@ -117,7 +117,8 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         var budget = Self.jobsPerTurnMaximum
         if runJobs(&budget) { broughtWork = true }
         runHooks(afterWork: broughtWork)
-        _ = runJobs(&budget)
+        // What a batch has resumed may have joined the next batch: its hook must be asked again before the loop sleeps.
+        if runJobs(&budget) && !hooks.isEmpty { mustPollAgain = true }
     }
 
     private func pollTimeout() -> Int32 {
