@@ -101,4 +101,17 @@ var targets: [Target] = [
         ]),
 ]
 
+// Benchmarks are targets of this package, because `package` access does not reach a nested one; they are there only when asked for, so
+// that a normal build does not carry them. `Scripts/bench` asks.
+if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
+    targets.append(
+        .executableTarget(
+            name: "latchkey-benchmarks",
+            dependencies: [
+                "ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation", "Entitlements", "ContentKeys", "EventLoops",
+                "Licensing", "StorageSQLite", "POSIXSockets", "TestSupport", "latchkeyd", "latchkey",
+            ],
+            path: "Tests/Benchmarks", swiftSettings: settings))
+}
+
 let package = Package(name: "latchkey", targets: targets)
