@@ -1,0 +1,51 @@
+/// What was given on the command line to one command: only options that it has, with everything that it requires.
+package struct Arguments: Equatable, Sendable {
+    private var valuesByName: [String: [String]] = [:]
+    /// As many as the command has.
+    package internal(set) var operands: [String] = []
+
+    init() {}
+
+    /// Whether the option was given.
+    package func isSet(_ option: CommandOption) -> Bool {
+        valuesByName[option.name] != nil
+    }
+
+    /// The option's value, or nil where it was not given.
+    package func value(_ option: CommandOption) -> String? {
+        valuesByName[option.name]?.first
+    }
+
+    /// All values of an option that may be repeated, in their order.
+    package func values(_ option: CommandOption) -> [String] {
+        valuesByName[option.name] ?? []
+    }
+
+    /// The value of an option that the command requires.
+    package func required(_ option: CommandOption) throws(CommandError) -> String {
+        guard let value = value(option) else { throw .usage("\(option.usage) is missing") }
+        return value
+    }
+
+    /// The operand at an index.
+    package func operand(_ index: Int) throws(CommandError) -> String {
+        guard operands.indices.contains(index) else { throw .usage("an argument is missing") }
+        return operands[index]
+    }
+
+    /// The option's value as a number of seconds within the range; nil where it was not given.
+    package func seconds(
+        _ option: CommandOption, in range: ClosedRange<Int64>
+    ) throws(CommandError) -> Int64? {
+        guard let text = value(option) else { return nil }
+        guard let seconds = Int64(text), range.contains(seconds) else {
+            throw .usage(
+                "\(option.name) takes a whole number of seconds from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return seconds
+    }
+
+    mutating func append(_ value: String, to option: CommandOption) {
+        valuesByName[option.name, default: []].append(value)
+    }
+}

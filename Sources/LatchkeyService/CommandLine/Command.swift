@@ -1,0 +1,99 @@
+/// A command of a program: a group of further commands, or something to be done.
+///
+/// Commands are values, so that one tree serves the parser, the help texts and the tests.
+package struct Command: Sendable {
+    package typealias Action = @Sendable (Arguments, CommandContext) async throws(CommandError) -> Void
+
+    package enum Content: Sendable {
+        case group([Command])
+        case action(operands: [CommandOperand], options: [CommandOption], run: Action)
+    }
+
+    /// The word on the command line.
+    package let name: String
+    /// One line, for lists.
+    package let summary: String
+    /// Whole sentences for the command's own help; empty where the summary says it all.
+    package let details: String
+    /// Command lines to copy, complete with the program's name; at least one.
+    package let examples: [String]
+    package let content: Content
+
+    package init(
+        _ name: String, summary: String, details: String = "", examples: [String], operands: [CommandOperand] = [],
+        options: [CommandOption] = [], run: @escaping Action
+    ) {
+        precondition(!examples.isEmpty, "every help text has an example")
+        self.name = name
+        self.summary = summary
+        self.details = details
+        self.examples = examples
+        content = .action(operands: operands, options: options, run: run)
+    }
+
+    /// A group of commands.
+    package init(_ name: String, summary: String, details: String = "", examples: [String], commands: [Command]) {
+        precondition(!examples.isEmpty, "every help text has an example")
+        self.name = name
+        self.summary = summary
+        self.details = details
+        self.examples = examples
+        content = .group(commands)
+    }
+}
+
+/// A word that a command needs, without a name of its own on the command line.
+package struct CommandOperand: Equatable, Sendable {
+    /// In capitals, for help and messages.
+    package let placeholder: String
+    /// One line.
+    package let help: String
+
+    package init(_ placeholder: String, help: String) {
+        self.placeholder = placeholder
+        self.help = help
+    }
+}
+
+/// An option of a command, `--name` or `--name VALUE`.
+package struct CommandOption: Equatable, Sendable {
+    package enum Form: Equatable, Sendable {
+        case flag
+        /// The placeholder of the value, in capitals.
+        case value(String)
+        /// The same where the value may also be `@FILE`, or `-` for standard input.
+        case secret(String)
+    }
+
+    /// With its two hyphens.
+    package let name: String
+    package let form: Form
+    /// One line.
+    package let help: String
+    package let isRequired: Bool
+    /// Whether it may be given more than once.
+    package let repeats: Bool
+
+    package init(_ name: String, _ form: Form, help: String, isRequired: Bool = false, repeats: Bool = false) {
+        precondition(name.hasPrefix("--"), "options have long names")
+        self.name = name
+        self.form = form
+        self.help = help
+        self.isRequired = isRequired
+        self.repeats = repeats
+    }
+
+    /// `--name VALUE`, as help and messages have it.
+    package var usage: String {
+        switch form {
+        case .flag: name
+        case .value(let placeholder): "\(name) \(placeholder)"
+        case .secret(let placeholder): "\(name) \(placeholder)|@FILE|-"
+        }
+    }
+}
+
+extension CommandOption {
+    /// The option that every command with a result has.
+    package static let json = CommandOption("--json", .flag, help: "print one JSON object")
+}

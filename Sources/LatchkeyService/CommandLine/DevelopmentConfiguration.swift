@@ -1,0 +1,64 @@
+/// The configuration file that `latchkey init` writes.
+enum DevelopmentConfiguration {
+    /// Whose tokens the set-up accepts.
+    static let issuer = "latchkey-development"
+    static let audience = "latchkey"
+    static let keyID = "development-1"
+
+    static let text = """
+        // Latchkey: a development set-up, made by `latchkey init`.
+        //
+        // Everything here serves this machine alone. Apple issues the real FairPlay certificates and the application secret,
+        // under its own agreement; the ones in fairplay/ are self-signed, open nothing that real devices send, and are refused
+        // by the daemon on any listener that is not loopback.
+        //
+        // Paths are relative to this file. An unknown or misspelled name is an error: `latchkeyd --config FILE --check`
+        // finds it, and checks that keys and certificates belong together.
+        {
+            listeners: {
+                // For players and apps: POST /fps/license, GET /fps/certificate.
+                // LATCHKEY_LISTEN=127.0.0.1:PORT overrides the address.
+                public: [{ address: "127.0.0.1:8080" }],
+                // For operators: /metrics, /livez, /readyz, with `Authorization: Bearer` and the token in the file.
+                // LATCHKEY_ADMIN_LISTEN=127.0.0.1:PORT overrides the address.
+                admin: [{ address: "127.0.0.1:9080", tokenFile: "secrets/admin-token" }],
+            },
+
+            fairplay: {
+                // An SPC names its credential by version and certificate hash: the 1024-bit certificate serves version 1,
+                // the 2048-bit one version 2.
+                credentials: [
+                    {
+                        name: "development",
+                        certificate1024: "fairplay/certificate-1024.der",
+                        privateKey1024: "fairplay/private-key-1024.pem",
+                        certificate2048: "fairplay/certificate-2048.der",
+                        privateKey2048: "fairplay/private-key-2048.pem",
+                        applicationSecret: "fairplay/application-secret.hex", // ASk: 16 bytes, as hexadecimal digits
+                    },
+                ],
+            },
+
+            // Content keys are sealed in the store under this key. Without it they are lost: keep a copy elsewhere.
+            keys: { keyEncryptionKey: "secrets/key-encryption-key" },
+
+            // The file is made when it is first needed.
+            storage: { url: "sqlite:latchkey.db" },
+
+            entitlement: {
+                // Whose tokens are accepted. The `kid` of a token selects a key here, and the key fixes the algorithm.
+                issuers: [
+                    {
+                        issuer: "\(issuer)", // the token's `iss`
+                        audience: "\(audience)", // and its `aud`
+                        keys: [{ kid: "\(keyID)", algorithm: "ES256", key: "secrets/token-verification-key.pem" }],
+                        maximumLife: "24h", // from `iat` to `exp`
+                    },
+                ],
+            },
+
+            logging: { level: "info" },
+        }
+
+        """
+}

@@ -1,0 +1,23 @@
+import Foundation
+import LatchkeyService
+
+/// The command-line tool.
+@main
+struct Latchkey {
+    static func main() async {
+        let words = Array(ProcessInfo.processInfo.arguments.dropFirst())
+        exit(await CommandRunner(command).run(words).rawValue)
+    }
+
+    static let command = Command(
+        "latchkey",
+        summary: "Set up and try a Latchkey licence server",
+        details: "The server itself is latchkeyd. Each command has its own --help.",
+        examples: [
+            "latchkey init ./development",
+            "latchkey keys create --config ./development/latchkey.json5 --content movie-1",
+            "latchkey token mint --config ./development/latchkey.json5 --content movie-1",
+            "latchkey device request --help",
+        ],
+        commands: [.initialize])
+}
