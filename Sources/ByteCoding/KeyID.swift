@@ -5,14 +5,18 @@ package struct KeyID: Hashable, Sendable {
     /// The size of an identifier in bytes.
     package static let size = 16
 
-    private let high: UInt64
-    private let low: UInt64
+    /// The identifier as two words.
+    package let words: Bytes16
+
+    /// Any 16 bytes are an identifier.
+    package init(words: Bytes16) {
+        self.words = words
+    }
 
     /// Takes exactly 16 bytes; nil for any other number of them.
     package init?(bytes: some Sequence<UInt8>) {
-        let bytes = Array(bytes)
-        guard bytes.count == Self.size else { return nil }
-        self.init(sixteen: bytes)
+        guard let words = Bytes16(Array(bytes)) else { return nil }
+        self.init(words: words)
     }
 
     /// Parses a UUID with its hyphens, or 32 hexadecimal digits; either case, nothing around it.
@@ -29,33 +33,18 @@ package struct KeyID: Hashable, Sendable {
             for offset in Self.hyphenOffsets.reversed() { digits.remove(at: offset) }
         }
         do {
-            self.init(sixteen: try Hexadecimal.decode(digits))
+            // Thirty-two digits are sixteen bytes.
+            self.init(words: Bytes16(try Hexadecimal.decode(digits), at: 0))
         } catch .invalidCharacter(let offset) where isHyphenated {
             throw .invalidCharacter(offset: offset + Self.hyphenCount(beforeDigit: offset))
         }
     }
 
     /// The 16 bytes.
-    package var bytes: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(Self.size)
-        for half in [high, low] {
-            for shift in stride(from: UInt64(56), through: 0, by: -8) {
-                bytes.append(UInt8(truncatingIfNeeded: half >> shift))
-            }
-        }
-        return bytes
-    }
+    package var bytes: [UInt8] { words.bytes }
 
     /// The 32 lower-case hexadecimal digits, without hyphens.
     package var hexadecimal: String { Hexadecimal.encode(bytes) }
-
-    /// Both callers have made sure that there are sixteen bytes.
-    private init(sixteen bytes: [UInt8]) {
-        precondition(bytes.count == Self.size)
-        high = bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }
-        low = bytes[8...].reduce(0) { $0 << 8 | UInt64($1) }
-    }
 
     /// Where the hyphens of a UUID stand in its text (RFC 9562 section 4).
     private static let hyphenOffsets = [8, 13, 18, 23]
@@ -69,7 +58,7 @@ package struct KeyID: Hashable, Sendable {
 extension KeyID: Comparable {
     /// Orders identifiers as their bytes.
     package static func < (left: KeyID, right: KeyID) -> Bool {
-        (left.high, left.low) < (right.high, right.low)
+        (left.words.high, left.words.low) < (right.words.high, right.words.low)
     }
 }
 

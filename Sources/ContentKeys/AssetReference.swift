@@ -14,8 +14,8 @@ package enum AssetCandidate: Hashable, Sendable {
 
 /// An asset id, and everything that it may name in the order in which a store tries it.
 ///
-/// First the exact bytes as an alias, then 16 bytes as a key id, then what the bytes say as text (`AssetText`): a key id, a content
-/// id. So an exact name always wins over a name that had to be decoded, and a key over a content.
+/// First the exact bytes as an alias, then 16 bytes as a key id, then what the bytes say as text (`AssetText`): a key
+/// id, a content id. So an exact name always wins over a name that had to be decoded, and a key over a content.
 package struct AssetReference: Hashable, Sendable {
     package let assetID: AssetID
     /// At least the alias; no candidate twice.

@@ -2,8 +2,8 @@ import ByteCoding
 
 /// An asset id read as text.
 ///
-/// UTF-16LE when the size is even and every odd byte is 0, else UTF-8. Characters beyond ASCII are kept as they come: neither a key
-/// id nor a content id has any, so such a text names nothing.
+/// UTF-16LE when the size is even and every odd byte is 0, else UTF-8. Characters beyond ASCII are kept as they come:
+/// neither a key id nor a content id has any, so such a text names nothing.
 struct AssetText {
     /// The whole text.
     private let whole: [UInt8]
@@ -20,8 +20,8 @@ struct AssetText {
 
     /// What the text may name, likeliest first: the forms that `skd:` URLs take in the wild each add theirs here.
     ///
-    /// A content id is tried as it stands when the decoded text names nothing, so that an asset id which equals a content id finds
-    /// it, whatever characters it has.
+    /// A content id is tried as it stands when the decoded text names nothing, so that an asset id which equals a
+    /// content id finds it, whatever characters it has.
     var candidates: [AssetCandidate] {
         var candidates: [AssetCandidate] = []
         if let decoded {
@@ -81,6 +81,7 @@ enum PercentEncoding {
                 offset += 1
                 continue
             }
+            // Why the two are no digits does not matter.
             guard text.count - offset >= 3, let byte = try? Hexadecimal.decode(Array(text[offset + 1...offset + 2])),
                 byte != [0]
             else { return nil }

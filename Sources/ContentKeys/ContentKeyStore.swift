@@ -4,9 +4,9 @@ package import ByteCoding
 package protocol ContentKeySource: Sendable {
     /// The live key that an asset id names, or nil when it names none.
     ///
-    /// Tries the reference's candidates in their order, and the first one that names a key decides. An alias or a key id whose key has
-    /// been withdrawn also ends the search, with nil: the id named that key, and no other. A content id names a key only if the content has
-    /// exactly one live key; with several the call throws `contentAmbiguous`.
+    /// Tries the reference's candidates in their order, and the first one that names a key decides. An alias or a key
+    /// id whose key has been withdrawn also ends the search, with nil: the id named that key, and no other. A content
+    /// id names a key only if the content has exactly one live key; with several the call throws `contentAmbiguous`.
     func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord?
 }
 
@@ -14,17 +14,18 @@ package protocol ContentKeySource: Sendable {
 package protocol ContentKeyStore: ContentKeySource {
     /// Stores a key durably.
     ///
-    /// The same key for the same track again changes nothing, whatever its state and time of creation. Throws `keyIDTaken` when the id
-    /// belongs to another key or track.
+    /// The same key for the same track again changes nothing, whatever its state and time of creation. Throws
+    /// `keyIDTaken` when the id belongs to another key or track.
     func insert(_ record: ContentKeyRecord) async throws(StoreError) -> StoreOutcome
 
     /// Lets an asset id of exactly these bytes name a key, durably.
     ///
-    /// The same alias for the same key again changes nothing. Throws `aliasTaken` when it names another key, and `keyUnknown` when no key
-    /// has this id.
+    /// The same alias for the same key again changes nothing. Throws `aliasTaken` when it names another key, and
+    /// `keyUnknown` when no key has this id.
     func addAlias(_ alias: AssetID, to keyID: KeyID) async throws(StoreError) -> StoreOutcome
 
-    /// A page of the stored keys, withdrawn ones too, ordered by the bytes of their content ids and then of their key ids.
+    /// A page of the stored keys, withdrawn ones too, ordered by the bytes of their content ids and then of their key
+    /// ids.
     ///
     /// - Parameters:
     ///   - contentID: Only the keys of this content; nil for all.

@@ -16,7 +16,8 @@ package struct SealedContentKey: Hashable, Sendable {
 
 /// Seals content keys with AES-256-GCM, each bound to its record, under one version of the key-encryption key.
 ///
-/// The secret is key (16 bytes) ‖ initialization vector (16 bytes). Bound to it, as associated data in this one encoding, are
+/// The secret is key (16 bytes) ‖ initialization vector (16 bytes). Bound to it, as associated data in this one
+/// encoding, are
 ///
 ///     offset  size  field
 ///          0     8  "LKCKEY01"
@@ -111,8 +112,8 @@ extension SecretBytes {
         self.init(count: keySize + 16)
         withBytes { joined in
             key.withBytes { keyBytes in
-                // The new secret has room for both and nobody else has seen it yet, so writing through its own memory is as good as
-                // initializing it, and no copy is left behind that nobody wipes.
+                // The new secret has room for both and nobody else has seen it yet, so writing through its own memory
+                // is as good as initializing it, and no copy is left behind that nobody wipes.
                 unsafe joined.withUnsafeBytes { memory in
                     let target = unsafe UnsafeMutableRawBufferPointer(mutating: memory)
                     unsafe keyBytes.withUnsafeBytes { source in unsafe target.copyMemory(from: source) }

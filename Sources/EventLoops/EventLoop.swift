@@ -73,11 +73,15 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     var isCurrent: Bool { threadHandle.load(ordering: .relaxed) == UInt(pthread_self()) }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        enqueue(.job(UnownedJob(job)))
+        // A job that comes after the loop's thread has ended can never run; its task's memory is the price of being abandoned.
+        if !enqueue(.job(UnownedJob(job))) { droppedJobs.add(1, ordering: .relaxed) }
     }
 
-    func enqueue(_ work: LoopWork) {
-        if isCurrent { runQueue.append(work) } else { post(work) }
+    /// Queues work; `false` when the loop has stopped and will not do it.
+    func enqueue(_ work: LoopWork) -> Bool {
+        guard isCurrent else { return post(work) }
+        runQueue.append(work)
+        return true
     }
 
     /// Makes a sleeping loop look at its clock and inbox.
@@ -85,15 +89,14 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         wakeCounter.wake()
     }
 
-    private func post(_ work: LoopWork) {
+    private func post(_ work: LoopWork) -> Bool {
         let (isOpen, wasEmpty) = inbox.withLock { inbox in
             guard inbox.isOpen else { return (false, false) }
             inbox.work.append(work)
             return (true, inbox.work.count == 1)
         }
         if wasEmpty { wakeCounter.wake() }
-        // The loop's thread has ended. The job's task can never run again; its memory is the price of having been abandoned.
-        if !isOpen { droppedJobs.add(1, ordering: .relaxed) }
+        return isOpen
     }
 
     // MARK: The thread's body
@@ -200,20 +203,18 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         for channel in registrations.channels { channel.loopStops(context) }
     }
 
-    /// Takes a loop apart whose thread was never started.
-    func discard() {
-        inbox.withLock { $0.isOpen = false }
-    }
-
     private func close() {
-        let left = inbox.withLock { inbox in
+        inbox.withLock { inbox in
             inbox.isOpen = false
-            let count = inbox.work.count
-            inbox.work = []
-            return count
+            runQueue.takeAll(from: &inbox.work)
         }
-        droppedJobs.add(left + runQueue.count, ordering: .relaxed)
-        runQueue = RunQueue()
+        // Somebody may wait for a closure that was accepted, so it runs; a task whose time is up does not.
+        while let work = runQueue.next() {
+            switch work {
+            case .job: droppedJobs.add(1, ordering: .relaxed)
+            case .call(let body): body()
+            }
+        }
         registrations = RegistrationTable()
         liveRegistrations.store(0, ordering: .relaxed)
         resumingChannels = []

@@ -64,16 +64,3 @@ package struct StopReport: Equatable, Sendable {
     /// Tasks that had not ended when time was up. They never run again, and their memory is not freed.
     package let abandonedTaskCount: Int
 }
-
-/// A thread in an array, which cannot hold what is not copyable.
-private final class JoinableThread: Sendable {
-    private let thread: Mutex<NativeThread?>
-
-    init(_ thread: consuming NativeThread) {
-        self.thread = Mutex(thread)
-    }
-
-    func join() {
-        if let thread = thread.withLock({ $0.take() }) { thread.join() }
-    }
-}

@@ -31,9 +31,22 @@ package struct LoopContext: Sendable {
         }
     }
 
-    /// Runs a closure on the loop, after what is queued already.
-    package func execute(_ body: @escaping @Sendable () -> Void) {
+    /// Runs a closure on the loop, after what is queued already; `false` when the loop has stopped and will not run it.
+    @discardableResult
+    package func execute(_ body: @escaping @Sendable () -> Void) -> Bool {
         loop.enqueue(.call(body))
+    }
+
+    /// Runs a closure on the loop and waits for its result; `nil` when the loop has stopped. Blocks, so not for loops and tasks.
+    package func runAndWait<Result: Sendable>(_ body: @escaping @Sendable () -> Result) -> Result? {
+        precondition(!isCurrent, "a loop cannot wait for itself")
+        let answer = Monitor<Result?>(nil)
+        let isAccepted = loop.enqueue(
+            .call {
+                let result = body()
+                answer.update { $0 = result }
+            })
+        return isAccepted ? answer.wait { $0 } : nil
     }
 
     // MARK: Channels

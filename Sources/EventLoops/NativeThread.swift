@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Synchronization
 
 /// A thread of the operating system that is joined, not detached.
 @safe
@@ -23,6 +24,20 @@ struct NativeThread: ~Copyable, Sendable {
     consuming func join() {
         // The handle is valid until this one join, which consumes it.
         _ = pthread_join(thread, nil)
+    }
+}
+
+/// A thread in an array, which cannot hold what is not copyable.
+final class JoinableThread: Sendable {
+    private let thread: Mutex<NativeThread?>
+
+    init(_ thread: consuming NativeThread) {
+        self.thread = Mutex(thread)
+    }
+
+    /// Waits for the thread's end; a second call returns at once.
+    func join() {
+        if let thread = thread.withLock({ $0.take() }) { thread.join() }
     }
 }
 

@@ -63,6 +63,11 @@ package final class RSAOperationCount: Sendable {
 /// RSA is nearly all of a licence's cost, so requests of one turn are collected and handed over together; a backend that computes
 /// several lanes at once uses that.
 package protocol RSAUnwrapper: AnyObject {
+    /// How many jobs are best handed over at once.
+    var groupSize: Int { get }
+    /// Up to how many jobs gain nothing from waiting for more.
+    var loneGroupMaximum: Int { get }
+
     /// Settles every job of the batch; a job whose ciphertext does not open keeps its random key.
     func unwrap(_ batch: [RSAUnwrapJob])
 }
@@ -73,6 +78,10 @@ package final class OpenSSLRSAUnwrapper: RSAUnwrapper {
         let key: ObjectIdentifier
         let padding: OAEPDigest
     }
+
+    /// A few operations between two looks at the sockets; each one costs what it costs alone.
+    package let groupSize = 4
+    package let loneGroupMaximum = 4
 
     private let count: RSAOperationCount
     // A context keeps its key alive, so that no identifier is ever used for a second key.

@@ -7,13 +7,14 @@ enum DatabaseFile {
 
     /// Makes the file with mode 0600 unless it exists, and refuses one that is open to others.
     static func prepare(_ path: String) throws(StorageOpeningError) {
-        // An existing file is looked at by name and not opened: closing a descriptor would drop the locks that SQLite may already
-        // hold on the same file in this process (fcntl(2), "Record locks").
+        // An existing file is looked at by name and not opened: closing a descriptor would drop the locks that SQLite
+        // may already hold on the same file in this process (fcntl(2), "Record locks").
         if try mode(of: path) == nil { try create(path) }
         try checkPermissions(path)
     }
 
-    /// Refuses a database file, write-ahead log or shared index that is open to others. Files that do not exist are good.
+    /// Refuses a database file, write-ahead log or shared index that is open to others. Files that do not exist are
+    /// good.
     static func checkPermissions(_ path: String) throws(StorageOpeningError) {
         for name in [path, path + "-wal", path + "-shm"] {
             guard let mode = try mode(of: name) else { continue }

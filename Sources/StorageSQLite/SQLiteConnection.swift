@@ -3,12 +3,12 @@ import ContentKeys
 
 /// The one owner of a connection to a database file.
 ///
-/// SQLite's own mutexes are off: the owner sees to it that one thread at a time uses the connection and its statements. All SQL is
-/// a literal of this program, so no text from outside ever becomes SQL.
+/// SQLite's own mutexes are off: the owner sees to it that one thread at a time uses the connection and its statements.
+/// All SQL is a literal of this program, so no text from outside ever becomes SQL.
 @safe
 struct SQLiteConnection: ~Copyable, @unchecked Sendable {
-    // Safe to send: the handle belongs to this value alone, and every use of it that changes anything is `mutating`. SQLite in its
-    // multi-thread mode (checked in `open`) lets different threads use a connection one after the other.
+    // Safe to send: the handle belongs to this value alone, and every use of it that changes anything is `mutating`.
+    // SQLite in its multi-thread mode (checked in `open`) lets different threads use a connection one after the other.
     private let handle: OpaquePointer
 
     @unsafe
@@ -25,7 +25,8 @@ struct SQLiteConnection: ~Copyable, @unchecked Sendable {
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE
         let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
         guard let opened = unsafe opened else { throw .unavailable(StoreOutage(code: code)) }
-        // SQLite gives a handle for a file that it cannot open, too; from here on it is owned, and closed when this throws.
+        // SQLite gives a handle for a file that it cannot open, too; from here on it is owned, and closed when this
+        // throws.
         var connection = unsafe SQLiteConnection(owning: opened)
         try check(code)
         try connection.configure(busyTimeoutMilliseconds: busyTimeoutMilliseconds)

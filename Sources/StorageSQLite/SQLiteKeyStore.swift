@@ -5,8 +5,8 @@ import Synchronization
 
 /// The content keys of one node in a SQLite file.
 ///
-/// Reads take a few microseconds and never wait for a writer (WAL). A write is durable when its call returns (`synchronous=FULL`)
-/// and blocks its thread until then. Several processes may use one file at a time.
+/// Reads take a few microseconds and never wait for a writer (WAL). A write is durable when its call returns
+/// (`synchronous=FULL`) and blocks its thread until then. Several processes may use one file at a time.
 package final class SQLiteKeyStore: ContentKeyStore {
     /// The most entries that one page of a list has.
     package static let pageSizeMaximum = 1000

@@ -3,8 +3,8 @@ import ContentKeys
 
 /// The one owner of a prepared statement.
 ///
-/// A run binds its values, steps through its rows and ends with `reset`, after which the statement can run again. Only the thread that
-/// uses the connection at the time may use it.
+/// A run binds its values, steps through its rows and ends with `reset`, after which the statement can run again. Only
+/// the thread that uses the connection at the time may use it.
 @safe
 struct SQLiteStatement: ~Copyable, @unchecked Sendable {
     // Safe to send: the handle belongs to this value alone, and a connection and its statements travel together.

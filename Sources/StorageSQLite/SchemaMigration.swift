@@ -1,7 +1,7 @@
 /// One step of the database's schema, run once in a file's life.
 ///
-/// Steps only add (expand) while the version before still runs beside this one; what nobody uses any more goes in a later step
-/// (contract), which raises `oldestProgram`. Released steps are never edited.
+/// Steps only add (expand) while the version before still runs beside this one; what nobody uses any more goes in a
+/// later step (contract), which raises `oldestProgram`. Released steps are never edited.
 struct SchemaMigration: Sendable {
     /// Steps are numbered 1, 2, 3, without gaps.
     let number: Int64
@@ -14,7 +14,8 @@ struct SchemaMigration: Sendable {
 
     /// Content keys, their aliases, and the key-encryption keys' proofs.
     ///
-    /// Key ids, sealed keys and aliases are bytes; scheme and state are the raw values of their types; times are seconds since 1970.
+    /// Key ids, sealed keys and aliases are bytes; scheme and state are the raw values of their types; times are
+    /// seconds since 1970.
     static let contentKeys = SchemaMigration(
         number: 1, oldestProgram: 1,
         script: """

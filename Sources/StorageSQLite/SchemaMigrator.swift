@@ -2,8 +2,9 @@ import ContentKeys
 
 /// Brings a database file to the schema of this program.
 ///
-/// The file's `application_id` says whose it is, and the table `schema_migration` which steps it has been through, each with the
-/// oldest program that can still work with it. So a program may open the file of a newer one as long as the newer schema allows.
+/// The file's `application_id` says whose it is, and the table `schema_migration` which steps it has been through, each
+/// with the oldest program that can still work with it. So a program may open the file of a newer one as long as the
+/// newer schema allows.
 struct SchemaMigrator {
     /// "LTCH", in the header of the file.
     static let applicationID: Int64 = 0x4C54_4348
@@ -15,7 +16,8 @@ struct SchemaMigrator {
         self.migrations = migrations
     }
 
-    /// Runs the steps that are missing, all or none. Changes nothing in a file that is refused, and takes no lock when none is missing.
+    /// Runs the steps that are missing, all or none. Changes nothing in a file that is refused, and takes no lock when
+    /// none is missing.
     func run(on connection: inout SQLiteConnection, path: String) throws(StorageOpeningError) {
         let missing = try missingSteps(connection: &connection, path: path)
         try StorageOpeningError.wrapping { () throws(StoreError) in

@@ -4,7 +4,8 @@ package import ContentKeys
 package enum StorageOpeningError: Error, Equatable, Sendable {
     // The operator's to mend.
 
-    /// The file, or one that belongs to it, lets others read or write; the mode found, of which at most 0640 is allowed.
+    /// The file, or one that belongs to it, lets others read or write; the mode found, of which at most 0640 is
+    /// allowed.
     case permissionsTooWide(path: String, mode: UInt32)
     /// The path names something that is not a regular file.
     case notAFile(path: String)

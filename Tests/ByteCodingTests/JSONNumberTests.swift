@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import ByteCoding
@@ -56,12 +57,12 @@ import Testing
     }
 
     @Test func randomIntegersKeepTheirValue() throws {
-        var generator = SeededGenerator.announced(for: "JSON integers")
+        var generator = SeededGenerator.announced("JSON integers")
         for _ in 0..<2000 {
             let value = generator.next() >> UInt64.random(in: 0...63, using: &generator)
-            #expect(try Self.number("\(value)").unsigned == value, "seed \(generator.seed)")
+            #expect(try Self.number("\(value)").unsigned == value)
             let signed = Int64(bitPattern: value)
-            #expect(try Self.number("\(signed)").signed == signed, "seed \(generator.seed)")
+            #expect(try Self.number("\(signed)").signed == signed)
         }
     }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import ByteCoding
@@ -14,6 +15,7 @@ import Testing
         let kid = try KeyID(parsing: text)
         #expect(kid == KeyID(bytes: Self.bytes))
         #expect(kid.bytes == Self.bytes)
+        #expect(kid.words == Bytes16(Self.bytes) && KeyID(words: kid.words) == kid)
         #expect(kid.description == Self.uuid)
         #expect(kid.hexadecimal == Self.hexadecimal)
     }
@@ -49,7 +51,7 @@ import Testing
     }
 
     @Test func sortsAsItsBytes() throws {
-        var generator = SeededGenerator.announced(for: "KeyID order")
+        var generator = SeededGenerator.announced("KeyID order")
         let kids = (0..<64).compactMap { _ in KeyID(bytes: generator.bytes(count: KeyID.size)) }
         #expect(kids.count == 64)
         let sorted = kids.sorted()

@@ -1,0 +1,127 @@
+package import ByteCoding
+
+/// Why a token, or what it grants, does not allow a licence.
+///
+/// No case carries text of the token: names of claims are those of Latchkey's own vocabulary.
+package enum EntitlementError: Error, Equatable, Sendable {
+    /// The bytes are not a token of the accepted form.
+    case tokenMalformed(TokenFault)
+    /// The token's algorithm is none that a key can be pinned to, or not the one that this key is pinned to.
+    case algorithmNotPinned
+    /// No key has the token's key id, or the token names none.
+    case keyUnknown
+    /// The signature was not made by the pinned key over these bytes.
+    case signatureInvalid
+    /// `exp` has passed, the leeway included.
+    case tokenExpired(agoSeconds: Int64)
+    /// `nbf` or `iat` lies in the future by more than the leeway.
+    case tokenNotYetValid(inSeconds: Int64)
+    /// The token lives longer than its issuer may grant, or does not say when its life began.
+    case lifeTooLong
+    /// `iss` is not the issuer that the key belongs to.
+    case issuerMismatch
+    /// `aud` does not name this server.
+    case audienceMismatch
+    /// A claim is missing, or its value has the wrong type, form or size.
+    case claimInvalid(String)
+    /// The token carries a restriction that this server cannot enforce.
+    case claimUnsupported(String)
+    /// No right covers the content.
+    case contentNotCovered
+    /// The right covers the content for offline use only.
+    case streamingNotGranted
+    /// The right begins later; FairPlay cannot delay a licence, so the client must ask again.
+    case rightNotStarted(retryAfterSeconds: Int64)
+    /// The right has ended.
+    case rightEnded
+    /// A digest could not be computed; the fault is ours.
+    case cryptoFailed
+
+    /// The stable public code of the error table.
+    package var code: String {
+        switch self {
+        case .tokenMalformed: "token_malformed"
+        case .algorithmNotPinned: "token_alg"
+        case .keyUnknown: "kid_unknown"
+        case .signatureInvalid: "token_signature"
+        case .tokenExpired: "token_expired"
+        case .tokenNotYetValid: "token_not_yet"
+        case .lifeTooLong: "token_life"
+        case .issuerMismatch: "token_issuer"
+        case .audienceMismatch: "token_audience"
+        case .claimInvalid, .claimUnsupported: "token_schema"
+        case .contentNotCovered, .streamingNotGranted: "content_mismatch"
+        case .rightNotStarted: "right_not_started"
+        case .rightEnded: "right_ended"
+        case .cryptoFailed: "internal"
+        }
+    }
+
+    /// After how many seconds the same request can succeed, where time alone is what it lacks.
+    package var retryAfterSeconds: Int64? {
+        switch self {
+        case .rightNotStarted(let seconds): seconds
+        case .tokenMalformed, .algorithmNotPinned, .keyUnknown, .signatureInvalid, .tokenExpired, .tokenNotYetValid,
+            .lifeTooLong, .issuerMismatch, .audienceMismatch, .claimInvalid, .claimUnsupported, .contentNotCovered,
+            .streamingNotGranted, .rightEnded, .cryptoFailed:
+            nil
+        }
+    }
+}
+
+/// What is wrong with the form of a token.
+package enum TokenFault: Error, Equatable, Sendable {
+    /// The token has more than `Token.sizeMaximum` bytes; nothing of it was read.
+    case tooLarge(size: Int)
+    /// A compact token is a header, a payload and a signature with dots between; the first two are never empty.
+    case notThreeParts
+    /// A part is not the one canonical base64url text of its bytes.
+    case notBase64URL(TextCodingError)
+    /// The header or the payload is not strict JSON, repeated member names included.
+    case notJSON(JSONError)
+    /// The header or the payload is JSON, but no object.
+    case notAnObject
+    /// A header member has the wrong type, size or value.
+    case headerInvalid(String)
+    /// The header has a member that a token must not have: the keys are the server's, and no extension is known.
+    case headerForbidden(String)
+}
+
+extension EntitlementError: CustomStringConvertible {
+    /// One line for the log, without any text of the token.
+    package var description: String {
+        switch self {
+        case .tokenMalformed(let fault): "the token is malformed: \(fault)"
+        case .algorithmNotPinned: "the token's algorithm is not the one pinned to its key"
+        case .keyUnknown: "no key has the token's key id"
+        case .signatureInvalid: "the token's signature does not hold"
+        case .tokenExpired(let seconds): "the token expired \(seconds) s ago"
+        case .tokenNotYetValid(let seconds): "the token becomes valid in \(seconds) s"
+        case .lifeTooLong: "the token's life is longer than its issuer may grant, or has no beginning"
+        case .issuerMismatch: "the token's issuer is not the one its key belongs to"
+        case .audienceMismatch: "the token is not meant for this server"
+        case .claimInvalid(let name): "the claim \(name) is missing or invalid"
+        case .claimUnsupported(let name): "the claim \(name) restricts what this server cannot enforce"
+        case .contentNotCovered: "no right of the token covers the content"
+        case .streamingNotGranted: "the right is for offline use only"
+        case .rightNotStarted(let seconds): "the right begins in \(seconds) s"
+        case .rightEnded: "the right has ended"
+        case .cryptoFailed: "a digest could not be computed"
+        }
+    }
+}
+
+extension TokenFault: CustomStringConvertible {
+    /// One line for the log, without any text of the token.
+    package var description: String {
+        switch self {
+        case .tooLarge(let size): "\(size) bytes are more than the \(Token.sizeMaximum) that are allowed"
+        case .notThreeParts: "not three parts with dots between"
+        case .notBase64URL: "a part is not canonical base64url"
+        case .notJSON(let error): "not strict JSON: \(error)"
+        case .notAnObject: "not a JSON object"
+        case .headerInvalid(let name): "the header member \(name) is invalid"
+        case .headerForbidden(let name): "the header member \(name) is not allowed"
+        }
+    }
+}

@@ -1,0 +1,82 @@
+/// Whose tokens are accepted, for whom they must be meant, and for how long they may live.
+package struct Issuer: Sendable {
+    /// What `iss` must be.
+    package let name: String
+    /// What `aud` must be, or have among its elements.
+    package let audience: String
+    /// The keys that verify this issuer's tokens, and no other's.
+    package let keys: [VerificationKey]
+    /// The longest life of a token in seconds, from `iat` (else `nbf`) to `exp`; nil where it is not limited.
+    package let maximumLife: Int64?
+
+    package init(name: String, audience: String, keys: [VerificationKey], maximumLife: Int64? = nil) {
+        self.name = name
+        self.audience = audience
+        self.keys = keys
+        self.maximumLife = maximumLife
+    }
+}
+
+/// Why a configuration of issuers is refused.
+package enum IssuerSetError: Error, Equatable, Sendable {
+    /// Two keys have this key id; it would no longer pin one issuer and one algorithm.
+    case duplicateKeyID(String)
+    /// A key id is empty or has more than `Token.keyIDSizeMaximum` bytes.
+    case keyIDInvalid(String)
+    /// An issuer's name or audience is empty; the text is the issuer's name.
+    case nameEmpty(String)
+    /// A maximum life is not positive; the text is the issuer's name.
+    case maximumLifeNotPositive(String)
+    /// The leeway lies outside 0 to `IssuerSet.leewayMaximum` seconds.
+    case leewayOutOfRange(Int64)
+    /// An HS256 secret has fewer than `VerificationKey.secretSizeMinimum` bytes.
+    case secretTooShort(size: Int)
+    /// What is configured as an HS256 secret is a key file or a public key.
+    case secretIsAPublicKey
+    /// OpenSSL could not prepare a key.
+    case cryptoFailed
+}
+
+/// All issuers of one configuration; a key id pins issuer, algorithm and key.
+package struct IssuerSet: Sendable {
+    /// How many seconds the clocks of issuer and server may differ, unless configured.
+    package static let leewayDefault: Int64 = 5
+    /// The most seconds that may be configured.
+    package static let leewayMaximum: Int64 = 60
+
+    /// By how many seconds `exp`, `nbf` and `iat` may be missed.
+    package let leeway: Int64
+
+    private let entries: [[UInt8]: Entry]
+
+    struct Entry: Sendable {
+        let issuer: Issuer
+        let key: VerificationKey
+    }
+
+    /// Throws every case of `IssuerSetError` but those about secrets.
+    package init(_ issuers: [Issuer], leeway: Int64 = leewayDefault) throws(IssuerSetError) {
+        guard (0...Self.leewayMaximum).contains(leeway) else { throw .leewayOutOfRange(leeway) }
+        var entries: [[UInt8]: Entry] = [:]
+        for issuer in issuers {
+            try Self.check(issuer)
+            for key in issuer.keys {
+                guard (1...Token.keyIDSizeMaximum).contains(key.id.utf8.count) else { throw .keyIDInvalid(key.id) }
+                let previous = entries.updateValue(Entry(issuer: issuer, key: key), forKey: Array(key.id.utf8))
+                guard previous == nil else { throw .duplicateKeyID(key.id) }
+            }
+        }
+        self.entries = entries
+        self.leeway = leeway
+    }
+
+    /// The key with exactly these bytes as its id.
+    func entry(forKeyID keyID: String) -> Entry? {
+        entries[Array(keyID.utf8)]
+    }
+
+    private static func check(_ issuer: Issuer) throws(IssuerSetError) {
+        guard !issuer.name.isEmpty, !issuer.audience.isEmpty else { throw .nameEmpty(issuer.name) }
+        if let maximumLife = issuer.maximumLife, maximumLife <= 0 { throw .maximumLifeNotPositive(issuer.name) }
+    }
+}

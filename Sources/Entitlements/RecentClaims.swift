@@ -1,0 +1,84 @@
+import ByteCoding
+
+/// The SHA-256 of a whole token.
+struct TokenDigest: Hashable, Sendable {
+    private let first: Bytes16
+    private let second: Bytes16
+
+    /// Takes the 32 bytes of a digest.
+    init(_ bytes: [UInt8]) {
+        precondition(bytes.count == 32, "a SHA-256 has 32 bytes")
+        first = Bytes16(bytes, at: 0)
+        second = Bytes16(bytes, at: 16)
+    }
+}
+
+/// A bounded table of claims that drops what was not used lately.
+///
+/// The slots are a ring with one hand (the clock algorithm). When the ring is full, the hand passes over slots that were used since it last
+/// came by, but over a few of them only: a look-up and an insertion cost the same however many tokens are held.
+struct RecentClaims: Sendable {
+    private static let spareMaximum = 8
+
+    private struct Slot: Sendable {
+        let digest: TokenDigest
+        let claims: Claims
+        var wasUsed = false
+    }
+
+    private let capacity: Int
+    private var slots: [Slot] = []
+    private var indices: [TokenDigest: Int] = [:]
+    private var hand = 0
+
+    /// Counts how often everything was forgotten.
+    private(set) var generation: UInt64 = 0
+
+    init(capacity: Int) {
+        precondition(capacity > 0, "a cache has room for a token")
+        self.capacity = capacity
+    }
+
+    var count: Int { slots.count }
+
+    mutating func claims(for digest: TokenDigest) -> Claims? {
+        guard let index = indices[digest] else { return nil }
+        slots[index].wasUsed = true
+        return slots[index].claims
+    }
+
+    /// Adds claims, unless everything was forgotten since their verification began, or another thread was faster.
+    mutating func insert(_ claims: Claims, for digest: TokenDigest, verifiedIn generation: UInt64) {
+        guard generation == self.generation, indices[digest] == nil else { return }
+        let slot = Slot(digest: digest, claims: claims)
+        if slots.count < capacity {
+            indices[digest] = slots.count
+            slots.append(slot)
+        } else {
+            let index = nextToReplace()
+            indices[slots[index].digest] = nil
+            indices[digest] = index
+            slots[index] = slot
+        }
+    }
+
+    mutating func removeAll() {
+        slots = []
+        indices = [:]
+        hand = 0
+        generation += 1
+    }
+
+    private mutating func nextToReplace() -> Int {
+        for _ in 0..<Self.spareMaximum where slots[hand].wasUsed {
+            slots[hand].wasUsed = false
+            advanceHand()
+        }
+        defer { advanceHand() }
+        return hand
+    }
+
+    private mutating func advanceHand() {
+        hand = hand + 1 == slots.count ? 0 : hand + 1
+    }
+}

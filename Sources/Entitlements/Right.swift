@@ -1,0 +1,69 @@
+package import ByteCoding
+
+/// One entry of a token's `rights`: which content, when, for how long and how.
+///
+/// Times are seconds since 1970, durations seconds.
+package struct Right: Equatable, Sendable {
+    /// What a right covers. Texts are compared byte for byte.
+    package enum Selector: Equatable, Sendable {
+        /// The content with this identifier.
+        case content(String)
+        /// The content keys with these identifiers, 1 to `keyIDCountMaximum` of them.
+        case keyIDs([KeyID])
+        /// Every content whose identifier begins so.
+        case contentPrefix(String)
+    }
+
+    /// How the content may be used.
+    package enum Mode: String, Sendable {
+        case stream
+        case offline
+        case both
+    }
+
+    /// The protection that a digital output must have.
+    package enum HDCP: String, Sendable {
+        /// "none"; the case is not called so, because an optional has a case of that name.
+        case notRequired = "none"
+        case type0
+        case type1
+    }
+
+    /// The most key ids that one right may name.
+    package static let keyIDCountMaximum = 64
+
+    package let selector: Selector
+    /// The first second in which the right holds.
+    package let start: Int64?
+    /// The first second in which the right no longer holds.
+    package let end: Int64?
+    /// How long after the licence is issued playback may begin; at least 1.
+    package let duration: Int64?
+    /// How long playback may go on without a renewal; at least 1.
+    package let lease: Int64?
+    package let mode: Mode
+    package let hdcp: HDCP?
+
+    /// A right to be minted. It grants nothing before a verifier has read it from a signed token.
+    package init(
+        _ selector: Selector, start: Int64? = nil, end: Int64? = nil, duration: Int64? = nil, lease: Int64? = nil,
+        mode: Mode = .stream, hdcp: HDCP? = nil
+    ) {
+        self.selector = selector
+        self.start = start
+        self.end = end
+        self.duration = duration
+        self.lease = lease
+        self.mode = mode
+        self.hdcp = hdcp
+    }
+
+    /// Whether the right is about this content, by identifier or by key.
+    func covers(contentID: String?, keyID: KeyID?) -> Bool {
+        switch selector {
+        case .content(let name): contentID.map(name.hasSameUTF8) ?? false
+        case .keyIDs(let keyIDs): keyID.map(keyIDs.contains) ?? false
+        case .contentPrefix(let prefix): contentID.map { $0.utf8.starts(with: prefix.utf8) } ?? false
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import ByteCoding
+
+/// A compact signed token (RFC 7515, section 7.1) that has been taken apart and not verified.
+///
+///     base64url(header) . base64url(payload) . base64url(signature)
+///
+/// Each part is the one canonical base64url text of its bytes, so a token has one spelling. The header is strict JSON with `alg`,
+/// `kid`, and a `typ` that is absent or known; members that would bring keys along or demand extensions are refused. The payload
+/// stays bytes: nothing reads it before the signature holds.
+package struct Token: Sendable {
+    /// The most bytes that a token may have.
+    package static let sizeMaximum = 8192
+
+    /// The most bytes that a key id may have.
+    package static let keyIDSizeMaximum = 200
+
+    /// What the header asks for; it only counts where it equals what the key is pinned to.
+    package let algorithm: SigningAlgorithm
+    /// The header's `kid`.
+    package let keyID: String
+
+    /// What the signature is over: the first two parts as they were sent, and the dot.
+    let signedBytes: ArraySlice<UInt8>
+    let payload: [UInt8]
+    let signature: [UInt8]
+
+    /// RFC 7515, sections 4.1.2 to 4.1.6 and 4.1.11.
+    private static let forbiddenHeaderNames = ["crit", "jku", "jwk", "x5u", "x5c"]
+    private static let typesAccepted = ["JWT", "fps-ent+jwt"]
+    private static let headerLimits = JSONLimits(sizeMaximum: sizeMaximum, depthMaximum: 8)
+
+    /// Takes a token apart.
+    ///
+    /// An empty signature is left for the verifier to refuse, so that a token with the algorithm `none` is told so. Throws
+    /// `tokenMalformed`; `algorithmNotPinned` where no key could have the algorithm; `keyUnknown` where no key is named.
+    package init(parsing bytes: [UInt8]) throws(EntitlementError) {
+        guard bytes.count <= Self.sizeMaximum else { throw .tokenMalformed(.tooLarge(size: bytes.count)) }
+        let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 3, !parts[0].isEmpty, !parts[1].isEmpty else { throw .tokenMalformed(.notThreeParts) }
+        let header = try StrictJSON.object(try Self.decode(parts[0]), limits: Self.headerLimits)
+        payload = try Self.decode(parts[1])
+        signature = try Self.decode(parts[2])
+        signedBytes = bytes[..<parts[1].endIndex]
+        try Self.checkMembers(of: header)
+        algorithm = try Self.algorithm(of: header)
+        keyID = try Self.keyID(of: header)
+    }
+
+    private static func decode(_ part: ArraySlice<UInt8>) throws(EntitlementError) -> [UInt8] {
+        do throws(TextCodingError) {
+            return try Base64URL.decode(part)
+        } catch {
+            throw .tokenMalformed(.notBase64URL(error))
+        }
+    }
+
+    private static func checkMembers(of header: JSONObject) throws(EntitlementError) {
+        for name in forbiddenHeaderNames where header[name] != nil { throw .tokenMalformed(.headerForbidden(name)) }
+        guard let type = header["typ"] else { return }
+        guard let text = type.string, typesAccepted.contains(where: text.hasSameUTF8) else {
+            throw .tokenMalformed(.headerInvalid("typ"))
+        }
+    }
+
+    private static func algorithm(of header: JSONObject) throws(EntitlementError) -> SigningAlgorithm {
+        guard let member = header["alg"] else { throw .algorithmNotPinned }
+        guard let name = member.string else { throw .tokenMalformed(.headerInvalid("alg")) }
+        guard let algorithm = SigningAlgorithm(rawValue: name) else { throw .algorithmNotPinned }
+        return algorithm
+    }
+
+    private static func keyID(of header: JSONObject) throws(EntitlementError) -> String {
+        guard let member = header["kid"] else { throw .keyUnknown }
+        guard let keyID = member.string, keyID.utf8.count <= keyIDSizeMaximum else {
+            throw .tokenMalformed(.headerInvalid("kid"))
+        }
+        return keyID
+    }
+}

@@ -1,0 +1,95 @@
+import ByteCoding
+package import KeyCrypto
+
+/// What a token is to say.
+package struct TokenContents: Equatable, Sendable {
+    package var issuer: String
+    package var audience: String
+    package var subject: String?
+    /// `jti`; random, so that the caller brings it along.
+    package var tokenID: String?
+    /// Seconds since 1970, as the two below.
+    package var issuedAt: Int64
+    package var notBefore: Int64?
+    package var expiresAt: Int64
+    package var rights: [Right]
+
+    package init(
+        issuer: String, audience: String, subject: String? = nil, tokenID: String? = nil, issuedAt: Int64,
+        notBefore: Int64? = nil, expiresAt: Int64, rights: [Right]
+    ) {
+        self.issuer = issuer
+        self.audience = audience
+        self.subject = subject
+        self.tokenID = tokenID
+        self.issuedAt = issuedAt
+        self.notBefore = notBefore
+        self.expiresAt = expiresAt
+        self.rights = rights
+    }
+
+    /// The payload in the native vocabulary.
+    fileprivate var json: [UInt8] {
+        JSONWriter.object { writer in
+            writer.member("iss", issuer)
+            writer.member("aud", audience)
+            if let subject { writer.member("sub", subject) }
+            writer.member("iat", issuedAt)
+            if let notBefore { writer.member("nbf", notBefore) }
+            writer.member("exp", expiresAt)
+            if let tokenID { writer.member("jti", tokenID) }
+            writer.name("rights")
+            writer.array { writer in for right in rights { right.write(to: &writer) } }
+        }
+    }
+}
+
+/// Signs tokens: for development, for tests, and for whoever has no issuer of their own.
+package struct TokenMinter: Sendable {
+    private enum Material: Sendable {
+        case es256(ES256PrivateKey)
+        case hs256(HMACSHA256Key)
+    }
+
+    private let keyID: String
+    private let material: Material
+
+    package init(keyID: String, es256 key: ES256PrivateKey) {
+        self.keyID = keyID
+        material = .es256(key)
+    }
+
+    /// Throws as the initializer of `VerificationKey` for such secrets does.
+    package init(keyID: String, hs256 secret: borrowing SecretBytes) throws(IssuerSetError) {
+        self.keyID = keyID
+        material = .hs256(try SharedSecretCheck.key(from: secret))
+    }
+
+    /// A compact token in its canonical form. What it says is not checked: the verifier does that.
+    package func mint(_ contents: TokenContents) throws(CryptoError) -> String {
+        let signed = Base64URL.encode(header) + "." + Base64URL.encode(contents.json)
+        return signed + "." + Base64URL.encode(try signature(for: Array(signed.utf8)))
+    }
+
+    private var algorithm: SigningAlgorithm {
+        switch material {
+        case .es256: .es256
+        case .hs256: .hs256
+        }
+    }
+
+    private var header: [UInt8] {
+        JSONWriter.object { writer in
+            writer.member("alg", algorithm.rawValue)
+            writer.member("kid", keyID)
+            writer.member("typ", "JWT")
+        }
+    }
+
+    private func signature(for message: [UInt8]) throws(CryptoError) -> [UInt8] {
+        switch material {
+        case .es256(let key): try key.signature(for: message)
+        case .hs256(let key): try key.code(for: message[...])
+        }
+    }
+}

@@ -1,0 +1,126 @@
+package import EventLoops
+package import POSIXSockets
+import Synchronization
+
+/// HTTP on any number of addresses, over the loops of a group.
+///
+/// Each listener has a socket on every loop, and a connection stays on the loop that accepted it. The group outlives the server:
+/// first `drain`, then the group's `stop`. The methods block and are for the thread that starts and ends the process.
+package final class HTTPServer: Sendable {
+    private let group: EventLoopGroup
+    private let observer: any HTTPServerObserver
+    private let services: LoopLocal<LoopServices>
+    private let listeners = Mutex<[Listener]>([])
+
+    private struct Listener: Sendable {
+        let state: ListenerState
+        let parts: [LoopListener]
+    }
+
+    /// A server without listeners.
+    package init(
+        group: EventLoopGroup, observer: any HTTPServerObserver = NoHTTPServerObserver(),
+        wallClock: @escaping WallClock = systemWallClock
+    ) {
+        self.group = group
+        self.observer = observer
+        services = LoopLocal { _ in LoopServices(wallClock: wallClock) }
+    }
+
+    /// Begins to listen and returns the bound address, with the port that was chosen for port 0.
+    ///
+    /// Fails with `SocketError.addressInUse` when another process, or another listener of this one, holds the address.
+    @discardableResult
+    package func listen(_ settings: HTTPListenerSettings) throws(HTTPServerError) -> SocketAddress {
+        let state = ListenerState(settings, observer: observer)
+        let (parts, address) = try openSockets(settings.address, state)
+        for part in parts {
+            if let failure = Self.start(part) {
+                for part in parts { part.loop.execute { part.stopAccepting() } }
+                throw .loop(failure)
+            }
+        }
+        listeners.withLock { $0.append(Listener(state: state, parts: parts)) }
+        return address
+    }
+
+    /// Stops accepting, closes idle connections, lets requests in flight finish with `Connection: close`, and cuts off what is
+    /// left after `limit` on the loops' clock. Returns when no connection is open.
+    @discardableResult
+    package func drain(within limit: Duration) -> DrainReport {
+        let parts = listeners.withLock { $0.flatMap(\.parts) }
+        let progress = Monitor((partsLeft: parts.count, cutOff: 0))
+        for part in parts {
+            let finish: @Sendable (Int) -> Void = { cutOff in
+                progress.update { $0 = ($0.partsLeft - 1, $0.cutOff + cutOff) }
+            }
+            // A loop that has stopped has no connections any more.
+            if !part.loop.execute({ part.drain(within: limit, done: finish) }) { finish(0) }
+        }
+        let cutOff = progress.wait { $0.partsLeft == 0 ? $0.cutOff : nil }
+        return DrainReport(cutOffConnectionCount: cutOff)
+    }
+
+    /// Connections that are open.
+    package var connectionCount: Int { listeners.withLock { $0.reduce(0) { $0 + $1.state.connectionCount } } }
+
+    /// Connections that still occupy memory: the open ones, and closed ones whose request is still being worked on.
+    package var connectionObjectCount: Int {
+        listeners.withLock { $0.reduce(0) { $0 + $1.state.connectionObjects.load(ordering: .relaxed) } }
+    }
+
+    private func openSockets(
+        _ address: SocketAddress, _ state: ListenerState
+    ) throws(HTTPServerError) -> ([LoopListener], SocketAddress) {
+        do throws(SocketError) {
+            let first = try ListeningSocket(exclusivelyOn: address)
+            let bound = first.address
+            var parts: [LoopListener] = []
+            for loop in group.loops.dropFirst() {
+                parts.append(try LoopListener(try first.sibling(), on: loop, state, services))
+            }
+            parts.append(try LoopListener(first, on: group.loops[0], state, services))
+            return (parts, bound)
+        } catch {
+            throw .socket(error)
+        }
+    }
+
+    private static func start(_ part: LoopListener) -> EventLoopError? {
+        let result: Result<Void, EventLoopError>? = part.loop.runAndWait {
+            do throws(EventLoopError) {
+                return .success(try part.start())
+            } catch {
+                return .failure(error)
+            }
+        }
+        switch result {
+        case .success: return nil
+        case .failure(let error): return error
+        case nil: return .stopping
+        }
+    }
+}
+
+/// Why a server cannot listen.
+package enum HTTPServerError: Error, Equatable, Sendable {
+    /// The address cannot be had; the error's text names it.
+    case socket(SocketError)
+    /// A loop does not take the listener.
+    case loop(EventLoopError)
+}
+
+extension HTTPServerError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .socket(let error): error.description
+        case .loop(let error): error.description
+        }
+    }
+}
+
+/// How a drain ended.
+package struct DrainReport: Equatable, Sendable {
+    /// Connections that were closed before their request was answered, because time was up.
+    package let cutOffConnectionCount: Int
+}

@@ -1,0 +1,56 @@
+import HTTPMessages
+import POSIXSockets
+import Synchronization
+
+/// What the loops share about one listener: its settings and the count of its connections.
+final class ListenerState: Sendable {
+    let settings: HTTPListenerSettings
+    let observer: any HTTPServerObserver
+    /// Connection objects that exist, whether their sockets are still open or not.
+    let connectionObjects = Atomic<Int>(0)
+    private let connections = Mutex(ConnectionCount())
+
+    init(_ settings: HTTPListenerSettings, observer: any HTTPServerObserver) {
+        self.settings = settings
+        self.observer = observer
+    }
+
+    var limits: HTTPLimits { settings.limits }
+
+    /// Connections that are open.
+    var connectionCount: Int { connections.withLock(\.total) }
+
+    /// Counts a new connection, or says why there must not be one.
+    func admit(_ address: IPAddress?) -> HTTPConnectionRefusal? {
+        let limits = limits
+        return connections.withLock { $0.admit(address, limits) }
+    }
+
+    /// Counts a connection out.
+    func release(_ address: IPAddress?) {
+        connections.withLock { $0.release(address) }
+    }
+}
+
+/// Open connections, in all and by address.
+struct ConnectionCount: Equatable {
+    private(set) var total = 0
+    private var byAddress: [IPAddress: Int] = [:]
+
+    mutating func admit(_ address: IPAddress?, _ limits: HTTPLimits) -> HTTPConnectionRefusal? {
+        guard total < limits.connectionsMaximum else { return .tooManyConnections }
+        if let address {
+            let count = byAddress[address, default: 0]
+            guard count < limits.connectionsPerAddressMaximum else { return .tooManyConnectionsFromAddress }
+            byAddress[address] = count + 1
+        }
+        total += 1
+        return nil
+    }
+
+    mutating func release(_ address: IPAddress?) {
+        total -= 1
+        guard let address, let count = byAddress[address] else { return }
+        byAddress[address] = count > 1 ? count - 1 : nil
+    }
+}

@@ -1,0 +1,142 @@
+import EventLoops
+import POSIXSockets
+
+/// One loop's share of a listener: its listening socket and the connections that it accepted.
+///
+/// Safe to send: made on one thread before its loop knows it, and used only on that loop afterwards.
+final class LoopListener: LoopChannel, @unchecked Sendable {
+    /// So many connections are accepted per turn, so that a flood of new ones does not starve those that are there.
+    static let acceptsPerTurnMaximum = 16
+    /// How long to wait when no descriptor is left.
+    static let backOff = Duration.milliseconds(50)
+
+    let loop: LoopContext
+    private let state: ListenerState
+    private let services: LoopLocal<LoopServices>
+    private var socket: ListeningSocket
+    private var reserve: ReserveDescriptor
+    private var registration: RegistrationID?
+    private var backOffTimer: TimerID?
+    private var connections: [ObjectIdentifier: HTTPConnection] = [:]
+    private var drainEnd: (deadline: TimerID, done: (Int) -> Void)?
+
+    init(
+        _ socket: consuming ListeningSocket, on loop: LoopContext, _ state: ListenerState,
+        _ services: LoopLocal<LoopServices>
+    ) throws(SocketError) {
+        self.loop = loop
+        self.state = state
+        self.services = services
+        self.socket = socket
+        reserve = try ReserveDescriptor()
+    }
+
+    /// Begins to accept.
+    func start() throws(EventLoopError) {
+        registration = try loop.register(self, descriptor: socket.number, interest: .readable)
+    }
+
+    // MARK: Accepting
+
+    func ready(_ readiness: EpollReadiness, on loop: LoopContext) {
+        for _ in 0..<Self.acceptsPerTurnMaximum {
+            guard registration != nil else { return }
+            switch socket.accept() {
+            case .accepted(let connection): take(connection)
+            case .failed: continue
+            case .wouldBlock: return
+            case .outOfDescriptors: return shedAndBackOff()
+            }
+        }
+    }
+
+    func resume(on loop: LoopContext) {}
+
+    private func take(_ socket: consuming ConnectedSocket) {
+        let peer = HTTPPeer(address: socket.peer, listener: state.settings.name)
+        if let refusal = state.admit(peer.address.ip) {
+            state.observer.connectionRefused(peer, because: refusal)
+            // A reset, because a close in good order would keep the pair in TIME_WAIT.
+            return socket.resetOnClose()
+        }
+        let connection = HTTPConnection(
+            socket, peer, of: state, on: loop, loop.value(of: services), closed: { [weak self] in self?.forget($0) })
+        connections[ObjectIdentifier(connection)] = connection
+        connection.start()
+    }
+
+    private func forget(_ connection: HTTPConnection) {
+        connections[ObjectIdentifier(connection)] = nil
+        finishDrainIfDone()
+    }
+
+    /// Without a descriptor no connection can be accepted, and the one that waits would keep the loop spinning: the reserve lets
+    /// it in so that it can be turned away, then the listener rests.
+    private func shedAndBackOff() {
+        reserve.lend {
+            if case .accepted(let connection) = socket.accept() {
+                let peer = HTTPPeer(address: connection.peer, listener: state.settings.name)
+                connection.resetOnClose()
+                state.observer.connectionRefused(peer, because: .outOfDescriptors)
+            }
+        }
+        pause()
+    }
+
+    private func pause() {
+        guard let registration else { return }
+        // Cannot fail: the descriptor is registered.
+        try? loop.modify(registration, descriptor: socket.number, interest: [])
+        backOffTimer = loop.schedule(after: Self.backOff) { [weak self] in self?.endPause() }
+    }
+
+    private func endPause() {
+        backOffTimer = nil
+        guard let registration else { return }
+        guard reserve.restore() else { return pause() }
+        try? loop.modify(registration, descriptor: socket.number, interest: .readable)
+    }
+
+    // MARK: Ending
+
+    /// Stops accepting; what was not accepted yet is reset.
+    func stopAccepting() {
+        if let backOffTimer { loop.cancel(backOffTimer) }
+        backOffTimer = nil
+        guard let registration else { return }
+        self.registration = nil
+        loop.unregister(registration, descriptor: socket.number)
+        socket.close()
+    }
+
+    /// Stops accepting and lets the requests in flight finish; `done` learns how many connections had to be cut off after `limit`.
+    func drain(within limit: Duration, done: @escaping (Int) -> Void) {
+        stopAccepting()
+        guard drainEnd == nil else { return done(0) }
+        let deadline = loop.schedule(after: limit) { [self] in cutOff() }
+        drainEnd = (deadline, done)
+        for connection in connections.values { connection.drain() }
+        finishDrainIfDone()
+    }
+
+    func loopStops(_ loop: LoopContext) {
+        stopAccepting()
+        cutOff()
+    }
+
+    private func cutOff() {
+        let rest = Array(connections.values)
+        connections = [:]
+        let end = drainEnd
+        drainEnd = nil
+        for connection in rest { connection.abort() }
+        end?.done(rest.count)
+    }
+
+    private func finishDrainIfDone() {
+        guard connections.isEmpty, let drainEnd else { return }
+        self.drainEnd = nil
+        loop.cancel(drainEnd.deadline)
+        drainEnd.done(0)
+    }
+}

@@ -1,0 +1,160 @@
+import HTTPMessages
+
+/// The stable codes of the one table of errors that this version can give; the sentences may change, the codes do not.
+enum ProblemCode: String, Sendable, CaseIterable {
+    case bodyEmpty = "body_empty"
+    case spcIsCertificate = "spc_is_certificate"
+    case spcVersionUnsupported = "spc_version_unsupported"
+    case spcMalformed = "spc_malformed"
+    case spcCertificateUnknown = "spc_certificate_unknown"
+    case spcRejected = "spc_rejected"
+    case tokenMissing = "token_missing"
+    case tokenAmbiguous = "token_ambiguous"
+    case tokenMalformed = "token_malformed"
+    case tokenAlgorithm = "token_alg"
+    case keyIDUnknown = "kid_unknown"
+    case tokenSignature = "token_signature"
+    case tokenExpired = "token_expired"
+    case tokenNotYet = "token_not_yet"
+    case tokenLife = "token_life"
+    case tokenAudience = "token_audience"
+    case tokenIssuer = "token_issuer"
+    case tokenSchema = "token_schema"
+    case contentMismatch = "content_mismatch"
+    case rightNotStarted = "right_not_started"
+    case rightEnded = "right_ended"
+    case keyNotFound = "key_not_found"
+    case termsNotExpressible = "terms_not_expressible"
+    case securityLevel = "security_level"
+    case storageUnavailable = "storage_unavailable"
+    case notFound = "not_found"
+    case methodNotAllowed = "method_not_allowed"
+    case adminTokenInvalid = "admin_token_invalid"
+    case badRequest = "bad_request"
+    case requestTimeout = "request_timeout"
+    case bodyTooLarge = "body_too_large"
+    case uriTooLong = "uri_too_long"
+    case headTooLarge = "head_too_large"
+    case expectationFailed = "expectation_failed"
+    case notImplemented = "not_implemented"
+    case versionNotSupported = "version_not_supported"
+    case internalError = "internal"
+
+    var status: HTTPStatus {
+        switch self {
+        case .bodyEmpty, .spcIsCertificate, .spcVersionUnsupported, .spcMalformed, .tokenAmbiguous, .tokenSchema,
+            .badRequest:
+            .badRequest
+        case .spcCertificateUnknown, .spcRejected: .unprocessableContent
+        case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .tokenSignature, .tokenExpired,
+            .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer, .adminTokenInvalid:
+            .unauthorized
+        case .contentMismatch, .rightNotStarted, .rightEnded, .termsNotExpressible, .securityLevel: .forbidden
+        case .keyNotFound, .notFound: .notFound
+        case .methodNotAllowed: .methodNotAllowed
+        case .requestTimeout: .requestTimeout
+        case .bodyTooLarge: .contentTooLarge
+        case .uriTooLong: .uriTooLong
+        case .headTooLarge: .requestHeaderFieldsTooLarge
+        case .expectationFailed: .expectationFailed
+        case .notImplemented: .notImplemented
+        case .versionNotSupported: .versionNotSupported
+        case .storageUnavailable: .serviceUnavailable
+        case .internalError: .internalServerError
+        }
+    }
+
+    /// The problem type (RFC 9457): DASH-IF's for tokens that prove too little, else one of our own.
+    var type: String {
+        switch self {
+        case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .tokenSignature, .tokenExpired,
+            .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
+            "https://dashif.org/drm-problems/insufficient-proof-of-authorization"
+        default: "urn:latchkey:error:" + rawValue  // Every other code is only ours.
+        }
+    }
+
+    var title: String {
+        switch self {
+        case .bodyEmpty: "No SPC was sent"
+        case .spcIsCertificate: "The body is a certificate, not an SPC"
+        case .spcVersionUnsupported: "This SPC version is not served"
+        case .spcMalformed: "The SPC container is malformed"
+        case .spcCertificateUnknown: "No credential has the SPC's certificate hash"
+        case .spcRejected: "The SPC was rejected"
+        case .tokenMissing: "A token is required"
+        case .tokenAmbiguous: "More than one token was presented"
+        case .tokenMalformed: "The token cannot be read"
+        case .tokenAlgorithm: "The token's algorithm is not the one pinned to its key"
+        case .keyIDUnknown: "The token's key is not known"
+        case .tokenSignature: "The token's signature does not hold"
+        case .tokenExpired: "The token has expired"
+        case .tokenNotYet: "The token is not valid yet"
+        case .tokenLife: "The token lives longer than its issuer may grant"
+        case .tokenAudience: "The token is meant for another service"
+        case .tokenIssuer: "The token's issuer is not the owner of its key"
+        case .tokenSchema: "A claim of the token is missing, invalid or not supported"
+        case .contentMismatch: "The token does not allow this content"
+        case .rightNotStarted: "The right has not started"
+        case .rightEnded: "The right has ended"
+        case .keyNotFound: "No key is stored for this content"
+        case .termsNotExpressible: "This device cannot be told the limits that the token demands"
+        case .securityLevel: "This device cannot enforce the protection that the token demands"
+        case .storageUnavailable: "The key store cannot be reached"
+        case .notFound: "There is nothing at this address"
+        case .methodNotAllowed: "This method is not served here"
+        case .adminTokenInvalid: "The administrator's token is required"
+        case .badRequest: "The request is not well-formed HTTP"
+        case .requestTimeout: "The request did not arrive in time"
+        case .bodyTooLarge: "The body is too large"
+        case .uriTooLong: "The request target is too long"
+        case .headTooLarge: "The request head is too large"
+        case .expectationFailed: "This expectation is not served"
+        case .notImplemented: "This method or transfer coding is not served"
+        case .versionNotSupported: "This HTTP version is not served"
+        case .internalError: "Something is wrong with the server"
+        }
+    }
+
+    /// What to do about it, for whoever reads the answer.
+    var hint: String {
+        switch self {
+        case .bodyEmpty: "POST the bytes of the SPC as the body, with Content-Type application/octet-stream."
+        case .spcIsCertificate: "Give the certificate to the player; what the player makes with it is the SPC."
+        case .spcVersionUnsupported: "Versions 1 and 2 are served. Text, Base64 and form bodies are not SPCs."
+        case .spcMalformed: "Send the SPC exactly as the player made it: binary, whole, and nothing behind it."
+        case .spcCertificateUnknown: "Give the player the certificate from GET /fps/certificate."
+        case .spcRejected: "Look up the cause in the server's log by the request id."
+        case .tokenMissing: "Send a token in the header Authorization: Bearer."
+        case .tokenAmbiguous: "Send one token, once."
+        case .tokenMalformed: "Send the compact form of a signed JWT, unchanged."
+        case .tokenAlgorithm: "Sign with the algorithm that is configured for the key: ES256 or HS256."
+        case .keyIDUnknown: "Sign with a key that the server's configuration lists, and name it in kid."
+        case .tokenSignature: "Check that the issuer signs with the key whose public part the server has."
+        case .tokenExpired: "Fetch a new token and try again."
+        case .tokenNotYet: "Compare the issuer's clock with server_time."
+        case .tokenLife: "Issue tokens with a shorter life, and with iat or nbf."
+        case .tokenAudience: "Put the server's audience into aud."
+        case .tokenIssuer: "Put the issuer that the server's configuration names into iss."
+        case .tokenSchema: "Compare the token's claims with the server's documentation."
+        case .contentMismatch: "Fetch a token whose rights cover this content."
+        case .rightNotStarted: "Try again after the number of seconds in retry_after."
+        case .rightEnded: "Fetch a token with a right that has not ended."
+        case .keyNotFound: "Register the content's key, or give each key of the content an id of its own."
+        case .termsNotExpressible: "The SPC has no media playback state; update the player, or grant without time limits."
+        case .securityLevel: "Grant a lower HDCP type for this device, or use another device."
+        case .storageUnavailable: "Try again after the number of seconds in retry_after."
+        case .notFound: "Licences are at POST /fps/license, certificates at GET /fps/certificate."
+        case .methodNotAllowed: "Use a method that the header Allow names."
+        case .adminTokenInvalid: "Send the administrator's token in the header Authorization: Bearer."
+        case .badRequest: "Check what stands between the client and the server."
+        case .requestTimeout: "Send the request without long pauses."
+        case .bodyTooLarge: "An SPC has a few kilobytes; send nothing else."
+        case .uriTooLong, .headTooLarge: "Send fewer and shorter fields."
+        case .expectationFailed: "Send no expectation but 100-continue."
+        case .notImplemented: "Use GET, HEAD or POST, and no transfer coding but chunked."
+        case .versionNotSupported: "Use HTTP/1.1."
+        case .internalError: "Report the request id to whoever runs the server."
+        }
+    }
+}

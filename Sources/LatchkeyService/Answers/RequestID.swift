@@ -1,0 +1,33 @@
+import EventLoops
+import KeyCrypto
+
+/// What ties an answer to its line in the log: 16 hexadecimal digits.
+struct RequestID: Sendable, Hashable {
+    let text: String
+
+    init(_ number: UInt64) {
+        let digits = String(number, radix: 16)
+        text = String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+}
+
+/// Hands out request ids on each loop: a random start, then every following number, so that one loop never repeats itself and two
+/// meet by chance once in billions of years.
+struct RequestIDs: Sendable {
+    private final class Source {
+        var next: UInt64
+
+        init() {
+            // Without random bytes the numbers begin at 0; the ids need to be distinct, not secret.
+            next = (try? RandomBytes.generateUInt64()) ?? 0
+        }
+    }
+
+    private let sources = LoopLocal { _ in Source() }
+
+    func next(on loop: LoopContext) -> RequestID {
+        let source = loop.value(of: sources)
+        defer { source.next &+= 1 }
+        return RequestID(source.next)
+    }
+}

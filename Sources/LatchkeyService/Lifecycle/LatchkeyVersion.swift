@@ -1,0 +1,4 @@
+/// The version of both programs.
+package enum LatchkeyVersion {
+    package static let current = "0.1.0"
+}

@@ -1,0 +1,110 @@
+import FairPlay
+import HTTPMessages
+import HTTPServing
+import KeyCrypto
+import Telemetry
+
+/// All metrics of the daemon. Labels are closed sets: no subject, asset or device is ever one.
+final class ServiceMetrics: Sendable {
+    let registry: MetricsRegistry
+    private let issuedVersion1: Counter
+    private let issuedVersion2: Counter
+    private let refusals: MetricFamily<ProblemCode, Counter>
+    private let licenseDuration: Histogram
+    private let responses: MetricFamily<StatusClass, Counter>
+    private let connections: Gauge
+    private let refusedConnections: Counter
+    private let refusedInputs: Counter
+
+    init(registry: MetricsRegistry, rsaOperations: RSAOperationCount) {
+        self.registry = registry
+        let issued = registry.counters(
+            "latchkey_licenses_issued_total", help: "Licences that were issued, by SPC version.", by: IssuedLabels.self)
+        issuedVersion1 = issued[.version1]
+        issuedVersion2 = issued[.version2]
+        refusals = registry.counters(
+            "latchkey_licenses_refused_total", help: "Licence requests that were refused, by code.",
+            by: ProblemCode.self)
+        licenseDuration = registry.histogram(
+            "latchkey_license_duration_seconds",
+            help: "Time from a whole licence request to its licence.", bounds: Histogram.requestDurationBounds)
+        responses = registry.counters(
+            "latchkey_http_requests_total", help: "HTTP requests that were answered, by class of status.",
+            by: StatusClass.self)
+        connections = registry.gauge("latchkey_http_connections", help: "HTTP connections that are open.")
+        refusedConnections = registry.counter(
+            "latchkey_http_connections_refused_total", help: "Connections that were closed as soon as they came.")
+        refusedInputs = registry.counter(
+            "latchkey_http_inputs_refused_total", help: "Input that never became a request.")
+        registry.sample(
+            "latchkey_rsa_operations_total", help: "RSA private operations.", isCounter: true
+        ) { Double(rsaOperations.value) }
+        registry.information(
+            "latchkey_build_info", help: "The version of the daemon.", labels: [("version", LatchkeyVersion.current)])
+        ProcessMetrics.register(in: registry)
+    }
+
+    func issued(_ version: SPCVersion, after duration: Duration) {
+        switch version {
+        case .v1: issuedVersion1.increment()
+        case .v2: issuedVersion2.increment()
+        }
+        licenseDuration.observe(duration)
+    }
+
+    func refused(_ code: ProblemCode) {
+        refusals[code].increment()
+    }
+}
+
+extension ServiceMetrics: HTTPServerObserver {
+    func connectionOpened(_ peer: HTTPPeer) {
+        connections.add(1)
+    }
+
+    func connectionClosed(_ peer: HTTPPeer, after duration: Duration) {
+        connections.add(-1)
+    }
+
+    func connectionRefused(_ peer: HTTPPeer?, because reason: HTTPConnectionRefusal) {
+        refusedConnections.increment()
+    }
+
+    func requestFinished(_ peer: HTTPPeer, method: HTTPMethod, status: HTTPStatus, after duration: Duration) {
+        responses[StatusClass(status)].increment()
+    }
+
+    func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem) {
+        refusedInputs.increment()
+    }
+}
+
+private enum IssuedLabels: String, MetricLabels {
+    case version1 = "1"
+    case version2 = "2"
+
+    static let labelNames = ["spc_version"]
+}
+
+extension ProblemCode: MetricLabels {
+    static let labelNames = ["code"]
+}
+
+private enum StatusClass: String, MetricLabels {
+    case success = "2xx"
+    case redirection = "3xx"
+    case clientError = "4xx"
+    case serverError = "5xx"
+
+    static let labelNames = ["class"]
+
+    init(_ status: HTTPStatus) {
+        self =
+            switch status.code {
+            case 200..<300: .success
+            case 300..<400: .redirection
+            case 400..<500: .clientError
+            default: .serverError  // A status ends at 599.
+            }
+    }
+}

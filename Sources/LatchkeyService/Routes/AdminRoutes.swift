@@ -1,0 +1,50 @@
+import EventLoops
+import HTTPMessages
+import HTTPServing
+import KeyCrypto
+import Telemetry
+
+/// What the operator can reach: health and metrics, with the administrator's token where one is configured.
+struct AdminRoutes: HTTPHandler {
+    let health: Health
+    let metrics: ServiceMetrics
+    /// Nil only on a loopback listener without a token file.
+    let token: SharedSecret?
+    let requestIDs: RequestIDs
+    let clock: any Telemetry.WallClock
+
+    func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
+        let id = requestIDs.next(on: loop)
+        guard ["/livez", "/readyz", "/metrics"].contains(request.path) else { return refuse(.notFound, id) }
+        guard request.method.isRead else { return refuse(.methodNotAllowed, id, allow: "GET, HEAD") }
+        switch request.path {
+        case "/livez": return .now(health.liveResponse(id))
+        case "/readyz": return .now(health.readyResponse(id))
+        default:
+            guard isAuthorized(request) else { return refuse(.adminTokenInvalid, id) }
+            return .now(metricsResponse(id))
+        }
+    }
+
+    func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse {
+        Problem(problem).response(requestID: requestIDs.next(on: loop), time: clock.wallTime)
+    }
+
+    /// Compared in constant time.
+    private func isAuthorized(_ request: HTTPRequest) -> Bool {
+        guard let token else { return true }
+        guard case .one(let presented) = BearerToken.presented(in: request.fields) else { return false }
+        return token.bytes.isEqual(to: SecretBytes(copying: presented))
+    }
+
+    private func metricsResponse(_ id: RequestID) -> HTTPResponse {
+        let fields: HTTPFields = [
+            "Content-Type": MetricsRegistry.contentType, "Cache-Control": "no-store", "X-Request-Id": id.text,
+        ]
+        return HTTPResponse(status: .ok, fields: fields, body: Array(metrics.registry.render().utf8))
+    }
+
+    private func refuse(_ code: ProblemCode, _ id: RequestID, allow: String? = nil) -> HTTPAnswer {
+        .now(Problem(code, allowedMethods: allow).response(requestID: id, time: clock.wallTime))
+    }
+}

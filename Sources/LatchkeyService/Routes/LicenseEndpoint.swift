@@ -1,0 +1,97 @@
+import ByteCoding
+import ContentKeys
+import EventLoops
+import FairPlay
+import HTTPMessages
+import HTTPServing
+import Licensing
+import Telemetry
+
+/// `POST /fps/license`: a raw SPC in, a raw CKC out.
+struct LicenseEndpoint: Sendable {
+    private let issuer: LicenseIssuer
+    private let metrics: ServiceMetrics
+    private let logger: Logger
+    private let clock: any Telemetry.WallClock
+
+    private static let successFields: HTTPFields = [
+        "Content-Type": "application/octet-stream",
+        "Cache-Control": "no-store",
+        "X-Content-Type-Options": "nosniff",
+    ]
+
+    init(issuer: LicenseIssuer, metrics: ServiceMetrics, logger: Logger, clock: any Telemetry.WallClock) {
+        self.issuer = issuer
+        self.metrics = metrics
+        self.logger = logger
+        self.clock = clock
+    }
+
+    /// Refuses at once what costs no RSA to refuse; else hands back the rest of the way.
+    func answer(_ request: HTTPRequest, id: RequestID, on loop: LoopContext) -> HTTPAnswer {
+        let start = loop.now
+        let token: [UInt8]?
+        switch BearerToken.presented(in: request.fields) {
+        case .none: token = nil
+        case .one(let bytes): token = bytes
+        case .ambiguous: return .now(refuse(Problem(.tokenAmbiguous), "two different tokens", id))
+        }
+        do throws(LicenseError) {
+            let licenseRequest = LicenseRequest(message: request.body, token: token)
+            let admission = try issuer.admit(licenseRequest, now: clock.wallTime.seconds, on: loop)
+            return .later { loop in await issue(admission, id: id, since: start, on: loop) }
+        } catch {
+            return .now(refuse(error, id))
+        }
+    }
+
+    private func issue(
+        _ admission: LicenseIssuer.Admission, id: RequestID, since start: LoopInstant, on loop: LoopContext
+    ) async -> HTTPResponse {
+        do throws(LicenseError) {
+            let license = try await issuer.issue(admission, now: clock.wallTime.seconds, on: loop)
+            metrics.issued(admission.envelope.version, after: loop.now - start)
+            log(license, id)
+            var fields = Self.successFields
+            fields.append("X-Request-Id", id.text)
+            return HTTPResponse(status: .ok, fields: fields, body: license.ckc)
+        } catch {
+            return refuse(error, id, version: admission.envelope.version)
+        }
+    }
+
+    private func refuse(_ error: LicenseError, _ id: RequestID, version: SPCVersion? = nil) -> HTTPResponse {
+        refuse(Problem(error), error.cause, id, version: version)
+    }
+
+    private func refuse(
+        _ problem: Problem, _ cause: String, _ id: RequestID, version: SPCVersion? = nil
+    ) -> HTTPResponse {
+        metrics.refused(problem.code)
+        logger.log(
+            problem.code.isOurFault ? .error : .info, "license_refused",
+            [
+                .string("request_id", id.text), .string("code", problem.code.rawValue), .string("cause", cause),
+                .unsigned("spc_version", UInt64(version?.rawValue ?? 0)),
+            ])
+        return problem.response(requestID: id, time: clock.wallTime)
+    }
+
+    private func log(_ license: IssuedLicense, _ id: RequestID) {
+        logger.debug(
+            "license_issued",
+            [
+                .string("request_id", id.text), .string("credential", license.credentialName),
+                .string("kid", license.key.keyID.description), .string("content", license.key.contentID.text),
+                .unsigned("lease", UInt64(license.terms.duration?.lease?.value ?? 0)),
+                .unsigned("rental", UInt64(license.terms.duration?.rental?.value ?? 0)),
+            ])
+    }
+}
+
+extension ProblemCode {
+    /// Whether an operator has to do something about it.
+    fileprivate var isOurFault: Bool {
+        status.code >= 500
+    }
+}

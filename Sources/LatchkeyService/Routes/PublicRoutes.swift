@@ -1,0 +1,44 @@
+import EventLoops
+import HTTPMessages
+import HTTPServing
+import Telemetry
+
+/// What strangers can reach: licences, certificates, and whether the daemon is there.
+struct PublicRoutes: HTTPHandler {
+    let license: LicenseEndpoint
+    let certificate: CertificateEndpoint
+    let health: Health
+    let requestIDs: RequestIDs
+    let clock: any Telemetry.WallClock
+
+    func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
+        let id = requestIDs.next(on: loop)
+        switch request.path {
+        case "/fps/license":
+            guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
+            return license.answer(request, id: id, on: loop)
+        case "/fps/certificate":
+            guard request.method.isRead else { return refuse(.methodNotAllowed, id, allow: "GET, HEAD") }
+            guard let response = certificate.response(to: request, id: id) else { return refuse(.notFound, id) }
+            return .now(response)
+        case "/livez", "/readyz":
+            guard request.method.isRead else { return refuse(.methodNotAllowed, id, allow: "GET, HEAD") }
+            return .now(request.path == "/livez" ? health.liveResponse(id) : health.readyResponse(id))
+        default:
+            return refuse(.notFound, id)
+        }
+    }
+
+    func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse {
+        Problem(problem).response(requestID: requestIDs.next(on: loop), time: clock.wallTime)
+    }
+
+    private func refuse(_ code: ProblemCode, _ id: RequestID, allow: String? = nil) -> HTTPAnswer {
+        .now(Problem(code, allowedMethods: allow).response(requestID: id, time: clock.wallTime))
+    }
+}
+
+extension HTTPMethod {
+    /// Whether the method only reads.
+    var isRead: Bool { self == .get || self == .head }
+}

@@ -1,0 +1,14 @@
+package import ContentKeys
+package import Entitlements
+package import FairPlay
+
+/// A licence that may be sent, and what the ledger and the log want to know of it.
+package struct IssuedLicense: Sendable {
+    /// The Content Key Context.
+    package let ckc: [UInt8]
+    package let authorization: Authorization
+    package let terms: LicenseTerms
+    package let key: ContentKeyAttributes
+    package let spc: SPC
+    package let credentialName: String
+}

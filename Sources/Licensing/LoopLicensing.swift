@@ -1,0 +1,16 @@
+import EventLoops
+import FairPlay
+import KeyCrypto
+
+/// What licensing keeps on each loop: contexts that one thread uses at a time, without a lock.
+final class LoopLicensing {
+    let crypto: CryptoContext
+    let opener: SPCOpener
+    let unwraps: UnwrapQueue
+
+    init(servedVersions: Set<UInt32>, operations: RSAOperationCount, on loop: LoopContext) throws(CryptoError) {
+        crypto = try CryptoContext()
+        opener = try SPCOpener(using: crypto, servedVersions: servedVersions)
+        unwraps = UnwrapQueue(unwrapper: OpenSSLRSAUnwrapper(counting: operations), on: loop)
+    }
+}

@@ -1,0 +1,38 @@
+import Synchronization
+
+/// A count that only grows, until the process ends.
+package final class Counter: Sendable {
+    private let count = Atomic<UInt64>(0)
+
+    /// Made by a `MetricsRegistry`.
+    init() {}
+
+    /// Counts one or more; from any thread, for the price of one atomic addition.
+    package func increment(by amount: UInt64 = 1) {
+        count.wrappingAdd(amount, ordering: .relaxed)
+    }
+
+    /// The count so far.
+    package var value: UInt64 { count.load(ordering: .relaxed) }
+}
+
+/// A whole number that goes up and down.
+package final class Gauge: Sendable {
+    private let current = Atomic<Int64>(0)
+
+    /// Made by a `MetricsRegistry`.
+    init() {}
+
+    /// Sets the number; from any thread.
+    package func set(_ value: Int64) {
+        current.store(value, ordering: .relaxed)
+    }
+
+    /// Adds to the number, or takes away from it; from any thread.
+    package func add(_ difference: Int64) {
+        current.wrappingAdd(difference, ordering: .relaxed)
+    }
+
+    /// The number now.
+    package var value: Int64 { current.load(ordering: .relaxed) }
+}

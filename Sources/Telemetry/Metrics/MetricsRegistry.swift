@@ -1,0 +1,116 @@
+import Synchronization
+
+/// All metrics of the process, in the order of their registration, and their text for a scrape.
+///
+/// Names follow Prometheus' rules: a prefix of one word, base units, `_total` for counters. A name that breaks them, a
+/// name that is there already, and labels that do not fit are mistakes of the source and end the process at start-up.
+package final class MetricsRegistry: Sendable {
+    /// The `Content-Type` of `render()`.
+    package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+    private let entries = Mutex<[MetricEntry]>([])
+
+    /// A registry without metrics.
+    package init() {}
+
+    /// All metrics in Prometheus' text format 0.0.4; what is sampled is sampled now, on the caller's thread.
+    package func render() -> String {
+        var text = PrometheusText()
+        for entry in entries.withLock({ $0 }) { text.append(entry) }
+        return text.text
+    }
+
+    // MARK: Counters
+
+    /// Registers a counter.
+    package func counter(_ name: String, help: String) -> Counter {
+        let counter = Counter()
+        register(name, .counter, help, [MetricSeries(labels: [], source: .counter(counter))])
+        return counter
+    }
+
+    /// Registers a counter for each combination of labels.
+    package func counters<Labels>(_ name: String, help: String, by: Labels.Type) -> MetricFamily<Labels, Counter> {
+        registerFamily(name, .counter, help, makeMetric: Counter.init) { .counter($0) }
+    }
+
+    // MARK: Gauges
+
+    /// Registers a gauge.
+    package func gauge(_ name: String, help: String) -> Gauge {
+        let gauge = Gauge()
+        register(name, .gauge, help, [MetricSeries(labels: [], source: .gauge(gauge))])
+        return gauge
+    }
+
+    /// Registers a gauge for each combination of labels.
+    package func gauges<Labels>(_ name: String, help: String, by: Labels.Type) -> MetricFamily<Labels, Gauge> {
+        registerFamily(name, .gauge, help, makeMetric: Gauge.init) { .gauge($0) }
+    }
+
+    /// Registers a gauge for each value of one label that only the configuration knows; returned in the same order.
+    package func gauges(_ name: String, help: String, label: String, values: [String]) -> [Gauge] {
+        let gauges = values.map { _ in Gauge() }
+        let series = zip(values, gauges).map { MetricSeries(labels: [(label, $0)], source: .gauge($1)) }
+        register(name, .gauge, help, series)
+        return gauges
+    }
+
+    /// Registers a constant 1 whose labels say what there is to say, such as the version.
+    package func information(_ name: String, help: String, labels: [(name: String, value: String)]) {
+        register(name, .gauge, help, [MetricSeries(labels: labels, source: .sample { 1 })])
+    }
+
+    // MARK: Histograms
+
+    /// Registers a histogram with these upper bounds.
+    package func histogram(_ name: String, help: String, bounds: [Double]) -> Histogram {
+        let histogram = Histogram(bounds: bounds)
+        register(name, .histogram, help, [MetricSeries(labels: [], source: .histogram(histogram))])
+        return histogram
+    }
+
+    /// Registers a histogram for each combination of labels, all with these upper bounds.
+    package func histograms<Labels>(
+        _ name: String, help: String, bounds: [Double], by: Labels.Type
+    ) -> MetricFamily<Labels, Histogram> {
+        registerFamily(
+            name, .histogram, help, makeMetric: { Histogram(bounds: bounds) }, source: { .histogram($0) })
+    }
+
+    // MARK: Samples
+
+    /// Registers a number that is asked for at each scrape, and left out while there is none (nil).
+    package func sample(
+        _ name: String, help: String, isCounter: Bool = false, _ sample: @escaping @Sendable () -> Double?
+    ) {
+        register(name, isCounter ? .counter : .gauge, help, [MetricSeries(labels: [], source: .sample(sample))])
+    }
+
+    // MARK: Registration
+
+    private func registerFamily<Labels, Metric>(
+        _ name: String, _ kind: MetricKind, _ help: String, makeMetric: () -> Metric,
+        source: (Metric) -> MetricSource
+    ) -> MetricFamily<Labels, Metric> {
+        var series: [MetricSeries] = []
+        let family = MetricFamily<Labels, Metric> { labels in
+            let metric = makeMetric()
+            let pairs = zip(Labels.labelNames, labels.labelValues).map { (name: $0, value: $1) }
+            precondition(labels.labelValues.count == Labels.labelNames.count, "\(name) has a value for each label")
+            series.append(MetricSeries(labels: pairs, source: source(metric)))
+            return metric
+        }
+        register(name, kind, help, series)
+        return family
+    }
+
+    private func register(_ name: String, _ kind: MetricKind, _ help: String, _ series: [MetricSeries]) {
+        let entry = MetricEntry(name: name, kind: kind, help: help, series: series)
+        entry.checkNames()
+        entries.withLock { entries in
+            precondition(!entries.contains { $0.name == name }, "\(name) is registered twice")
+            entries.append(entry)
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import ByteCoding
+import ContentKeys
+import Testing
+
+@Suite struct AssetReferenceTests {
+    static let uuid = "7b1d0c9e-52a4-4e0b-9c61-0a5f3b8d2e11"
+
+    /// A text and the identifiers that it names behind the alias, in order.
+    struct TextForm: Sendable, CustomTestStringConvertible {
+        let text: String
+        var keyID: String?
+        var contentIDs: [String] = []
+
+        var testDescription: String { text }
+
+        func candidates() throws -> [AssetCandidate] {
+            try (keyID.map { [.keyID(try KeyID(parsing: $0))] } ?? [])
+                + contentIDs.map { .contentID(try ContentID($0)) }
+        }
+    }
+
+    static let textForms: [TextForm] = [
+        // Key ids.
+        TextForm(text: uuid, keyID: uuid, contentIDs: [uuid]),
+        TextForm(text: uuid.uppercased(), keyID: uuid, contentIDs: [uuid.uppercased()]),
+        TextForm(
+            text: "7B1d0c9e52a44e0b9c610a5f3b8d2E11", keyID: uuid, contentIDs: ["7B1d0c9e52a44e0b9c610a5f3b8d2E11"]),
+        TextForm(text: "skd://" + uuid, keyID: uuid, contentIDs: [uuid, "skd://" + uuid]),
+        TextForm(text: "skd:" + uuid, keyID: uuid, contentIDs: [uuid, "skd:" + uuid]),
+        TextForm(text: "SKD://" + uuid, keyID: uuid, contentIDs: [uuid, "SKD://" + uuid]),
+        TextForm(
+            text: "7b1d0c9e%2D52a4-4e0b-9c61-0a5f3b8d2e11", keyID: uuid,
+            contentIDs: [uuid, "7b1d0c9e%2D52a4-4e0b-9c61-0a5f3b8d2e11"]),
+        // Nearly key ids.
+        TextForm(text: "7b1d0c9e-52a4-4e0b-9c61-0a5f3b8d2e1", contentIDs: ["7b1d0c9e-52a4-4e0b-9c61-0a5f3b8d2e1"]),
+        TextForm(text: "{\(uuid)}", contentIDs: ["{\(uuid)}"]),
+        TextForm(text: "7b1d0c9e52a44e0b9c610a5f3b8d2e1g", contentIDs: ["7b1d0c9e52a44e0b9c610a5f3b8d2e1g"]),
+        // Content ids.
+        TextForm(text: "movie-1", contentIDs: ["movie-1"]),
+        TextForm(text: "skd://movie-1", contentIDs: ["movie-1", "skd://movie-1"]),
+        TextForm(text: "skd:movie-1", contentIDs: ["movie-1", "skd:movie-1"]),
+        TextForm(text: "skd:///movie-1", contentIDs: ["movie-1", "skd:///movie-1"]),
+        TextForm(text: "//movie-1", contentIDs: ["//movie-1"]),
+        TextForm(text: "skx://movie-1", contentIDs: ["skx://movie-1"]),
+        TextForm(text: "Movie-1", contentIDs: ["Movie-1"]),
+        TextForm(text: "skd://skd://x1", contentIDs: ["skd://x1", "skd://skd://x1"]),
+        // Percent-encoding, decoded once.
+        TextForm(text: "a%2Fb", contentIDs: ["a/b", "a%2Fb"]),
+        TextForm(text: "a%2fb", contentIDs: ["a/b", "a%2fb"]),
+        TextForm(text: "a%252Fb", contentIDs: ["a%2Fb", "a%252Fb"]),
+        TextForm(text: "skd://a%2Fb", contentIDs: ["a/b", "a%2Fb", "skd://a%2Fb"]),
+        TextForm(text: "100%", contentIDs: ["100%"]),
+        TextForm(text: "100%2", contentIDs: ["100%2"]),
+        TextForm(text: "100%zz", contentIDs: ["100%zz"]),
+        TextForm(text: "%25%", contentIDs: ["%25%"]),
+        TextForm(text: "a%00b", contentIDs: ["a%00b"]),
+        TextForm(text: "a%2500b", contentIDs: ["a%00b", "a%2500b"]),
+        TextForm(text: "a%20b", contentIDs: ["a%20b"]),
+        TextForm(text: "%c3%a9", contentIDs: ["%c3%a9"]),
+        // Texts that name nothing but an alias.
+        TextForm(text: "a b"),
+        TextForm(text: "caf\u{E9}"),
+        TextForm(text: "a\u{0}b"),
+        TextForm(text: "line\n"),
+        // An empty identifier behind the scheme.
+        TextForm(text: "skd:", contentIDs: ["skd:"]),
+        TextForm(text: "skd://", contentIDs: ["skd://"]),
+    ]
+
+    @Test(arguments: textForms)
+    func readsUTF8Text(form: TextForm) throws {
+        let assetID = try AssetID(bytes: Array(form.text.utf8))
+        #expect(AssetReference(assetID).candidates == [.alias(assetID)] + (try form.candidates()))
+    }
+
+    @Test(arguments: textForms)
+    func readsUTF16LittleEndianTextAlike(form: TextForm) throws {
+        let assetID = try AssetID(bytes: form.text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] })
+        #expect(AssetReference(assetID).candidates == [.alias(assetID)] + (try form.candidates()))
+    }
+
+    @Test func takesSixteenBytesAsAKeyIDFirstAndAsTextAfterwards() throws {
+        let binary = try AssetID(bytes: (0xF0...0xFF).map { $0 })
+        let binaryKeyID = try #require(KeyID(bytes: binary.bytes))
+        #expect(AssetReference(binary).candidates == [.alias(binary), .keyID(binaryKeyID)])
+
+        let text = try AssetID(bytes: Array("sixteen-letters!".utf8))
+        let textKeyID = try #require(KeyID(bytes: text.bytes))
+        let contentID = try ContentID("sixteen-letters!")
+        #expect(AssetReference(text).candidates == [.alias(text), .keyID(textKeyID), .contentID(contentID)])
+    }
+
+    /// Published SPCs carry 18 bytes that are no text.
+    @Test(arguments: [15, 17, 18, 32, 36, 200])
+    func namesNothingButAnAliasByBytesThatAreNoText(size: Int) throws {
+        let assetID = try AssetID(bytes: (0..<size).map { UInt8(0x80 + $0 % 0x80) })
+        #expect(AssetReference(assetID).candidates == [.alias(assetID)])
+    }
+
+    @Test(arguments: [[0, 0], [0, 0, 0], [0x61, 0, 0x62], [0, 0x61], [0x61, 1]] as [[UInt8]])
+    func takesZeroBytesForNoTextUnlessTheyMakeUTF16(bytes: [UInt8]) throws {
+        let assetID = try AssetID(bytes: bytes)
+        #expect(AssetReference(assetID).candidates == [.alias(assetID)])
+    }
+
+    @Test func readsAOneCharacterTextInUTF16() throws {
+        let assetID = try AssetID(bytes: [0x61, 0])
+        #expect(AssetReference(assetID).candidates == [.alias(assetID), .contentID(try ContentID("a"))])
+    }
+
+    @Test func readsTextsOfEveryLegalSize() throws {
+        for size in AssetID.sizes {
+            let assetID = try AssetID(bytes: [UInt8](repeating: UInt8(ascii: "x"), count: size))
+            let contentID = try ContentID(String(repeating: "x", count: size))
+            #expect(AssetReference(assetID).candidates.last == .contentID(contentID))
+        }
+    }
+}

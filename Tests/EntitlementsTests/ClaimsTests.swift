@@ -1,0 +1,147 @@
+import ByteCoding
+import Testing
+
+@testable import Entitlements
+
+@Suite struct ClaimsTests {
+    private static func error(_ changes: [String: String?]) throws -> EntitlementError {
+        let issuance = try Issuance()
+        let token = try issuance.token(changing: changes)
+        return try #require(throws: EntitlementError.self) { try issuance.verify(token) }
+    }
+
+    private static func rights(_ text: String) throws -> [Right] {
+        try Issuance().claims(rights: text).rights
+    }
+
+    @Test func readsEveryMemberOfARight() throws {
+        let rights = try Self.rights(
+            #"[{"content_prefix":"live/ch1/","start":1750000000,"end":"2025-06-15T16:00:00Z","duration":5184000,"#
+                + #""lease":300,"renew_ahead":60,"mode":"both","storage":604800,"playback":172800,"hdcp":"type0"}]"#)
+        let expected = Right(
+            .contentPrefix("live/ch1/"), start: 1_750_000_000, end: 1_750_003_200, duration: 5_184_000, lease: 300,
+            mode: .both, hdcp: .type0)
+        #expect(rights == [expected])
+    }
+
+    @Test func readsKeyIDsInEverySpelling() throws {
+        let keyID = try KeyID(parsing: "00112233-4455-6677-8899-aabbccddeeff")
+        let rights = try Self.rights(
+            #"[{"kids":["00112233-4455-6677-8899-AABBCCDDEEFF","00112233445566778899aabbccddeeff"]}]"#)
+        #expect(rights == [Right(.keyIDs([keyID, keyID]))])
+    }
+
+    @Test(arguments: [
+        (#""2025-06-15T15:06:40Z""#, 1_750_000_000), (#""2025-06-15T17:06:40+02:00""#, 1_750_000_000),
+        ("1750000000", 1_750_000_000), ("1750000000.9", 1_750_000_000), (#""2025-06-15T15:06:40.563Z""#, 1_750_000_000),
+    ])
+    func anEndWithAFractionEndsBefore(end: String, seconds: Int64) throws {
+        #expect(try Self.rights(#"[{"content":"a","end":\#(end)}]"#).first?.end == seconds)
+    }
+
+    @Test(arguments: [
+        (#""2025-06-15T15:06:40Z""#, 1_750_000_000), ("1750000000.1", 1_750_000_001),
+        (#""2025-06-15T15:06:40.001Z""#, 1_750_000_001),
+    ])
+    func aStartWithAFractionBeginsAfter(start: String, seconds: Int64) throws {
+        #expect(try Self.rights(#"[{"content":"a","start":\#(start)}]"#).first?.start == seconds)
+    }
+
+    @Test(arguments: UnenforcedClaims.ofToken, ["{}", "null", #"{"fps:hu":"AAAAAAAAAAAAAAAAAAAAAAAAAAA"}"#])
+    func refusesTokensWithRestrictionsThatNothingEnforces(name: String, value: String) throws {
+        #expect(try Self.error([name: value]) == .claimUnsupported(name))
+    }
+
+    @Test(arguments: UnenforcedClaims.ofRight, ["{}", "null", "true", #""HD""#])
+    func refusesRightsWithRestrictionsThatNothingEnforces(name: String, value: String) throws {
+        let rights = #"[{"content":"a"},{"content":"b","\#(name)":\#(value)}]"#
+        #expect(try Self.error(["rights": rights]) == .claimUnsupported("rights[1].\(name)"))
+    }
+
+    @Test func refusesEveryRestrictionOfTheVocabulary() {
+        #expect(UnenforcedClaims.ofToken == ["cnf", "device", "session", "limits"])
+        #expect(UnenforcedClaims.ofRight == ["min_level", "airplay", "av_adapter", "tracks", "profile"])
+    }
+
+    @Test func ignoresUnknownClaims() throws {
+        let issuance = try Issuance()
+        let token = try issuance.token(changing: ["name": #""Someone""#, "cookie": "null", "scope": "[1,{}]"])
+        #expect(try issuance.verify(token).subject == "account-123")
+    }
+
+    @Test func subjectAndTokenIDMayBeAbsent() throws {
+        let issuance = try Issuance()
+        let claims = try issuance.verify(try issuance.token(changing: ["sub": nil, "jti": nil]))
+        #expect(claims.subject == nil)
+        #expect(claims.tokenID == nil)
+    }
+
+    @Test(arguments: ["sub", "jti"], ["1", "null", "true", #""""#, "\"" + String(repeating: "s", count: 201) + "\""])
+    func refusesIdentifiersThatAreNoShortText(name: String, value: String) throws {
+        #expect(try Self.error([name: value]) == .claimInvalid(name))
+    }
+
+    @Test func countsTheSizeOfTextsInBytes() throws {
+        let issuance = try Issuance()
+        let longest = String(repeating: "é", count: 100)
+        #expect(try issuance.verify(try issuance.token(changing: ["sub": "\"\(longest)\""])).subject == longest)
+        #expect(try Self.error(["sub": "\"\(longest)s\""]) == .claimInvalid("sub"))
+    }
+
+    @Test(arguments: [
+        nil, "null", "{}", "1", #""movie-42""#, "[1]", "[null]", #"["movie-42"]"#, #"[[{"content":"a"}]]"#,
+    ])
+    func refusesRightsThatAreNoArrayOfObjects(rights: String?) throws {
+        #expect(try Self.error(["rights": rights]) == .claimInvalid("rights"))
+    }
+
+    @Test func takesNoMoreThanSixtyFourRights() throws {
+        func text(count: Int) -> String {
+            "[" + repeatElement(#"{"content":"a"}"#, count: count).joined(separator: ",") + "]"
+        }
+        #expect(try Self.rights("[]").isEmpty)
+        #expect(try Self.rights(text(count: 64)).count == 64)
+        #expect(try Self.error(["rights": text(count: 65)]) == .claimInvalid("rights"))
+    }
+
+    @Test func takesNoMoreThanSixtyFourKeyIDs() throws {
+        func text(count: Int) -> String {
+            let keyIDs = repeatElement("\"00112233445566778899aabbccddeeff\"", count: count)
+            return #"[{"kids":["# + keyIDs.joined(separator: ",") + "]}]"
+        }
+        #expect(try Self.rights(text(count: 64)).first?.selector != nil)
+        for count in [0, 65] {
+            #expect(try Self.error(["rights": text(count: count)]) == .claimInvalid("rights[0].kids"))
+        }
+    }
+
+    @Test(arguments: [
+        ("{}", "content"), (#"{"content":"a","kids":["00112233445566778899aabbccddeeff"]}"#, "content"),
+        (#"{"content":"a","content_prefix":"a"}"#, "content"), (#"{"content_prefix":"a","kids":[]}"#, "content"),
+        (#"{"content":""}"#, "content"), (#"{"content":1}"#, "content"), (#"{"content":null}"#, "content"),
+        (#"{"content":"a b"}"#, "content"), (#"{"content":"a\u0000"}"#, "content"),
+        (#"{"content":"\u212A"}"#, "content"),
+        (#"{"content_prefix":""}"#, "content_prefix"), (#"{"content_prefix":"*\n"}"#, "content_prefix"),
+        (#"{"kids":"00112233445566778899aabbccddeeff"}"#, "kids"), (#"{"kids":[1]}"#, "kids"),
+        (#"{"kids":["x"]}"#, "kids"),
+        (#"{"content":"a","start":true}"#, "start"), (#"{"content":"a","start":"1750000000"}"#, "start"),
+        (#"{"content":"a","start":"tomorrow"}"#, "start"), (#"{"content":"a","end":""}"#, "end"),
+        (#"{"content":"a","end":null}"#, "end"), (#"{"content":"a","end":1e30}"#, "end"),
+        (#"{"content":"a","end":"2025-06-15"}"#, "end"), (#"{"content":"a","duration":0}"#, "duration"),
+        (#"{"content":"a","duration":-1}"#, "duration"), (#"{"content":"a","duration":"60"}"#, "duration"),
+        (#"{"content":"a","duration":1.5}"#, "duration"), (#"{"content":"a","duration":1e19}"#, "duration"),
+        (#"{"content":"a","lease":0}"#, "lease"), (#"{"content":"a","lease":null}"#, "lease"),
+        (#"{"content":"a","lease":true}"#, "lease"), (#"{"content":"a","lease":1e400}"#, "lease"),
+        (#"{"content":"a","mode":"Stream"}"#, "mode"), (#"{"content":"a","mode":true}"#, "mode"),
+        (#"{"content":"a","hdcp":"type2"}"#, "hdcp"), (#"{"content":"a","hdcp":1}"#, "hdcp"),
+    ])
+    func refusesRightsThatAreNotInOrder(right: String, name: String) throws {
+        #expect(try Self.error(["rights": "[\(right)]"]) == .claimInvalid("rights[0].\(name)"))
+    }
+
+    @Test func takesContentTextsOfTwoHundredBytes() throws {
+        let longest = String(repeating: "c", count: 200)
+        #expect(try Self.rights(#"[{"content":"\#(longest)"}]"#) == [Right(.content(longest))])
+        #expect(try Self.error(["rights": #"[{"content":"\#(longest)c"}]"#]) == .claimInvalid("rights[0].content"))
+    }
+}

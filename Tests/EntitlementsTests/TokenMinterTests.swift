@@ -1,0 +1,72 @@
+import ByteCoding
+import KeyCrypto
+import Testing
+
+@testable import Entitlements
+
+@Suite struct TokenMinterTests {
+    private static let contents = TokenContents(
+        issuer: Issuance.name, audience: Issuance.audience, subject: "a \"quoted\" name\n", tokenID: "4f1c",
+        issuedAt: Issuance.now, notBefore: Issuance.now - 1, expiresAt: Issuance.now + 300,
+        rights: [
+            Right(.content("movie-42"), lease: 300),
+            Right(
+                .contentPrefix("live/"), start: 1, end: 1_900_000_000, duration: 5, lease: 6, mode: .both, hdcp: .type1),
+        ])
+
+    private func minters(_ issuance: Issuance) throws -> [TokenMinter] {
+        [
+            TokenMinter(keyID: "es", es256: issuance.privateKey),
+            try TokenMinter(keyID: "hs", hs256: SecretBytes(copying: issuance.secret)),
+        ]
+    }
+
+    @Test func whatIsMintedIsWhatIsVerified() throws {
+        let issuance = try Issuance()
+        for minter in try minters(issuance) {
+            let claims = try issuance.verify(Array(try minter.mint(Self.contents).utf8))
+            #expect(claims.subject == Self.contents.subject)
+            #expect(claims.tokenID == Self.contents.tokenID)
+            #expect(claims.issuedAt == Self.contents.issuedAt)
+            #expect(claims.notBefore == Self.contents.notBefore)
+            #expect(claims.expiresAt == Self.contents.expiresAt)
+            #expect(claims.rights == Self.contents.rights)
+        }
+    }
+
+    @Test func absentMembersAreLeftOut() throws {
+        let issuance = try Issuance()
+        let contents = TokenContents(
+            issuer: Issuance.name, audience: Issuance.audience, issuedAt: 1, expiresAt: 2,
+            rights: [Right(.content("a"))])
+        let token = try minters(issuance)[1].mint(contents)
+        let payload = try Token(parsing: Array(token.utf8)).payload
+        #expect(
+            String(decoding: payload, as: UTF8.self)
+                == #"{"iss":"https://portal.example","aud":"latchkey","iat":1,"exp":2,"rights":[{"content":"a"}]}"#)
+    }
+
+    @Test func mintsTheSameBytesAsAnotherImplementation() throws {
+        let keyID = try KeyID(parsing: "00112233445566778899aabbccddeeff")
+        let contents = TokenContents(
+            issuer: Issuance.name, audience: Issuance.audience, subject: "account-123", tokenID: "4f1c",
+            issuedAt: Issuance.now, notBefore: Issuance.now, expiresAt: Issuance.now + 300,
+            rights: [
+                Right(.content("movie-42"), lease: 300, hdcp: .type1),
+                Right(.keyIDs([keyID]), duration: 600, mode: .both),
+            ])
+        let minter = try TokenMinter(keyID: "hs", hs256: SecretBytes(copying: Array(ForeignToken.secret.utf8)))
+        #expect(try minter.mint(contents) == ForeignToken.hs256ForOneAudience)
+    }
+
+    @Test func hmacTokensAreTheSameEachTime() throws {
+        let minter = try minters(try Issuance())[1]
+        #expect(try minter.mint(Self.contents) == minter.mint(Self.contents))
+    }
+
+    @Test func shortSecretsMintNothing() {
+        #expect(throws: IssuerSetError.secretTooShort(size: 31)) {
+            try TokenMinter(keyID: "k", hs256: SecretBytes(copying: [UInt8](repeating: 1, count: 31)))
+        }
+    }
+}

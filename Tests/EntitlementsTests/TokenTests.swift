@@ -1,0 +1,111 @@
+import ByteCoding
+import Testing
+
+@testable import Entitlements
+
+@Suite struct TokenTests {
+    private static let header = #"{"alg":"ES256","kid":"es"}"#
+
+    private static func token(header: String = header, payload: String = "{}", signature: String = "AA") -> [UInt8] {
+        Array((Base64URL.encode(header.utf8) + "." + Base64URL.encode(payload.utf8) + "." + signature).utf8)
+    }
+
+    @Test func keepsThePartsAndWhatTheSignatureIsOver() throws {
+        let bytes = Self.token(payload: #"{"a":1}"#)
+        let token = try Token(parsing: bytes)
+        #expect(token.algorithm == .es256)
+        #expect(token.keyID == "es")
+        #expect(token.payload == Array(#"{"a":1}"#.utf8))
+        #expect(token.signature == [0])
+        #expect(Array(token.signedBytes) == bytes.dropLast(3))
+    }
+
+    @Test(arguments: ["JWT", "fps-ent+jwt"])
+    func takesTheKnownTypes(type: String) throws {
+        _ = try Token(parsing: Self.token(header: #"{"alg":"HS256","kid":"k","typ":"\#(type)"}"#))
+    }
+
+    @Test(arguments: [#""jwt""#, #""JWS""#, #""JWT ""#, "null", "1", "[\"JWT\"]", #""""#])
+    func refusesOtherTypes(type: String) {
+        #expect(throws: EntitlementError.tokenMalformed(.headerInvalid("typ"))) {
+            try Token(parsing: Self.token(header: #"{"alg":"ES256","kid":"es","typ":\#(type)}"#))
+        }
+    }
+
+    @Test(arguments: ["crit", "jku", "jwk", "x5u", "x5c"])
+    func refusesHeadersThatBringKeysOrDemandExtensions(name: String) {
+        for value in ["null", "[]", #""https://attacker.example/keys""#, #"{"kty":"oct","k":"AA"}"#] {
+            #expect(throws: EntitlementError.tokenMalformed(.headerForbidden(name))) {
+                try Token(parsing: Self.token(header: #"{"alg":"ES256","kid":"es","\#(name)":\#(value)}"#))
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "none", "None", "NONE", "nOnE", "", "es256", "Es256", "ES256 ", "hs256", "ES384", "RS256", "PS256", "EdDSA",
+    ])
+    func refusesAlgorithmsThatNoKeyCanHave(name: String) {
+        for keyID in [#","kid":"es""#, ""] {
+            #expect(throws: EntitlementError.algorithmNotPinned) {
+                try Token(parsing: Self.token(header: #"{"alg":"\#(name)"\#(keyID)}"#, signature: ""))
+            }
+        }
+    }
+
+    @Test func refusesAHeaderWithoutAlgorithmOrKey() {
+        #expect(throws: EntitlementError.algorithmNotPinned) {
+            try Token(parsing: Self.token(header: #"{"kid":"es"}"#))
+        }
+        #expect(throws: EntitlementError.keyUnknown) { try Token(parsing: Self.token(header: #"{"alg":"ES256"}"#)) }
+    }
+
+    @Test(arguments: ["1", "null", "true", "[\"es\"]", "\"" + String(repeating: "k", count: 201) + "\""])
+    func refusesKeyIDsThatAreNoShortText(value: String) {
+        #expect(throws: EntitlementError.tokenMalformed(.headerInvalid("kid"))) {
+            try Token(parsing: Self.token(header: #"{"alg":"ES256","kid":\#(value)}"#))
+        }
+    }
+
+    @Test(arguments: [
+        #"{"alg":"ES256","alg":"HS256","kid":"es"}"#, #"{"alg":"ES256","kid":"es","kid":"hs"}"#,
+        #"{"alg":"ES256","kid":"es","\u006bid":"hs"}"#, #"{"alg":"ES256","kid":"es",}"#,
+        #"{"alg":"ES256","kid":"es"} x"#,
+        #"{'alg':'ES256','kid':'es'}"#, "", #"{"alg":"ES256","kid":"es""#,
+    ])
+    func refusesHeadersThatAreNotStrictJSON(header: String) throws {
+        let error = try #require(throws: EntitlementError.self) { try Token(parsing: Self.token(header: header)) }
+        #expect(error.code == "token_malformed")
+    }
+
+    @Test(arguments: ["[]", "null", "\"ES256\"", "1"])
+    func refusesHeadersThatAreNoObject(header: String) {
+        #expect(throws: EntitlementError.tokenMalformed(.notAnObject)) {
+            try Token(parsing: Self.token(header: header))
+        }
+    }
+
+    @Test(arguments: ["", ".", "..", "...", "e30", "e30.e30", "e30..AA", ".e30.AA", "e30.e30.AA.", "e30.e30.AA.AA.AA"])
+    func refusesAnythingButThreeParts(text: String) {
+        #expect(throws: EntitlementError.tokenMalformed(.notThreeParts)) { try Token(parsing: Array(text.utf8)) }
+    }
+
+    /// "AB" has bits behind its one byte, "A" is no whole byte, and the rest are other alphabets and white space.
+    @Test(arguments: ["AB", "A", "AA==", "AA=", "+/8", "A A", " AA", "AA\n", "AA\r\n", "ÄÄ", "AAAAA"])
+    func refusesPartsThatAreNotCanonical(signature: String) throws {
+        for bytes in [
+            Self.token(signature: signature), Array("\(signature).e30.AA".utf8), Array("e30.\(signature).AA".utf8),
+        ] {
+            let error = try #require(throws: EntitlementError.self) { try Token(parsing: bytes) }
+            #expect(error.code == "token_malformed")
+        }
+    }
+
+    @Test func takesEightKibibytesAndNotOneByteMore() throws {
+        let rest = Self.token(signature: "").count
+        let longest = String(repeating: "A", count: Token.sizeMaximum - rest)
+        #expect(try Token(parsing: Self.token(signature: longest)).signature.count == longest.utf8.count / 4 * 3)
+        #expect(throws: EntitlementError.tokenMalformed(.tooLarge(size: 8193))) {
+            try Token(parsing: Self.token(signature: longest + "A"))
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import KeyCrypto
+import Testing
+
+@testable import Entitlements
+
+@Suite struct VerifiedTokenCacheTests {
+    private let issuance: Issuance
+    private let crypto: CryptoContext
+
+    init() throws {
+        issuance = try Issuance()
+        crypto = try CryptoContext()
+    }
+
+    private func token(_ number: Int) throws -> [UInt8] {
+        try issuance.token(changing: ["jti": "\"\(number)\""])
+    }
+
+    @Test func aHitGivesTheSameClaims() throws {
+        let cache = VerifiedTokenCache(verifier: issuance.verifier)
+        let token = try token(1)
+        let first = try cache.verify(token, now: Issuance.now, crypto: crypto)
+        #expect(cache.count == 1)
+        #expect(try cache.verify(token, now: Issuance.now, crypto: crypto) == first)
+        #expect(try issuance.verify(token) == first)
+        #expect(cache.count == 1)
+    }
+
+    @Test func aHitStillLooksAtTheTimes() throws {
+        let cache = VerifiedTokenCache(verifier: issuance.verifier)
+        let token = try issuance.token(changing: ["nbf": "\(Issuance.now)"])
+        _ = try cache.verify(token, now: Issuance.now + 304, crypto: crypto)
+        #expect(throws: EntitlementError.tokenExpired(agoSeconds: 5)) {
+            try cache.verify(token, now: Issuance.now + 305, crypto: crypto)
+        }
+        #expect(throws: EntitlementError.tokenNotYetValid(inSeconds: 1)) {
+            try cache.verify(token, now: Issuance.now - 6, crypto: crypto)
+        }
+        _ = try cache.verify(token, now: Issuance.now, crypto: crypto)
+    }
+
+    @Test func onlyVerifiedTokensEnter() throws {
+        let cache = VerifiedTokenCache(verifier: issuance.verifier)
+        let bad = [
+            try issuance.token(by: .strangersPrivateKey), try issuance.token(changing: ["aud": "\"other\""]),
+            try issuance.token(changing: ["exp": "\(Issuance.now - 60)"]), Array("a.b.c".utf8),
+        ]
+        for token in bad {
+            #expect(throws: EntitlementError.self) { try cache.verify(token, now: Issuance.now, crypto: crypto) }
+        }
+        #expect(cache.count == 0)
+    }
+
+    @Test func aChangedTokenIsNoHit() throws {
+        let cache = VerifiedTokenCache(verifier: issuance.verifier)
+        var token = try token(1)
+        _ = try cache.verify(token, now: Issuance.now, crypto: crypto)
+        token[token.count - 10] ^= 0x01
+        #expect(throws: EntitlementError.self) { try cache.verify(token, now: Issuance.now, crypto: crypto) }
+    }
+
+    @Test func refusesLargeTokensBeforeAnythingElse() {
+        let cache = VerifiedTokenCache(verifier: issuance.verifier)
+        #expect(throws: EntitlementError.tokenMalformed(.tooLarge(size: 8193))) {
+            try cache.verify([UInt8](repeating: 0x41, count: 8193), now: Issuance.now, crypto: crypto)
+        }
+    }
+
+    @Test func holdsNoMoreThanItsCapacity() throws {
+        let cache = VerifiedTokenCache(verifier: issuance.verifier, capacity: 4)
+        for number in 0..<20 {
+            _ = try cache.verify(try token(number), now: Issuance.now, crypto: crypto)
+            #expect(cache.count == min(number + 1, 4))
+        }
+    }
+
+    @Test func removeAllForgetsEverything() throws {
+        let cache = VerifiedTokenCache(verifier: issuance.verifier)
+        for number in 0..<3 { _ = try cache.verify(try token(number), now: Issuance.now, crypto: crypto) }
+        cache.removeAll()
+        #expect(cache.count == 0)
+        _ = try cache.verify(try token(1), now: Issuance.now, crypto: crypto)
+        #expect(cache.count == 1)
+    }
+
+    @Test func servesSeveralThreadsAtOnce() async throws {
+        let cache = VerifiedTokenCache(verifier: issuance.verifier, capacity: 8)
+        let tokens = try (0..<16).map { try token($0) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for worker in 0..<4 {
+                group.addTask {
+                    let crypto = try CryptoContext()
+                    for step in 0..<200 {
+                        let number = (step * 7 + worker * 3) % tokens.count
+                        let claims = try cache.verify(tokens[number], now: Issuance.now, crypto: crypto)
+                        #expect(claims.tokenID == "\(number)")
+                        if step % 50 == 49 { cache.removeAll() }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(cache.count <= 8)
+    }
+}

@@ -1,0 +1,130 @@
+import ByteCoding
+import ContentKeys
+import DeviceSimulation
+import Entitlements
+import FairPlay
+import KeyCrypto
+import Licensing
+import TestSupport
+import Testing
+
+@Suite struct LicenseIssuerTests {
+    private let fixture: LicensingFixture
+
+    init() throws {
+        fixture = try LicensingFixture()
+    }
+
+    private func open(_ license: IssuedLicense, _ request: DeviceRequest) throws -> OpenedLicense {
+        try CKCOpener(secrets: request.secrets, using: CryptoContext()).open(license.ckc)
+    }
+
+    @Test(arguments: SPCVersion.allCases)
+    func issuesTheStoredKey(version: SPCVersion) async throws {
+        let request = try fixture.deviceRequest(version)
+        let license = try await fixture.issue(request.message, token: fixture.token()).get()
+        let opened = try open(license, request)
+        #expect(opened.contentKey.bytes.revealed() == LicensingFixture.key)
+        #expect(opened.contentIV.bytes == LicensingFixture.iv)
+        #expect(opened.terms == LicenseTerms())
+        #expect(license.key.contentID.text == "movie-1")
+    }
+
+    @Test func limitsTheLicenceAsTheRightSays() async throws {
+        let rights = [Right(.content("movie-1"), duration: 3600, lease: 120, hdcp: .type0)]
+        let request = try fixture.deviceRequest(.v1)
+        let license = try await fixture.issue(request.message, token: fixture.token(rights)).get()
+        let terms = try open(license, request).terms
+        #expect(terms.duration?.lease?.value == 120)
+        #expect(terms.duration?.rental?.value == 3600)
+        #expect(terms.hdcp == .type0)
+    }
+
+    @Test func refusesLimitsThatTheDeviceCannotBeTold() async throws {
+        let leased = try fixture.token([Right(.content("movie-1"), lease: 120)])
+        let stateless = try fixture.deviceRequest(.v1, hasState: false)
+        #expect(
+            await fixture.issue(stateless.message, token: leased).failure == .terms(.durationNeedsPlaybackState))
+        let protected = try fixture.token([Right(.content("movie-1"), hdcp: .type1)])
+        let incapable = try fixture.deviceRequest(.v1)
+        #expect(await fixture.issue(incapable.message, token: protected).failure == .terms(.hdcpTypeUnsupported))
+    }
+
+    /// The counter sits inside the backend: it stays still for every refused token and rises for a good one.
+    @Test func buysRSAOnlyWithAVerifiedToken() async throws {
+        let request = try fixture.deviceRequest(.v1)
+        let good = try fixture.token()
+        var tampered = good
+        tampered[tampered.count - 5] ^= 1
+        let refused: [(token: [UInt8]?, code: String?)] = [
+            (nil, nil),
+            (Array("not.a.token".utf8), "token_malformed"),
+            (tampered, "token_signature"),
+            (try fixture.token(expiresIn: -60), "token_expired"),
+            (try fixture.token(keyID: "other"), "kid_unknown"),
+            (Array(String(decoding: good, as: UTF8.self).replacing("eyJ", with: "eyK").utf8), nil),
+        ]
+        for (token, code) in refused {
+            let failure = await fixture.issue(request.message, token: token).failure
+            if let code, case .entitlement(let error) = failure { #expect(error.code == code) }
+            #expect(failure != nil)
+            #expect(fixture.operations.value == 0)
+        }
+        _ = try await fixture.issue(request.message, token: good).get()
+        #expect(fixture.operations.value == 1)
+    }
+
+    @Test func refusesOtherContentAfterTheSPCIsOpened() async throws {
+        let request = try fixture.deviceRequest(.v1)
+        let other = try fixture.token([Right(.content("movie-2"))])
+        #expect(await fixture.issue(request.message, token: other).failure == .entitlement(.contentNotCovered))
+    }
+
+    @Test func tellsOnlyTheHolderThatAKeyIsMissing() async throws {
+        let request = try fixture.deviceRequest(.v1, assetID: "movie-9")
+        #expect(
+            await fixture.issue(request.message, token: try fixture.token()).failure == .contentUnknown)
+        let holder = try fixture.token([Right(.content("movie-9"))])
+        #expect(await fixture.issue(request.message, token: holder).failure == .keyNotFound)
+    }
+
+    @Test(arguments: [
+        "00112233-4455-6677-8899-AABBCCDDEEFF", "00112233445566778899aabbccddeeff",
+        "skd://00112233-4455-6677-8899-aabbccddeeff", "skd://movie-1",
+    ])
+    func findsTheKeyByEverySpelling(assetID: String) async throws {
+        let request = try fixture.deviceRequest(.v1, assetID: assetID)
+        let license = try await fixture.issue(request.message, token: fixture.token()).get()
+        #expect(try open(license, request).contentKey.bytes.revealed() == LicensingFixture.key)
+    }
+
+    /// Many requests at once on two loops: every one gets the key for its own device.
+    @Test func answersManyAtOnce() async throws {
+        let fixture = try LicensingFixture(loopCount: 2)
+        let token = try fixture.token()
+        let requests = try (0..<40).map { try fixture.deviceRequest($0 % 4 == 0 ? .v2 : .v1) }
+        let crypto = try CryptoContext()
+        let answers = await withTaskGroup(of: (Int, Result<IssuedLicense, LicenseError>).self) { group in
+            for (index, request) in requests.enumerated() {
+                group.addTask { (index, await fixture.issue(request.message, token: token, loopIndex: index % 2)) }
+            }
+            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        for (index, request) in requests.enumerated() {
+            let license = try #require(answers[index]).get()
+            let opened = try CKCOpener(secrets: request.secrets, using: crypto).open(license.ckc)
+            #expect(opened.contentKey.bytes.revealed() == LicensingFixture.key)
+        }
+        #expect(fixture.operations.value == 40)
+    }
+}
+
+extension Result {
+    /// The error, for expectations.
+    var failure: Failure? {
+        switch self {
+        case .success: nil
+        case .failure(let error): error
+        }
+    }
+}

@@ -1,0 +1,314 @@
+import ByteCoding
+import ContentKeys
+import Testing
+
+/// What every `ContentKeyStore` does, whatever database lies below. `makeStore` gives an empty store each time.
+///
+/// Each store's own tests run every case:
+///
+///     @Test(arguments: ContentKeyStoreConformance.Case.allCases)
+///     func conforms(to rule: ContentKeyStoreConformance.Case) async throws {
+///         try await ContentKeyStoreConformance.run(rule) { try openEmptyStore() }
+///     }
+enum ContentKeyStoreConformance {
+    enum Case: String, CaseIterable, Sendable {
+        case givesBackWhatWasStored
+        case findsAKeyByEverySpelling
+        case findsNothingInAnEmptyStore
+        case takesTheSameKeyTwice
+        case refusesAnotherKeyUnderTheSameID
+        case refusesToGuessBetweenLiveKeys
+        case countsOnlyLiveKeysOfAContent
+        case neverGivesAWithdrawnKey
+        case prefersAliasesToKeyIDsToContents
+        case takesTheSameAliasTwiceAndNoOther
+        case refusesAnAliasForAnUnknownKey
+        case listsInOrderPageByPage
+        case agreesWithAModel
+    }
+
+    static func run<Store: ContentKeyStore>(_ rule: Case, makeStore: () async throws -> Store) async throws {
+        let store = try await makeStore()
+        switch rule {
+        case .givesBackWhatWasStored: try await givesBackWhatWasStored(store)
+        case .findsAKeyByEverySpelling: try await findsAKeyByEverySpelling(store)
+        case .findsNothingInAnEmptyStore: try await findsNothingInAnEmptyStore(store)
+        case .takesTheSameKeyTwice: try await takesTheSameKeyTwice(store)
+        case .refusesAnotherKeyUnderTheSameID: try await refusesAnotherKeyUnderTheSameID(store)
+        case .refusesToGuessBetweenLiveKeys: try await refusesToGuessBetweenLiveKeys(store)
+        case .countsOnlyLiveKeysOfAContent: try await countsOnlyLiveKeysOfAContent(store)
+        case .neverGivesAWithdrawnKey: try await neverGivesAWithdrawnKey(store)
+        case .prefersAliasesToKeyIDsToContents: try await prefersAliasesToKeyIDsToContents(store)
+        case .takesTheSameAliasTwiceAndNoOther: try await takesTheSameAliasTwiceAndNoOther(store)
+        case .refusesAnAliasForAnUnknownKey: try await refusesAnAliasForAnUnknownKey(store)
+        case .listsInOrderPageByPage: try await listsInOrderPageByPage(store)
+        case .agreesWithAModel: try await agreesWithAModel(store)
+        }
+    }
+
+    private static func givesBackWhatWasStored(_ store: some ContentKeyStore) async throws {
+        let longest = String(repeating: "~", count: 200)
+        let records = [
+            try SampleKeys.record(1, content: "plain"),
+            try SampleKeys.record(
+                2, content: longest, label: try TrackLabel(String(repeating: "L", count: 64)), period: .max,
+                scheme: .sampleAES, createdAt: .max),
+            try SampleKeys.record(
+                3, content: "'); DROP TABLE content_key;--".filter { $0 != " " }, period: 0, createdAt: .min),
+            try SampleKeys.record(.max, content: "!", label: .uhd, createdAt: 0),
+        ]
+        for record in records { #expect(try await store.insert(record) == .stored) }
+        for record in records {
+            let byKeyID = AssetReference(try AssetID(bytes: record.keyID.bytes))
+            #expect(try await store.record(for: byKeyID) == record)
+            guard record.contentID.text.utf8.count >= AssetID.sizes.lowerBound else { continue }
+            #expect(try await store.record(for: SampleKeys.reference(record.contentID.text)) == record)
+        }
+    }
+
+    private static func findsAKeyByEverySpelling(_ store: some ContentKeyStore) async throws {
+        let record = try SampleKeys.record(7, content: "movie/1")
+        let binaryAlias = try AssetID(bytes: [0xFF, 0x00, 0xFE])
+        _ = try await store.insert(record)
+        _ = try await store.addAlias(binaryAlias, to: record.keyID)
+        let uuid = record.keyID.description
+        let spellings = [
+            uuid, uuid.uppercased(), record.keyID.hexadecimal, "skd://\(uuid)", "skd:\(record.keyID.hexadecimal)",
+            "movie/1", "skd://movie/1", "skd://movie%2F1",
+        ]
+        for spelling in spellings {
+            #expect(try await store.record(for: SampleKeys.reference(spelling)) == record, "\(spelling)")
+            let wide = try AssetID(bytes: spelling.utf8.flatMap { [$0, 0] })
+            #expect(try await store.record(for: AssetReference(wide)) == record, "\(spelling) in UTF-16LE")
+        }
+        for bytes in [record.keyID.bytes, binaryAlias.bytes] {
+            #expect(try await store.record(for: AssetReference(AssetID(bytes: bytes))) == record)
+        }
+        for stranger in ["movie/2", "Movie/1", "movie/1/", "movie%252F1", SampleKeys.keyID(8).description] {
+            #expect(try await store.record(for: SampleKeys.reference(stranger)) == nil, "\(stranger)")
+        }
+        #expect(try await store.record(for: AssetReference(AssetID(bytes: [0xFF, 0x00]))) == nil)
+        #expect(try await store.record(for: AssetReference(AssetID(bytes: [0xFF, 0x00, 0xFE, 0x00]))) == nil)
+    }
+
+    private static func findsNothingInAnEmptyStore(_ store: some ContentKeyStore) async throws {
+        #expect(try await store.record(for: SampleKeys.reference("movie")) == nil)
+        #expect(try await store.list(of: nil, after: nil, limit: 10) == [])
+        #expect(try await store.list(of: ContentID("movie"), after: nil, limit: 10) == [])
+    }
+
+    private static func takesTheSameKeyTwice(_ store: some ContentKeyStore) async throws {
+        let record = try SampleKeys.record(1, label: .hd, period: 3)
+        #expect(try await store.insert(record) == .stored)
+        #expect(try await store.insert(record) == .alreadyPresent)
+        let later = try SampleKeys.record(1, label: .hd, period: 3, state: .withdrawn, createdAt: 1_800_000_000)
+        #expect(try await store.insert(later) == .alreadyPresent)
+        #expect(try await store.list(of: nil, after: nil, limit: 10) == [record.attributes])
+        #expect(try await store.record(for: SampleKeys.reference("movie")) == record)
+    }
+
+    private static func refusesAnotherKeyUnderTheSameID(_ store: some ContentKeyStore) async throws {
+        let record = try SampleKeys.record(1)
+        _ = try await store.insert(record)
+        let others = [
+            try SampleKeys.record(1, key: 2), try SampleKeys.record(1, content: "other"),
+            try SampleKeys.record(1, label: .sd), try SampleKeys.record(1, period: 1),
+            try SampleKeys.record(1, scheme: .sampleAES),
+            try ContentKeyRecord(attributes: record.attributes, key: record.key, iv: .zero),
+        ]
+        for other in others {
+            await #expect(throws: StoreError.keyIDTaken(record.keyID)) { try await store.insert(other) }
+        }
+        #expect(try await store.list(of: nil, after: nil, limit: 10) == [record.attributes])
+        #expect(try await store.record(for: SampleKeys.reference("movie")) == record)
+    }
+
+    private static func refusesToGuessBetweenLiveKeys(_ store: some ContentKeyStore) async throws {
+        let (first, second) = (try SampleKeys.record(1, label: .sd), try SampleKeys.record(2, label: .hd))
+        _ = try await store.insert(first)
+        _ = try await store.insert(second)
+        await #expect(throws: StoreError.contentAmbiguous(first.contentID)) {
+            try await store.record(for: SampleKeys.reference("skd://movie"))
+        }
+        #expect(try await store.record(for: SampleKeys.reference(second.keyID.description)) == second)
+        _ = try await store.addAlias(AssetID(bytes: Array("movie".utf8)), to: second.keyID)
+        #expect(try await store.record(for: SampleKeys.reference("movie")) == second)
+    }
+
+    private static func countsOnlyLiveKeysOfAContent(_ store: some ContentKeyStore) async throws {
+        let live = try SampleKeys.record(2)
+        for number in [1, 3, 4] as [UInt64] {
+            _ = try await store.insert(SampleKeys.record(number, state: .withdrawn))
+        }
+        #expect(try await store.record(for: SampleKeys.reference("movie")) == nil)
+        _ = try await store.insert(live)
+        #expect(try await store.record(for: SampleKeys.reference("movie")) == live)
+    }
+
+    private static func neverGivesAWithdrawnKey(_ store: some ContentKeyStore) async throws {
+        let withdrawn = try SampleKeys.record(1, content: "old", state: .withdrawn)
+        let live = try SampleKeys.record(2, content: "shared-name")
+        _ = try await store.insert(withdrawn)
+        _ = try await store.insert(live)
+        #expect(try await store.record(for: SampleKeys.reference("old")) == nil)
+        #expect(try await store.record(for: SampleKeys.reference(withdrawn.keyID.description)) == nil)
+        // The alias names the withdrawn key, so the content of the same name is not asked for.
+        #expect(try await store.record(for: SampleKeys.reference("shared-name")) == live)
+        _ = try await store.addAlias(AssetID(bytes: Array("shared-name".utf8)), to: withdrawn.keyID)
+        #expect(try await store.record(for: SampleKeys.reference("shared-name")) == nil)
+    }
+
+    private static func prefersAliasesToKeyIDsToContents(_ store: some ContentKeyStore) async throws {
+        let name = SampleKeys.keyID(1).description
+        let byKeyID = try SampleKeys.record(1, content: "a1")
+        let byContent = try SampleKeys.record(2, content: name)
+        let byAlias = try SampleKeys.record(3, content: "a3")
+        _ = try await store.insert(byContent)
+        #expect(try await store.record(for: SampleKeys.reference(name)) == byContent)
+        _ = try await store.insert(byKeyID)
+        #expect(try await store.record(for: SampleKeys.reference(name)) == byKeyID)
+        _ = try await store.insert(byAlias)
+        _ = try await store.addAlias(AssetID(bytes: Array(name.utf8)), to: byAlias.keyID)
+        #expect(try await store.record(for: SampleKeys.reference(name)) == byAlias)
+        #expect(try await store.record(for: SampleKeys.reference("skd://" + name)) == byKeyID)
+    }
+
+    private static func takesTheSameAliasTwiceAndNoOther(_ store: some ContentKeyStore) async throws {
+        let (first, second) = (try SampleKeys.record(1, content: "a1"), try SampleKeys.record(2, content: "a2"))
+        _ = try await store.insert(first)
+        _ = try await store.insert(second)
+        for size in [2, 3, 200] {
+            let alias = try AssetID(bytes: [UInt8](repeating: 0, count: size))
+            #expect(try await store.addAlias(alias, to: first.keyID) == .stored)
+            #expect(try await store.addAlias(alias, to: first.keyID) == .alreadyPresent)
+            await #expect(throws: StoreError.aliasTaken(by: first.keyID)) {
+                try await store.addAlias(alias, to: second.keyID)
+            }
+            #expect(try await store.record(for: AssetReference(alias)) == first)
+        }
+    }
+
+    private static func refusesAnAliasForAnUnknownKey(_ store: some ContentKeyStore) async throws {
+        let alias = try AssetID(bytes: [1, 2, 3])
+        let unknown = SampleKeys.keyID(9)
+        await #expect(throws: StoreError.keyUnknown(unknown)) { try await store.addAlias(alias, to: unknown) }
+        #expect(try await store.record(for: AssetReference(alias)) == nil)
+        // Nothing of the refused call is left behind that a later one would run into.
+        let record = try SampleKeys.record(9)
+        _ = try await store.insert(record)
+        #expect(try await store.addAlias(alias, to: record.keyID) == .stored)
+    }
+
+    private static func listsInOrderPageByPage(_ store: some ContentKeyStore) async throws {
+        let contents = ["Z", "a", "a-1", "a-10", "a-2", "~"]
+        // 37 and 60 have no common divisor, so this visits every number once, and not in order.
+        let records = try (0..<60).map { (index: Int) throws -> ContentKeyRecord in
+            let state: KeyState = index % 4 == 0 ? .withdrawn : .live
+            return try SampleKeys.record(UInt64(index * 37 % 60), content: contents[index % 6], state: state)
+        }
+        for record in records { _ = try await store.insert(record) }
+        let expected = records.map(\.attributes).sorted { ($0.contentID, $0.keyID) < ($1.contentID, $1.keyID) }
+        for limit in [1, 7, 59, 60, 61, 1000] {
+            #expect(try await allPages(of: nil, limit: limit, in: store) == expected)
+        }
+        for content in contents {
+            let contentID = try ContentID(content)
+            let ofContent = expected.filter { $0.contentID == contentID }
+            #expect(try await allPages(of: contentID, limit: 3, in: store) == ofContent)
+            #expect(ofContent.count == 10)
+        }
+    }
+
+    private static func allPages(
+        of contentID: ContentID?, limit: Int, in store: some ContentKeyStore
+    ) async throws -> [ContentKeyAttributes] {
+        var entries: [ContentKeyAttributes] = []
+        while true {
+            let page = try await store.list(of: contentID, after: entries.last, limit: limit)
+            #expect(page.count <= limit)
+            guard !page.isEmpty else { return entries }
+            entries += page
+        }
+    }
+
+    /// Random calls have the same results as on dictionaries.
+    private static func agreesWithAModel(_ store: some ContentKeyStore) async throws {
+        var random = SeededGenerator.announced(for: "a content key store agrees with its model")
+        var model = ContentKeyStoreModel()
+        for _ in 0..<400 {
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<4:
+                let record = try SampleKeys.record(
+                    .random(in: 0..<40, using: &random), content: "c\(Int.random(in: 0..<12, using: &random))",
+                    state: Bool.random(using: &random) ? .live : .withdrawn, key: .random(in: 0..<2, using: &random))
+                #expect(
+                    await outcome { () async throws(StoreError) in try await store.insert(record) }
+                        == model.insert(record))
+            case 4..<6:
+                let alias = try AssetID(bytes: [0x63, UInt8.random(in: 0x30..<0x3A, using: &random)])
+                let keyID = SampleKeys.keyID(.random(in: 0..<40, using: &random))
+                #expect(
+                    await outcome { () async throws(StoreError) in try await store.addAlias(alias, to: keyID) }
+                        == model.addAlias(alias, to: keyID))
+            default:
+                let text =
+                    Bool.random(using: &random)
+                    ? "c\(Int.random(in: 0..<12, using: &random))"
+                    : SampleKeys.keyID(.random(in: 0..<40, using: &random)).description
+                let reference = try SampleKeys.reference(text)
+                #expect(
+                    await outcome { () async throws(StoreError) in try await store.record(for: reference) }
+                        == model.record(for: reference))
+            }
+        }
+        #expect(try await allPages(of: nil, limit: 6, in: store) == model.list())
+    }
+
+    private static func outcome<Value: Sendable>(
+        _ body: () async throws(StoreError) -> Value
+    ) async -> Result<Value, StoreError> {
+        do { return .success(try await body()) } catch { return .failure(error) }
+    }
+}
+
+/// The rules of `ContentKeyStore` over dictionaries.
+struct ContentKeyStoreModel {
+    private var records: [KeyID: ContentKeyRecord] = [:]
+    private var aliases: [AssetID: KeyID] = [:]
+
+    mutating func insert(_ record: ContentKeyRecord) -> Result<StoreOutcome, StoreError> {
+        guard let present = records[record.keyID] else {
+            records[record.keyID] = record
+            return .success(.stored)
+        }
+        return present.isSameKey(as: record) ? .success(.alreadyPresent) : .failure(.keyIDTaken(record.keyID))
+    }
+
+    mutating func addAlias(_ alias: AssetID, to keyID: KeyID) -> Result<StoreOutcome, StoreError> {
+        guard records[keyID] != nil else { return .failure(.keyUnknown(keyID)) }
+        guard let present = aliases[alias] else {
+            aliases[alias] = keyID
+            return .success(.stored)
+        }
+        return present == keyID ? .success(.alreadyPresent) : .failure(.aliasTaken(by: present))
+    }
+
+    func record(for reference: AssetReference) -> Result<ContentKeyRecord?, StoreError> {
+        for candidate in reference.candidates {
+            let found: [ContentKeyRecord] =
+                switch candidate {
+                case .alias(let alias): aliases[alias].flatMap { records[$0] }.map { [$0] } ?? []
+                case .keyID(let keyID): records[keyID].map { [$0] } ?? []
+                case .contentID(let contentID):
+                    records.values.filter { $0.contentID == contentID && $0.attributes.state == .live }
+                }
+            if found.count > 1 { return .failure(.contentAmbiguous(found[0].contentID)) }
+            if let only = found.first { return .success(only.attributes.state == .live ? only : nil) }
+        }
+        return .success(nil)
+    }
+
+    func list() -> [ContentKeyAttributes] {
+        records.values.map(\.attributes).sorted { ($0.contentID, $0.keyID) < ($1.contentID, $1.keyID) }
+    }
+}

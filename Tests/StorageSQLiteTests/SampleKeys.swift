@@ -1,0 +1,33 @@
+import ByteCoding
+import ContentKeys
+import KeyCrypto
+
+/// Content keys for tests, each made from a few numbers.
+enum SampleKeys {
+    static func record(
+        _ number: UInt64, content: String = "movie", label: TrackLabel? = nil, period: UInt32? = nil,
+        scheme: EncryptionScheme = .cbcs, state: KeyState = .live, createdAt: Int64 = 1_700_000_000, key: UInt64? = nil
+    ) throws -> ContentKeyRecord {
+        let secret = Bytes16(high: 0x4B45_595F_4B45_5953, low: key ?? number).bytes
+        return try ContentKeyRecord(
+            attributes: ContentKeyAttributes(
+                keyID: keyID(number), contentID: ContentID(content), trackLabel: label, periodIndex: period,
+                scheme: scheme, state: state, createdAt: createdAt),
+            key: ContentKey(SecretBytes(copying: secret)), iv: Bytes16(high: 0x4956_5F49_565F_4956, low: number))
+    }
+
+    static func keyID(_ number: UInt64) -> KeyID {
+        guard let keyID = KeyID(bytes: Bytes16(high: 0, low: number).bytes) else {
+            preconditionFailure("sixteen bytes make a key id")
+        }
+        return keyID
+    }
+
+    static func reference(_ text: String) throws -> AssetReference {
+        AssetReference(try AssetID(bytes: Array(text.utf8)))
+    }
+
+    static func keyEncryptionKey(_ byte: UInt8 = 0x42) throws -> AES256GCMKey {
+        try AES256GCMKey(SecretBytes(copying: [UInt8](repeating: byte, count: AES256GCMKey.keySize)))
+    }
+}

@@ -1,0 +1,108 @@
+import ContentKeys
+import Testing
+
+@testable import StorageSQLite
+
+@Suite struct SchemaMigratorTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try DatabaseFile.prepare(folder.database)
+    }
+
+    func connect() throws -> SQLiteConnection {
+        try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 1000)
+    }
+
+    func migrate(_ migrations: [SchemaMigration] = SchemaMigration.all) throws {
+        var connection = try connect()
+        try SchemaMigrator(migrations).run(on: &connection, path: folder.database)
+    }
+
+    func integer(_ sql: StaticString) throws -> Int64 {
+        var connection = try connect()
+        return try connection.readInteger(sql)
+    }
+
+    @Test func changesNothingTheSecondTime() throws {
+        try migrate()
+        let version = try integer("PRAGMA schema_version")
+        try migrate()
+        #expect(try integer("PRAGMA schema_version") == version)
+        #expect(try integer("SELECT count(*) FROM schema_migration") == Int64(SchemaMigration.all.count))
+        #expect(try integer("PRAGMA application_id") == SchemaMigrator.applicationID)
+    }
+
+    @Test func runsOnlyTheStepsThatAreMissing() throws {
+        try migrate()
+        let more =
+            SchemaMigration.all + [
+                SchemaMigration(number: 2, oldestProgram: 1, script: "CREATE TABLE extra (x INTEGER) STRICT;")
+            ]
+        try migrate(more)
+        try migrate(more)
+        #expect(try integer("SELECT count(*) FROM extra") == 0)
+        #expect(try integer("SELECT max(number) FROM schema_migration") == 2)
+    }
+
+    @Test func worksWithANewerSchemaThatAllowsIt() async throws {
+        try migrate(
+            SchemaMigration.all + [SchemaMigration(number: 2, oldestProgram: 1, script: "CREATE TABLE extra (x)")])
+        let store = try SQLiteKeyStore.open(
+            path: folder.database, keyEncryptionKey: SampleKeys.keyEncryptionKey(), maximumReaders: 1)
+        #expect(try await store.insert(SampleKeys.record(1)) == .stored)
+    }
+
+    @Test func refusesANewerSchemaThatDoesNot() throws {
+        try migrate(
+            SchemaMigration.all + [SchemaMigration(number: 2, oldestProgram: 2, script: "CREATE TABLE extra (x)")])
+        #expect(throws: StorageOpeningError.schemaTooNew(found: 2, supported: 1)) { try migrate() }
+    }
+
+    @Test func leavesNothingOfAStepThatFails() throws {
+        let broken =
+            SchemaMigration.all + [
+                SchemaMigration(
+                    number: 2, oldestProgram: 1, script: "CREATE TABLE extra (x); CREATE TABLE content_key (x)")
+            ]
+        #expect(throws: StorageOpeningError.self) { try migrate(broken) }
+        #expect(try integer("SELECT count(*) FROM sqlite_schema") == 0)
+        #expect(try integer("PRAGMA application_id") == 0)
+        try migrate()
+        #expect(try integer("SELECT count(*) FROM content_key") == 0)
+    }
+
+    @Test func refusesADatabaseOfAnotherProgramAndLeavesItAlone() throws {
+        var connection = try connect()
+        try connection.execute("CREATE TABLE theirs (x)")
+        #expect(throws: StorageOpeningError.foreignDatabase(path: folder.database)) { try migrate() }
+        try connection.execute("DROP TABLE theirs; PRAGMA application_id = 7")
+        #expect(throws: StorageOpeningError.foreignDatabase(path: folder.database)) { try migrate() }
+        #expect(Files.mode(folder.database + "-wal") == nil)
+    }
+
+    @Test func refusesAFileThatIsNoDatabase() throws {
+        try #require(Files.write([UInt8](repeating: 0x61, count: 4096), to: folder.database))
+        #expect(throws: StorageOpeningError.store(.unavailable(.damaged))) {
+            try SQLiteKeyStore.open(
+                path: folder.database, keyEncryptionKey: SampleKeys.keyEncryptionKey(), maximumReaders: 1)
+        }
+    }
+
+    @Test func usesAnIndexForEveryLookUp() throws {
+        try migrate()
+        var connection = try connect()
+        let plans: [StaticString] = [
+            "EXPLAIN QUERY PLAN SELECT sealed FROM content_key WHERE kid = ?1",
+            "EXPLAIN QUERY PLAN SELECT sealed FROM asset_alias JOIN content_key USING (kid) WHERE alias = ?1",
+            "EXPLAIN QUERY PLAN SELECT sealed FROM content_key WHERE content_id = ?1 AND state = 'live' LIMIT 2",
+            "EXPLAIN QUERY PLAN SELECT kid FROM content_key WHERE (content_id, kid) > (?1, ?2) ORDER BY content_id, kid",
+            "EXPLAIN QUERY PLAN SELECT kid FROM content_key WHERE content_id = ?1 AND kid > ?2 ORDER BY kid",
+        ]
+        for plan in plans {
+            var statement = try connection.prepare(plan)
+            while try statement.step() { #expect(try statement.text(at: 3).hasPrefix("SEARCH")) }
+        }
+    }
+}

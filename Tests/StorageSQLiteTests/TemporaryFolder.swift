@@ -1,0 +1,82 @@
+import Glibc
+
+/// A folder of a test's own, gone with its last owner.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/latchkey-storage-XXXXXX\0".utf8CString.dropLast())
+        // The call replaces the X in place and gives back the same zero-terminated buffer, which is copied before it
+        // goes.
+        let made = unsafe template.withUnsafeMutableBufferPointer { buffer in
+            unsafe buffer.baseAddress.flatMap { unsafe mkdtemp($0) }.map { unsafe String(cString: $0) }
+        }
+        guard let made else { throw TemporaryFolderError() }
+        path = made
+    }
+
+    /// Where the folder's database lies.
+    var database: String { path + "/latchkey.db" }
+
+    deinit {
+        for suffix in ["", "-wal", "-shm", "-journal"] { unsafe unlink(database + suffix) }
+        unsafe rmdir(path)
+    }
+}
+
+struct TemporaryFolderError: Error {}
+
+/// Looks at files as an operator or a thief would.
+enum Files {
+    static func mode(_ path: String) -> UInt32? {
+        var status = stat()
+        // The structure lives until the call returns.
+        return unsafe stat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
+    }
+
+    static func setMode(_ path: String, _ mode: UInt32) -> Bool {
+        unsafe chmod(path, mode) == 0
+    }
+
+    static func write(_ bytes: [UInt8], to path: String, mode: UInt32 = 0o600) -> Bool {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, mode)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count
+    }
+
+    /// The whole file; nil when it cannot be read.
+    ///
+    /// Not for a database that this process has open: closing the descriptor drops SQLite's locks.
+    static func read(_ path: String) -> [UInt8]? {
+        let descriptor = unsafe open(path, O_RDONLY)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        while true {
+            // The buffer has room for as many bytes as are asked for.
+            let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
+            guard count > 0 else { return count == 0 ? bytes : nil }
+            bytes += chunk.prefix(count)
+        }
+    }
+}
+
+extension [UInt8] {
+    func contains(sequence: [UInt8]) -> Bool {
+        guard let first = sequence.first else { return true }
+        // The library looks for the first byte, because a loop of ours is slow in a debug build. Every address lies in
+        // the buffer: `rest` counts the bytes from `start` to its end.
+        return unsafe withUnsafeBytes { buffer in
+            guard var start = buffer.baseAddress else { return false }
+            var rest = buffer.count
+            while rest >= sequence.count, let hit = unsafe memchr(start, Int32(first), rest - sequence.count + 1) {
+                if unsafe memcmp(hit, sequence, sequence.count) == 0 { return true }
+                unsafe rest -= UnsafeRawPointer(hit) - start + 1
+                unsafe start = UnsafeRawPointer(hit) + 1
+            }
+            return false
+        }
+    }
+}

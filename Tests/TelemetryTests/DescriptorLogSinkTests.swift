@@ -1,0 +1,111 @@
+import ByteCoding
+import Testing
+
+@testable import Telemetry
+
+@Suite struct DescriptorLogSinkTests {
+    static let line = Array((String(repeating: "x", count: 99) + "\n").utf8)
+
+    @Test(arguments: [false, true])
+    func linesArriveWholeAndInOrder(isNonBlocking: Bool) throws {
+        let pipe = PipeOfLines(isNonBlocking: isNonBlocking)
+        let sink = try DescriptorLogSink(descriptor: pipe.writingEnd)
+        let logger = Logger(level: .info, sink: sink, clock: ManualClock())
+        // More than a pipe holds, so the writer has to wait for the reader.
+        let count = 3000
+        for index in 0..<count { logger.info("event", [.integer("index", index)]) }
+        for index in 0..<count {
+            let line = try #require(pipe.nextLine())
+            #expect(try JSONReader.parse(Array(line.utf8)).object?["index"]?.number?.unsigned == UInt64(index))
+        }
+        #expect(logger.flush(timeout: .seconds(10)))
+        #expect(sink.droppedLineCount == 0)
+    }
+
+    @Test func aReaderThatStandsStillHoldsUpNobody() throws {
+        let pipe = PipeOfLines()
+        let fillerCount = pipe.fill(with: Self.line)
+        let sink = try DescriptorLogSink(
+            descriptor: pipe.writingEnd, queueSizeMaximum: 4096, clock: ManualClock())
+        let count: UInt64 = 5000
+        for _ in 0..<count { sink.append(Self.line) }
+        #expect(!sink.flush(timeout: .milliseconds(1)))
+
+        // Once somebody reads, every line has either come or is reported as missing.
+        for _ in 0..<fillerCount { #expect(pipe.nextLine()?.count == 99) }
+        var arrived: UInt64 = 0
+        var reported: UInt64 = 0
+        while arrived + reported < count {
+            let line = try #require(pipe.nextLine())
+            if line.first == "x" {
+                arrived += 1
+            } else {
+                let object = try #require(try JSONReader.parse(Array(line.utf8)).object)
+                #expect(object["event"]?.string == "log_lines_dropped")
+                #expect(object["level"]?.string == "warning")
+                #expect(object["time"]?.string == "2026-01-01T00:00:00.000Z")
+                reported += try #require(object["count"]?.number?.unsigned)
+            }
+        }
+        #expect(reported > 0)
+        #expect(arrived + reported == count)
+        #expect(sink.droppedLineCount == reported)
+        #expect(sink.flush(timeout: .seconds(10)))
+    }
+
+    @Test func aBrokenPipeCostsLinesAndNotTheProcess() throws {
+        let pipe = PipeOfLines()
+        let sink = try DescriptorLogSink(descriptor: pipe.writingEnd)
+        pipe.closeReadingEnd()
+        for _ in 0..<10 { sink.append(Self.line) }
+        #expect(sink.flush(timeout: .seconds(10)))
+        #expect(sink.droppedLineCount == 10)
+        sink.append(Self.line)
+        #expect(sink.flush(timeout: .seconds(10)))
+        #expect(sink.droppedLineCount == 11)
+    }
+
+    @Test func aLineThatCanNeverFitIsCounted() throws {
+        let pipe = PipeOfLines()
+        let sink = try DescriptorLogSink(descriptor: pipe.writingEnd, queueSizeMaximum: 150, clock: ManualClock())
+        sink.append(Self.line + Self.line)
+        #expect(sink.flush(timeout: .seconds(10)))
+        sink.append(Self.line)
+        #expect(pipe.nextLine()?.count == 99)
+        #expect(pipe.nextLine()?.hasSuffix(#""event":"log_lines_dropped","count":1}"#) == true)
+    }
+
+    @Test func linesOfManyThreadsDoNotMix() async throws {
+        let pipe = PipeOfLines()
+        let sink = try DescriptorLogSink(descriptor: pipe.writingEnd)
+        let logger = Logger(level: .info, sink: sink, clock: ManualClock())
+        let (taskCount, lineCount) = (4, 200)
+        await withTaskGroup { group in
+            for task in 0..<taskCount {
+                group.addTask {
+                    for index in 0..<lineCount {
+                        logger.info("event", [.integer("task", task), .integer("index", index)])
+                    }
+                }
+            }
+        }
+        var next = [Int](repeating: 0, count: taskCount)
+        for _ in 0..<(taskCount * lineCount) {
+            let line = try #require(pipe.nextLine())
+            let object = try #require(try JSONReader.parse(Array(line.utf8)).object)
+            let task = try #require(object["task"]?.number?.signed.map(Int.init))
+            #expect(object["index"]?.number?.signed == Int64(next[task]))
+            next[task] += 1
+        }
+        #expect(next == [Int](repeating: lineCount, count: taskCount))
+    }
+
+    @Test func whatWaitsIsWrittenEvenIfTheSinkGoes() throws {
+        let pipe = PipeOfLines()
+        do {
+            let sink = try DescriptorLogSink(descriptor: pipe.writingEnd)
+            sink.append(Self.line)
+        }
+        #expect(pipe.nextLine()?.count == 99)
+    }
+}
