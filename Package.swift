@@ -75,7 +75,7 @@ var targets: [Target] = [
         name: "TestSupport", dependencies: ["ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation"], path: "Tests/TestSupport",
         swiftSettings: settings),
     tests(of: "ByteCoding"),
-    tests(of: "Telemetry"),
+    tests(of: "Telemetry", ["ByteCoding"]),
     tests(of: "KeyCrypto", ["ByteCoding"]),
     tests(of: "POSIXSockets"),
     tests(of: "EventLoops", ["POSIXSockets"]),
@@ -100,5 +100,18 @@ var targets: [Target] = [
             "latchkey",
         ]),
 ]
+
+// Benchmarks are targets of this package, because `package` access does not reach a nested one; they are there only when asked for, so
+// that a normal build does not carry them. `Scripts/bench` asks.
+if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
+    targets.append(
+        .executableTarget(
+            name: "latchkey-benchmarks",
+            dependencies: [
+                "ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation", "Entitlements", "ContentKeys", "EventLoops",
+                "Licensing", "StorageSQLite", "POSIXSockets", "TestSupport", "latchkeyd", "latchkey",
+            ],
+            path: "Tests/Benchmarks", swiftSettings: settings))
+}
 
 let package = Package(name: "latchkey", targets: targets)

@@ -117,7 +117,8 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         var budget = Self.jobsPerTurnMaximum
         if runJobs(&budget) { broughtWork = true }
         runHooks(afterWork: broughtWork)
-        _ = runJobs(&budget)
+        // What a batch has resumed may have joined the next batch: its hook must be asked again before the loop sleeps.
+        if runJobs(&budget) && !hooks.isEmpty { mustPollAgain = true }
     }
 
     private func pollTimeout() -> Int32 {
@@ -183,8 +184,15 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         guard !hooks.isEmpty else { return }
         let turnEnd = TurnEnd(isQuiet: pollBudget.isQuiet(broughtWork: broughtWork))
         var asked = false
-        for hook in hooks where hook(turnEnd) == .pollAgain { asked = true }
-        mustPollAgain = pollBudget.mustPollAgain(asked: asked, wasQuiet: turnEnd.isQuiet)
+        var isWorkLeft = false
+        for hook in hooks {
+            switch hook(turnEnd) {
+            case .done: break
+            case .pollAgain: asked = true
+            case .workLeft: isWorkLeft = true
+            }
+        }
+        mustPollAgain = pollBudget.mustPollAgain(asked: asked, wasQuiet: turnEnd.isQuiet) || isWorkLeft
     }
 
     // MARK: Stopping

@@ -15,6 +15,8 @@ package enum TurnEndVerdict: Equatable, Sendable {
     case done
     /// Something is held back: poll once more without sleeping, then call again. Ignored when the turn end was quiet.
     case pollAgain
+    /// A group of work has been done and more is left: look at the sockets without sleeping, then call again, however often it takes.
+    case workLeft
 }
 
 /// Counts the polls that hooks ask for, so that a hook can put a batch off only for so long.

@@ -37,6 +37,6 @@ final class UnwrapQueue {
         waiters.removeFirst(group.count)
         unwrapper.unwrap(group.map(\.job))
         for waiter in group { unsafe waiter.continuation.resume() }
-        return waiters.isEmpty ? .done : .pollAgain
+        return waiters.isEmpty ? .done : .workLeft
     }
 }

@@ -66,7 +66,9 @@ final class LicensingFixture: Sendable {
         return Array(try TokenMinter(keyID: keyID, es256: signingKey).mint(contents).utf8)
     }
 
-    func deviceRequest(_ version: SPCVersion, assetID: String = "movie-1", hasState: Bool = true) throws -> DeviceRequest {
+    func deviceRequest(
+        _ version: SPCVersion, assetID: String = "movie-1", hasState: Bool = true
+    ) throws -> DeviceRequest {
         let crypto = try CryptoContext()
         var options = DeviceOptions(version: version, assetID: Array(assetID.utf8))
         if hasState { options.playbackState = MediaPlaybackState(createdAt: 1, state: .readyToStart, sessionID: 2) }

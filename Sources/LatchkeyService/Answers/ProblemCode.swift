@@ -141,7 +141,8 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .rightNotStarted: "Try again after the number of seconds in retry_after."
         case .rightEnded: "Fetch a token with a right that has not ended."
         case .keyNotFound: "Register the content's key, or give each key of the content an id of its own."
-        case .termsNotExpressible: "The SPC has no media playback state; update the player, or grant without time limits."
+        case .termsNotExpressible:
+            "The SPC has no media playback state; update the player, or grant without time limits."
         case .securityLevel: "Grant a lower HDCP type for this device, or use another device."
         case .storageUnavailable: "Try again after the number of seconds in retry_after."
         case .notFound: "Licences are at POST /fps/license, certificates at GET /fps/certificate."

@@ -1,3 +1,4 @@
+import Entitlements
 import KeyCrypto
 
 extension ConfigurationFault: CustomStringConvertible {
@@ -30,10 +31,7 @@ extension ConfigurationFault: CustomStringConvertible {
             "a fixed DASk is for the published test vectors only; use \"applicationSecret\", or set"
                 + " fairplay.allowTestCredentials to true on a machine for tests"
         case .notAVerificationKey: "the file is not a P-256 key in PEM or DER, as ES256 needs"
-        case .sharedSecretTooShort(let actual, let minimum):
-            "the file holds \(actual) bytes, and an HS256 secret has at least \(minimum)"
-        case .sharedSecretIsAKeyFile:
-            "the file is a PEM or public key, which must not serve as an HS256 secret; did you mean algorithm \"ES256\"?"
+        case .issuer(let error): Self.describe(error)
         case .notAnAdminToken:
             "the file must hold one token of 16 to 1024 visible ASCII characters, such as the output of: openssl rand -hex 32"
         case .cryptography(let error): "OpenSSL could not use the file's contents (\(error))"
@@ -45,6 +43,23 @@ extension ConfigurationFault: CustomStringConvertible {
                 + " listen on 127.0.0.1 or use a credential that Apple issued"
         case .adminTokenMissing(let address):
             "\(address) can be reached from other machines, so the listener needs \"tokenFile\""
+        }
+    }
+
+    private static func describe(_ error: IssuerSetError) -> String {
+        switch error {
+        case .duplicateKeyID(let kid): "two keys have the kid \"\(kid)\", which must name one"
+        case .keyIDInvalid: "a kid has 1 to \(Token.keyIDSizeMaximum) bytes"
+        case .nameEmpty: "\"issuer\" and \"audience\" must not be empty"
+        case .maximumLifeNotPositive: "\"maximumLife\" must be at least 1s"
+        case .leewayOutOfRange: "\"leeway\" must lie between 0s and \(IssuerSet.leewayMaximum)s"
+        case .secretTooShort(let size):
+            "the file holds \(size) bytes, and an HS256 secret has at least \(VerificationKey.secretSizeMinimum);"
+                + " make one with: openssl rand -hex 32"
+        case .secretIsAPublicKey:
+            "the file is a PEM file or a public key, which must not serve as an HS256 secret; did you mean algorithm"
+                + " \"ES256\"?"
+        case .cryptoFailed: "OpenSSL could not prepare the key"
         }
     }
 }

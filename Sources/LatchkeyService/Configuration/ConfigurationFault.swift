@@ -1,3 +1,4 @@
+package import Entitlements
 package import KeyCrypto
 package import POSIXSockets
 
@@ -39,9 +40,7 @@ package enum ConfigurationFault: Equatable, Sendable {
     case sameCertificate(as: String)
     case testCredentialForbidden
     case notAVerificationKey
-    /// An HS256 secret is too short; sizes in bytes.
-    case sharedSecretTooShort(actual: Int, minimum: Int)
-    case sharedSecretIsAKeyFile
+    case issuer(IssuerSetError)
     case notAnAdminToken
     case cryptography(CryptoError)
 

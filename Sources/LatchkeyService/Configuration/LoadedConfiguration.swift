@@ -24,4 +24,46 @@ package struct LoadedConfiguration: Sendable {
         /// Compared with what follows `Authorization: Bearer`; nil only on loopback, where none is asked for.
         package let token: SharedSecret?
     }
+
+    /// Reads every file that the configuration names and checks them against one another.
+    ///
+    /// `environment` is where the sources of secrets look. Throws `ConfigurationError.invalid` with all problems at once.
+    package static func load(
+        _ file: ConfigurationFile, environment: [String: String]
+    ) throws(ConfigurationError) -> LoadedConfiguration {
+        var loader = ConfigurationLoader(file, environment: environment)
+        let adminListeners = loader.adminListeners()
+        let credentials = loader.credentials()
+        let keyEncryptionKey = loader.keyEncryptionKey()
+        let issuers = loader.issuers()
+        if let credentials { loader.checkListeners(with: credentials) }
+
+        if let error = loader.error { throw error }
+        guard let credentials, let keyEncryptionKey, let issuers else {
+            preconditionFailure("the loader reports what it does not load")
+        }
+        return LoadedConfiguration(
+            configuration: file.configuration, credentials: credentials, keyEncryptionKey: keyEncryptionKey,
+            issuers: issuers, adminListeners: adminListeners, databasePath: file.configuration.storage.databasePath)
+    }
+
+    /// Reads the key-encryption key alone, for tools that need no more of a configuration. Throws as `load` does.
+    package static func loadKeyEncryptionKey(
+        _ file: ConfigurationFile, environment: [String: String]
+    ) throws(ConfigurationError) -> AES256GCMKey {
+        var loader = ConfigurationLoader(file, environment: environment)
+        guard let key = loader.keyEncryptionKey() else {
+            throw loader.error ?? .invalid(path: file.path, [])
+        }
+        return key
+    }
+}
+
+extension Configuration.Storage {
+    /// The SQLite file.
+    package var databasePath: String {
+        switch url {
+        case .sqlite(let path): path
+        }
+    }
 }

@@ -18,6 +18,17 @@ package enum SecretFile {
             source.path(in: environment), sizeMaximum: sizeMaximum, permissions: .ownerAndGroup)
     }
 
+    /// An HS256 secret: the file's bytes as they are, and without the spaces and line ends behind them where the rest is visible ASCII.
+    ///
+    /// Nothing is decoded, because issuers use what they call a secret as it is spelled.
+    package static func readSharedSecret(
+        _ source: SecretSource, environment: [String: String]
+    ) throws(FileError) -> SecretBytes {
+        let contents = try read(source, environment: environment)
+        guard let trimmed = contents.withoutTrailingWhiteSpace() else { return contents }
+        return trimmed.withWipedArray { $0.allSatisfy { $0 > 0x20 && $0 < 0x7F } } ? trimmed : contents
+    }
+
     /// The contents of a file that is no secret, such as a certificate: the same without the rule about permissions.
     package static func readPublic(
         _ source: SecretSource, environment: [String: String]

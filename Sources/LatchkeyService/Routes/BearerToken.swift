@@ -11,7 +11,9 @@ enum BearerToken {
 
     static func presented(in fields: HTTPFields) -> Presented {
         guard let first = fields.bytes(of: "Authorization") else { return .none }
-        if fields.count(of: "Authorization") > 1, Set(fields.values(of: "Authorization")).count > 1 { return .ambiguous }
+        if fields.count(of: "Authorization") > 1, Set(fields.values(of: "Authorization")).count > 1 {
+            return .ambiguous
+        }
         return token(in: first).map { .one($0) } ?? .none
     }
 

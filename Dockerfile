@@ -1,0 +1,39 @@
+# The daemon and the command-line tool in a small image: no compiler, no Swift runtime, no root.
+#
+#   docker build --tag latchkey .
+#   docker run --read-only --network host \
+#       --volume /etc/latchkey:/etc/latchkey:ro --volume latchkey:/var/lib/latchkey latchkey
+#
+# Plain HTTP is served on loopback only, and the daemon does no TLS yet: share the network with the proxy that does
+# (`--network host`, or one pod).
+
+FROM swift:6.3-bookworm AS build
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends libsqlite3-dev libssl-dev pkg-config \
+    && rm -rf /var/lib/apt/lists/*
+WORKDIR /build
+# SwiftPM wants the folder of every target that Package.swift names, those of the tests included.
+COPY Package.swift ./
+COPY Sources Sources
+COPY Tests Tests
+RUN swift build -c release --static-swift-stdlib --product latchkeyd \
+    && swift build -c release --static-swift-stdlib --product latchkey \
+    && install -D --target-directory /programs .build/release/latchkeyd .build/release/latchkey
+
+FROM debian:12-slim
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends ca-certificates libsqlite3-0 libssl3 libstdc++6 \
+    && rm -rf /var/lib/apt/lists/* \
+    && install --directory --owner 65532 --group 65532 --mode 0700 /var/lib/latchkey
+COPY --from=build /programs/ /usr/bin/
+# By number, so that an orchestrator can see that it is not root. Secrets are files of this user with mode 0400 or 0600,
+# or of its group with mode 0640; the daemon refuses wider ones.
+USER 65532:65532
+# The only place that is written, beside standard output and error.
+VOLUME /var/lib/latchkey
+WORKDIR /var/lib/latchkey
+# A crash must not start a program that reads the memory with the keys.
+ENV SWIFT_BACKTRACE=enable=no
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["/usr/bin/latchkeyd"]
+CMD ["--config", "/etc/latchkey/latchkey.json5"]

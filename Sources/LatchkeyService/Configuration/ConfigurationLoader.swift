@@ -1,0 +1,97 @@
+import ByteCoding
+import Entitlements
+import FairPlay
+import KeyCrypto
+
+/// Reads the files that a configuration names, and collects everything that is wrong with them.
+///
+/// Each method gives nil only where it reported a problem.
+struct ConfigurationLoader {
+    let file: ConfigurationFile
+    let environment: [String: String]
+    private(set) var problems: [ConfigurationProblem] = []
+
+    init(_ file: ConfigurationFile, environment: [String: String]) {
+        self.file = file
+        self.environment = environment
+    }
+
+    var configuration: Configuration { file.configuration }
+
+    /// The error with every problem so far; nil where there is none.
+    var error: ConfigurationError? {
+        problems.isEmpty ? nil : .invalid(path: file.path, problems)
+    }
+
+    mutating func report(_ path: String, _ fault: ConfigurationFault) {
+        problems.append(ConfigurationProblem(path: path, position: file.positions[path], fault: fault))
+    }
+
+    mutating func keyEncryptionKey() -> AES256GCMKey? {
+        let path = "keys.keyEncryptionKey"
+        guard let key = secret(configuration.keys.keyEncryptionKey, size: AES256GCMKey.keySize, path) else {
+            return nil
+        }
+        do throws(CryptoError) {
+            return try AES256GCMKey(key)
+        } catch {
+            report(path, .cryptography(error))
+            return nil
+        }
+    }
+
+    mutating func adminListeners() -> [LoadedConfiguration.AdminListener] {
+        configuration.listeners.admin.enumerated().map { index, listener in
+            let token = listener.tokenFile.flatMap { adminToken($0, "listeners.admin[\(index)].tokenFile") }
+            return LoadedConfiguration.AdminListener(address: listener.address, token: token)
+        }
+    }
+
+    private mutating func adminToken(_ source: SecretSource, _ path: String) -> SharedSecret? {
+        guard let contents = secret(source, path) else { return nil }
+        guard let token = contents.withoutTrailingWhiteSpace(), (16...1024).contains(token.count),
+            token.withWipedArray({ $0.allSatisfy { $0 > 0x20 && $0 < 0x7F } })
+        else {
+            report(path, .notAnAdminToken)
+            return nil
+        }
+        return SharedSecret(token)
+    }
+
+    mutating func checkListeners(with credentials: CredentialSet) {
+        let found = LoadedConfiguration.checkListeners(
+            configuration.listeners, credentials: credentials,
+            allowTestCredentials: configuration.fairplay.allowTestCredentials)
+        for problem in found { report(problem.path, problem.fault) }
+    }
+
+    // MARK: Files
+
+    /// The contents of a secret's file.
+    mutating func secret(_ source: SecretSource, _ path: String) -> SecretBytes? {
+        do throws(FileError) {
+            return try SecretFile.read(source, environment: environment)
+        } catch {
+            report(path, .file(error))
+            return nil
+        }
+    }
+
+    /// The secret of a fixed size in a file, in any of the forms of `EncodedSecret`.
+    mutating func secret(_ source: SecretSource, size: Int, _ path: String) -> SecretBytes? {
+        guard let contents = secret(source, path) else { return nil }
+        let decoded = EncodedSecret.decode(contents, size: size)
+        if decoded == nil { report(path, .notASecret(size: size)) }
+        return decoded
+    }
+
+    /// The contents of a file that need not be secret.
+    mutating func publicFile(_ source: SecretSource, _ path: String) -> SecretBytes? {
+        do throws(FileError) {
+            return try SecretFile.readPublic(source, environment: environment)
+        } catch {
+            report(path, .file(error))
+            return nil
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import POSIXSockets
+import Telemetry
+
+/// `latchkeyd --config FILE [--check]`.
+package enum DaemonCommand {
+    private static let config = CommandOption(
+        "--config", .value("FILE"), help: "the configuration, as Config/latchkey.json5 explains it", isRequired: true)
+    private static let check = CommandOption(
+        "--check", .flag, help: "check the configuration and every file it names, then exit")
+
+    package static let command = Command(
+        "latchkeyd", summary: "FairPlay Streaming licence server",
+        details: """
+            Serves until SIGTERM or SIGINT, then finishes the requests in flight; a second signal ends it at once. Logs one JSON \
+            object per line to standard error; the event "listening" names the address of each listener once it listens.
+            """,
+        examples: [
+            "latchkeyd --config /etc/latchkey/latchkey.json5 --check",
+            "LATCHKEY_LISTEN=127.0.0.1:0 latchkeyd --config demo/latchkey.json5",
+        ],
+        options: [config, check]
+    ) { (arguments, context) throws(CommandError) in
+        let path = try arguments.required(config)
+        let (file, loaded) = try load(path, context)
+        if arguments.isSet(check) {
+            for warning in file.warnings { context.note("warning: \(warning)") }
+            try context.print("\(path): good")
+        } else {
+            try serve(file, loaded, context)
+        }
+    }
+
+    private static func load(
+        _ path: String, _ context: CommandContext
+    ) throws(CommandError) -> (ConfigurationFile, LoadedConfiguration) {
+        do throws(ConfigurationError) {
+            let file = try ConfigurationFile(path: path, environment: context.environment)
+            return (file, try LoadedConfiguration.load(file, environment: context.environment))
+        } catch {
+            throw .failed(error.description)
+        }
+    }
+
+    private static func serve(
+        _ file: ConfigurationFile, _ loaded: LoadedConfiguration, _ context: CommandContext
+    ) throws(CommandError) {
+        let logger = try makeLogger(level: loaded.configuration.logging.level)
+        defer { logger.flush() }
+        for warning in file.warnings { logger.warning("configuration", [.string("warning", "\(warning)")]) }
+        protectMemory(logger)
+        do throws(DaemonError) {
+            let daemon = try Daemon(loaded, environment: context.environment, logger: logger)
+            StopSignals.wait { logger.warning("reload_unavailable", [.string("hint", "restart the daemon instead")]) }
+            daemon.stop()
+        } catch {
+            logger.critical("start_failed", [.string("cause", error.description)])
+            throw .failed(error.description)
+        }
+    }
+
+    private static func makeLogger(level: LogLevel) throws(CommandError) -> Logger {
+        do throws(LogSinkError) {
+            return Logger(level: level, sink: try DescriptorLogSink())
+        } catch {
+            throw .failed("cannot log to standard error: \(error)")
+        }
+    }
+
+    /// Secrets stay out of core files and of other processes' reach, where the kernel allows it.
+    private static func protectMemory(_ logger: Logger) {
+        do throws(SocketError) {
+            try ProcessProtection.forbidDumpsAndTracing()
+        } catch {
+            logger.warning("memory_unprotected", [.string("cause", error.description)])
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import ByteCoding
+import ContentKeys
+import DeviceSimulation
+import Entitlements
+import FairPlay
+import KeyCrypto
+import Licensing
+import StorageSQLite
+import TestSupport
+
+/// A server's material and requests for it: distinct SPCs, several tokens, a real database.
+struct BenchmarkLicensing {
+    static let now: Int64 = 1_800_000_000
+    static let contentKey = [UInt8](0x20...0x2F)
+    static let contentIV = [UInt8](0x40...0x4F)
+
+    let issuer: LicenseIssuer
+    let tokens: [[UInt8]]
+    let requests: [SPCVersion: [DeviceRequest]]
+
+    init(databasePath: String, requestCount: Int) async throws {
+        let credential = try TestCredential.shared.get()
+        let signingKey = try ES256PrivateKey.generate()
+        let verificationKey = VerificationKey(id: "benchmark", es256: signingKey.publicKey)
+        let issuers = try IssuerSet([Issuer(name: "portal", audience: "latchkey", keys: [verificationKey])])
+        issuer = LicenseIssuer(
+            credentials: try CredentialSet([credential.credential]),
+            tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers)),
+            keys: try await Self.makeStore(at: databasePath), servedVersions: [1], operations: RSAOperationCount())
+        let minter = TokenMinter(keyID: "benchmark", es256: signingKey)
+        tokens = try (0..<16).map { index in
+            let contents = TokenContents(
+                issuer: "portal", audience: "latchkey", subject: "viewer-\(index)", issuedAt: Self.now,
+                expiresAt: Self.now + 3600, rights: [Right(.content("movie-1"), lease: 300)])
+            return Array(try minter.mint(contents).utf8)
+        }
+        var requests: [SPCVersion: [DeviceRequest]] = [:]
+        for version in SPCVersion.allCases {
+            requests[version] = try Self.makeRequests(version, for: credential, count: requestCount)
+        }
+        self.requests = requests
+    }
+
+    private static func makeStore(at path: String) async throws -> SQLiteKeyStore {
+        let store = try SQLiteKeyStore.open(
+            path: path, keyEncryptionKey: AES256GCMKey(SecretBytes.random(count: 32)), maximumReaders: 2)
+        let attributes = ContentKeyAttributes(
+            keyID: try KeyID(parsing: "00112233-4455-6677-8899-aabbccddeeff"), contentID: try ContentID("movie-1"),
+            createdAt: 0)
+        _ = try await store.insert(
+            ContentKeyRecord(
+                attributes: attributes, key: ContentKey(SecretBytes(copying: contentKey)),
+                iv: Bytes16(contentIV, at: 0)))
+        return store
+    }
+
+    private static func makeRequests(
+        _ version: SPCVersion, for credential: TestCredential, count: Int
+    ) throws -> [DeviceRequest] {
+        let device = try credential.makeDevice(version, using: CryptoContext())
+        var options = DeviceOptions(version: version, assetID: Array("movie-1".utf8))
+        options.playbackState = MediaPlaybackState(createdAt: 1_700_000_000, state: .readyToStart, sessionID: 7)
+        // As many blocks as the larger of the public vectors.
+        options.unknownBlockCount = 17
+        return try (0..<count).map { _ in try device.makeRequest(options) }
+    }
+
+    /// Opens an answer as the device; throws when it is not right.
+    static func check(_ ckc: [UInt8], for request: DeviceRequest, using crypto: CryptoContext) throws {
+        let license = try CKCOpener(secrets: request.secrets, using: crypto).open(ckc)
+        guard license.contentKey.bytes.revealed() == contentKey, license.contentIV.bytes == contentIV else {
+            throw BenchmarkError("a licence held a wrong key: the figures would mean nothing")
+        }
+    }
+}

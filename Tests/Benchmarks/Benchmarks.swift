@@ -1,0 +1,69 @@
+import Foundation
+
+/// Figures of one run on one machine, printed as ratios. Separate from the tests: nothing here says that the server is right, and no test says
+/// that it is fast.
+@main
+struct Benchmarks {
+    static func main() async {
+        let words = Set(CommandLine.arguments.dropFirst())
+        if words.contains("--help") { return print(usage) }
+        let parts = ["pipeline", "listener", "timing"]
+        guard words.isSubset(of: parts + ["--short"]) else {
+            print(usage)
+            exit(2)
+        }
+        let plan = BenchmarkPlan(isShort: words.contains("--short"))
+        let chosen = parts.filter { words.isDisjoint(with: parts) || words.contains($0) }
+        do {
+            if chosen.contains("pipeline") { try await PipelineBenchmark(plan).run() }
+            if chosen.contains("listener") { try ListenerBenchmark(plan).run() }
+            if chosen.contains("timing") { try RefusalTimingBenchmark(plan).run() }
+        } catch {
+            print("benchmark: \(error)")
+            exit(1)
+        }
+    }
+
+    private static let usage = """
+        latchkey-benchmarks [--short] [pipeline] [listener] [timing]
+
+          pipeline   CKCs per second and core in process against openssl speed
+          listener   licences per second over HTTP, and the daemon's CPU per licence against one RSA operation
+          timing     whether refusals differ in time (Welch's t), and whether the check would notice
+          --short    shorter rounds, for a first look
+
+        Without names all three run. Exits 1 when an answer was wrong or the timing check fails.
+        """
+}
+
+/// How long and how often.
+struct BenchmarkPlan: Sendable {
+    let rounds: Int
+    let secondsPerRound: Int
+    let timingSampleCount: Int
+
+    init(isShort: Bool) {
+        rounds = isShort ? 1 : 3
+        secondsPerRound = isShort ? 1 : 3
+        timingSampleCount = isShort ? 4_000 : 20_000
+    }
+}
+
+struct BenchmarkError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+extension [Double] {
+    /// The middle value; of an even count the upper of the two.
+    var median: Double {
+        sorted()[count / 2]
+    }
+}
+
+func formatted(_ value: Double, decimals: Int = 0) -> String {
+    String(format: "%.\(decimals)f", value)
+}

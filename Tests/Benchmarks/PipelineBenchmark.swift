@@ -1,0 +1,136 @@
+import ByteCoding
+import DeviceSimulation
+import EventLoops
+import FairPlay
+import Foundation
+import KeyCrypto
+import Licensing
+import Synchronization
+
+/// The whole way from a request's bytes to its CKC on one loop: token from the cache, RSA, key from SQLite, gate, CKC. No HTTP.
+struct PipelineBenchmark {
+    private static let goals: [SPCVersion: Double] = [.v1: 0.90, .v2: 0.97]
+    private let plan: BenchmarkPlan
+
+    init(_ plan: BenchmarkPlan) {
+        self.plan = plan
+    }
+
+    func run() async throws {
+        let folder = URL(filePath: NSTemporaryDirectory()).appending(path: "latchkey-benchmark-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let licensing = try await BenchmarkLicensing(
+            databasePath: folder.appending(path: "keys.db").path, requestCount: 1_000)
+        let group = try EventLoopGroup(count: 1)
+        defer { group.stop(within: .seconds(5)) }
+        for version in SPCVersion.allCases {
+            try await compare(version, licensing, on: group.loops[0])
+        }
+    }
+
+    /// Rounds alternate with `openssl speed`, because machines are noisy.
+    private func compare(_ version: SPCVersion, _ licensing: BenchmarkLicensing, on loop: LoopContext) async throws {
+        let bits = version == .v1 ? 1024 : 2048
+        var speeds: [Double] = []
+        var rates: [Double] = []
+        for _ in 0..<plan.rounds {
+            speeds.append(try OpenSSLSpeed.privateOperationsPerSecond(bits: bits, seconds: plan.secondsPerRound))
+            rates.append(try await measure(version, licensing, on: loop))
+        }
+        let ratio = zip(rates, speeds).map { $0 / $1 }.median
+        let goal = Self.goals[version] ?? 1
+        print(
+            """
+            SPC version \(version.rawValue), one core: openssl speed rsa\(bits) \(formatted(speeds.median)) operations/s, \
+            in-process CKCs \(formatted(rates.median))/s, ratio \(formatted(ratio, decimals: 3)) (goal \(goal))
+            """)
+    }
+
+    /// Licences per second with 16 requests in flight on one loop; every 97th is opened afterwards.
+    private func measure(
+        _ version: SPCVersion, _ licensing: BenchmarkLicensing, on loop: LoopContext
+    ) async throws -> Double {
+        let requests = licensing.requests[version] ?? []
+        let seconds = plan.secondsPerRound
+        let progress = Progress()
+        let start = ContinuousClock.now
+        await withCheckedContinuation { continuation in
+            let laneCount = 16
+            let finish = Finish(lanesLeft: laneCount, continuation)
+            for lane in 0..<laneCount {
+                loop.spawn {
+                    var index = lane
+                    while ContinuousClock.now - start < .seconds(seconds) {
+                        let position = index % requests.count
+                        let request = LicenseRequest(
+                            message: requests[position].message, token: licensing.tokens[index % licensing.tokens.count])
+                        do throws(LicenseError) {
+                            let now = BenchmarkLicensing.now
+                            let admission = try licensing.issuer.admit(request, now: now, on: loop)
+                            let license = try await licensing.issuer.issue(admission, now: now, on: loop)
+                            progress.note(license.ckc, position: position)
+                        } catch {
+                            progress.fail("\(error)")
+                        }
+                        index += laneCount
+                    }
+                    finish.laneEnded()
+                }
+            }
+        }
+        let elapsed = ContinuousClock.now - start
+        return try progress.rate(over: elapsed, requests)
+    }
+}
+
+/// Resumes when the last lane has ended.
+private final class Finish: Sendable {
+    private let lanesLeft: Mutex<Int>
+    private let continuation: CheckedContinuation<Void, Never>
+
+    init(lanesLeft: Int, _ continuation: CheckedContinuation<Void, Never>) {
+        self.lanesLeft = Mutex(lanesLeft)
+        self.continuation = continuation
+    }
+
+    func laneEnded() {
+        let isLast = lanesLeft.withLock { left in
+            left -= 1
+            return left == 0
+        }
+        if isLast { continuation.resume() }
+    }
+}
+
+/// How many licences came, some of them to be opened, and the first failure.
+private final class Progress: Sendable {
+    private struct State {
+        var count = 0
+        var samples: [(ckc: [UInt8], position: Int)] = []
+        var failure: String?
+    }
+
+    private let state = Mutex(State())
+
+    func note(_ ckc: [UInt8], position: Int) {
+        state.withLock { state in
+            state.count += 1
+            if state.count % 97 == 0 { state.samples.append((ckc, position)) }
+        }
+    }
+
+    func fail(_ reason: String) {
+        state.withLock { $0.failure = $0.failure ?? reason }
+    }
+
+    func rate(over elapsed: Duration, _ requests: [DeviceRequest]) throws -> Double {
+        let final = state.withLock { $0 }
+        if let failure = final.failure { throw BenchmarkError("a request was refused: \(failure)") }
+        let crypto = try CryptoContext()
+        for sample in final.samples {
+            try BenchmarkLicensing.check(sample.ckc, for: requests[sample.position], using: crypto)
+        }
+        return Double(final.count) / (elapsed / .seconds(1))
+    }
+}

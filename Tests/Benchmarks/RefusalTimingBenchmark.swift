@@ -1,0 +1,98 @@
+import DeviceSimulation
+import FairPlay
+import Foundation
+import KeyCrypto
+import TestSupport
+
+/// Whether the time of a refusal tells how far an SPC got (hardening T2): classes of bad SPCs, measured in turns, compared by Welch's t.
+///
+/// The check is itself checked: a variant of the server that stops at the first failure must be caught.
+struct RefusalTimingBenchmark {
+    /// The bound that is customary for such measurements.
+    private static let bound = 4.5
+    private let plan: BenchmarkPlan
+
+    init(_ plan: BenchmarkPlan) {
+        self.plan = plan
+    }
+
+    func run() throws {
+        let stand = try RefusalStand()
+        let reference = SPCFault.corruptedWrappedKey
+        var isUniform = true
+        for fault in [SPCFault.wrongIntegrity, .garbagePayload, .missingR2, .duplicateTagIdentical, .versionUsedNine] {
+            let t = try stand.compare(reference, fault, sampleCount: plan.timingSampleCount, returnsEarly: false)
+            isUniform = isUniform && abs(t) < Self.bound
+            print("refusal time, \(reference) against \(fault): t = \(formatted(t, decimals: 2)) (bound \(Self.bound))")
+        }
+        let caught = try stand.compare(
+            reference, .wrongIntegrity, sampleCount: plan.timingSampleCount, returnsEarly: true)
+        print("the same for a server that returns early: t = \(formatted(caught, decimals: 2)) (must exceed the bound)")
+        guard abs(caught) >= Self.bound else { throw BenchmarkError("the check would not notice an early return") }
+        guard isUniform else { throw BenchmarkError("refusals differ in time") }
+    }
+}
+
+/// One core's way from an envelope to its refusal.
+private final class RefusalStand {
+    private let crypto: CryptoContext
+    private let device: SimulatedDevice
+    private let credentials: CredentialSet
+    private let opener: SPCOpener
+    private let unwrapper = OpenSSLRSAUnwrapper(counting: RSAOperationCount())
+
+    init() throws {
+        let fixture = try TestCredential.shared.get()
+        crypto = try CryptoContext()
+        device = try fixture.makeDevice(.v1, using: crypto)
+        credentials = try CredentialSet([fixture.credential])
+        opener = try SPCOpener(using: crypto)
+    }
+
+    /// Measures both classes in turns, in an order by chance within each pair, and leaves out the slowest tenth, which is the machine's.
+    func compare(_ one: SPCFault, _ other: SPCFault, sampleCount: Int, returnsEarly: Bool) throws -> Double {
+        let first = try envelopes(with: one)
+        let second = try envelopes(with: other)
+        var times: [[Double]] = [[], []]
+        for sample in 0..<sampleCount {
+            let pair = [first[sample % first.count], second[sample % second.count]]
+            let isSwapped = Bool.random()
+            for turn in 0..<2 {
+                let index = isSwapped ? 1 - turn : turn
+                times[index].append(try measure(pair[index], returnsEarly: returnsEarly))
+            }
+        }
+        let limit = (times[0] + times[1]).sorted()[sampleCount * 2 * 9 / 10]
+        var test = WelchTest()
+        for time in times[0] where time < limit { test.add(first: time) }
+        for time in times[1] where time < limit { test.add(second: time) }
+        return test.t
+    }
+
+    /// Distinct SPCs of one size, so that only the fault differs.
+    private func envelopes(with fault: SPCFault) throws -> [SPCEnvelope] {
+        var options = DeviceOptions(version: .v1, assetID: Array("movie-1".utf8))
+        options.unknownBlockCount = 0
+        options.otherBlocks = (0..<10).map { DeviceBlock(0xABCD_0000_0000_0000 + $0, [UInt8](repeating: 1, count: 40)) }
+        options.shufflesBlocks = false
+        return try (0..<64).map { _ in try SPCEnvelope(parsing: device.makeRequest(options, with: fault).message) }
+    }
+
+    private func measure(_ envelope: SPCEnvelope, returnsEarly: Bool) throws -> Double {
+        let start = ContinuousClock.now
+        let key = try credentials.key(for: envelope)
+        let job = try opener.unwrapJob(for: envelope, with: key)
+        unwrapper.unwrap([job])
+        var wasRefused = returnsEarly && !job.isGenuine
+        if !wasRefused {
+            do throws(SPCError) {
+                _ = try opener.open(envelope, with: key, unwrapped: job)
+            } catch {
+                wasRefused = true
+            }
+        }
+        let elapsed = ContinuousClock.now - start
+        guard wasRefused else { throw BenchmarkError("a bad SPC was accepted") }
+        return elapsed / .nanoseconds(1)
+    }
+}

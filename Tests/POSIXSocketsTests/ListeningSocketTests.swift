@@ -1,0 +1,72 @@
+import POSIXSockets
+import Testing
+
+@Suite struct ListeningSocketTests {
+    static let loopback = SocketAddress.internet(.v4(0x7f00_0001), port: 0)
+
+    @Test(arguments: ["127.0.0.1:0", "[::1]:0"])
+    func resolvesPortZero(text: String) throws {
+        let listener = try ListeningSocket(exclusivelyOn: try #require(SocketAddress(text)))
+        #expect(listener.address.port != 0)
+        #expect(listener.address.isLoopback)
+    }
+
+    /// Two daemons must not share a port, although both set SO_REUSEPORT in the end.
+    @Test(arguments: [0, 1, 3])
+    func refusesAPortThatAnotherListenerHolds(siblings: Int) throws {
+        let first = try ListeningSocket(exclusivelyOn: Self.loopback)
+        let address = first.address
+        let others = try (0..<siblings).map { _ in SocketBox(try first.sibling()) }
+        #expect(throws: SocketError.addressInUse(address)) {
+            _ = try ListeningSocket(exclusivelyOn: address)
+        }
+        #expect(SocketError.addressInUse(address).description == "\(address) is in use by another listener")
+        #expect(others.allSatisfy { $0.socket.address == address })
+        #expect(first.address == address)
+    }
+
+    @Test func takesAPortAgainOnceItIsFree() throws {
+        var first = try ListeningSocket(exclusivelyOn: Self.loopback)
+        let address = first.address
+        first.close()
+        let second = try ListeningSocket(exclusivelyOn: address)
+        #expect(second.address == address)
+    }
+
+    /// A connection that the server closed first stays in TIME_WAIT, and must not hinder a restart.
+    @Test func takesAPortAgainWhileOldConnectionsLinger() throws {
+        var first = try ListeningSocket(exclusivelyOn: Self.loopback)
+        let address = first.address
+        let client = try ConnectedSocket(connectingTo: address)
+        var server = try accept(on: first)
+        server.close()
+        var buffer = [UInt8](repeating: 0, count: 1)
+        #expect(try waitToRead(client, &buffer) == .endOfInput)
+        first.close()
+        let second = try ListeningSocket(exclusivelyOn: address)
+        #expect(second.address == address)
+    }
+
+    @Test func refusesAnAddressOfAnotherMachine() throws {
+        // 192.0.2.0/24 is reserved for documentation (RFC 5737).
+        let address = try #require(SocketAddress("192.0.2.1:0"))
+        #expect(throws: SocketError.addressUnavailable(address)) { _ = try ListeningSocket(exclusivelyOn: address) }
+    }
+
+    @Test func hasNobodyToAcceptAtFirst() throws {
+        let listener = try ListeningSocket(exclusivelyOn: Self.loopback)
+        guard case .wouldBlock = listener.accept() else {
+            Issue.record("nobody has connected")
+            return
+        }
+    }
+}
+
+/// A socket in an array, which cannot hold what is not copyable.
+private final class SocketBox {
+    let socket: ListeningSocket
+
+    init(_ socket: consuming ListeningSocket) {
+        self.socket = socket
+    }
+}
