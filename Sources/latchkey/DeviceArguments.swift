@@ -1,4 +1,3 @@
-import ByteCoding
 import DeviceSimulation
 import FairPlay
 import KeyCrypto
@@ -51,14 +50,8 @@ enum DeviceArguments {
 
     /// 2 to 200 bytes.
     private static func assetIDBytes(_ text: String) throws(CommandError) -> [UInt8] {
-        let bytes: [UInt8]
-        if text.hasPrefix("hex:") {
-            guard let decoded = try? Hexadecimal.decode(String(text.dropFirst(4))) else {
-                throw .usage("--asset-id: what follows \"hex:\" is not hexadecimal")
-            }
-            bytes = decoded
-        } else {
-            bytes = Array(text.utf8)
+        guard let bytes = AssetIDText.bytes(text) else {
+            throw .usage("--asset-id: what follows \"hex:\" is not hexadecimal")
         }
         guard (2...200).contains(bytes.count) else { throw .usage("--asset-id takes 2 to 200 bytes") }
         return bytes

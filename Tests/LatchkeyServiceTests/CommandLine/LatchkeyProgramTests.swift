@@ -10,7 +10,8 @@ import Testing
 
     @Test(arguments: [
         [], ["init"], ["device"], ["device", "request"], ["device", "make-spc"], ["spc"], ["spc", "inspect"], ["ckc"],
-        ["ckc", "inspect"],
+        ["ckc", "inspect"], ["keys"], ["keys", "create"], ["keys", "import"], ["keys", "list"], ["token"],
+        ["token", "mint"],
     ])
     func helpsWithExamples(path: [String]) async throws {
         let run = try await LatchkeyProcess(arguments: path + ["--help"])
