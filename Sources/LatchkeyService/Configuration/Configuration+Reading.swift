@@ -2,8 +2,8 @@ import Entitlements
 import Glibc
 import Telemetry
 
-// Each section reads itself: one line for a field, and the rules that tie fields together below. A new field is a new line, with a
-// default, here and in Config/latchkey.json5.
+// Each section reads itself: one line for a field, and the rules that tie fields together below. A new field is a new
+// line, with a default, here and in Config/latchkey.json5.
 
 extension Configuration {
     init?(reading section: ConfigurationSection) {

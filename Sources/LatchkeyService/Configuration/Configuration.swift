@@ -5,8 +5,8 @@ package import Telemetry
 
 /// What the configuration file says, complete with defaults: names of files, never their contents.
 ///
-/// A value of this type is consistent in itself; whether the files hold what they should shows when `LoadedConfiguration` reads them.
-/// `Config/latchkey.json5` explains every field.
+/// A value of this type is consistent in itself; whether the files hold what they should shows when
+/// `LoadedConfiguration` reads them. `Config/latchkey.json5` explains every field.
 package struct Configuration: Equatable, Sendable {
     /// The name of this node in logs and metrics; the host name unless configured.
     package let node: String
@@ -84,7 +84,8 @@ package struct Configuration: Equatable, Sendable {
     package struct Entitlement: Equatable, Sendable {
         /// At least one; key ids differ across all of them.
         package let issuers: [Issuer]
-        /// By how much the clocks of an issuer and the server may differ: whole seconds, up to `IssuerSet.leewayMaximum`.
+        /// By how much the clocks of an issuer and the server may differ: whole seconds, up to
+        /// `IssuerSet.leewayMaximum`.
         package let leeway: Duration
     }
 

@@ -6,7 +6,8 @@ package enum ConfigurationError: Error, Equatable, Sendable {
     case unreadable(path: String, FileError)
     /// The file is not JSON5; the error names line and column.
     case malformed(path: String, JSONError)
-    /// The file can be read, and these are all the problems in it, or in what it names; at least one, in the order of the file.
+    /// The file can be read, and these are all the problems in it, or in what it names; at least one, in the order of
+    /// the file.
     case invalid(path: String, [ConfigurationProblem])
 
     /// All problems; empty where the file itself is one.
@@ -41,5 +42,15 @@ package struct ConfigurationProblem: Equatable, Sendable {
     func line(inFile file: String) -> String {
         let place = position.map { "\(file), \($0)" } ?? file
         return "\(place): \(path): \(fault)"
+    }
+}
+
+extension [ConfigurationProblem] {
+    /// The problems as the file has them; behind them those that have no place in it, as they were found.
+    var inOrderOfFile: [ConfigurationProblem] {
+        enumerated().sorted { left, right in
+            (left.element.position?.byteOffset ?? .max, left.offset)
+                < (right.element.position?.byteOffset ?? .max, right.offset)
+        }.map(\.element)
     }
 }

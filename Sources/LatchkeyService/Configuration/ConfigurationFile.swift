@@ -42,7 +42,7 @@ package struct ConfigurationFile: Sendable {
             root, directory: FilePath.directory(of: path), environment: environment)
         let configuration = reading.read(Configuration.init(reading:))
         guard let configuration, reading.problems.isEmpty else {
-            throw .invalid(path: path, reading.problemsInOrder)
+            throw .invalid(path: path, reading.problems.inOrderOfFile)
         }
         self.path = path
         self.configuration = configuration

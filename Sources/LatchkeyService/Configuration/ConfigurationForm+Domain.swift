@@ -32,7 +32,8 @@ extension ConfigurationForm<String> {
         }
     }
 
-    /// A key URI for packagers: ASCII that may stand between quotes in a playlist, with `{kid}` once and no other braces.
+    /// A key URI for packagers: ASCII that may stand between quotes in a playlist, with `{kid}` once and no other
+    /// braces.
     ///
     /// With the 36 characters of a UUID it must fit into the 200 bytes of an asset id.
     static var skdTemplate: ConfigurationForm {

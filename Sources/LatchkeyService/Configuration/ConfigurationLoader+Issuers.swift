@@ -30,7 +30,8 @@ extension ConfigurationLoader {
         }
     }
 
-    /// A public key; or a private one, of which the public part is used, so that one file can both mint and verify on a small set-up.
+    /// A public key; or a private one, of which the public part is used, so that one file can both mint and verify on a
+    /// small set-up.
     private mutating func es256Key(_ source: SecretSource, _ path: String) -> ES256PublicKey? {
         guard let contents = publicFile(source, path) else { return nil }
         let key = contents.withWipedArray { bytes in try? ES256PublicKey(parsing: bytes) }

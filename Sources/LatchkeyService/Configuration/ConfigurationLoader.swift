@@ -20,7 +20,7 @@ struct ConfigurationLoader {
 
     /// The error with every problem so far; nil where there is none.
     var error: ConfigurationError? {
-        problems.isEmpty ? nil : .invalid(path: file.path, problems)
+        problems.isEmpty ? nil : .invalid(path: file.path, problems.inOrderOfFile)
     }
 
     mutating func report(_ path: String, _ fault: ConfigurationFault) {

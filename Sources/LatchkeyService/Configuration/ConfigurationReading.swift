@@ -28,14 +28,6 @@ final class ConfigurationReading {
         return ConfigurationSection(path: "", position: root.position, object: object, in: self).read(read)
     }
 
-    /// The problems as the file has them, those of the environment last.
-    var problemsInOrder: [ConfigurationProblem] {
-        problems.enumerated().sorted { left, right in
-            let places = [left, right].map { ($0.element.position?.byteOffset ?? .max, $0.offset) }
-            return places[0] < places[1]
-        }.map(\.element)
-    }
-
     func report(_ path: String, at position: TextPosition?, _ fault: ConfigurationFault) {
         problems.append(ConfigurationProblem(path: path, position: position, fault: fault))
     }

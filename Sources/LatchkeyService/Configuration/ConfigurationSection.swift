@@ -1,9 +1,10 @@
 import ByteCoding
 
-/// An object of the configuration file while it is read: hands out its fields by name and type, and reports whatever is wrong with them.
+/// An object of the configuration file while it is read: hands out its fields by name and type, and reports whatever is
+/// wrong with them.
 ///
-/// A section reads all of its fields before it looks at any, so that one reading finds every problem. Fields that nobody asked for are
-/// unknown, and reported when the section has been read.
+/// A section reads all of its fields before it looks at any, so that one reading finds every problem. Fields that
+/// nobody asked for are unknown, and reported when the section has been read.
 final class ConfigurationSection {
     /// The way here, "" at the root.
     let path: String

@@ -3,10 +3,11 @@ import KeyCrypto
 
 /// Secrets of a fixed size as they lie in files.
 enum EncodedSecret {
-    /// The secret of `size` bytes that `contents` spell: as hexadecimal digits, as padded Base64, each with white space behind it at most,
-    /// or raw.
+    /// The secret of `size` bytes that `contents` spell: as hexadecimal digits, as padded Base64, each with white space
+    /// behind it at most, or raw.
     ///
-    /// Nil for anything else, and for raw bytes that are all hexadecimal digits: they are a key of half the size, written out.
+    /// Nil for anything else, and for raw bytes that are all hexadecimal digits: they are a key of half the size,
+    /// written out.
     static func decode(_ contents: borrowing SecretBytes, size: Int) -> SecretBytes? {
         contents.withWipedArray { bytes in
             if bytes.count == size {
@@ -34,7 +35,8 @@ enum EncodedSecret {
 }
 
 extension SecretBytes {
-    /// Lends the bytes as an array to a reader that takes nothing else, and overwrites it afterwards; `body` must not keep it.
+    /// Lends the bytes as an array to a reader that takes nothing else, and overwrites it afterwards; `body` must not
+    /// keep it.
     borrowing func withWipedArray<Result: ~Copyable, Failure: Error>(
         _ body: ([UInt8]) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -2,10 +2,11 @@ package import FairPlay
 import POSIXSockets
 
 extension LoadedConfiguration {
-    /// Everything about the listeners that would let strangers in, or see what they should not; no problem means that they may be opened.
+    /// Everything about the listeners that would let strangers in, or see what they should not; no problem means that
+    /// they may be opened.
     ///
-    /// As long as there is no TLS, no listener may leave this machine. Development material may not either, unless test credentials
-    /// are allowed, and neither may an admin listener without a token. Problems have no position.
+    /// As long as there is no TLS, no listener may leave this machine. Development material may not either, unless test
+    /// credentials are allowed, and neither may an admin listener without a token. Problems have no position.
     package static func checkListeners(
         _ listeners: Configuration.Listeners, credentials: CredentialSet, allowTestCredentials: Bool
     ) -> [ConfigurationProblem] {

@@ -5,8 +5,8 @@ package import POSIXSockets
 
 /// A configuration together with what its files hold: all that the daemon needs to serve, immutable and checked.
 ///
-/// Private keys belong to their certificates, no two credentials answer to one certificate hash, and no listener is open to strangers
-/// that should not be.
+/// Private keys belong to their certificates, no two credentials answer to one certificate hash, and no listener is
+/// open to strangers that should not be.
 package struct LoadedConfiguration: Sendable {
     package let configuration: Configuration
     package let credentials: CredentialSet
@@ -27,7 +27,8 @@ package struct LoadedConfiguration: Sendable {
 
     /// Reads every file that the configuration names and checks them against one another.
     ///
-    /// `environment` is where the sources of secrets look. Throws `ConfigurationError.invalid` with all problems at once.
+    /// `environment` is where the sources of secrets look. Throws `ConfigurationError.invalid` with all problems at
+    /// once.
     package static func load(
         _ file: ConfigurationFile, environment: [String: String]
     ) throws(ConfigurationError) -> LoadedConfiguration {

@@ -7,8 +7,8 @@ enum NearestName {
         return nearest.distance <= max(1, nearest.name.utf8.count / 3) ? nearest.name : nil
     }
 
-    /// How many bytes must be inserted, removed, replaced, or swapped with their neighbour, to make one text the other (optimal string
-    /// alignment). Of long texts only the beginning counts, which bounds the work.
+    /// How many bytes must be inserted, removed, replaced, or swapped with their neighbour, to make one text the other
+    /// (optimal string alignment). Of long texts only the beginning counts, which bounds the work.
     static func distance(_ one: String, _ other: String) -> Int {
         let one = Array(one.utf8.prefix(64))
         let other = Array(other.utf8.prefix(64))

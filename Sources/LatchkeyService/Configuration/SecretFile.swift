@@ -8,9 +8,9 @@ package enum SecretFile {
 
     /// The contents of a secret's file.
     ///
-    /// Symbolic links are followed; anything but a regular file is refused, and so is a file whose permissions are wider than 0640 (write
-    /// for the group, anything for others, execution). The file has 1 to `sizeMaximum` bytes. `environment` is where
-    /// `CREDENTIALS_DIRECTORY` and the variables of sources are looked up.
+    /// Symbolic links are followed; anything but a regular file is refused, and so is a file whose permissions are
+    /// wider than 0640 (write for the group, anything for others, execution). The file has 1 to `sizeMaximum` bytes.
+    /// `environment` is where `CREDENTIALS_DIRECTORY` and the variables of sources are looked up.
     package static func read(
         _ source: SecretSource, environment: [String: String]
     ) throws(FileError) -> SecretBytes {
@@ -18,7 +18,8 @@ package enum SecretFile {
             source.path(in: environment), sizeMaximum: sizeMaximum, permissions: .ownerAndGroup)
     }
 
-    /// An HS256 secret: the file's bytes as they are, and without the spaces and line ends behind them where the rest is visible ASCII.
+    /// An HS256 secret: the file's bytes as they are, and without the spaces and line ends behind them where the rest
+    /// is visible ASCII.
     ///
     /// Nothing is decoded, because issuers use what they call a secret as it is spelled.
     package static func readSharedSecret(
@@ -74,7 +75,8 @@ enum FileReading {
     static func read(
         _ path: String, sizeMaximum: Int, permissions: Permissions
     ) throws(FileError) -> SecretBytes {
-        // Swift lends the path as a C string for the call alone. Without O_NONBLOCK, opening a pipe would wait for a writer.
+        // Swift lends the path as a C string for the call alone. Without O_NONBLOCK, opening a pipe would wait for a
+        // writer.
         let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw failure(of: path) }
         defer { _ = Glibc.close(descriptor) }

@@ -12,7 +12,8 @@ package enum SecretSource: Hashable, Sendable {
 
     /// Reads a path, `credential:NAME` or `environment:VARIABLE`; a relative path is relative to `directory`.
     ///
-    /// Nil for an empty path or one with a zero byte, and for a name or a variable that cannot exist.
+    /// Nil for an empty path or one with a zero byte, for a name or a variable that cannot exist, and for what looks
+    /// like a secret itself: messages name paths. A file with such a name can be written as `./NAME`.
     package init?(_ text: String, relativeTo directory: String) {
         if let name = text.suffix(after: "credential:") {
             guard Self.isCredentialName(name) else { return nil }
@@ -21,7 +22,9 @@ package enum SecretSource: Hashable, Sendable {
             guard Self.isVariableName(variable) else { return nil }
             self = .environment(variable: variable)
         } else {
-            guard (1...Self.pathSizeMaximum).contains(text.utf8.count), !text.utf8.contains(0) else { return nil }
+            guard (1...Self.pathSizeMaximum).contains(text.utf8.count), !text.utf8.contains(0),
+                !Self.looksLikeASecret(text)
+            else { return nil }
             self = .file(path: FilePath.resolve(text, relativeTo: directory))
         }
     }
@@ -30,6 +33,13 @@ package enum SecretSource: Hashable, Sendable {
     private static func isCredentialName(_ name: String) -> Bool {
         (1...255).contains(name.utf8.count) && name != "." && name != ".."
             && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":") }
+    }
+
+    /// 16 bytes or more in hexadecimal digits, padded Base64, or PEM.
+    private static func looksLikeASecret(_ text: String) -> Bool {
+        let isHexadecimal = text.utf8.count >= 32 && text.allSatisfy(\.isHexDigit)
+        return isHexadecimal || (text.hasSuffix("=") && !text.utf8.contains(UInt8(ascii: ".")))
+            || text.hasPrefix("-----")
     }
 
     private static func isVariableName(_ name: String) -> Bool {

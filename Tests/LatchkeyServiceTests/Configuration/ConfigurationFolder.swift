@@ -1,0 +1,124 @@
+import Foundation
+import KeyCrypto
+import LatchkeyService
+
+/// Keys and certificates, made once for all tests of the configuration.
+struct ConfigurationMaterial {
+    static let shared: Result<ConfigurationMaterial, any Error> = Result { try ConfigurationMaterial() }
+
+    let key1024: RSAPrivateKey
+    let key2048: RSAPrivateKey
+    let otherKey1024: RSAPrivateKey
+    let tokenKey: ES256PrivateKey
+
+    private init() throws {
+        key1024 = try .generate(bits: 1024)
+        key2048 = try .generate(bits: 2048)
+        otherKey1024 = try .generate(bits: 1024)
+        tokenKey = try .generate()
+    }
+
+    static func certificate(for key: RSAPrivateKey) throws -> [UInt8] {
+        try Certificate.makeDevelopment(for: key, commonName: "test", now: 1_700_000_000).der
+    }
+}
+
+/// A folder of a test's own with a complete set of files; it goes with its last owner.
+final class ConfigurationFolder: Sendable {
+    let path: String
+
+    init() throws {
+        let material = try ConfigurationMaterial.shared.get()
+        path = NSTemporaryDirectory() + "latchkey-configuration-" + UUID().uuidString
+        for folder in ["fairplay", "secrets"] {
+            try FileManager.default.createDirectory(atPath: "\(path)/\(folder)", withIntermediateDirectories: true)
+        }
+        try write("fairplay/certificate-1024.der", ConfigurationMaterial.certificate(for: material.key1024))
+        try write("fairplay/certificate-2048.der", ConfigurationMaterial.certificate(for: material.key2048))
+        try write("fairplay/private-key-1024.pem", material.key1024.privatePEM().revealed())
+        try write("fairplay/private-key-2048.pem", material.key2048.privatePEM().revealed())
+        try write("fairplay/application-secret.hex", "101112131415161718191a1b1c1d1e1f\n")
+        try write("secrets/key-encryption-key", String(repeating: "5a", count: 32) + "\n")
+        try write("secrets/token-signing-key.pem", material.tokenKey.privatePEM().revealed())
+        try write("secrets/admin-token", "0123456789abcdef0123456789abcdef\n")
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    func write(_ name: String, _ bytes: [UInt8], mode: Int = 0o600) throws {
+        let file = "\(path)/\(name)"
+        try Data(bytes).write(to: URL(fileURLWithPath: file))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+    }
+
+    func write(_ name: String, _ text: String, mode: Int = 0o600) throws {
+        try write(name, Array(text.utf8), mode: mode)
+    }
+
+    /// What the configuration with this text gives, as if it lay in the folder.
+    func load(_ text: String, environment: [String: String] = [:]) throws -> LoadedConfiguration {
+        let file = try ConfigurationFile(
+            parsing: Array(text.utf8), path: "\(path)/latchkey.json5", environment: environment)
+        return try .load(file, environment: environment)
+    }
+
+    /// The problems that loading it gives.
+    func problems(_ text: String, environment: [String: String] = [:]) -> [ConfigurationProblem] {
+        do {
+            _ = try load(text, environment: environment)
+            return []
+        } catch let error as ConfigurationError {
+            return error.problems
+        } catch {
+            return []
+        }
+    }
+}
+
+/// Configurations as texts; each part stands on a line of its own, so that a test can name the line.
+enum ConfigurationText {
+    static let credential = """
+        name: "main", certificate1024: "fairplay/certificate-1024.der", privateKey1024: "fairplay/private-key-1024.pem", \
+        certificate2048: "fairplay/certificate-2048.der", privateKey2048: "fairplay/private-key-2048.pem", \
+        applicationSecret: "fairplay/application-secret.hex"
+        """
+    static let key = #"kid: "k1", algorithm: "ES256", key: "secrets/token-signing-key.pem""#
+    static let issuer = #"issuer: "https://portal.example""#
+
+    /// Line 2 has a credential, line 3 other fields of `fairplay`, line 4 an issuer, line 5 other fields of
+    /// `entitlement`, line 6 the rest.
+    static func make(
+        credential: String = credential, fairplay: String = "", issuer: String = issuer, key: String = key,
+        entitlement: String = "", rest: String = ""
+    ) -> String {
+        """
+        {
+          fairplay: { credentials: [{ \(credential) }],
+            \(fairplay) },
+          entitlement: { issuers: [{ \(issuer), keys: [{ \(key) }] }],
+            \(entitlement) },
+          \(rest)
+        }
+        """
+    }
+
+    /// Its configuration, as if it lay at `/etc/latchkey/latchkey.json5`.
+    static func parse(_ text: String, environment: [String: String] = [:]) throws(ConfigurationError)
+        -> ConfigurationFile
+    {
+        try ConfigurationFile(
+            parsing: Array(text.utf8), path: "/etc/latchkey/latchkey.json5", environment: environment)
+    }
+
+    /// The problems of the text alone.
+    static func problems(_ text: String, environment: [String: String] = [:]) -> [ConfigurationProblem] {
+        do throws(ConfigurationError) {
+            _ = try parse(text, environment: environment)
+            return []
+        } catch {
+            return error.problems
+        }
+    }
+}

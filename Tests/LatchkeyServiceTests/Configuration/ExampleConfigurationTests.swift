@@ -1,0 +1,66 @@
+import Entitlements
+import Foundation
+import HTTPMessages
+import Telemetry
+import Testing
+
+@testable import LatchkeyService
+
+/// `Config/latchkey.json5` is the documentation of the fields, so it must be complete and true.
+@Suite struct ExampleConfigurationTests {
+    private static let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../../Config/latchkey.json5").standardizedFileURL.path
+
+    private let file: ConfigurationFile
+
+    init() throws {
+        file = try ConfigurationFile(path: Self.path, environment: [:])
+    }
+
+    @Test func itsValuesAreTheDefaults() throws {
+        let example = file.configuration
+        let directory = FilePath.directory(of: Self.path)
+        let defaults = try ConfigurationFile(
+            parsing: Array(ConfigurationText.make().utf8), path: Self.path, environment: [:]
+        ).configuration
+
+        #expect(example.listeners.public == defaults.listeners.public)
+        #expect(example.listeners.admin.map(\.address) == defaults.listeners.admin.map(\.address))
+        #expect(example.fairplay == defaults.fairplay)
+        #expect(example.keys == defaults.keys)
+        #expect(example.storage == defaults.storage)
+        #expect(example.entitlement == defaults.entitlement)
+        #expect(example.limits.http == defaults.limits.http)
+        #expect(example.limits.tokenCacheCapacity == defaults.limits.tokenCacheCapacity)
+        #expect(example.logging == defaults.logging)
+        #expect(example.storage.databasePath == directory + "/latchkey.db")
+    }
+
+    @Test func itHasEveryLimit() {
+        let names = Mirror(reflecting: HTTPLimits()).children.compactMap(\.label) + ["tokenCacheCapacity", "loopCount"]
+        #expect(names.count > 2)
+        #expect(names.filter { file.positions["limits.\($0)"] == nil } == [])
+    }
+
+    @Test(arguments: [
+        "node", "listeners.public[0].address", "listeners.admin[0].address", "listeners.admin[0].tokenFile",
+        "publicURL",
+        "fairplay.credentials[0].name", "fairplay.credentials[0].certificate1024",
+        "fairplay.credentials[0].privateKey1024", "fairplay.credentials[0].certificate2048",
+        "fairplay.credentials[0].privateKey2048", "fairplay.credentials[0].applicationSecret",
+        "fairplay.protocolVersions", "fairplay.allowTestCredentials", "keys.keyEncryptionKey", "keys.skdTemplate",
+        "storage.url", "entitlement.issuers[0].issuer", "entitlement.issuers[0].audience",
+        "entitlement.issuers[0].dialect", "entitlement.issuers[0].keys[0].kid",
+        "entitlement.issuers[0].keys[0].algorithm", "entitlement.issuers[0].keys[0].key",
+        "entitlement.issuers[0].maximumLife", "entitlement.leeway", "logging.level",
+    ])
+    func itHasEveryField(path: String) {
+        #expect(file.positions[path] != nil)
+    }
+
+    @Test func itNamesEveryOverrideAndLevel() throws {
+        let text = try String(contentsOfFile: Self.path, encoding: .utf8)
+        #expect(EnvironmentOverride.allCases.filter { !text.contains($0.rawValue) } == [])
+        #expect(LogLevel.allCases.filter { !text.contains("\"\($0.rawValue)\"") } == [])
+    }
+}
