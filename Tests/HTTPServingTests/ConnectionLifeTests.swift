@@ -86,7 +86,7 @@ import Testing
         // Idle connections end at once, and nobody new is let in.
         #expect(idle.receiveAll() == "")
         server.wait(forConnections: 1)
-        #expect(throws: (any Error).self) { try server.connect() }
+        #expect(throws: NotConnected.self) { try server.connect() }
         #expect(drained.all.isEmpty)
         server.handler.gate.open()
         #expect(suspended.receiveAll() == response("200 OK", "later", closes))
