@@ -111,6 +111,11 @@ package struct HTTP1Connection: Sendable {
 
     /// It is time to look at input that came early: after a response, once others had their turn.
     package mutating func resume() -> Action {
+        switch state {
+        case .waiting, .head, .sizedBody, .chunkedBody: break
+        case .answering, .writing: return .read
+        case .closed: return .close
+        }
         guard !early.isEmpty else { return .read }
         var bytes = early
         early = []

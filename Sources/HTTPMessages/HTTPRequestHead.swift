@@ -10,6 +10,20 @@ package struct HTTPRequestHead: Equatable, Sendable {
     package let keepsAlive: Bool
     /// Whether the client may wait for `100 Continue` before it sends the body (RFC 9110 section 10.1.1).
     package let expectsContinue: Bool
+
+    /// A head from its parts: what another protocol version has read, or a test of a handler makes up.
+    package init(
+        method: HTTPMethod, target: HTTPTarget, version: HTTPVersion = .http11, fields: HTTPFields = HTTPFields(),
+        framing: HTTPBodyFraming = .none, keepsAlive: Bool = true, expectsContinue: Bool = false
+    ) {
+        self.method = method
+        self.target = target
+        self.version = version
+        self.fields = fields
+        self.framing = framing
+        self.keepsAlive = keepsAlive
+        self.expectsContinue = expectsContinue
+    }
 }
 
 /// What a request asks for, as it came: nothing is percent-decoded or normalised.

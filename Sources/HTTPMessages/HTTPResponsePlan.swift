@@ -13,6 +13,11 @@ package struct HTTPResponsePlan: Equatable, Sendable {
     /// Whether the body is announced but not sent, because the request was HEAD.
     package let omitsBody: Bool
     package var connection: Connection
+
+    package init(omitsBody: Bool, connection: Connection) {
+        self.omitsBody = omitsBody
+        self.connection = connection
+    }
 }
 
 extension HTTPResponse {

@@ -40,7 +40,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
 
     /// The request that is being answered, for the observer.
     private struct Exchange {
-        let method: HTTPMethod?
+        let method: HTTPMethod
         let startedAt: LoopInstant
         var status: HTTPStatus?
     }
@@ -288,8 +288,9 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
 
     private func finishResponse() {
         let now = loop.now
-        if let exchange, let method = exchange.method, let status = exchange.status {
-            listener.observer.requestFinished(peer, method: method, status: status, after: now - exchange.startedAt)
+        if let exchange, let status = exchange.status {
+            listener.observer.requestFinished(
+                peer, method: exchange.method, status: status, after: now - exchange.startedAt)
         }
         exchange = nil
         let action = machine.responseSent()

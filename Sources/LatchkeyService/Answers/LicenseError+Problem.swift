@@ -5,21 +5,21 @@ import Licensing
 
 /// The one place that decides what a client hears about a licence that was not issued.
 extension Problem {
-    init(_ error: LicenseError) {
+    init(for error: LicenseError) {
         switch error {
         case .tokenMissing: self.init(.tokenMissing)
-        case .entitlement(let error): self.init(error)
+        case .entitlement(let error): self.init(for: error)
         case .spc(let error): self.init(Self.code(of: error))
         case .contentUnknown: self.init(.contentMismatch)
         case .keyNotFound: self.init(.keyNotFound)
-        case .store(let error): self.init(error)
+        case .store(let error): self.init(for: error)
         case .terms(.durationNeedsPlaybackState): self.init(.termsNotExpressible)
         case .terms(.hdcpTypeUnsupported): self.init(.securityLevel)
         case .internalFailure: self.init(.internalError)
         }
     }
 
-    private init(_ error: EntitlementError) {
+    private init(for error: EntitlementError) {
         guard let code = ProblemCode(rawValue: error.code) else {
             preconditionFailure("every code of the gate is in the table: \(error.code)")
         }
@@ -38,7 +38,7 @@ extension Problem {
         }
     }
 
-    private init(_ error: StoreError) {
+    private init(for error: StoreError) {
         switch error {
         case .contentAmbiguous: self.init(.keyNotFound)
         case .unavailable: self.init(.storageUnavailable, retryAfterSeconds: 2)

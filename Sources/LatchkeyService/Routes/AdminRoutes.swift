@@ -27,7 +27,7 @@ struct AdminRoutes: HTTPHandler {
     }
 
     func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse {
-        Problem(problem).response(requestID: requestIDs.next(on: loop), time: clock.wallTime)
+        Problem(for: problem).response(requestID: requestIDs.next(on: loop), time: clock.wallTime)
     }
 
     /// Compared in constant time.

@@ -61,7 +61,7 @@ struct LicenseEndpoint: Sendable {
     }
 
     private func refuse(_ error: LicenseError, _ id: RequestID, version: SPCVersion? = nil) -> HTTPResponse {
-        refuse(Problem(error), error.cause, id, version: version)
+        refuse(Problem(for: error), error.cause, id, version: version)
     }
 
     private func refuse(

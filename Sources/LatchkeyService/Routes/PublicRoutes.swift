@@ -30,7 +30,7 @@ struct PublicRoutes: HTTPHandler {
     }
 
     func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse {
-        Problem(problem).response(requestID: requestIDs.next(on: loop), time: clock.wallTime)
+        Problem(for: problem).response(requestID: requestIDs.next(on: loop), time: clock.wallTime)
     }
 
     private func refuse(_ code: ProblemCode, _ id: RequestID, allow: String? = nil) -> HTTPAnswer {

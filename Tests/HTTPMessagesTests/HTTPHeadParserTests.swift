@@ -1,0 +1,224 @@
+import HTTPMessages
+import Testing
+
+@Suite struct HTTPHeadParserTests {
+    static let request =
+        "POST /fps/license?kid=1&a=%20 HTTP/1.1\r\nHost: keys.example:8443\r\nX-Empty:\r\nX-Twice: a\r\n"
+        + "x-twice:  b \t\r\nContent-Length: 5\r\nAuthorization: Bearer abc\r\n\r\n"
+
+    @Test func readsEveryPart() throws {
+        let parsed = try #require(try parse(Self.request + "hello"))
+        let head = parsed.head
+        #expect(parsed.size == Self.request.utf8.count)
+        #expect(head.method == .post)
+        #expect(head.version == .http11)
+        #expect(head.target == HTTPTarget(path: "/fps/license", query: "kid=1&a=%20"))
+        #expect(head.target.raw == "/fps/license?kid=1&a=%20")
+        #expect(head.fields["host"] == "keys.example:8443")
+        #expect(head.fields["X-EMPTY"] == "")
+        #expect(head.fields.values(of: "X-Twice") == ["a", "b"])
+        #expect(head.framing == .length(5))
+        #expect(head.keepsAlive)
+        #expect(!head.expectsContinue)
+    }
+
+    @Test(arguments: 0..<request.utf8.count)
+    func waitsForTheRestOfEveryTruncation(length: Int) throws {
+        #expect(try parse(Array(Self.request.utf8.prefix(length))) == nil)
+    }
+
+    @Test func readsTheSameByteByByte() throws {
+        let bytes = Array(Self.request.utf8)
+        var parser = HTTPHeadParser(limits: HTTPLimits())
+        for length in 0..<bytes.count {
+            let early = try parser.parse(bytes.span.extracting(first: length))
+            #expect(early == nil)
+        }
+        let last = try parser.parse(bytes.span)
+        let whole = try parse(bytes)
+        #expect(last?.head == whole?.head)
+        #expect(last?.size == whole?.size)
+    }
+
+    @Test(arguments: [
+        ("GET / HTTP/1.0\r\n\r\n", false), ("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", true),
+        ("GET / HTTP/1.0\r\nConnection: foo, Keep-Alive\r\n\r\n", true),
+        ("GET / HTTP/1.0\r\nConnection: keep-alive, close\r\n\r\n", false), ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", true),
+        ("GET / HTTP/1.1\r\nHost: a\r\nConnection: CLOSE\r\n\r\n", false),
+        ("GET / HTTP/1.1\r\nHost: a\r\nConnection: x ,\tclose\r\n\r\n", false),
+        ("GET / HTTP/1.1\r\nHost: a\r\nConnection: keep-alive\r\nConnection: close\r\n\r\n", false),
+        ("GET / HTTP/1.1\r\nHost: a\r\nConnection: closed\r\n\r\n", true),
+    ])
+    func knowsWhetherTheConnectionStays(text: String, stays: Bool) throws {
+        #expect(try #require(try parse(text)).head.keepsAlive == stays)
+    }
+
+    @Test(arguments: [
+        ("/", "/", nil), ("/a/b%2Fc", "/a/b%2Fc", nil), ("/?", "/", ""), ("/a?b?c", "/a", "b?c"), ("//a", "//a", nil),
+        ("/a?{|}\\^`'", "/a", "{|}\\^`'"), ("http://a/b?c", "/b", "c"), ("HTTP://A", "/", nil),
+        ("https://a?x", "/", "x"),
+        ("/..//./%zz", "/..//./%zz", nil),
+    ])
+    func splitsTargets(text: String, path: String, query: String?) throws {
+        let head = try #require(try parse("GET \(text) HTTP/1.1\r\nHost: a\r\n\r\n")).head
+        #expect(head.target == HTTPTarget(path: path, query: query))
+    }
+
+    @Test(arguments: ["*", "http://a"])
+    func readsAnAsteriskForOptions(target: String) throws {
+        let head = try #require(try parse("OPTIONS \(target) HTTP/1.1\r\nHost: a\r\n\r\n")).head
+        #expect(head.target == HTTPTarget(path: "*"))
+    }
+
+    @Test(arguments: HTTPMethod.allCases)
+    func knowsItsMethods(method: HTTPMethod) throws {
+        #expect(try #require(try parse("\(method.rawValue) / HTTP/1.1\r\nHost: a\r\n\r\n")).head.method == method)
+    }
+
+    @Test(arguments: ["a", "a:1", "a:", "1.2.3.4:65535", "[::1]", "[::1]:80", "a_b.c-d~", "%41", "A.B:8443"])
+    func acceptsHosts(host: String) throws {
+        #expect(try parse("GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n") != nil)
+    }
+
+    @Test func ignoresOneEmptyLineBefore() throws {
+        #expect(try parse("\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n") != nil)
+    }
+
+    @Test(arguments: [
+        ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: Chunked\r\n\r\n", HTTPBodyFraming.chunked),
+        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 000000000000000012\r\n\r\n", .length(12)),
+        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n", HTTPBodyFraming.none),
+        ("POST / HTTP/1.1\r\nHost: a\r\n\r\n", HTTPBodyFraming.none),
+        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 999999999999999999\r\n\r\n", .length(999_999_999_999_999_999)),
+    ])
+    func framesBodies(text: String, framing: HTTPBodyFraming) throws {
+        #expect(try #require(try parse(text)).head.framing == framing)
+    }
+
+    @Test(arguments: [
+        ("Expect: 100-continue\r\nContent-Length: 1\r\n", "1.1", true),
+        ("Expect: 100-Continue\r\nContent-Length: 1\r\n", "1.1", true),
+        ("Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n", "1.1", true),
+        ("Expect: 100-continue\r\n", "1.1", false),
+        ("Expect: 100-continue\r\nContent-Length: 1\r\n", "1.0", false), ("Content-Length: 1\r\n", "1.1", false),
+    ])
+    func knowsWhoWaitsForContinue(fields: String, version: String, expects: Bool) throws {
+        let head = try #require(try parse("POST / HTTP/\(version)\r\nHost: a\r\n\(fields)\r\n")).head
+        #expect(head.expectsContinue == expects)
+    }
+
+    /// Whatever the bytes are, the parser answers; a changed byte is either read alike in one go and byte by byte, or refused alike.
+    @Test(arguments: [1, 2, UInt64.random(in: 3...(.max))])
+    func judgesDamagedHeadsAlikeHoweverTheyArrive(seed: UInt64) {
+        print("HTTPHeadParserTests seed \(seed)")
+        var random = SplitMix(state: seed)
+        for _ in 0..<500 {
+            var bytes = Array(Self.request.utf8)
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            let whole = outcome(bytes, steps: [bytes.count])
+            let cut = Int.random(in: 0...bytes.count, using: &random)
+            #expect(outcome(bytes, steps: [cut, bytes.count]) == whole)
+            #expect(outcome(bytes, steps: Array(0...bytes.count)) == whole)
+        }
+    }
+
+    private func outcome(_ bytes: [UInt8], steps: [Int]) -> Result<HTTPRequestHead?, HTTPProblem> {
+        var parser = HTTPHeadParser(limits: HTTPLimits())
+        do throws(HTTPProblem) {
+            for step in steps {
+                if let (head, _) = try parser.parse(bytes.span.extracting(first: step)) { return .success(head) }
+            }
+            return .success(nil)
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+@Suite struct HTTPHeadLimitsTests {
+    private func limits(_ change: (inout HTTPLimits) -> Void) -> HTTPLimits {
+        var limits = HTTPLimits()
+        change(&limits)
+        return limits
+    }
+
+    @Test(arguments: [(-1, false), (0, true), (1, true)])
+    func limitsTheHead(excess: Int, isAllowed: Bool) throws {
+        let text = "GET / HTTP/1.1\r\nHost: a\r\nX: yyyyyyyyyy\r\n\r\n"
+        let limits = limits { $0.headSizeMaximum = text.utf8.count + excess }
+        if isAllowed {
+            #expect(try parse(text, limits) != nil)
+        } else {
+            #expect(throws: HTTPProblem.headTooLarge) { try parse(text, limits) }
+        }
+    }
+
+    /// A head that never ends is refused when the limit is reached, not when it is complete.
+    @Test(arguments: [16 * 1024 - 1, 16 * 1024, 20_000])
+    func refusesAnEndlessHead(size: Int) throws {
+        let text = "GET / HTTP/1.1\r\nHost: a\r\nX: " + String(repeating: "y", count: size - 28)
+        if size < 16 * 1024 {
+            #expect(try parse(text) == nil)
+        } else {
+            #expect(throws: HTTPProblem.headTooLarge) { try parse(text) }
+        }
+    }
+
+    @Test(arguments: [(0, true), (99, true), (100, false)])
+    func limitsTheFields(besidesHost: Int, isAllowed: Bool) throws {
+        let text = "GET / HTTP/1.1\r\nHost: a\r\n" + String(repeating: "X: y\r\n", count: besidesHost) + "\r\n"
+        if isAllowed {
+            #expect(try #require(try parse(text)).head.fields.count == besidesHost + 1)
+        } else {
+            #expect(throws: HTTPProblem.headTooLarge) { try parse(text) }
+        }
+    }
+
+    @Test(arguments: [(1, true), (8192, true), (8193, false), (16_000, false), (17_000, false)])
+    func limitsTheTarget(size: Int, isAllowed: Bool) throws {
+        let text = "GET /" + String(repeating: "a", count: size - 1) + " HTTP/1.1\r\nHost: a\r\n\r\n"
+        if isAllowed {
+            #expect(try parse(text) != nil)
+        } else {
+            #expect(throws: HTTPProblem.targetTooLong) { try parse(text) }
+        }
+    }
+
+    @Test func refusesALongTargetBeforeItEnds() throws {
+        #expect(throws: HTTPProblem.targetTooLong) { try parse("GET /" + String(repeating: "a", count: 8192)) }
+        #expect(throws: HTTPProblem.headTooLarge) { try parse(String(repeating: "G", count: 17_000)) }
+        #expect(throws: HTTPProblem.headTooLarge) {
+            try parse("GET / HTTP/1.1" + String(repeating: "1", count: 17_000))
+        }
+    }
+}
+
+/// Parses a head that arrives in one piece.
+func parse(_ text: String, _ limits: HTTPLimits = HTTPLimits()) throws(HTTPProblem) -> ParsedHead? {
+    try parse(Array(text.utf8), limits)
+}
+
+func parse(_ bytes: [UInt8], _ limits: HTTPLimits = HTTPLimits()) throws(HTTPProblem) -> ParsedHead? {
+    var parser = HTTPHeadParser(limits: limits)
+    return try parser.parse(bytes.span).map { ParsedHead(head: $0.head, size: $0.size) }
+}
+
+struct ParsedHead: Equatable {
+    let head: HTTPRequestHead
+    let size: Int
+}
+
+/// A small generator with a seed, so that a failure can be repeated.
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}

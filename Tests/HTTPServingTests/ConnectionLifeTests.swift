@@ -1,0 +1,142 @@
+import HTTPMessages
+import Testing
+
+@testable import EventLoops
+@testable import HTTPServing
+
+/// What becomes of connections, tasks and memory when something ends early.
+@Suite struct ConnectionLifeTests {
+    @Test(arguments: [false, true])
+    func leaksNothingWhenAClientGoesWhileItsRequestIsSuspended(isReset: Bool) throws {
+        let server = try TestServer()
+        for number in 1...10 {
+            let client = try server.connect()
+            client.send(get("/later"))
+            server.handler.gate.waitForTasks(number)
+            if isReset { client.resetOnClose() }
+        }
+        if isReset {
+            // A reset is noticed at once; the objects wait for their tasks.
+            server.wait(forConnections: 0)
+            #expect(server.server.connectionObjectCount == 10)
+        }
+        #expect(server.group.liveTaskCount == 10)
+        server.handler.gate.open()
+        server.wait(forConnections: 0)
+        #expect(server.handler.answered.wait(for: 10).count == 10)
+        server.settle()
+        #expect(server.group.liveTaskCount == 0)
+        #expect(server.server.connectionCount == 0)
+        #expect(server.server.connectionObjectCount == 0)
+        // The listener alone is left.
+        #expect(server.group.registrationCount == 1)
+        #expect(server.group.loops[0].timerCount == 0)
+    }
+
+    @Test func freesAConnectionThatCloses() throws {
+        let server = try TestServer()
+        do {
+            let client = try server.connect()
+            client.send(get("/now"))
+            #expect(client.receive(until: "now") == response("200 OK", "now"))
+            #expect(server.server.connectionObjectCount == 1)
+        }
+        server.wait(forConnections: 0)
+        #expect(server.server.connectionObjectCount == 0)
+        #expect(server.group.loops[0].timerCount == 0)
+    }
+
+    @Test(arguments: [0, 1, 3])
+    func limitsConnections(maximum: Int) throws {
+        let server = try TestServer { $0.connectionsMaximum = maximum }
+        let clients = try (0..<maximum).map { _ in try server.connect() }
+        server.wait(forConnections: maximum)
+        let refused = try server.connect()
+        #expect(server.observer.refusedConnections.wait(for: 1) == [.tooManyConnections])
+        #expect(refused.receiveAll() == "")
+        #expect(server.server.connectionCount == maximum)
+        #expect(clients.count == maximum)
+    }
+
+    @Test func limitsConnectionsFromOneAddress() throws {
+        let server = try TestServer { $0.connectionsPerAddressMaximum = 2 }
+        let first = try server.connect(from: 0x7f00_0002)
+        let second = try server.connect(from: 0x7f00_0002)
+        let third = try server.connect(from: 0x7f00_0002)
+        let other = try server.connect(from: 0x7f00_0003)
+        #expect(server.observer.refusedConnections.wait(for: 1) == [.tooManyConnectionsFromAddress])
+        #expect(third.receiveAll() == "")
+        for client in [first, second, other] {
+            client.send(get("/now"))
+            #expect(client.receive(until: "now") == response("200 OK", "now"))
+        }
+        #expect(server.server.connectionCount == 3)
+    }
+
+    @Test func drainsInOrder() throws {
+        let server = try TestServer()
+        let idle = try server.connect()
+        let suspended = try server.connect()
+        suspended.send(get("/later"))
+        server.wait(forConnections: 2)
+        server.handler.gate.waitForTasks(1)
+        let drained = Log<DrainReport>()
+        let http = server.server
+        Background.run { drained.append(http.drain(within: .seconds(30))) }
+        // Idle connections end at once, and nobody new is let in.
+        #expect(idle.receiveAll() == "")
+        server.wait(forConnections: 1)
+        #expect(throws: NotConnected.self) { try server.connect() }
+        #expect(drained.all.isEmpty)
+        server.handler.gate.open()
+        #expect(suspended.receiveAll() == response("200 OK", "later", closes))
+        suspended.finish()
+        #expect(drained.wait(for: 1) == [DrainReport(cutOffConnectionCount: 0)])
+        #expect(server.group.registrationCount == 0)
+    }
+
+    @Test func cutsOffWhatIsLeftWhenTheDrainIsOver() throws {
+        let server = try TestServer()
+        let suspended = try server.connect()
+        suspended.send(get("/later"))
+        server.handler.gate.waitForTasks(1)
+        #expect(server.server.drain(within: .zero) == DrainReport(cutOffConnectionCount: 1))
+        #expect(suspended.receiveAll() == "")
+        #expect(server.server.connectionCount == 0)
+        // The task still runs to its end, and then nothing is left.
+        server.handler.gate.open()
+        #expect(server.handler.answered.wait(for: 1) == ["on its loop"])
+        server.settle()
+        #expect(server.server.connectionObjectCount == 0)
+        #expect(server.server.drain(within: .zero) == DrainReport(cutOffConnectionCount: 0))
+    }
+
+    /// The loops may be stopped without a drain: suspended requests are finished, their connections are gone.
+    @Test func stopsWithSuspendedRequests() throws {
+        let server = try TestServer(loopCount: 2)
+        let clients = try (0..<6).map { _ in try server.connect() }
+        for client in clients { client.send(get("/later")) }
+        server.handler.gate.waitForTasks(6)
+        let (group, reports) = (server.group, Log<StopReport>())
+        Background.run { reports.append(group.stop(within: .seconds(60))) }
+        for client in clients { #expect(client.receiveAll() == "") }
+        server.handler.gate.open()
+        #expect(reports.wait(for: 1) == [StopReport(abandonedTaskCount: 0)])
+        #expect(server.server.connectionCount == 0)
+        #expect(server.server.connectionObjectCount == 0)
+        #expect(server.group.registrationCount == 0)
+    }
+}
+
+/// Threads for what blocks.
+enum Background {
+    static func run(_ body: @escaping @Sendable () -> Void) {
+        do throws(EventLoopError) {
+            let group = try EventLoopGroup(count: 1)
+            // Never stopped: the thread is the price of a call that may last longer than this one.
+            group.loops[0].execute(body)
+        } catch {
+            preconditionFailure("no thread for a test")
+        }
+    }
+}

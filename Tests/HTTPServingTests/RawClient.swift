@@ -1,0 +1,101 @@
+import Glibc
+import POSIXSockets
+import Testing
+
+/// Nobody listens.
+struct NotConnected: Error {}
+
+/// A blocking client that sends and reads bytes as they are. Nothing it does takes longer than ten seconds.
+final class RawClient {
+    private let descriptor: Int32
+
+    /// Connects, from another loopback address if one is given, with a small receive buffer if asked for.
+    init(_ server: SocketAddress, from source: UInt32? = nil, receiveBufferSize: Int32? = nil) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        try #require(descriptor >= 0)
+        // Safe here and below: the kernel is given local variables with their sizes.
+        var timeout = timeval(tv_sec: 10, tv_usec: 0)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        if var receiveBufferSize {
+            unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBufferSize, 4)
+        }
+        let number = descriptor
+        if let source {
+            let result = unsafe Self.withAddress(source, 0) { unsafe bind(number, $0, $1) }
+            try #require(result == 0)
+        }
+        guard case .internet(.v4(let bits), let port) = server else { return }
+        let result = unsafe Self.withAddress(bits, port) { unsafe connect(number, $0, $1) }
+        guard result == 0 else { throw NotConnected() }
+    }
+
+    deinit { close(descriptor) }
+
+    func send(_ text: String) {
+        send(Array(text.utf8))
+    }
+
+    func send(_ bytes: [UInt8]) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let number = descriptor
+            let count = unsafe rest.withUnsafeBytes { bytes in
+                unsafe Glibc.send(number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+            }
+            // The server may have closed already, which the test sees when it reads.
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Says that nothing more will be sent.
+    func finish() {
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    /// Makes the coming close a reset.
+    func resetOnClose() {
+        var value = linger(l_onoff: 1, l_linger: 0)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    /// What arrives next; empty at the end, `nil` when the connection was reset or nothing came in time.
+    func receive(_ sizeMaximum: Int = 65536) -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: sizeMaximum)
+        let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
+        return count < 0 ? nil : Array(buffer.prefix(count))
+    }
+
+    /// Everything up to the end of the stream.
+    func receiveAll() -> String {
+        var all: [UInt8] = []
+        while let bytes = receive(), !bytes.isEmpty { all += bytes }
+        return String(decoding: all, as: UTF8.self)
+    }
+
+    /// Reads until the text ends so.
+    func receive(until end: String) -> String {
+        var all = ""
+        while !all.hasSuffix(end), let bytes = receive(), !bytes.isEmpty {
+            all += String(decoding: bytes, as: UTF8.self)
+        }
+        return all
+    }
+
+    private static func withAddress(
+        _ bits: UInt32, _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    )
+        -> Int32
+    {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = bits.bigEndian
+        return unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import EventLoops
+import HTTPMessages
+import HTTPServing
+import POSIXSockets
+import Testing
+
+/// A server on a free loopback port, with loops and a clock of its own.
+final class TestServer {
+    let clock = ManualLoopClock()
+    let group: EventLoopGroup
+    let server: HTTPServer
+    let handler = TestHandler()
+    let observer = TestObserver()
+    let address: SocketAddress
+
+    init(loopCount: Int = 1, change: (inout HTTPLimits) -> Void = { _ in }) throws {
+        var limits = HTTPLimits()
+        change(&limits)
+        group = try EventLoopGroup(count: loopCount, clock: clock)
+        server = HTTPServer(group: group, observer: observer, wallClock: { 784_111_777 })
+        address = try server.listen(
+            HTTPListenerSettings(
+                name: "test", address: .internet(.v4(0x7f00_0001), port: 0), limits: limits, handler: handler))
+    }
+
+    deinit {
+        handler.gate.open()
+        server.drain(within: .zero)
+        group.stop(within: .seconds(10))
+    }
+
+    func connect(from source: UInt32? = nil) throws -> RawClient { try RawClient(address, from: source) }
+
+    /// Moves the clock, once the loops have done what belongs before, and lets every loop act on it.
+    func advance(by duration: Duration) {
+        settle()
+        clock.advance(by: duration)
+        group.wakeAll()
+        settle()
+    }
+
+    /// Waits until the loops have done what was there to do.
+    func settle() {
+        for _ in 0..<3 {
+            for loop in group.loops { loop.runAndWait {} }
+        }
+    }
+
+    /// Waits until so many connections are open.
+    func wait(forConnections count: Int) {
+        observer.openCount.wait { $0 == count ? () : nil }
+        settle()
+    }
+}
+
+/// Answers by path, so that a test can choose how.
+final class TestHandler: HTTPHandler {
+    let gate = Gate()
+    let largeSize = 8 << 20
+    /// The bodies of requests in the order in which they were answered.
+    let answered = Log<String>()
+
+    func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
+        switch request.path {
+        case "/now": return .now(HTTPResponse(status: .ok, body: Array("now".utf8)))
+        case "/echo": return .now(HTTPResponse(status: .ok, body: request.body))
+        case "/loop": return .now(HTTPResponse(status: .ok, body: Array("\(loop.index)".utf8)))
+        case "/large": return .now(HTTPResponse(status: .ok, body: [UInt8](repeating: 97, count: largeSize)))
+        case "/closing": return .now(HTTPResponse(status: .ok, body: Array("bye".utf8), closesConnection: true))
+        case "/later":
+            let (gate, answered) = (gate, answered)
+            return .later { loop in
+                await gate.pass()
+                answered.append(loop.isCurrent ? "on its loop" : "elsewhere")
+                return HTTPResponse(status: .ok, body: Array("later".utf8))
+            }
+        default: return .now(HTTPResponse(status: .notFound))
+        }
+    }
+
+    func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse {
+        HTTPResponse(status: problem.status, body: Array(problem.code.utf8))
+    }
+}
+
+/// Counts, and writes down what it is told.
+final class TestObserver: HTTPServerObserver {
+    let openCount = Monitor(0)
+    let refusedConnections = Log<HTTPConnectionRefusal>()
+    let finished = Log<String>()
+    let problems = Log<HTTPProblem>()
+
+    func connectionOpened(_ peer: HTTPPeer) { openCount.update { $0 += 1 } }
+    func connectionClosed(_ peer: HTTPPeer, after duration: Duration) { openCount.update { $0 -= 1 } }
+    func connectionRefused(_ peer: HTTPPeer?, because reason: HTTPConnectionRefusal) {
+        refusedConnections.append(reason)
+    }
+    func requestFinished(_ peer: HTTPPeer, method: HTTPMethod, status: HTTPStatus, after duration: Duration) {
+        finished.append("\(method.rawValue) \(status.code) \(peer.listener) \(peer.isLoopback)")
+    }
+    func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem) { problems.append(problem) }
+}
+
+/// A response as text.
+func response(_ status: String, _ body: String, _ field: String = "") -> String {
+    "HTTP/1.1 \(status)\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nContent-Length: \(body.utf8.count)\r\n\(field)\r\n\(body)"
+}
+
+func get(_ path: String, _ fields: String = "") -> String { "GET \(path) HTTP/1.1\r\nHost: h\r\n\(fields)\r\n" }
+
+let closes = "Connection: close\r\n"
