@@ -4,9 +4,9 @@ import LatchkeyService
 /// The command-line tool.
 @main
 struct Latchkey {
-    static func main() async {
+    static func main() {
         let words = Array(ProcessInfo.processInfo.arguments.dropFirst())
-        exit(await CommandRunner(command).run(words).rawValue)
+        exit(CommandRunner(command).runAndWait(words).rawValue)
     }
 
     static let command = Command(
