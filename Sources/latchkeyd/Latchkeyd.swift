@@ -4,10 +4,14 @@ import LatchkeyService
 /// The daemon's program: arguments in, exit status out.
 @main
 struct Latchkeyd {
-    static func main() async {
-        // Before anything else can make a thread: all threads must inherit the mask.
+    static func main() {
+        // Before anything else can make a thread: all threads must inherit the mask. An asynchronous `main` would lift it from this one.
         StopSignals.block()
-        let status = await CommandRunner(DaemonCommand.command).run(Array(CommandLine.arguments.dropFirst()))
-        exit(status.rawValue)
+        Task {
+            let status = await CommandRunner(DaemonCommand.command).run(Array(CommandLine.arguments.dropFirst()))
+            exit(status.rawValue)
+        }
+        // This thread only keeps its mask: a signal that it took would end the process without a drain.
+        while true { pause() }
     }
 }
