@@ -95,8 +95,10 @@ struct NewFileError: Error, Equatable, Sendable, CustomStringConvertible {
 /// The system's own words for its errors.
 enum SystemText {
     /// What `errno` says now.
-    static var lastError: String {
+    static var lastError: String { description(of: errno) }
+
+    static func description(of error: Int32) -> String {
         // The text is copied before another call could replace it.
-        unsafe String(cString: strerror(errno))
+        unsafe String(cString: strerror(error))
     }
 }

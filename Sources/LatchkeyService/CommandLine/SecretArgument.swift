@@ -12,7 +12,7 @@ package enum SecretArgument {
     /// The most bytes of a token.
     private static let tokenSizeMaximum = 64 << 10
 
-    /// The 16 bytes that an option gives: 32 hexadecimal digits, or a file of them or of the 16 bytes themselves.
+    /// The 16 bytes that an option gives: 32 hexadecimal digits, or a file of them, of Base64, or of the bytes themselves.
     ///
     /// With `acceptsPath`, a value that is not 32 hexadecimal digits is the path of the file even without `@`.
     package static func block(
@@ -75,14 +75,11 @@ package enum SecretArgument {
     }
 
     private static func block(in contents: consuming SecretBytes, _ place: String) throws(CommandError) -> SecretBytes {
-        var bytes = contents.revealed()
-        defer { bytes.wipe() }
-        if let block = decode(bytes.trimmed) { return block }
-        // Sixteen digits are half a secret in text rather than sixteen bytes that look like it by chance.
-        guard bytes.count == blockSize, !bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else {
-            throw .failed("\(place) holds neither 32 hexadecimal digits nor 16 bytes")
+        guard let block = EncodedSecret.decode(contents, size: blockSize) else {
+            throw .failed(
+                "\(place) holds no secret of 16 bytes: 32 hexadecimal digits, Base64, or the bytes themselves")
         }
-        return SecretBytes(copying: bytes)
+        return block
     }
 
     private static func decode(_ digits: [UInt8]) -> SecretBytes? {

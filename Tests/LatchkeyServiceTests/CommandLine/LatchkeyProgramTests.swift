@@ -8,7 +8,11 @@ import Testing
         #expect(run.output == "0.1.0\n")
     }
 
-    @Test(arguments: [[], ["init"]])
+    @Test(arguments: [
+        [], ["init"], ["device"], ["device", "request"], ["device", "make-spc"], ["spc"], ["spc", "inspect"], ["ckc"],
+        ["ckc", "inspect"], ["keys"], ["keys", "create"], ["keys", "import"], ["keys", "list"], ["token"],
+        ["token", "mint"],
+    ])
     func helpsWithExamples(path: [String]) async throws {
         let run = try await LatchkeyProcess(arguments: path + ["--help"])
         #expect(run.status == 0)

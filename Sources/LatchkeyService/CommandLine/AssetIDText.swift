@@ -1,0 +1,11 @@
+import ByteCoding
+
+/// Asset ids on a command line, where not every one of them is text.
+package enum AssetIDText {
+    /// The bytes of a text, or behind "hex:" those that the hexadecimal digits spell; nil where these are none.
+    package static func bytes(_ text: String) -> [UInt8]? {
+        let prefix = "hex:"
+        guard text.hasPrefix(prefix) else { return Array(text.utf8) }
+        return try? Hexadecimal.decode(String(text.dropFirst(prefix.count)))
+    }
+}

@@ -1,0 +1,226 @@
+import ByteCoding
+import ContentKeys
+import KeyCrypto
+
+extension Command {
+    /// `latchkey keys`
+    package static let keys = Command(
+        "keys",
+        summary: "Make, import and list content keys",
+        examples: [
+            "latchkey keys create --config latchkey.json5 --content movie-1",
+            "latchkey keys list --config latchkey.json5",
+        ],
+        commands: [createKey, importKey, listKeys])
+
+    private static let createKey = Command(
+        "create",
+        summary: "Store a random content key and initialization vector",
+        details: """
+            Prints the key id, the key and the initialization vector: all that a packager needs to encrypt. Key and vector are
+            shown this once; keys list never shows them.
+            """,
+        examples: [
+            "latchkey keys create --config latchkey.json5 --content movie-1",
+            "latchkey keys create --config latchkey.json5 --content movie-1 --alias movie-1-hd --json",
+        ],
+        options: [KeyArguments.config, KeyArguments.content, KeyArguments.keyID, KeyArguments.alias, .json],
+        run: { arguments, context throws(CommandError) in
+            let given = try KeyArguments(arguments)
+            let (key, iv) = try KeyArguments.attempt { () throws(CryptoError) in try KeyGeneration.generate() }
+            let stored = try await given.store(key, iv, context)
+            try stored.report(arguments, context, showsKey: true)
+        })
+
+    private static let importKey = Command(
+        "import",
+        summary: "Store a content key that a packager has already used",
+        details: """
+            The same key for the same content again changes nothing and is no error. Key and vector are 32 hexadecimal digits;
+            what stands on a command line can be read by everybody on the machine, so real keys come by @FILE or standard input.
+            """,
+        examples: [
+            "latchkey keys import --config latchkey.json5 --content movie-1 --key @key.hex --iv "
+                + "000102030405060708090a0b0c0d0e0f",
+            "latchkey keys import --config latchkey.json5 --content movie-1 --kid "
+                + "2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11 --key - --iv @iv.hex --json",
+        ],
+        options: [
+            KeyArguments.config, KeyArguments.content, KeyArguments.key, KeyArguments.iv, KeyArguments.keyID,
+            KeyArguments.alias, .json,
+        ],
+        run: { arguments, context throws(CommandError) in
+            let given = try KeyArguments(arguments)
+            let secret = try SecretArgument.block(KeyArguments.key, arguments.required(KeyArguments.key), context)
+            let iv = try SecretArgument.block(KeyArguments.iv, arguments.required(KeyArguments.iv), context)
+            let stored = try await given.store(KeyArguments.contentKey(secret), iv.revealedBytes16(), context)
+            try stored.report(arguments, context, showsKey: false)
+        })
+
+    private static let listKeys = Command(
+        "list",
+        summary: "List the content keys, without the keys themselves",
+        examples: [
+            "latchkey keys list --config latchkey.json5",
+            "latchkey keys list --config latchkey.json5 --content movie-1 --json",
+        ],
+        options: [KeyArguments.config, KeyArguments.onlyContent, .json],
+        run: { arguments, context throws(CommandError) in
+            let contentID = try arguments.value(KeyArguments.onlyContent).map(KeyArguments.contentID)
+            let store = try OpenedKeyStore(configuration: arguments.required(KeyArguments.config), context)
+            let keys = try await store.list(of: contentID)
+            if arguments.isSet(.json) {
+                try context.printObject { writer in
+                    writer.name("keys")
+                    writer.array { writer in for key in keys { writer.object { key.write(to: &$0) } } }
+                }
+            } else {
+                try context.print(KeyList.text(keys))
+            }
+        })
+}
+
+/// The options of the commands that store a key.
+private struct KeyArguments {
+    static let config = CommandOption(
+        "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
+    static let content = CommandOption(
+        "--content", .value("ID"), help: "the content's name: printable characters without space", isRequired: true)
+    static let onlyContent = CommandOption("--content", .value("ID"), help: "only the keys of this content")
+    static let key = CommandOption("--key", .secret("HEX"), help: "the content key, 16 bytes", isRequired: true)
+    static let iv = CommandOption(
+        "--iv", .secret("HEX"), help: "the packager's initialization vector, 16 bytes", isRequired: true)
+    static let keyID = CommandOption("--kid", .value("UUID"), help: "the key id; random unless given")
+    static let alias = CommandOption(
+        "--alias", .value("TEXT"), help: "a further asset id that names this key: text, or \"hex:\" and its bytes",
+        repeats: true)
+
+    private let configuration: String
+    private let contentID: ContentID
+    private let keyID: KeyID
+    private let aliases: [AssetID]
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        configuration = try arguments.required(Self.config)
+        contentID = try Self.contentID(arguments.required(Self.content))
+        if let text = arguments.value(Self.keyID) {
+            guard let keyID = try? KeyID(parsing: text) else {
+                throw .usage("--kid takes a UUID or 32 hexadecimal digits")
+            }
+            self.keyID = keyID
+        } else {
+            keyID = try Self.attempt { () throws(CryptoError) in try KeyGeneration.generateKeyID() }
+        }
+        aliases = try arguments.values(Self.alias).map { text throws(CommandError) in
+            guard let bytes = AssetIDText.bytes(text), let alias = try? AssetID(bytes: bytes) else {
+                throw .usage("--alias takes 2 to 200 bytes: text, or \"hex:\" and their hexadecimal digits")
+            }
+            return alias
+        }
+    }
+
+    /// Stores the key and its aliases.
+    func store(_ key: ContentKey, _ iv: Bytes16, _ context: CommandContext) async throws(CommandError) -> StoredKey {
+        let attributes = ContentKeyAttributes(keyID: keyID, contentID: contentID, createdAt: context.now)
+        let record: ContentKeyRecord
+        do throws(ContentKeyError) {
+            record = try ContentKeyRecord(attributes: attributes, key: key, iv: iv)
+        } catch {
+            throw .failed("the initialization vector equals the key; it is public, and would give the key away")
+        }
+        let store = try OpenedKeyStore(configuration: configuration, context)
+        let outcome = try await store.insert(record, aliases: aliases)
+        let live = try await store.list(of: contentID).count { $0.state == .live }
+        return StoredKey(record: record, outcome: outcome, url: store.assetURL(of: keyID), liveKeyCount: live)
+    }
+
+    static func contentID(_ text: String) throws(CommandError) -> ContentID {
+        guard let contentID = try? ContentID(text) else {
+            throw .usage("--content takes 1 to 200 printable ASCII characters without space")
+        }
+        return contentID
+    }
+
+    static func contentKey(_ secret: consuming SecretBytes) throws(CommandError) -> ContentKey {
+        do throws(ContentKeyError) {
+            return try ContentKey(secret)
+        } catch {
+            throw .usage("a content key has 16 bytes")
+        }
+    }
+
+    static func attempt<Result>(_ body: () throws(CryptoError) -> Result) throws(CommandError) -> Result {
+        do throws(CryptoError) {
+            return try body()
+        } catch {
+            throw .failed("OpenSSL gave no random bytes (\(error))")
+        }
+    }
+}
+
+/// A key that has just been stored.
+private struct StoredKey {
+    let record: ContentKeyRecord
+    let outcome: StoreOutcome
+    let url: String
+    /// How many live keys its content has now.
+    let liveKeyCount: Int
+
+    func report(_ arguments: Arguments, _ context: CommandContext, showsKey: Bool) throws(CommandError) {
+        let key = Hexadecimal.encode(record.key.bytes.revealed())
+        let iv = Hexadecimal.encode(record.iv.bytes)
+        if arguments.isSet(.json) {
+            try context.printObject { writer in
+                record.attributes.write(to: &writer)
+                writer.member("url", url)
+                writer.member("outcome", outcomeName)
+                if showsKey {
+                    writer.member("key", key)
+                    writer.member("iv", iv)
+                }
+            }
+        } else {
+            let secrets = showsKey ? ["key      \(key)", "IV       \(iv)"] : []
+            try context.print(
+                (["kid      \(record.keyID)", "content  \(record.contentID)", "URL      \(url)"] + secrets)
+                    .joined(separator: "\n"))
+            if outcome == .alreadyPresent { context.note("this key was stored already; nothing has changed") }
+        }
+        if liveKeyCount > 1 {
+            context.note(
+                "note: \(record.contentID) has \(liveKeyCount) keys now, so an asset id that is the content's name finds "
+                    + "none of them; use the kid or an alias")
+        }
+    }
+
+    private var outcomeName: String {
+        switch outcome {
+        case .stored: "stored"
+        case .alreadyPresent: "alreadyPresent"
+        }
+    }
+}
+
+extension ContentKeyAttributes {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.member("kid", keyID.description)
+        writer.member("content", contentID.text)
+        writer.member("track", trackLabel?.text)
+        writer.name("period")
+        if let periodIndex { writer.unsigned(UInt64(periodIndex)) } else { writer.null() }
+        writer.member("scheme", scheme.rawValue)
+        writer.member("state", state.rawValue)
+        writer.member("createdAt", UnixTime(seconds: createdAt)?.description)
+    }
+}
+
+/// The list of keys for a person.
+private enum KeyList {
+    static func text(_ keys: [ContentKeyAttributes]) -> String {
+        guard !keys.isEmpty else { return "no content keys; make one with: latchkey keys create" }
+        return keys.map { key in
+            let time = UnixTime(seconds: key.createdAt)?.description ?? "-"
+            return "\(key.keyID)  \(key.state.rawValue)  \(time)  \(key.contentID)"
+        }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,73 @@
+import ByteCoding
+import ContentKeys
+import KeyCrypto
+import StorageSQLite
+
+/// The store of content keys that a configuration names, opened by a command while the daemon may be using it too.
+///
+/// Reads the configuration and the key-encryption key, and no other secret.
+struct OpenedKeyStore {
+    private let store: SQLiteKeyStore
+    private let skdTemplate: String
+
+    init(configuration path: String, _ context: CommandContext) throws(CommandError) {
+        let (configuration, keyEncryptionKey) = try Self.read(path, context)
+        switch configuration.storage.url {
+        case .sqlite(let path): store = try Self.open(path, keyEncryptionKey)
+        }
+        skdTemplate = configuration.keys.skdTemplate
+    }
+
+    /// Stores a key and lets the aliases name it. A key that is there already gets the aliases too.
+    func insert(_ record: ContentKeyRecord, aliases: [AssetID]) async throws(CommandError) -> StoreOutcome {
+        do throws(StoreError) {
+            let outcome = try await store.insert(record)
+            for alias in aliases { _ = try await store.addAlias(alias, to: record.keyID) }
+            return outcome
+        } catch {
+            throw .failed(error.explanation)
+        }
+    }
+
+    /// All keys, page by page, in the order of their content ids.
+    func list(of contentID: ContentID?) async throws(CommandError) -> [ContentKeyAttributes] {
+        var keys: [ContentKeyAttributes] = []
+        do throws(StoreError) {
+            while true {
+                let page = try await store.list(of: contentID, after: keys.last, limit: SQLiteKeyStore.pageSizeMaximum)
+                keys += page
+                if page.count < SQLiteKeyStore.pageSizeMaximum { return keys }
+            }
+        } catch {
+            throw .failed(error.explanation)
+        }
+    }
+
+    /// The URL by which a playlist names the key.
+    func assetURL(of keyID: KeyID) -> String {
+        skdTemplate.replacing("{kid}", with: keyID.description)
+    }
+
+    private static func read(
+        _ path: String, _ context: CommandContext
+    ) throws(CommandError) -> (Configuration, AES256GCMKey) {
+        do throws(ConfigurationError) {
+            let file = try ConfigurationFile(path: path, environment: context.environment)
+            var loader = ConfigurationLoader(file, environment: context.environment)
+            if let key = loader.keyEncryptionKey() { return (file.configuration, key) }
+            throw loader.error ?? .invalid(path: path, [])
+        } catch {
+            throw .failed(error.description)
+        }
+    }
+
+    private static func open(
+        _ path: String, _ keyEncryptionKey: AES256GCMKey
+    ) throws(CommandError) -> SQLiteKeyStore {
+        do throws(StorageOpeningError) {
+            return try SQLiteKeyStore.open(path: path, keyEncryptionKey: keyEncryptionKey, maximumReaders: 1)
+        } catch {
+            throw .failed("cannot open the database \(path): \(error.explanation)")
+        }
+    }
+}

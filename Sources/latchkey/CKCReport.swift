@@ -1,0 +1,67 @@
+import ByteCoding
+import DeviceSimulation
+import KeyCrypto
+import LatchkeyService
+
+/// What can be told of a CKC: its outer layout, and with the secrets of the SPC that it answers what it grants.
+struct CKCReport {
+    /// What `CKCOpener` has found to hold when it gives a licence.
+    private static let checks = [
+        "R1", "blocks that were asked back", "sizes", "no unknown blocks", "key type and terms",
+    ]
+
+    private let envelope: CKCEnvelope
+    private let license: OpenedLicense?
+
+    init(_ given: InspectArguments) throws(CommandError) {
+        do throws(CKCFault) {
+            envelope = try CKCEnvelope(parsing: given.bytes)
+        } catch {
+            throw .failed("\(given.path) is not a CKC: \(Self.explanation(of: error, FileKind(given.bytes)))")
+        }
+        guard let secrets = given.secrets?.secrets else {
+            license = nil
+            return
+        }
+        let crypto = try Cryptography.attempt { () throws(CryptoError) in try CryptoContext() }
+        do throws(CKCFault) {
+            license = try CKCOpener(secrets: secrets, using: crypto).open(given.bytes)
+        } catch {
+            throw .failed("a device would refuse \(given.path): \(error.explanation)")
+        }
+    }
+
+    private static func explanation(of fault: CKCFault, _ kind: FileKind) -> String {
+        switch kind {
+        // What could be a damaged CKC deserves to hear what is wrong with it; all else what it is.
+        case .unknown, .ckc: fault.explanation
+        case .empty, .spc, .certificate, .pem, .requestSecrets, .json, .base64, .hexadecimal, .text: "it is \(kind)"
+        }
+    }
+}
+
+extension CKCReport {
+    /// For a person.
+    var text: String {
+        var lines = [
+            "CKC of version \(envelope.version), \(envelope.message.count) bytes",
+            "  IV       \(Hexadecimal.encode(envelope.iv.bytes))",
+            "  payload  \(envelope.payload.count) bytes, encrypted",
+        ]
+        if let license {
+            lines += license.lines
+            lines.append("all checks of a device hold: " + Self.checks.joined(separator: ", "))
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    func write(to writer: inout JSONWriter) {
+        writer.member("version", Int(envelope.version))
+        writer.member("bytes", envelope.message.count)
+        writer.member("iv", Hexadecimal.encode(envelope.iv.bytes))
+        writer.member("payloadBytes", envelope.payload.count)
+        writer.name("license")
+        guard let license else { return writer.null() }
+        writer.object { license.write(to: &$0) }
+    }
+}

@@ -1,0 +1,89 @@
+import DeviceSimulation
+import FairPlay
+import KeyCrypto
+import LatchkeyService
+
+/// The options by which every `latchkey device` command says what the simulated device is and asks for.
+enum DeviceArguments {
+    static let certificate = CommandOption(
+        "--certificate", .value("FILE"),
+        help: "the application certificate (DER or PEM), or the bundle of both, of which the right one is taken",
+        isRequired: true)
+    static let applicationSecret = CommandOption(
+        "--application-secret", .secret("FILE|HEX"), help: "the application secret key (ASk), 16 bytes")
+    static let dask = CommandOption(
+        "--dask", .secret("HEX"), help: "in place of the ASk the derived key of published test vectors, 16 bytes")
+    static let assetID = CommandOption(
+        "--asset-id", .value("ID"), help: "what the device asks a key for: text, or \"hex:\" and its bytes",
+        isRequired: true)
+    static let version = CommandOption("--spc-version", .value("1|2"), help: "the container version; 1 unless given")
+    static let noPlaybackState = CommandOption(
+        "--no-playback-state", .flag,
+        help: "leave out the media playback state, as old devices do; such a device cannot be given a lease")
+
+    static let options = [certificate, applicationSecret, dask, assetID, version, noPlaybackState]
+
+    /// A fresh SPC as the arguments describe it.
+    static func makeRequest(
+        _ arguments: Arguments, _ context: CommandContext
+    ) throws(CommandError) -> (request: DeviceRequest, version: SPCVersion) {
+        let version = try spcVersion(arguments)
+        var options = DeviceOptions(version: version, assetID: try assetIDBytes(arguments.required(assetID)))
+        options.capabilities = .hdcpEnforcement
+        if !arguments.isSet(noPlaybackState) { options.playbackState = try playbackState(context) }
+        let path = try arguments.required(certificate)
+        let certificate = try CertificateFile.certificate(for: version, in: CommandFile.read(path).revealed(), path)
+        let ladder = try ladder(arguments, context)
+        let request = try Cryptography.attempt { () throws(CryptoError) in
+            try SimulatedDevice(certificate: certificate, ladder: ladder, using: CryptoContext()).makeRequest(options)
+        }
+        return (request, version)
+    }
+
+    private static func spcVersion(_ arguments: Arguments) throws(CommandError) -> SPCVersion {
+        switch arguments.value(version) {
+        case nil, "1": return .v1
+        case "2": return .v2
+        case .some: throw .usage("--spc-version takes 1 or 2")
+        }
+    }
+
+    /// 2 to 200 bytes.
+    private static func assetIDBytes(_ text: String) throws(CommandError) -> [UInt8] {
+        guard let bytes = AssetIDText.bytes(text) else {
+            throw .usage("--asset-id: what follows \"hex:\" is not hexadecimal")
+        }
+        guard (2...200).contains(bytes.count) else { throw .usage("--asset-id takes 2 to 200 bytes") }
+        return bytes
+    }
+
+    private static func playbackState(_ context: CommandContext) throws(CommandError) -> MediaPlaybackState {
+        let sessionID = try Cryptography.attempt { () throws(CryptoError) in try RandomBytes.generateUInt64() }
+        return MediaPlaybackState(
+            createdAt: UInt32(clamping: context.now), state: .readyToStart, sessionID: sessionID)
+    }
+
+    private static func ladder(
+        _ arguments: Arguments, _ context: CommandContext
+    ) throws(CommandError) -> ApplicationSecretKeyLadder {
+        switch (arguments.value(applicationSecret), arguments.value(dask)) {
+        case (.some(let text), nil):
+            return try ladder(
+                .applicationSecret, SecretArgument.block(applicationSecret, text, acceptsPath: true, context))
+        case (nil, .some(let text)):
+            return try ladder(.fixedDASk, SecretArgument.block(dask, text, context))
+        case (nil, nil), (.some, .some):
+            throw .usage("give either \(applicationSecret.usage) or \(dask.usage)")
+        }
+    }
+
+    private static func ladder(
+        _ kind: ApplicationSecretKeyLadder.Kind, _ secret: consuming SecretBytes
+    ) throws(CommandError) -> ApplicationSecretKeyLadder {
+        do throws(CryptoError) {
+            return try ApplicationSecretKeyLadder(kind, secret)
+        } catch {
+            throw Cryptography.failure(error)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import ByteCoding
+import DeviceSimulation
+import FairPlay
+import KeyCrypto
+import LatchkeyService
+
+extension Command {
+    /// `latchkey spc`
+    static let spc = Command(
+        "spc", summary: "Look into an SPC",
+        examples: ["latchkey spc inspect request.spc"], commands: [inspectSPC])
+
+    /// `latchkey ckc`
+    static let ckc = Command(
+        "ckc", summary: "Look into a CKC",
+        examples: ["latchkey ckc inspect license.ckc"], commands: [inspectCKC])
+
+    private static let inspectSPC = Command(
+        "inspect",
+        summary: "Show the layout of an SPC, and its blocks if latchkey device made it",
+        details: """
+            The outer layout of any SPC can be shown; what is inside only with the secrets file that latchkey device wrote
+            for this very SPC.
+            """,
+        examples: [
+            "latchkey spc inspect request.spc", "latchkey spc inspect request.spc --secrets request.spc.secrets --json",
+        ],
+        operands: [CommandOperand("FILE", help: "the SPC as raw bytes, or \"-\" for standard input")],
+        options: [InspectArguments.secrets, .json],
+        run: { arguments, context throws(CommandError) in
+            let report = try SPCReport(InspectArguments(arguments, context))
+            if arguments.isSet(.json) {
+                try context.printObject(report.write)
+            } else {
+                try context.print(report.text)
+            }
+        })
+
+    private static let inspectCKC = Command(
+        "inspect",
+        summary: "Show the layout of a CKC, and what it grants if it answers an SPC of latchkey device",
+        details: """
+            The outer layout of any CKC can be shown; key and terms only with the secrets file that latchkey device wrote for
+            the SPC that this CKC answers. Then everything that a device checks is checked too.
+            """,
+        examples: [
+            "latchkey ckc inspect license.ckc", "latchkey ckc inspect license.ckc --secrets request.spc.secrets --json",
+        ],
+        operands: [CommandOperand("FILE", help: "the CKC as raw bytes, or \"-\" for standard input")],
+        options: [InspectArguments.secrets, .json],
+        run: { arguments, context throws(CommandError) in
+            let report = try CKCReport(InspectArguments(arguments, context))
+            if arguments.isSet(.json) {
+                try context.printObject(report.write)
+            } else {
+                try context.print(report.text)
+            }
+        })
+}
+
+/// What both inspect commands are given.
+struct InspectArguments {
+    static let secrets = CommandOption(
+        "--secrets", .value("FILE"), help: "the secrets file that latchkey device wrote for the SPC")
+
+    let path: String
+    let bytes: [UInt8]
+    let secrets: RequestSecretsFile?
+
+    init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
+        path = try arguments.operand(0)
+        bytes = try CommandFile.readOperand(path, context)
+        if let path = arguments.value(Self.secrets) {
+            secrets = try RequestSecretsFile(path: path)
+        } else {
+            secrets = nil
+        }
+    }
+}

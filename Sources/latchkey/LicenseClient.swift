@@ -1,0 +1,111 @@
+import Foundation
+import FoundationNetworking
+import LatchkeyService
+import Synchronization
+
+/// A server's answer to a licence request.
+struct LicenseAnswer: Sendable {
+    let status: Int
+    let requestID: String?
+    let body: [UInt8]
+}
+
+/// Sends licence requests as an app does: the raw SPC by POST, with a bearer token.
+///
+/// Follows no redirection, so that the token goes nowhere else, and asks no proxy for addresses of this machine.
+enum LicenseClient {
+    private static let timeoutSeconds: TimeInterval = 30
+    /// A CKC has a few hundred bytes, and a problem not many more.
+    static let bodySizeMaximum = 256 << 10
+
+    static func post(_ spc: [UInt8], to url: URL, token: String) async throws(CommandError) -> LicenseAnswer {
+        bypassProxy(for: url)
+        var request = URLRequest(url: url, timeoutInterval: timeoutSeconds)
+        request.httpMethod = "POST"
+        request.httpBody = Data(spc)
+        request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
+        request.setValue("application/octet-stream", forHTTPHeaderField: "Accept")
+        request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+        let result = await Exchange().run(request)
+        switch result {
+        case .success(let answer): return answer
+        case .failure(let error): throw .failed(explanation(of: error, url))
+        }
+    }
+
+    private static func bypassProxy(for url: URL) {
+        guard let host = url.host, ["localhost", "127.0.0.1", "::1", "[::1]"].contains(host) else { return }
+        // Safe: no other thread has been started that could read the environment now.
+        unsafe setenv("no_proxy", host, 1)
+    }
+
+    private static func explanation(of error: URLError, _ url: URL) -> String {
+        let server = "\(url.host ?? ""):\(url.port ?? (url.scheme == "https" ? 443 : 80))"
+        return switch error.code {
+        case .cannotConnectToHost:
+            "nothing answers at \(server); is latchkeyd running, and is this the address that it logs as listening?"
+        case .cannotFindHost, .dnsLookupFailed: "there is no host of the name \(url.host ?? "")"
+        case .timedOut: "\(server) did not answer within \(Int(timeoutSeconds)) s"
+        case .networkConnectionLost: "\(server) closed the connection before it had answered"
+        case .dataLengthExceedsMaximum:
+            "the answer of \(server) is larger than \(bodySizeMaximum) bytes; this is no CKC"
+        default: "the request to \(server) failed: \(error.localizedDescription) (\(error.code.rawValue))"
+        }
+    }
+}
+
+/// One request and its answer.
+private final class Exchange: NSObject, URLSessionDataDelegate, Sendable {
+    private struct State {
+        var body: [UInt8] = []
+        var isTooLarge = false
+        var continuation: CheckedContinuation<Result<LicenseAnswer, URLError>, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    func run(_ request: URLRequest) async -> Result<LicenseAnswer, URLError> {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpCookieStorage = nil
+        configuration.urlCache = nil
+        let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
+        defer { session.finishTasksAndInvalidate() }
+        return await withCheckedContinuation { continuation in
+            state.withLock { $0.continuation = continuation }
+            session.dataTask(with: request).resume()
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        let isTooLarge = state.withLock { state in
+            state.isTooLarge = state.isTooLarge || state.body.count + data.count > LicenseClient.bodySizeMaximum
+            if !state.isTooLarge { state.body += data }
+            return state.isTooLarge
+        }
+        if isTooLarge { dataTask.cancel() }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        state.withLock { state in
+            state.continuation?.resume(returning: Self.result(of: task, error, state))
+            state.continuation = nil
+        }
+    }
+
+    private static func result(
+        of task: URLSessionTask, _ error: (any Error)?, _ state: State
+    ) -> Result<LicenseAnswer, URLError> {
+        if state.isTooLarge { return .failure(URLError(.dataLengthExceedsMaximum)) }
+        if let error { return .failure(error as? URLError ?? URLError(.unknown)) }
+        guard let response = task.response as? HTTPURLResponse else { return .failure(URLError(.badServerResponse)) }
+        let requestID = response.value(forHTTPHeaderField: "X-Request-Id")
+        return .success(LicenseAnswer(status: response.statusCode, requestID: requestID, body: state.body))
+    }
+}

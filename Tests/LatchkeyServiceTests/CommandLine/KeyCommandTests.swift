@@ -1,0 +1,150 @@
+import ByteCoding
+import Foundation
+import Testing
+
+@Suite struct KeyCommandTests {
+    private let fixture: DevelopmentFixture
+    private static let key = "00112233445566778899aabbccddeeff"
+    private static let iv = "0f0e0d0c0b0a09080706050403020100"
+    private static let kid = "2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11"
+
+    init() throws {
+        fixture = try DevelopmentFixture()
+    }
+
+    private func keys(_ words: String..., input: String = "") async throws -> LatchkeyProcess {
+        try await LatchkeyProcess(
+            arguments: ["keys", words[0], "--config", fixture.configuration] + words.dropFirst(), input: input)
+    }
+
+    private func list() async throws -> [JSONObject] {
+        let run = try await keys("list", "--json")
+        try #require(run.status == 0, "\(run.messages)")
+        return try #require(try run.object()["keys"]?.array).compactMap(\.object)
+    }
+
+    @Test func createsARandomKeyAndShowsItOnce() async throws {
+        let run = try await keys("create", "--content", "movie-1", "--json")
+        #expect(run.status == 0, "\(run.messages)")
+        let made = try run.object()
+        let key = try #require(made["key"]?.string)
+        let iv = try #require(made["iv"]?.string)
+        #expect(key.count == 32 && iv.count == 32 && key != iv)
+        let kid = try #require(made["kid"]?.string)
+        #expect(made["url"]?.string == "skd://\(kid)")
+        #expect(try fixture.folder.mode("latchkey.db") == 0o600)
+
+        let listed = try await keys("list", "--json")
+        #expect(!listed.output.contains(key))
+        #expect(!listed.output.contains(iv))
+        let text = try await keys("list")
+        #expect(text.output.contains(kid))
+        #expect(!text.output.contains(key))
+        #expect(try await list().map { $0["kid"]?.string } == [kid])
+    }
+
+    @Test func importsAKeyAndDoesNotRepeatIt() async throws {
+        let run = try await keys(
+            "import", "--content", "movie-1", "--kid", Self.kid.uppercased(), "--key", Self.key, "--iv", Self.iv,
+            "--json")
+        #expect(run.status == 0, "\(run.messages)")
+        #expect(try run.object()["kid"]?.string == Self.kid)
+        #expect(try run.object()["content"]?.string == "movie-1")
+        #expect(try run.object()["outcome"]?.string == "stored")
+        #expect(!run.output.contains(Self.key))
+
+        let again = try await keys(
+            "import", "--content", "movie-1", "--kid", Self.kid, "--key", Self.key, "--iv", Self.iv, "--json")
+        #expect(again.status == 0)
+        #expect(try again.object()["outcome"]?.string == "alreadyPresent")
+        #expect(try await list().count == 1)
+    }
+
+    @Test func takesKeyAndVectorFromFileAndStandardInput() async throws {
+        try fixture.folder.write(Hexadecimal.encode(try Hexadecimal.decode(Self.iv)).utf8, to: "iv.hex")
+        let run = try await keys(
+            "import", "--content", "movie-1", "--kid", Self.kid, "--key", "-", "--iv",
+            "@" + fixture.folder.path("iv.hex"), "--json", input: Self.key + "\n")
+        #expect(run.status == 0, "\(run.messages)")
+        let same = try await keys(
+            "import", "--content", "movie-1", "--kid", Self.kid, "--key", Self.key, "--iv", Self.iv, "--json")
+        #expect(try same.object()["outcome"]?.string == "alreadyPresent")
+    }
+
+    @Test func refusesAnotherKeyOfTheSameKid() async throws {
+        _ = try await keys("import", "--content", "movie-1", "--kid", Self.kid, "--key", Self.key, "--iv", Self.iv)
+        let run = try await keys(
+            "import", "--content", "movie-1", "--kid", Self.kid, "--key", Self.iv, "--iv", Self.key, "--json")
+        #expect(run.status == 1)
+        #expect(run.output.isEmpty)
+        #expect(run.messages.contains(Self.kid))
+    }
+
+    @Test func refusesAnAliasThatNamesAnotherKey() async throws {
+        #expect(try await keys("create", "--content", "a", "--alias", "shared", "--alias", "hex:00ff").status == 0)
+        let run = try await keys("create", "--content", "b", "--alias", "hex:00ff")
+        #expect(run.status == 1)
+        #expect(run.messages.contains("alias"))
+    }
+
+    @Test func saysWhenTheContentNameBecomesAmbiguous() async throws {
+        #expect(try await keys("create", "--content", "movie-1").messages.isEmpty)
+        let run = try await keys("create", "--content", "movie-1", "--json")
+        #expect(run.status == 0)
+        #expect(run.messages.contains("2 keys"))
+        _ = try run.object()
+    }
+
+    @Test func listsTheKeysOfOneContent() async throws {
+        _ = try await keys("create", "--content", "b")
+        _ = try await keys("create", "--content", "a")
+        #expect(try await list().map { $0["content"]?.string } == ["a", "b"])
+        let run = try await keys("list", "--content", "b", "--json")
+        #expect(try run.object()["keys"]?.array?.count == 1)
+        #expect(try await keys("list", "--content", "c").output.contains("no content keys"))
+    }
+
+    @Test(arguments: [
+        ["--key", "0011", "--iv", iv], ["--key", key + "00", "--iv", iv],
+        ["--key", "zz" + key.dropFirst(2), "--iv", iv],
+        ["--key", key, "--iv", iv, "--kid", "no-uuid"], ["--key", key, "--iv", iv, "--alias", "x"],
+        ["--key", key], ["--key", "-", "--iv", "-"], ["--key", key, "--iv", iv, "--contnet", "x"],
+    ])
+    func refusesMisuse(words: [String]) async throws {
+        let run = try await LatchkeyProcess(
+            arguments: ["keys", "import", "--config", fixture.configuration, "--content", "movie-1"] + words)
+        #expect(run.status == 2)
+        #expect(run.messages.contains("--"))
+        #expect(!run.messages.contains(Self.key.dropFirst(2)))
+    }
+
+    @Test func refusesAVectorThatEqualsTheKey() async throws {
+        let run = try await keys("import", "--content", "movie-1", "--key", Self.key, "--iv", Self.key)
+        #expect(run.status == 1)
+        #expect(!run.messages.contains(Self.key))
+    }
+
+    @Test func refusesAContentNameWithASpace() async throws {
+        #expect(try await keys("create", "--content", "movie 1").status == 2)
+        #expect(try await keys("create", "--content", "").status == 2)
+    }
+
+    @Test func namesAMissingConfigurationAndAMissingSecret() async throws {
+        let missing = try await LatchkeyProcess("keys", "list", "--config", fixture.folder.path("none.json5"))
+        #expect(missing.status == 1)
+        #expect(missing.messages.contains("none.json5"))
+        try FileManager.default.removeItem(atPath: fixture.folder.path("secrets/key-encryption-key"))
+        let run = try await keys("list")
+        #expect(run.status == 1)
+        #expect(run.messages.contains("keyEncryptionKey"))
+    }
+
+    @Test func saysWhenTheKeyEncryptionKeyIsAnother() async throws {
+        #expect(try await keys("create", "--content", "movie-1").status == 0)
+        let other = String(repeating: "ab", count: 32) + "\n"
+        try fixture.folder.write(other.utf8, to: "secrets/key-encryption-key")
+        let run = try await keys("list")
+        #expect(run.status == 1)
+        #expect(run.messages.contains("key-encryption key"), "\(run.messages)")
+    }
+}
