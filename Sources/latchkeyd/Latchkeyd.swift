@@ -7,7 +7,8 @@ struct Latchkeyd {
     static func main() {
         // Before anything else can make a thread: all threads must inherit the mask. An asynchronous `main` would lift it from this one.
         StopSignals.block()
-        Task {
+        // `main` is the main actor's, whose queue nobody serves here: the task must not inherit it.
+        Task.detached {
             let status = await CommandRunner(DaemonCommand.command).run(Array(CommandLine.arguments.dropFirst()))
             exit(status.rawValue)
         }
