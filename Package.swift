@@ -23,7 +23,8 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 func tests(of name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .testTarget(
-        name: name + "Tests", dependencies: [.target(name: name), "TestSupport"] + dependencies, swiftSettings: settings)
+        name: name + "Tests", dependencies: [.target(name: name), "TestSupport"] + dependencies, swiftSettings: settings
+    )
 }
 
 var targets: [Target] = [
@@ -49,7 +50,8 @@ var targets: [Target] = [
     module("ContentKeys", ["ByteCoding", "KeyCrypto"]),
 
     // Floor 4
-    module("Licensing", ["ByteCoding", "Telemetry", "KeyCrypto", "EventLoops", "FairPlay", "Entitlements", "ContentKeys"]),
+    module(
+        "Licensing", ["ByteCoding", "Telemetry", "KeyCrypto", "EventLoops", "FairPlay", "Entitlements", "ContentKeys"]),
     module("HTTPServing", ["ByteCoding", "Telemetry", "POSIXSockets", "EventLoops", "HTTPMessages"]),
     module("StorageSQLite", ["CSQLite", "ByteCoding", "KeyCrypto", "ContentKeys"]),
 
@@ -72,7 +74,8 @@ var targets: [Target] = [
 
     // Tests
     .target(
-        name: "TestSupport", dependencies: ["ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation"], path: "Tests/TestSupport",
+        name: "TestSupport", dependencies: ["ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation"],
+        path: "Tests/TestSupport",
         swiftSettings: settings),
     tests(of: "ByteCoding"),
     tests(of: "Telemetry", ["ByteCoding"]),

@@ -4,10 +4,15 @@ import LatchkeyService
 /// The daemon's program: arguments in, exit status out.
 @main
 struct Latchkeyd {
-    static func main() async {
-        // Before anything else can make a thread: all threads must inherit the mask.
+    static func main() {
+        // Before anything else can make a thread: all threads must inherit the mask. An asynchronous `main` would lift it from this one.
         StopSignals.block()
-        let status = await CommandRunner(DaemonCommand.command).run(Array(CommandLine.arguments.dropFirst()))
-        exit(status.rawValue)
+        // `main` is the main actor's, whose queue nobody serves here: the task must not inherit it.
+        Task.detached {
+            let status = await CommandRunner(DaemonCommand.command).run(Array(CommandLine.arguments.dropFirst()))
+            exit(status.rawValue)
+        }
+        // This thread only keeps its mask: a signal that it took would end the process without a drain.
+        while true { pause() }
     }
 }
