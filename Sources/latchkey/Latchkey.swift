@@ -4,9 +4,9 @@ import LatchkeyService
 /// The command-line tool.
 @main
 struct Latchkey {
-    static func main() {
+    static func main() async {
         let words = Array(ProcessInfo.processInfo.arguments.dropFirst())
-        exit(CommandRunner(command).runAndWait(words).rawValue)
+        exit(await CommandRunner(command).run(words).rawValue)
     }
 
     static let command = Command(

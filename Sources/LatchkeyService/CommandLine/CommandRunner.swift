@@ -1,6 +1,3 @@
-import Dispatch
-import Synchronization
-
 /// Runs a program's commands: from the words of the command line to an exit status.
 package struct CommandRunner: Sendable {
     private let root: Command
@@ -9,18 +6,6 @@ package struct CommandRunner: Sendable {
     package init(_ root: Command, context: CommandContext = CommandContext()) {
         self.root = root
         self.context = context
-    }
-
-    /// Runs a command while the calling thread, the program's first one, waits.
-    ///
-    /// An asynchronous `main` would end in `dispatch_main`, which lets that thread take every signal, whatever mask it had: SIGTERM
-    /// would then kill a daemon that waits for it on another thread.
-    package func runAndWait(_ words: [String]) -> ExitStatus {
-        let outcome = Outcome()
-        Task {
-            outcome.settle(await run(words))
-        }
-        return outcome.wait()
     }
 
     /// `words` are the command line without the program's name. What went wrong is said on standard error.
@@ -65,21 +50,5 @@ package struct CommandRunner: Sendable {
 
     private func explain(_ message: String, misuseOf path: String) {
         context.note("\(path): \(message)\nRun \"\(path) --help\" for what it takes, with examples.")
-    }
-}
-
-/// The exit status on its way from a task to the thread that waits for it.
-private final class Outcome: Sendable {
-    private let status = Mutex<ExitStatus>(.failure)
-    private let isSettled = DispatchSemaphore(value: 0)
-
-    func settle(_ status: ExitStatus) {
-        self.status.withLock { $0 = status }
-        isSettled.signal()
-    }
-
-    func wait() -> ExitStatus {
-        isSettled.wait()
-        return status.withLock { $0 }
     }
 }
