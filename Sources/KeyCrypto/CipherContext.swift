@@ -17,7 +17,8 @@ final class CipherContext {
         unsafe self.cipher = cipher
         unsafe self.context = context
         // The algorithm is set once: naming it again at each start would free and rebuild the state behind the context.
-        let isSet = unsafe EVP_CipherInit_ex2(context, cipher, nil, nil, 1, nil) == 1
+        let isSet =
+            unsafe EVP_CipherInit_ex2(context, cipher, nil, nil, 1, nil) == 1
             && EVP_CIPHER_CTX_set_padding(context, 0) == 1
         if !isSet { return nil }
     }

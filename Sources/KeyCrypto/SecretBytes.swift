@@ -29,6 +29,18 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
         unsafe self.init(copying: bytes.span.bytes)
     }
 
+    /// A secret followed by 16 bytes that need not be secret, without a copy that nobody wipes.
+    package init(joining secret: borrowing SecretBytes, _ block: Bytes16) {
+        let size = secret.count
+        self.init(count: size + 16)
+        secret.withBytes { bytes in
+            // `storage` has room for both parts.
+            unsafe bytes.withUnsafeBytes { source in unsafe storage.copyMemory(from: source) }
+        }
+        unsafe storage.storeBytes(of: block.high.bigEndian, toByteOffset: size, as: UInt64.self)
+        unsafe storage.storeBytes(of: block.low.bigEndian, toByteOffset: size + 8, as: UInt64.self)
+    }
+
     /// `count` bytes from the system's random generator, by way of OpenSSL.
     ///
     /// Throws `randomnessUnavailable` when it has none.

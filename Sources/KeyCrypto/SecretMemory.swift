@@ -26,11 +26,14 @@ enum SecretSlots {
     /// As large as the largest secret of a request, a plain SK..R1 block, and a little more.
     static let slotSize = 128
     private static let slotsPerChunk = 256
+    /// Half of the secure heap; the other half stays for larger secrets and for OpenSSL's own.
+    private static let secureChunkCountMaximum = 32
 
     @safe
     private struct FreeSlots: @unchecked Sendable {
         // Safe to send: a slot in this list belongs to nobody else, and the lock guards the list.
         var slots: [UnsafeMutableRawPointer] = unsafe []
+        var chunkCount = 0
     }
 
     private static let free = Mutex(FreeSlots())
@@ -51,7 +54,9 @@ enum SecretSlots {
 
     /// Chunks are never freed: their number follows the most secrets that were alive at once.
     private static func addChunk(to free: inout FreeSlots) {
-        let chunk = unsafe SecureHeap.allocate(slotSize * slotsPerChunk)
+        let isSecure = free.chunkCount < secureChunkCountMaximum
+        let chunk = unsafe SecureHeap.allocate(slotSize * slotsPerChunk, isSecure: isSecure)
+        free.chunkCount += 1
         for index in 0..<slotsPerChunk { unsafe free.slots.append(chunk + index * slotSize) }
     }
 }
@@ -64,12 +69,12 @@ enum SecureHeap {
 
     private static let isPrepared: Bool = CRYPTO_secure_malloc_init(size, blockSizeMinimum) != 0
 
-    /// Zeroed memory: from the secure heap, or from the ordinary one when that is full. Freed with `latchkey_secure_clear_free`.
-    static func allocate(_ count: Int) -> UnsafeMutableRawPointer {
+    /// Zeroed memory: from the secure heap, or from the ordinary one when that is full or not wanted. Freed with
+    /// `latchkey_secure_clear_free`.
+    static func allocate(_ count: Int, isSecure: Bool = true) -> UnsafeMutableRawPointer {
         _ = isPrepared
-        guard let memory = unsafe latchkey_secure_malloc(count) ?? latchkey_zalloc(count) else {
-            preconditionFailure("out of memory")
-        }
+        if isSecure, let memory = unsafe latchkey_secure_malloc(count) { return unsafe memory }
+        guard let memory = unsafe latchkey_zalloc(count) else { preconditionFailure("out of memory") }
         return unsafe memory
     }
 }

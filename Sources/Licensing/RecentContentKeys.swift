@@ -1,6 +1,6 @@
 package import ContentKeys
-package import Telemetry
 import Synchronization
+package import Telemetry
 
 /// Remembers the keys that were found lately, so that a popular content is not looked up and unsealed for every viewer.
 ///
