@@ -29,6 +29,15 @@ static inline long latchkey_bio_memory(BIO *bio, char **bytes) {
     return BIO_get_mem_data(bio, bytes);
 }
 
+// A parameter list refers to its names and values, which a temporary string of another language would not outlive.
+static inline int latchkey_hmac_sha256_init(EVP_MAC_CTX *context, const unsigned char *key, size_t count) {
+    char digest[] = "SHA256";
+    OSSL_PARAM parameters[2];
+    parameters[0] = OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0);
+    parameters[1] = OSSL_PARAM_construct_end();
+    return EVP_MAC_init(context, key, count, parameters);
+}
+
 // OPENSSL_malloc and its relatives are macros that add file and line.
 static inline void *latchkey_secure_malloc(size_t count) {
     return OPENSSL_secure_zalloc(count);

@@ -41,15 +41,9 @@ package final class HMACSHA256Key: @unchecked Sendable {
     }
 
     private static func initialize(_ context: OpaquePointer, _ secret: borrowing SecretBytes) -> Bool {
-        // The parameter list refers to the digest's name, which lives until the call returns.
-        var digest = Array("SHA256\0".utf8CString)
-        return unsafe digest.withUnsafeMutableBufferPointer { name in
-            let parameters = unsafe [
-                OSSL_PARAM_construct_utf8_string("digest", name.baseAddress, 0), OSSL_PARAM_construct_end(),
-            ]
-            return unsafe secret.withUnsafeMemory { bytes in
-                unsafe EVP_MAC_init(context, bytes, secret.count, parameters) == 1
-            }
+        // OpenSSL copies the key during the call.
+        unsafe secret.withUnsafeMemory { bytes in
+            unsafe latchkey_hmac_sha256_init(context, bytes, secret.count) == 1
         }
     }
 }
