@@ -16,7 +16,7 @@ package enum DaemonError: Error, Equatable, Sendable {
 extension DaemonError: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .store(let path, let error): "cannot open the database \(path): \(error)"
+        case .store(let path, let error): "cannot open the database \(path): \(error.explanation)"
         case .loops(let error): "cannot start the event loops: \(error)"
         case .listener(let name, let address, let error):
             "cannot open the \(name) listener on \(address): \(error). Stop whatever holds the address, or change it."
