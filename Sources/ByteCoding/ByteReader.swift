@@ -39,15 +39,15 @@ public struct ByteReader: Sendable {
     @inlinable
     public mutating func readUInt32(_ field: StaticString) throws(ByteReaderError) -> UInt32 {
         let start = try advance(by: 4, field)
-        return UInt32(bytes[start]) << 24 | UInt32(bytes[start + 1]) << 16
-            | UInt32(bytes[start + 2]) << 8 | UInt32(bytes[start + 3])
+        // `advance` has shown that 4 bytes are there.
+        return UInt32(bigEndian: unsafe bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt32.self))
     }
 
     @inlinable
     public mutating func readUInt64(_ field: StaticString) throws(ByteReaderError) -> UInt64 {
-        let high = try readUInt32(field)
-        let low = try readUInt32(field)
-        return UInt64(high) << 32 | UInt64(low)
+        let start = try advance(by: 8, field)
+        // `advance` has shown that 8 bytes are there.
+        return UInt64(bigEndian: unsafe bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
     }
 
     @inlinable

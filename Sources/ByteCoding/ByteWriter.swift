@@ -19,12 +19,14 @@ public struct ByteWriter: Sendable {
 
     @inlinable
     public mutating func write(_ value: UInt32) {
-        for shift in stride(from: 24, through: 0, by: -8) { storage.append(UInt8(truncatingIfNeeded: value >> shift)) }
+        // The bytes of an integer, which live as long as the call.
+        unsafe withUnsafeBytes(of: value.bigEndian) { unsafe storage.append(contentsOf: $0) }
     }
 
     @inlinable
     public mutating func write(_ value: UInt64) {
-        for shift in stride(from: 56, through: 0, by: -8) { storage.append(UInt8(truncatingIfNeeded: value >> shift)) }
+        // The bytes of an integer, which live as long as the call.
+        unsafe withUnsafeBytes(of: value.bigEndian) { unsafe storage.append(contentsOf: $0) }
     }
 
     @inlinable

@@ -19,13 +19,11 @@ public struct Bytes16: Hashable, Sendable {
     /// The 16 bytes from `offset`, which must all be there.
     @inlinable
     public init(_ bytes: [UInt8], at offset: Int) {
-        var high: UInt64 = 0
-        var low: UInt64 = 0
-        for index in 0..<8 {
-            high = high << 8 | UInt64(bytes[offset + index])
-            low = low << 8 | UInt64(bytes[offset + 8 + index])
-        }
-        self.init(high: high, low: low)
+        let part = unsafe bytes.span.bytes.extracting(offset..<offset + 16)
+        // `extracting` has shown that 16 bytes are there.
+        self.init(
+            high: UInt64(bigEndian: unsafe part.unsafeLoadUnaligned(as: UInt64.self)),
+            low: UInt64(bigEndian: unsafe part.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt64.self)))
     }
 
     @inlinable

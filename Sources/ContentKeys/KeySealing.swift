@@ -104,23 +104,3 @@ extension KeySealing {
         return writer.bytes
     }
 }
-
-extension SecretBytes {
-    /// A key and its initialization vector, one after the other.
-    fileprivate init(joining key: borrowing SecretBytes, _ iv: Bytes16) {
-        let keySize = key.count
-        self.init(count: keySize + 16)
-        withBytes { joined in
-            key.withBytes { keyBytes in
-                // The new secret has room for both and nobody else has seen it yet, so writing through its own memory
-                // is as good as initializing it, and no copy is left behind that nobody wipes.
-                unsafe joined.withUnsafeBytes { memory in
-                    let target = unsafe UnsafeMutableRawBufferPointer(mutating: memory)
-                    unsafe keyBytes.withUnsafeBytes { source in unsafe target.copyMemory(from: source) }
-                    unsafe target.storeBytes(of: iv.high.bigEndian, toByteOffset: keySize, as: UInt64.self)
-                    unsafe target.storeBytes(of: iv.low.bigEndian, toByteOffset: keySize + 8, as: UInt64.self)
-                }
-            }
-        }
-    }
-}

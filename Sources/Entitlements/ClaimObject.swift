@@ -67,6 +67,14 @@ struct ClaimObject {
         for name in names where object[name] != nil { throw .claimUnsupported(path(of: name)) }
     }
 
+    /// Refuses members that are not in the vocabulary: a misspelt limit would else grant more than was meant.
+    func refuseStrangers(to vocabulary: Set<String>) throws(EntitlementError) {
+        for member in object.members where !vocabulary.contains(member.name) {
+            // The name itself is text of the token and stays out of the error.
+            throw .claimUnsupported(path(of: "(an unknown member)"))
+        }
+    }
+
     private func path(of name: String) -> String {
         rightIndex.map { "rights[\($0)].\(name)" } ?? name
     }

@@ -8,6 +8,7 @@ extension Right {
     /// `claimUnsupported`.
     init(reading claims: ClaimObject) throws(EntitlementError) {
         try claims.refuse(UnenforcedClaims.ofRight)
+        try claims.refuseStrangers(to: Self.vocabulary)
         self.init(
             try Self.selector(of: claims),
             start: try claims.date("start")?.up,
@@ -17,6 +18,12 @@ extension Right {
             mode: try Self.word("mode", of: claims) ?? .stream,
             hdcp: try Self.word("hdcp", of: claims))
     }
+
+    /// What a right may say. The last three are for offline licences and for players, and restrict no streaming licence.
+    private static let vocabulary: Set = [
+        "content", "kids", "content_prefix", "start", "end", "duration", "lease", "mode", "hdcp", "storage", "playback",
+        "renew_ahead",
+    ]
 
     /// Exactly one of the three selectors: with two of them nobody could say what was meant.
     private static func selector(of claims: ClaimObject) throws(EntitlementError) -> Selector {

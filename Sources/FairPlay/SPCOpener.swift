@@ -27,7 +27,7 @@ package final class SPCOpener {
         do throws(CryptoError) {
             return RSAUnwrapJob(
                 key: key.privateKey, padding: envelope.version.padding, message: envelope.message,
-                range: envelope.wrappedKey, decoy: try SecretBytes.random(count: RSAUnwrapJob.sessionKeySize))
+                range: envelope.wrappedKey, decoy: try crypto.randomSecret(count: RSAUnwrapJob.sessionKeySize))
         } catch {
             throw .internalFailure
         }

@@ -150,12 +150,16 @@ struct SPCPayload: Sendable {
         if fault == nil { fault = rejection }
     }
 
+    /// The checks that a field is there have run before; `extracting` checks again and traps on a mistake of ours.
     func readUInt32(at offset: Int) -> UInt32 {
-        UInt32(bytes[offset]) << 24 | UInt32(bytes[offset + 1]) << 16
-            | UInt32(bytes[offset + 2]) << 8 | UInt32(bytes[offset + 3])
+        let field = unsafe bytes.span.bytes.extracting(offset..<offset + 4)
+        // `extracting` has shown that the bytes are there.
+        return UInt32(bigEndian: unsafe field.unsafeLoadUnaligned(as: UInt32.self))
     }
 
     func readUInt64(at offset: Int) -> UInt64 {
-        UInt64(readUInt32(at: offset)) << 32 | UInt64(readUInt32(at: offset + 4))
+        let field = unsafe bytes.span.bytes.extracting(offset..<offset + 8)
+        // `extracting` has shown that the bytes are there.
+        return UInt64(bigEndian: unsafe field.unsafeLoadUnaligned(as: UInt64.self))
     }
 }

@@ -1,5 +1,4 @@
 package import ByteCoding
-import COpenSSL
 
 /// The ciphers and digests of one thread, fetched once.
 ///
@@ -7,44 +6,26 @@ import COpenSSL
 /// hands it to whoever computes. One thread at a time may use it.
 ///
 /// AES is AES-128 without padding throughout (protocol, section 1). Sizes are in bytes.
-@safe
 package final class CryptoContext {
-    private enum Mode { case cbc, ecb }
-    private enum Digest { case sha1, sha256 }
-
-    private let cbc: OpaquePointer
-    private let ecb: OpaquePointer
-    private let sha1Algorithm: OpaquePointer
-    private let sha256Algorithm: OpaquePointer
-    private let cipherContext: OpaquePointer
-    private let digestContext: OpaquePointer
+    // A context that changes its algorithm throws its state away and makes it anew, so each algorithm keeps one of its own.
+    private let cbc: CipherContext
+    private let ecb: CipherContext
+    private let sha1Context: DigestContext
+    private let sha256Context: DigestContext
     private var randomPool: [UInt8] = []
     private var randomOffset = 0
+    private let secretPool = SecretBytes(count: 1024)
+    private var secretOffset = 1024
 
     /// Fetches everything; throws `operationFailed` where the installation lacks an algorithm.
     package init() throws(CryptoError) {
-        // Every pointer is checked here once and freed in `deinit`; a failure leaks a few fetched objects as the process ends.
-        guard let cbc = unsafe EVP_CIPHER_fetch(nil, "AES-128-CBC", nil),
-            let ecb = unsafe EVP_CIPHER_fetch(nil, "AES-128-ECB", nil),
-            let sha1 = unsafe EVP_MD_fetch(nil, "SHA1", nil),
-            let sha256 = unsafe EVP_MD_fetch(nil, "SHA2-256", nil),
-            let cipherContext = unsafe EVP_CIPHER_CTX_new(), let digestContext = unsafe EVP_MD_CTX_new()
+        guard let cbc = CipherContext("AES-128-CBC"), let ecb = CipherContext("AES-128-ECB"),
+            let sha1 = DigestContext("SHA1"), let sha256 = DigestContext("SHA2-256")
         else { throw .operationFailed("fetch algorithms") }
-        unsafe self.cbc = cbc
-        unsafe self.ecb = ecb
-        unsafe self.sha1Algorithm = sha1
-        unsafe self.sha256Algorithm = sha256
-        unsafe self.cipherContext = cipherContext
-        unsafe self.digestContext = digestContext
-    }
-
-    deinit {
-        unsafe EVP_CIPHER_free(cbc)
-        unsafe EVP_CIPHER_free(ecb)
-        unsafe EVP_MD_free(sha1Algorithm)
-        unsafe EVP_MD_free(sha256Algorithm)
-        unsafe EVP_CIPHER_CTX_free(cipherContext)
-        unsafe EVP_MD_CTX_free(digestContext)
+        self.cbc = cbc
+        self.ecb = ecb
+        sha1Context = sha1
+        sha256Context = sha256
     }
 
     // MARK: - AES
@@ -53,48 +34,48 @@ package final class CryptoContext {
     package func decryptCBC(
         _ bytes: [UInt8], in range: Range<Int>, key: borrowing SecretBytes, iv: Bytes16
     ) throws(CryptoError) -> [UInt8] {
-        try start(.cbc, encrypting: false, key: key, keyOffset: 0, iv: iv)
-        return try unsafe process(bytes.span.bytes.extracting(range))
+        try cbc.start(encrypting: false, key: key, iv: iv)
+        return try unsafe cbc.process(bytes.span.bytes.extracting(range))
     }
 
     /// Decrypts a whole number of blocks into secret memory.
     package func decryptCBCSecret(
         _ bytes: [UInt8], in range: Range<Int>, key: borrowing SecretBytes, iv: Bytes16
     ) throws(CryptoError) -> SecretBytes {
-        try start(.cbc, encrypting: false, key: key, keyOffset: 0, iv: iv)
+        try cbc.start(encrypting: false, key: key, iv: iv)
         let plain = SecretBytes(count: range.count)
         let input = unsafe bytes.span.bytes.extracting(range)
-        try unsafe plain.withUnsafeMemory { (output) throws(CryptoError) in try unsafe update(input, into: output) }
+        try unsafe plain.withUnsafeMemory { (output) throws(CryptoError) in try unsafe cbc.update(input, into: output) }
         return plain
     }
 
     /// Encrypts a whole number of blocks.
     package func encryptCBC(_ bytes: [UInt8], key: borrowing SecretBytes, iv: Bytes16) throws(CryptoError) -> [UInt8] {
-        try start(.cbc, encrypting: true, key: key, keyOffset: 0, iv: iv)
-        return try unsafe process(bytes.span.bytes)
+        try cbc.start(encrypting: true, key: key, iv: iv)
+        return try unsafe cbc.process(bytes.span.bytes)
     }
 
     /// Encrypts a secret (a whole number of blocks) under another one; what comes out is fit to be sent.
     package func encryptCBC(
         secret: borrowing SecretBytes, key: borrowing SecretBytes, iv: Bytes16
     ) throws(CryptoError) -> [UInt8] {
-        try start(.cbc, encrypting: true, key: key, keyOffset: 0, iv: iv)
-        return try secret.withBytes { (bytes) throws(CryptoError) in try process(bytes) }
+        try cbc.start(encrypting: true, key: key, iv: iv)
+        return try secret.withBytes { (bytes) throws(CryptoError) in try cbc.process(bytes) }
     }
 
     /// Encrypts one secret block under the 16 bytes of `key` from `keyOffset`.
     package func encryptBlock(
         secret: borrowing SecretBytes, key: borrowing SecretBytes, keyOffset: Int = 0
     ) throws(CryptoError) -> Bytes16 {
-        try start(.ecb, encrypting: true, key: key, keyOffset: keyOffset, iv: nil)
-        let wrapped = try secret.withBytes { (bytes) throws(CryptoError) in try process(bytes) }
+        try ecb.start(encrypting: true, key: key, keyOffset: keyOffset)
+        let wrapped = try secret.withBytes { (bytes) throws(CryptoError) in try ecb.process(bytes) }
         guard let block = Bytes16(wrapped) else { throw .wrongSize(expected: 16, actual: wrapped.count) }
         return block
     }
 
     /// Encrypts one block that need not stay secret into a key.
     package func deriveKey(from block: Bytes16, key: borrowing SecretBytes) throws(CryptoError) -> SecretBytes {
-        try start(.ecb, encrypting: true, key: key, keyOffset: 0, iv: nil)
+        try ecb.start(encrypting: true, key: key)
         return try secretBlock(block)
     }
 
@@ -102,7 +83,7 @@ package final class CryptoContext {
     package func unwrapBlock(
         _ block: Bytes16, key: borrowing SecretBytes, keyOffset: Int = 0
     ) throws(CryptoError) -> SecretBytes {
-        try start(.ecb, encrypting: false, key: key, keyOffset: keyOffset, iv: nil)
+        try ecb.start(encrypting: false, key: key, keyOffset: keyOffset)
         return try secretBlock(block)
     }
 
@@ -111,62 +92,17 @@ package final class CryptoContext {
         var words = (block.high.bigEndian, block.low.bigEndian)
         try unsafe derived.withUnsafeMemory { (output) throws(CryptoError) in
             try unsafe withUnsafeBytes(of: &words) { (input) throws(CryptoError) in
-                try unsafe update(RawSpan(_unsafeBytes: input), into: output)
+                try unsafe ecb.update(RawSpan(_unsafeBytes: input), into: output)
             }
         }
         return derived
-    }
-
-    private func start(
-        _ mode: Mode, encrypting: Bool, key: borrowing SecretBytes, keyOffset: Int, iv: Bytes16?
-    ) throws(CryptoError) {
-        guard key.count >= keyOffset + 16 else { throw .wrongSize(expected: keyOffset + 16, actual: key.count) }
-        var ivWords = (iv?.high.bigEndian ?? 0, iv?.low.bigEndian ?? 0)
-        let started = unsafe key.withUnsafeMemory { keyBytes in
-            // OpenSSL copies 16 key bytes, which the guard showed to be there, and 16 bytes of the vector.
-            unsafe withUnsafeBytes(of: &ivWords) { ivBytes in
-                unsafe EVP_CipherInit_ex2(
-                    cipherContext, mode == .cbc ? cbc : ecb, keyBytes + keyOffset,
-                    ivBytes.bindMemory(to: UInt8.self).baseAddress,
-                    encrypting ? 1 : 0, nil) == 1 && EVP_CIPHER_CTX_set_padding(cipherContext, 0) == 1
-            }
-        }
-        guard started else { throw .operationFailed("start AES") }
-    }
-
-    private func process(_ input: RawSpan) throws(CryptoError) -> [UInt8] {
-        var failure: CryptoError?
-        let output = unsafe [UInt8](unsafeUninitializedCapacity: input.byteCount) { buffer, initializedCount in
-            // The output of whole blocks without padding is as long as the input; on failure none counts as written.
-            do throws(CryptoError) {
-                if let base = buffer.baseAddress { try unsafe update(input, into: base) }
-                initializedCount = input.byteCount
-            } catch {
-                failure = error
-                initializedCount = 0
-            }
-        }
-        if let failure { throw failure }
-        return output
-    }
-
-    private func update(_ input: RawSpan, into output: UnsafeMutablePointer<UInt8>) throws(CryptoError) {
-        guard input.byteCount % 16 == 0 else {
-            throw .wrongSize(expected: (input.byteCount + 15) & ~15, actual: input.byteCount)
-        }
-        var written: Int32 = 0
-        let updated = unsafe input.withUnsafeBytes { bytes in
-            unsafe EVP_CipherUpdate(
-                cipherContext, output, &written, bytes.bindMemory(to: UInt8.self).baseAddress, Int32(bytes.count))
-        }
-        guard updated == 1, Int(written) == input.byteCount else { throw .operationFailed("run AES") }
     }
 
     // MARK: - Digests
 
     /// SHA-1 (20 bytes) of a part of `bytes`.
     package func sha1(_ bytes: [UInt8], in range: Range<Int>) throws(CryptoError) -> [UInt8] {
-        try unsafe digest(.sha1, size: 20, bytes.span.bytes.extracting(range))
+        try unsafe sha1Context.digest(bytes.span.bytes.extracting(range))
     }
 
     /// The first 16 bytes of the SHA-1 of a part of a secret, as a key: the anti-replay key is one (protocol, section 3.3).
@@ -174,7 +110,7 @@ package final class CryptoContext {
         let full = SecretBytes(count: 20)
         try secret.withBytes { (bytes) throws(CryptoError) in
             try unsafe full.withUnsafeMemory { (output) throws(CryptoError) in
-                try unsafe digest(.sha1, bytes.extracting(range), into: output)
+                try unsafe sha1Context.digest(bytes.extracting(range), into: output)
             }
         }
         return full.copy(0..<16)
@@ -182,28 +118,7 @@ package final class CryptoContext {
 
     /// SHA-256 (32 bytes).
     package func sha256(_ bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
-        try unsafe digest(.sha256, size: 32, bytes.span.bytes)
-    }
-
-    private func digest(_ algorithm: Digest, size: Int, _ input: RawSpan) throws(CryptoError) -> [UInt8] {
-        var output = [UInt8](repeating: 0, count: size)
-        try unsafe output.withUnsafeMutableBufferPointer { (buffer) throws(CryptoError) in
-            guard let base = buffer.baseAddress else { return }
-            try unsafe digest(algorithm, input, into: base)
-        }
-        return output
-    }
-
-    /// `output` has room for the digest of `algorithm`.
-    private func digest(
-        _ algorithm: Digest, _ input: RawSpan, into output: UnsafeMutablePointer<UInt8>
-    ) throws(CryptoError) {
-        let done = unsafe input.withUnsafeBytes { bytes in
-            unsafe EVP_DigestInit_ex2(digestContext, algorithm == .sha1 ? sha1Algorithm : sha256Algorithm, nil) == 1
-                && EVP_DigestUpdate(digestContext, bytes.baseAddress, bytes.count) == 1
-                && EVP_DigestFinal_ex(digestContext, output, nil) == 1
-        }
-        guard done else { throw .operationFailed("digest") }
+        try unsafe sha256Context.digest(bytes.span.bytes)
     }
 
     // MARK: - Random bytes
@@ -216,6 +131,16 @@ package final class CryptoContext {
         }
         defer { randomOffset += count }
         return randomPool[randomOffset..<randomOffset + count]
+    }
+
+    /// A random secret of at most 128 bytes, drawn 1 KiB at a time; what is handed out is wiped from the pool.
+    package func randomSecret(count: Int) throws(CryptoError) -> SecretBytes {
+        if secretPool.count - secretOffset < count {
+            try secretPool.fillWithRandomBytes()
+            secretOffset = 0
+        }
+        defer { secretOffset += count }
+        return secretPool.take(secretOffset..<secretOffset + count)
     }
 
     package func randomBytes16() throws(CryptoError) -> Bytes16 {

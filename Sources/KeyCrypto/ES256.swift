@@ -100,11 +100,14 @@ private enum ECDSASignature {
         guard let signature = unsafe ECDSA_SIG_new() else { return nil }
         defer { unsafe ECDSA_SIG_free(signature) }
         let adopted = unsafe raw.withUnsafeBufferPointer { bytes in
-            // The caller has shown 64 bytes. `ECDSA_SIG_set0` takes over both numbers.
-            guard let base = bytes.baseAddress, let r = unsafe BN_bin2bn(base, 32, nil),
-                let s = unsafe BN_bin2bn(base + 32, 32, nil)
-            else { return false }
-            return unsafe ECDSA_SIG_set0(signature, r, s) == 1
+            // The caller has shown 64 bytes. The numbers are the signature's once `ECDSA_SIG_set0` took them, and ours until then.
+            guard let base = bytes.baseAddress else { return false }
+            let r = unsafe BN_bin2bn(base, 32, nil)
+            let s = unsafe BN_bin2bn(base + 32, 32, nil)
+            if unsafe ECDSA_SIG_set0(signature, r, s) == 1 { return true }
+            unsafe BN_free(r)
+            unsafe BN_free(s)
+            return false
         }
         guard adopted else { return nil }
         let size = unsafe i2d_ECDSA_SIG(signature, nil)

@@ -4,7 +4,7 @@ import COpenSSL
 /// Key material: one owner, wiped when it ends, never printed.
 ///
 /// The bytes sit in OpenSSL's secure heap: locked in memory, left out of core files, between guard pages. When that heap is full
-/// they come from the ordinary heap, and are wiped all the same.
+/// they come from the ordinary heap, and are wiped all the same. Small secrets share pages of `SecretSlots`.
 @safe
 package struct SecretBytes: ~Copyable, @unchecked Sendable {
     // Safe to send: the memory belongs to this value alone, and `~Copyable` means one owner at a time.
@@ -13,12 +13,8 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
     /// `count` zero bytes; at least one.
     package init(count: Int) {
         precondition(count > 0, "a secret has at least one byte")
-        SecureHeap.prepare()
-        // Both calls give zeroed memory of `count` bytes or nothing; the one owner frees it in `deinit`.
-        guard let memory = unsafe latchkey_secure_malloc(count) ?? latchkey_zalloc(count) else {
-            preconditionFailure("out of memory")
-        }
-        unsafe storage = UnsafeMutableRawBufferPointer(start: memory, count: count)
+        // Zeroed memory of `count` bytes, which the one owner gives back in `deinit`.
+        unsafe storage = SecretMemory.allocate(count)
     }
 
     /// A copy of bytes that came from a file or a message; the caller wipes or drops its own copy.
@@ -33,16 +29,41 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
         unsafe self.init(copying: bytes.span.bytes)
     }
 
+    /// A secret followed by 16 bytes that need not be secret, without a copy that nobody wipes.
+    package init(joining secret: borrowing SecretBytes, _ block: Bytes16) {
+        let size = secret.count
+        self.init(count: size + 16)
+        secret.withBytes { bytes in
+            // `storage` has room for both parts.
+            unsafe bytes.withUnsafeBytes { source in unsafe storage.copyMemory(from: source) }
+        }
+        unsafe storage.storeBytes(of: block.high.bigEndian, toByteOffset: size, as: UInt64.self)
+        unsafe storage.storeBytes(of: block.low.bigEndian, toByteOffset: size + 8, as: UInt64.self)
+    }
+
     /// `count` bytes from the system's random generator, by way of OpenSSL.
     ///
     /// Throws `randomnessUnavailable` when it has none.
     package static func random(count: Int) throws(CryptoError) -> SecretBytes {
         let secret = SecretBytes(count: count)
-        // The buffer has `count` bytes and lives as long as `secret`.
-        guard unsafe RAND_priv_bytes(secret.storage.baseAddress, Int32(count)) == 1 else {
-            throw .randomnessUnavailable
-        }
+        try secret.fillWithRandomBytes()
         return secret
+    }
+
+    /// Replaces all bytes. Throws `randomnessUnavailable`.
+    borrowing func fillWithRandomBytes() throws(CryptoError) {
+        // The buffer has `count` bytes and lives as long as `self`.
+        guard unsafe RAND_priv_bytes(storage.baseAddress, Int32(count)) == 1 else { throw .randomnessUnavailable }
+    }
+
+    /// Moves a part into a secret of its own and leaves zeros behind.
+    borrowing func take(_ range: Range<Int>) -> SecretBytes {
+        let part = copy(range)
+        unsafe withUnsafeMemory { memory in
+            // `copy` has shown that the range lies within.
+            unsafe OPENSSL_cleanse(memory + range.lowerBound, range.count)
+        }
+        return part
     }
 
     package var count: Int { unsafe storage.count }
@@ -98,20 +119,7 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
     }
 
     deinit {
-        unsafe latchkey_secure_clear_free(storage.baseAddress, storage.count)
-    }
-}
-
-/// OpenSSL's secure heap, set up once.
-private enum SecureHeap {
-    /// 2 MiB: about thirty thousand secrets of one slot. Debian lets a process lock 8 MiB.
-    private static let size = 2 << 20
-    private static let slotSize = 64
-
-    private static let isPrepared: Bool = CRYPTO_secure_malloc_init(size, slotSize) != 0
-
-    static func prepare() {
-        _ = isPrepared
+        unsafe SecretMemory.free(storage)
     }
 }
 

@@ -1,5 +1,5 @@
 import ByteCoding
-package import ContentKeys
+import ContentKeys
 package import Entitlements
 package import EventLoops
 package import FairPlay
@@ -13,12 +13,12 @@ package import KeyCrypto
 package final class LicenseIssuer: Sendable {
     private let credentials: CredentialSet
     private let tokens: VerifiedTokenCache
-    private let keys: any ContentKeySource
+    private let keys: RecentContentKeys
     private let perLoop: LoopLocal<Result<LoopLicensing, CryptoError>>
 
     /// `servedVersions` are the FairPlay protocol versions; `operations` counts RSA private operations.
     package init(
-        credentials: CredentialSet, tokens: VerifiedTokenCache, keys: any ContentKeySource,
+        credentials: CredentialSet, tokens: VerifiedTokenCache, keys: RecentContentKeys,
         servedVersions: Set<UInt32>, operations: RSAOperationCount
     ) {
         self.credentials = credentials
@@ -94,15 +94,15 @@ package final class LicenseIssuer: Sendable {
 
     /// The key that the SPC's asset id names. What a sender without rights to an unknown asset hears is what a known asset would give.
     private func record(for spc: SPC, claims: Claims) async throws(LicenseError) -> ContentKeyRecord {
-        let reference = AssetReference(try Self.assetID(of: spc))
+        let assetID = try Self.assetID(of: spc)
         let record: ContentKeyRecord?
         do throws(StoreError) {
-            record = try await keys.record(for: reference)
+            record = try await keys.record(for: assetID)
         } catch {
-            if case .contentAmbiguous = error { throw Self.missing(reference, claims) }
+            if case .contentAmbiguous = error { throw Self.missing(AssetReference(assetID), claims) }
             throw .store(error)
         }
-        guard let record else { throw Self.missing(reference, claims) }
+        guard let record else { throw Self.missing(AssetReference(assetID), claims) }
         return record
     }
 

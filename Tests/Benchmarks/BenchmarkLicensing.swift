@@ -15,6 +15,8 @@ struct BenchmarkLicensing {
     static let contentIV = [UInt8](0x40...0x4F)
 
     let issuer: LicenseIssuer
+    let store: SQLiteKeyStore
+    let cache: VerifiedTokenCache
     let tokens: [[UInt8]]
     let requests: [SPCVersion: [DeviceRequest]]
 
@@ -23,10 +25,12 @@ struct BenchmarkLicensing {
         let signingKey = try ES256PrivateKey.generate()
         let verificationKey = VerificationKey(id: "benchmark", es256: signingKey.publicKey)
         let issuers = try IssuerSet([Issuer(name: "portal", audience: "latchkey", keys: [verificationKey])])
+        store = try await Self.makeStore(at: databasePath)
+        cache = VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers))
         issuer = LicenseIssuer(
             credentials: try CredentialSet([credential.credential]),
-            tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers)),
-            keys: try await Self.makeStore(at: databasePath), servedVersions: [1], operations: RSAOperationCount())
+            tokens: cache,
+            keys: RecentContentKeys(source: store), servedVersions: [1], operations: RSAOperationCount())
         let minter = TokenMinter(keyID: "benchmark", es256: signingKey)
         tokens = try (0..<16).map { index in
             let contents = TokenContents(
@@ -54,14 +58,23 @@ struct BenchmarkLicensing {
         return store
     }
 
+    private static let echoedTags: [UInt64] = (1...5).map { 0xABCD_0000_0000_0000 + $0 }
+
+    static func deviceOptions(_ version: SPCVersion) -> DeviceOptions {
+        var options = DeviceOptions(version: version, assetID: Array("movie-1".utf8))
+        options.playbackState = MediaPlaybackState(createdAt: 1_700_000_000, state: .readyToStart, sessionID: 7)
+        // As many blocks and echoes as the first of the public vectors: 17 unknown ones, 7 asked back.
+        options.unknownBlockCount = 12
+        options.otherBlocks = echoedTags.map { DeviceBlock($0, [UInt8](repeating: 1, count: 20)) }
+        options.returnRequest = [TLLVTag.assetID, TLLVTag.transactionID] + echoedTags
+        return options
+    }
+
     private static func makeRequests(
         _ version: SPCVersion, for credential: TestCredential, count: Int
     ) throws -> [DeviceRequest] {
         let device = try credential.makeDevice(version, using: CryptoContext())
-        var options = DeviceOptions(version: version, assetID: Array("movie-1".utf8))
-        options.playbackState = MediaPlaybackState(createdAt: 1_700_000_000, state: .readyToStart, sessionID: 7)
-        // As many blocks as the larger of the public vectors.
-        options.unknownBlockCount = 17
+        let options = deviceOptions(version)
         return try (0..<count).map { _ in try device.makeRequest(options) }
     }
 

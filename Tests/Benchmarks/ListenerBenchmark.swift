@@ -65,9 +65,7 @@ struct ListenerBenchmark {
             .applicationSecret,
             SecretBytes(copying: Hexadecimal.decode(secret.trimmingCharacters(in: .whitespacesAndNewlines))))
         let device = SimulatedDevice(certificate: certificate, ladder: ladder, using: try CryptoContext())
-        var options = DeviceOptions(version: version, assetID: Array("movie-1".utf8))
-        options.playbackState = MediaPlaybackState(createdAt: 1_700_000_000, state: .readyToStart, sessionID: 7)
-        options.unknownBlockCount = 17
+        let options = BenchmarkLicensing.deviceOptions(version)
         return try (0..<1_000).map { _ in try device.makeRequest(options) }
     }
 

@@ -50,7 +50,8 @@ final class LicensingFixture: Sendable {
             attributes: attributes, key: ContentKey(SecretBytes(copying: Self.key)), iv: Bytes16(Self.iv, at: 0))
         issuer = LicenseIssuer(
             credentials: try CredentialSet([credential.credential]),
-            tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers)), keys: OneKey(record: record),
+            tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers)),
+            keys: RecentContentKeys(source: OneKey(record: record)),
             servedVersions: [1], operations: operations)
     }
 

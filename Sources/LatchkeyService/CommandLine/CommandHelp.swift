@@ -14,7 +14,7 @@ struct CommandHelp {
     var text: String {
         guard let command = path.last else { return "" }
         var sections = [command.summary + ".", usage(of: command)]
-        if !command.details.isEmpty { sections.append(command.details) }
+        sections += paragraphs(of: command)
         switch command.content {
         case .group(let commands):
             sections.append(Self.table("Commands", commands.map { ($0.name, $0.summary) }))
@@ -26,14 +26,21 @@ struct CommandHelp {
         return sections.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
     }
 
+    /// The details, whose paragraphs have an empty line between them, broken anew.
+    private func paragraphs(of command: Command) -> [String] {
+        command.details.split(separator: "\n\n").map { paragraph in
+            Self.wrap(paragraph.replacing("\n", with: " "), indentation: 0)
+        }
+    }
+
     private func usage(of command: Command) -> String {
         var words = path.map(\.name)
         switch command.content {
-        case .group: words += ["COMMAND", "[OPTION ...]"]
+        case .group: words += ["COMMAND", "..."]
         case .action(let operands, let options, _):
             words += operands.map(\.placeholder)
             words += options.filter(\.isRequired).map { "\($0.usage)" }
-            if options.contains(where: { !$0.isRequired }) { words.append("[OPTION ...]") }
+            if options.contains(where: { !$0.isRequired }) { words.append("[OPTIONS]") }
         }
         return Self.wrap("Usage: " + words.joined(separator: " "), indentation: 7)
     }
@@ -64,7 +71,7 @@ struct CommandHelp {
     }
 
     /// Breaks a line at its spaces; further lines are indented.
-    private static func wrap(_ line: String, indentation: Int, startsAt start: Int = 0) -> String {
+    private static func wrap(_ line: some StringProtocol, indentation: Int, startsAt start: Int = 0) -> String {
         var text = ""
         var column = start
         for word in line.split(separator: " ") {

@@ -1,5 +1,5 @@
 /// Runs a program's commands: from the words of the command line to an exit status.
-package struct CommandRunner {
+package struct CommandRunner: Sendable {
     private let root: Command
     private let context: CommandContext
 

@@ -28,6 +28,8 @@ struct SetupFolder {
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw .failed("another latchkey init is at work in \(path)")
         }
+        // Closing alone would leave the lock to a child process that was just being started, until it runs its own program.
+        defer { flock(descriptor, LOCK_UN) }
         let folder = SetupFolder(path: path, isNew: isNew, descriptor: descriptor)
         do throws(CommandError) {
             try folder.refuseStrangers()

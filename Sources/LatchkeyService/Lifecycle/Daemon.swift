@@ -50,7 +50,8 @@ package final class Daemon: Sendable {
             credentials: loaded.credentials,
             tokens: VerifiedTokenCache(
                 verifier: TokenVerifier(issuers: loaded.issuers), capacity: configuration.limits.tokenCacheCapacity),
-            keys: store, servedVersions: configuration.fairplay.protocolVersions, operations: operations)
+            keys: RecentContentKeys(source: store), servedVersions: configuration.fairplay.protocolVersions,
+            operations: operations)
         do throws(DaemonError) {
             try listen(
                 loaded, issuer: issuer, metrics: metrics,

@@ -1,0 +1,77 @@
+import ByteCoding
+import ContentKeys
+import KeyCrypto
+import Licensing
+import Synchronization
+import Telemetry
+import Testing
+
+/// A source that knows every asset id but one, and counts how often it is asked.
+private final class CountingSource: ContentKeySource {
+    static let unknown = "unknown"
+    private let calls = Atomic<Int>(0)
+
+    var callCount: Int { calls.load(ordering: .relaxed) }
+
+    func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? {
+        calls.add(1, ordering: .relaxed)
+        if reference.assetID.bytes == Array(Self.unknown.utf8) { return nil }
+        do {
+            let attributes = ContentKeyAttributes(
+                keyID: KeyID(words: Bytes16(high: 1, low: 2)), contentID: try ContentID("movie"), createdAt: 0)
+            return try ContentKeyRecord(
+                attributes: attributes, key: ContentKey(SecretBytes(copying: [UInt8](repeating: 7, count: 16))),
+                iv: .zero)
+        } catch {
+            throw .recordMalformed
+        }
+    }
+}
+
+@Suite struct RecentContentKeysTests {
+    private let source = CountingSource()
+    private let clock = ManualClock()
+
+    private func asset(_ text: String) throws -> AssetID {
+        try AssetID(bytes: Array(text.utf8))
+    }
+
+    @Test func asksTheSourceOnceWithinALife() async throws {
+        let keys = RecentContentKeys(source: source, life: .seconds(2), clock: clock)
+        for _ in 0..<5 { #expect(try await keys.record(for: asset("movie-1")) != nil) }
+        #expect(source.callCount == 1)
+        clock.advance(by: .milliseconds(1_999))
+        _ = try await keys.record(for: asset("movie-1"))
+        #expect(source.callCount == 1)
+        clock.advance(by: .milliseconds(1))
+        _ = try await keys.record(for: asset("movie-1"))
+        #expect(source.callCount == 2)
+    }
+
+    /// A key that is imported a moment later must be found at once.
+    @Test func doesNotRememberWhatWasNotFound() async throws {
+        let keys = RecentContentKeys(source: source, clock: clock)
+        for _ in 0..<3 { #expect(try await keys.record(for: asset(CountingSource.unknown)) == nil) }
+        #expect(source.callCount == 3)
+        #expect(keys.count == 0)
+    }
+
+    @Test func tellsAssetIDsApartByTheirExactBytes() async throws {
+        let keys = RecentContentKeys(source: source, clock: clock)
+        _ = try await keys.record(for: asset("movie-1"))
+        _ = try await keys.record(for: asset("Movie-1"))
+        _ = try await keys.record(for: asset("skd://movie-1"))
+        #expect(source.callCount == 3)
+    }
+
+    @Test func holdsNoMoreThanItsCapacity() async throws {
+        let keys = RecentContentKeys(source: source, capacity: 8, clock: clock)
+        for index in 0..<100 {
+            _ = try await keys.record(for: asset("movie-\(index)"))
+            #expect(keys.count <= 8)
+        }
+        // The latest is still remembered.
+        _ = try await keys.record(for: asset("movie-99"))
+        #expect(source.callCount == 100)
+    }
+}
