@@ -78,7 +78,8 @@ package final class ChildProcess: Sendable {
         defer {
             unsafe posix_spawn_file_actions_destroy(&actions)
             unsafe posix_spawnattr_destroy(&attributes)
-            unsafe (argumentList + environmentList).forEach { unsafe free($0) }
+            for index in unsafe argumentList.indices { unsafe free(argumentList[index]) }
+            for index in unsafe environmentList.indices { unsafe free(environmentList[index]) }
         }
         unsafe sigfillset(&signals)
         unsafe sigemptyset(&noSignals)

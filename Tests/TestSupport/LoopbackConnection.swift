@@ -93,6 +93,27 @@ package final class LoopbackConnection {
     }
 }
 
+/// Addresses of this machine.
+package enum LoopbackAddress {
+    /// `127.0.0.1:PORT` with a port that was free a moment ago, for what has to be known before somebody listens there.
+    package static func free() throws -> String {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        // Safe: the kernel is given local variables with their sizes.
+        let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
+            }
+        }
+        guard isBound else { throw LoopbackError.refused }
+        return "127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
+    }
+}
+
 /// A response as it came.
 package struct LoopbackResponse: Sendable {
     package let status: Int

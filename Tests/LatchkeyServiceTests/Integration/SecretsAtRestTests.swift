@@ -55,7 +55,12 @@ import Testing
 
     @Test func noSecretIsInTheLogOrInTheDatabase() throws {
         let fixture = try DaemonFixture(environment: ["LATCHKEY_LOG_LEVEL": "trace"])
+        // Stored while the daemon has the database open, so that the write-ahead log still holds it.
+        let laterKey = Array("a later key 0123".utf8)
+        let laterIV = Array("a later IV 01234".utf8)
+        try fixture.folder.importKey(content: "movie-2", key: laterKey, iv: laterIV)
         var secrets = try installationSecrets(fixture)
+        secrets += [Secret(name: "a later key", bytes: laterKey), Secret(name: "a later IV", bytes: laterIV)]
         let connection = try fixture.daemon.connect()
         var tokens = [
             try fixture.token(), try fixture.token(fixture.contents(issuedAgo: 600)),
@@ -87,7 +92,8 @@ import Testing
         var places = try fixture.folder.files.names().filter { $0.hasPrefix("latchkey.db") }.map { name in
             (name: name, bytes: try fixture.folder.files.read(name))
         }
-        #expect(places.contains { $0.name == "latchkey.db" })
+        #expect(places.contains { $0.name == "latchkey.db" && !$0.bytes.isEmpty })
+        #expect(places.contains { $0.name == "latchkey.db-wal" && !$0.bytes.isEmpty })
         fixture.daemon.process.signal(15)
         #expect(fixture.daemon.process.waitForExit() == 0)
         places.append(("latchkey.db after the end", try fixture.folder.files.read("latchkey.db")))
@@ -98,6 +104,7 @@ import Testing
         let events = fixture.daemon.log.compactMap { $0["event"]?.string }
         #expect(events.count { $0 == "license_issued" } == 2)
         #expect(events.count { $0 == "license_refused" } == 17)
+        #expect(fixture.daemon.process.messages.bytes.contains(sequence: Array("movie-1".utf8)))
         for place in places {
             for secret in secrets {
                 for form in secret.forms {

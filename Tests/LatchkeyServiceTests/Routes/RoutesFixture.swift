@@ -47,7 +47,9 @@ final class RoutesFixture: Sendable {
         ])
         let issuer = LicenseIssuer(
             credentials: credentials, tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers)),
-            keys: try keys ?? OneStoredKey(contentID: "movie-1", key: Self.key, iv: Self.iv), servedVersions: [1],
+            keys: RecentContentKeys(
+                source: try keys ?? OneStoredKey(contentID: "movie-1", key: Self.key, iv: Self.iv), clock: clock),
+            servedVersions: [1],
             operations: operations)
         let logger = Logger(level: .trace, sink: log, clock: clock)
         publicRoutes = PublicRoutes(
