@@ -1,14 +1,15 @@
 import Foundation
 import Glibc
 
-/// What `openssl speed` says of one core: RSA private operations per second.
+/// What `openssl speed` says: RSA private operations per second of one process's CPU time.
 enum OpenSSLSpeed {
-    static func privateOperationsPerSecond(bits: Int, seconds: Int) throws -> Double {
+    /// With several processes at once, what each of them gets on average: cores that share a unit slow one another down.
+    static func privateOperationsPerSecond(bits: Int, seconds: Int, processes: Int = 1) throws -> Double {
         letAlarmsThrough()
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["openssl", "speed", "-seconds", String(seconds), "rsa\(bits)"]
+        process.arguments = ["openssl", "speed", "-seconds", String(seconds), "-multi", String(processes), "rsa\(bits)"]
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()
@@ -18,7 +19,7 @@ enum OpenSSLSpeed {
         guard let line = text.split(separator: "\n").last(where: { $0.hasPrefix("rsa \(bits) bits") }),
             let rate = line.split(separator: " ").suffix(2).first.flatMap({ Double($0) })
         else { throw BenchmarkError("openssl speed printed no figure for rsa\(bits)") }
-        return rate
+        return rate / Double(processes)
     }
 
     /// Worker threads block all signals, a child inherits that, and `openssl speed` ends its rounds by SIGALRM.
