@@ -1,5 +1,6 @@
 import ByteCoding
 import ContentKeys
+import TestSupport
 import Testing
 
 /// What every `ContentKeyStore` does, whatever database lies below. `makeStore` gives an empty store each time.
@@ -233,7 +234,7 @@ enum ContentKeyStoreConformance {
 
     /// Random calls have the same results as on dictionaries.
     private static func agreesWithAModel(_ store: some ContentKeyStore) async throws {
-        var random = SeededGenerator.announced(for: "a content key store agrees with its model")
+        var random = SeededGenerator.announced("a content key store agrees with its model")
         var model = ContentKeyStoreModel()
         for _ in 0..<400 {
             switch Int.random(in: 0..<10, using: &random) {

@@ -1,6 +1,7 @@
 import ByteCoding
 import ContentKeys
 import KeyCrypto
+import TestSupport
 import Testing
 
 @testable import StorageSQLite

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A generator whose seed is printed, so that a failure of a property test can be run again (SplitMix64).
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
@@ -6,10 +8,12 @@ package struct SeededGenerator: RandomNumberGenerator {
         state = seed
     }
 
-    /// A generator with a seed by chance, which goes to standard output.
+    /// A generator with the seed in `LATCHKEY_TEST_SEED`, else one by chance; it goes to standard output.
     package static func announced(_ test: String) -> SeededGenerator {
-        let seed = UInt64.random(in: .min ... .max)
-        print("\(test): seed \(seed)")
+        // The test process never changes its environment, and the text is copied at once.
+        let given = unsafe getenv("LATCHKEY_TEST_SEED").flatMap { unsafe UInt64(String(cString: $0)) }
+        let seed = given ?? UInt64.random(in: .min ... .max)
+        print("\(test): LATCHKEY_TEST_SEED=\(seed)")
         return SeededGenerator(seed: seed)
     }
 

@@ -62,7 +62,18 @@ struct ConfigurationLoader {
         let found = LoadedConfiguration.checkListeners(
             configuration.listeners, credentials: credentials,
             allowTestCredentials: configuration.fairplay.allowTestCredentials)
-        for problem in found { report(problem.path, problem.fault) }
+        for problem in found { report(overridingVariable(of: problem.path) ?? problem.path, problem.fault) }
+    }
+
+    /// The variable that an address comes from in place of the file, where it has no line.
+    private func overridingVariable(of path: String) -> String? {
+        let variable: EnvironmentOverride? =
+            switch path {
+            case "listeners.public[0].address": .listen
+            case "listeners.admin[0].address": .adminListen
+            default: nil  // Nothing else about listeners can be overridden.
+            }
+        return variable.flatMap { environment[$0.rawValue] == nil ? nil : $0.rawValue }
     }
 
     // MARK: Files

@@ -51,10 +51,24 @@ struct CertificateEndpoint: Sendable {
             "X-Content-Type-Options": "nosniff",
             "X-Request-Id": id.text,
         ]
-        if request.fields["If-None-Match"] == file.entityTag {
+        if Self.isMet(request.fields.values(of: "If-None-Match"), by: file.entityTag) {
             return HTTPResponse(status: .notModified, fields: fields)
         }
         return HTTPResponse(status: .ok, fields: fields, body: file.body)
+    }
+
+    /// Whether the client has this entity (RFC 9110 section 13.1.2): `*`, or a list in which a weak tag counts as a strong one.
+    ///
+    /// A comma within a foreign tag splits it, which never makes it equal to ours.
+    private static func isMet(_ conditions: [String], by entityTag: String) -> Bool {
+        conditions.contains { condition in
+            condition.split(separator: ",").contains { element in
+                let tag = element.drop { $0 == " " || $0 == "\t" }
+                let end = tag.lastIndex { $0 != " " && $0 != "\t" }
+                let trimmed = end.map { tag[...$0] } ?? ""
+                return trimmed == "*" || trimmed == entityTag || trimmed == "W/" + entityTag
+            }
+        }
     }
 
     private func file(for query: String?) -> File? {

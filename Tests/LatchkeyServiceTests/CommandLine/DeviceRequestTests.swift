@@ -1,6 +1,7 @@
 import ByteCoding
 import FairPlay
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct DeviceRequestTests {

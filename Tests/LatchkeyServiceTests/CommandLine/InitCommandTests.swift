@@ -3,6 +3,7 @@ import FairPlay
 import Foundation
 import KeyCrypto
 import POSIXSockets
+import TestSupport
 import Testing
 
 @testable import LatchkeyService

@@ -1,6 +1,7 @@
 import ByteCoding
 import FairPlay
 import Foundation
+import TestSupport
 import Testing
 
 /// `device make-spc`, `spc inspect` and `ckc inspect`, which work without a server.

@@ -1,5 +1,6 @@
 import ByteCoding
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct KeyCommandTests {

@@ -1,5 +1,6 @@
 import ByteCoding
 import Foundation
+import TestSupport
 import Testing
 
 /// One finished run of the `latchkey` program that was built with these tests.

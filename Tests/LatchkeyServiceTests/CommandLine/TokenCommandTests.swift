@@ -2,6 +2,7 @@ import ByteCoding
 import Entitlements
 import Foundation
 import KeyCrypto
+import TestSupport
 import Testing
 
 @testable import LatchkeyService

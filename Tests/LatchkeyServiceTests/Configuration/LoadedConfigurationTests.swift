@@ -276,8 +276,14 @@ import Testing
         #expect(problems.map(\.fault) == [.plaintextBeyondLoopback(.internet(.v4(0), port: 1))])
     }
 
-    @Test func anOverriddenAddressIsCheckedToo() {
-        let problems = folder.problems(ConfigurationText.make(), environment: ["LATCHKEY_LISTEN": "0.0.0.0:0"])
-        #expect(problems.map(\.path) == ["listeners.public[0].address", "listeners.public[0].address"])
+    /// The problem is the variable's: the file's line says something else.
+    @Test(arguments: ["LATCHKEY_LISTEN", "LATCHKEY_ADMIN_LISTEN"])
+    func anOverriddenAddressIsCheckedToo(variable: String) {
+        let problems = folder.problems(
+            ConfigurationText.make(rest: #"listeners: { public: [{ address: "127.0.0.1:1" }] }"#),
+            environment: [variable: "0.0.0.0:0"])
+        let addressProblems = problems.filter { $0.fault != .adminTokenMissing(.internet(.v4(0), port: 0)) }
+        #expect(addressProblems.map(\.path) == [variable, variable])
+        #expect(addressProblems.allSatisfy { $0.position == nil })
     }
 }

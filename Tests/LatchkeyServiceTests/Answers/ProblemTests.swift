@@ -1,0 +1,159 @@
+import ByteCoding
+import Entitlements
+import FairPlay
+import HTTPMessages
+import Licensing
+import Telemetry
+import TestSupport
+import Testing
+
+@testable import LatchkeyService
+
+@Suite struct ProblemTests {
+    /// 2026-01-01T00:00:00.123Z
+    private static let time = WallTime(seconds: 1_767_225_600, nanoseconds: 123_456_789)
+    private static let id = RequestID(0x0123_4567_89ab_cdef)
+
+    private static func response(_ problem: Problem) -> HTTPResponse {
+        problem.response(requestID: id, time: time)
+    }
+
+    // MARK: Which answer
+
+    @Test(arguments: try RefusalSample.all())
+    func everyRefusalHasItsPlaceInTheTable(sample: RefusalSample) {
+        let problem = Problem(for: sample.error)
+        #expect(problem.code.status.code == sample.status)
+        #expect(problem.code.rawValue == sample.code)
+        #expect(problem.retryAfterSeconds == sample.retryAfterSeconds)
+    }
+
+    @Test func everyCaseHasASample() throws {
+        let numbers = Set(try RefusalSample.all().map(\.error.caseNumber))
+        #expect(numbers == Set(0..<LicenseError.caseCount))
+    }
+
+    @Test(arguments: [
+        (HTTPProblem.malformed(.requestLine), 400, "bad_request"), (.headTimeout, 408, "request_timeout"),
+        (.bodyTimeout, 408, "request_timeout"), (.bodyTooLarge, 413, "body_too_large"),
+        (.targetTooLong, 414, "uri_too_long"), (.headTooLarge, 431, "head_too_large"),
+        (.expectationFailed, 417, "expectation_failed"), (.methodNotImplemented, 501, "not_implemented"),
+        (.transferCodingNotImplemented, 501, "not_implemented"), (.versionNotSupported, 505, "version_not_supported"),
+    ])
+    func whatNeverBecameARequestHasItsPlaceToo(problem: HTTPProblem, status: Int, code: String) {
+        let answer = Problem(for: problem)
+        #expect(Int(answer.code.status.code) == status)
+        #expect(answer.code.rawValue == code)
+        #expect(problem.status == answer.code.status)
+    }
+
+    /// The table of error codes, as far as this version goes. `admin_token_invalid` is the admin listener's own.
+    private static let table: [String: Int] = [
+        "body_empty": 400, "spc_is_certificate": 400, "spc_version_unsupported": 400, "spc_malformed": 400,
+        "spc_certificate_unknown": 422, "spc_rejected": 422, "token_missing": 401, "token_ambiguous": 400,
+        "token_malformed": 401, "token_alg": 401, "kid_unknown": 401, "token_signature": 401, "token_expired": 401,
+        "token_not_yet": 401, "token_life": 401, "token_audience": 401, "token_issuer": 401, "token_schema": 400,
+        "content_mismatch": 403, "right_not_started": 403, "right_ended": 403, "key_not_found": 404,
+        "terms_not_expressible": 403, "security_level": 403, "storage_unavailable": 503, "not_found": 404,
+        "method_not_allowed": 405, "admin_token_invalid": 401, "bad_request": 400, "request_timeout": 408,
+        "body_too_large": 413, "uri_too_long": 414, "head_too_large": 431, "expectation_failed": 417,
+        "not_implemented": 501, "version_not_supported": 505, "internal": 500,
+    ]
+
+    @Test func theCodesAreThoseOfTheTable() {
+        let codes = ProblemCode.allCases.map { ($0.rawValue, Int($0.status.code)) }
+        #expect(Dictionary(codes) { first, _ in first } == Self.table)
+    }
+
+    // MARK: What it says
+
+    @Test(arguments: ProblemCode.allCases)
+    func saysTheSameInFieldsAndBody(code: ProblemCode) throws {
+        let response = Self.response(Problem(code))
+        let body = try #require(try JSONReader.parse(response.body).object)
+        #expect(response.status == code.status)
+        #expect(response.fields["Content-Type"] == "application/problem+json")
+        #expect(response.fields["Cache-Control"] == "no-store")
+        #expect(response.fields["X-Error-Code"] == code.rawValue)
+        #expect(response.fields["X-Request-Id"] == "0123456789abcdef")
+        #expect(body["code"]?.string == code.rawValue)
+        #expect(body["status"]?.number?.text == String(code.status.code))
+        #expect(body["request_id"]?.string == "0123456789abcdef")
+        #expect(body["server_time"]?.string == "2026-01-01T00:00:00.123Z")
+        for name in ["title", "detail", "hint"] { #expect(body[name]?.string?.isEmpty == false) }
+        #expect(body["retry_after"] == nil)
+        #expect(response.fields["Retry-After"] == nil)
+        #expect(response.fields["Allow"] == nil)
+    }
+
+    @Test(arguments: ProblemCode.allCases)
+    func asksForATokenExactlyWhereTheStatusIs401(code: ProblemCode) {
+        let response = Self.response(Problem(code))
+        #expect(response.fields["WWW-Authenticate"] == (code.status.code == 401 ? "Bearer" : nil))
+    }
+
+    @Test(arguments: ProblemCode.allCases)
+    func namesATypeForEveryCode(code: ProblemCode) throws {
+        let tokenProvesTooLittle = code.rawValue.hasPrefix("token_") || code == .keyIDUnknown
+        let isAuthentication = tokenProvesTooLittle && code.status.code == 401
+        let type = try JSONReader.parse(Self.response(Problem(code)).body).object?["type"]?.string
+        let expected =
+            isAuthentication
+            ? "https://dashif.org/drm-problems/insufficient-proof-of-authorization"
+            : "urn:latchkey:error:" + code.rawValue
+        #expect(type == expected)
+    }
+
+    @Test func saysWhenToTryAgain() throws {
+        let response = Self.response(Problem(for: .entitlement(.rightNotStarted(retryAfterSeconds: 90))))
+        #expect(response.fields["Retry-After"] == "90")
+        #expect(try JSONReader.parse(response.body).object?["retry_after"]?.number?.text == "90")
+    }
+
+    @Test func namesTheMethodsThatAreServed() {
+        #expect(Self.response(Problem(.methodNotAllowed, allowedMethods: "POST")).fields["Allow"] == "POST")
+    }
+
+    @Test(arguments: [(0, 0, "1970-01-01T00:00:00.000Z"), (1_767_225_600, 999_999_999, "2026-01-01T00:00:00.999Z")])
+    func writesTheTimeInAFixedWidth(seconds: Int64, nanoseconds: UInt32, expected: String) throws {
+        let time = WallTime(seconds: seconds, nanoseconds: nanoseconds)
+        let body = Problem(.spcRejected).response(requestID: Self.id, time: time).body
+        #expect(try JSONReader.parse(body).object?["server_time"]?.string == expected)
+    }
+
+    @Test func aClockOutOfRangeStillAnswers() throws {
+        let body = Problem(.internalError).response(requestID: Self.id, time: WallTime(seconds: .max)).body
+        #expect(try JSONReader.parse(body).object?["server_time"]?.string == "0000-01-01T00:00:00.000Z")
+    }
+
+    // MARK: What it does not say
+
+    /// Whatever failed after the certificate hash, the answer is the same but for the request id and the time.
+    @Test(arguments: RefusalSample.allRejections)
+    func oneAnswerStandsForEveryRejection(rejection: SPCRejection) {
+        let first = Problem(for: .spc(.rejected(.integrity))).response(
+            requestID: RequestID(1), time: WallTime(seconds: 1_767_225_600))
+        let second = Problem(for: .spc(.rejected(rejection))).response(
+            requestID: RequestID(.max), time: WallTime(seconds: 1_767_312_000, nanoseconds: 1_000_000))
+        #expect(first.body.count == second.body.count)
+        #expect(first.status == second.status)
+        let text = String(decoding: first.body, as: UTF8.self)
+            .replacing("0000000000000001", with: "ffffffffffffffff")
+            .replacing("2026-01-01T00:00:00.000Z", with: "2026-01-02T00:00:00.001Z")
+        #expect(text == String(decoding: second.body, as: UTF8.self))
+        var fields = first.fields
+        fields.set("X-Request-Id", "ffffffffffffffff")
+        #expect(fields == second.fields)
+    }
+
+    @Test(arguments: try RefusalSample.all())
+    func keepsTheCauseToTheLog(sample: RefusalSample) throws {
+        let body = String(decoding: Self.response(Problem(for: sample.error)).body, as: UTF8.self)
+        #expect(!sample.error.cause.isEmpty)
+        #expect(!body.contains(sample.error.cause))
+        // What the error carries: names of claims, tags, sizes.
+        for word in ["rights\"", "geo", "jwk", "1bf7f53f5d5d5a1f", "integrity", "framing", "movie-1", "65536"] {
+            #expect(!body.contains(word))
+        }
+    }
+}

@@ -1,0 +1,211 @@
+import ByteCoding
+import ContentKeys
+import Entitlements
+import FairPlay
+import Licensing
+import Testing
+
+/// A refusal of the licence pipeline, and the status and code that the table of error codes gives it.
+struct RefusalSample: Sendable, CustomTestStringConvertible {
+    let error: LicenseError
+    let status: UInt16
+    let code: String
+    var retryAfterSeconds: Int64?
+
+    init(_ error: LicenseError, _ status: UInt16, _ code: String, retryAfterSeconds: Int64? = nil) {
+        self.error = error
+        self.status = status
+        self.code = code
+        self.retryAfterSeconds = retryAfterSeconds
+    }
+
+    var testDescription: String { "\(error)" }
+
+    static func all() throws -> [RefusalSample] {
+        let hash = try #require(CertificateHash([UInt8](repeating: 7, count: 20)))
+        return try ours + entitlements + containers + rejections + stores + [
+            RefusalSample(.spc(.unknownCertificate(hash: hash)), 422, "spc_certificate_unknown"),
+            RefusalSample(.store(.contentAmbiguous(ContentID("movie-1"))), 404, "key_not_found"),
+        ]
+    }
+
+    private static let ours = [
+        RefusalSample(.tokenMissing, 401, "token_missing"),
+        RefusalSample(.contentUnknown, 403, "content_mismatch"),
+        RefusalSample(.keyNotFound, 404, "key_not_found"),
+        RefusalSample(.terms(.durationNeedsPlaybackState), 403, "terms_not_expressible"),
+        RefusalSample(.terms(.hdcpTypeUnsupported), 403, "security_level"),
+        RefusalSample(.internalFailure, 500, "internal"),
+    ]
+
+    private static let entitlements = [
+        RefusalSample(.entitlement(.tokenMalformed(.tooLarge(size: 99_999))), 401, "token_malformed"),
+        RefusalSample(.entitlement(.tokenMalformed(.notThreeParts)), 401, "token_malformed"),
+        RefusalSample(.entitlement(.tokenMalformed(.notBase64URL(.trailingBitsNotZero))), 401, "token_malformed"),
+        RefusalSample(
+            .entitlement(.tokenMalformed(.notJSON(.tooLarge(size: 2, maximum: 1)))), 401, "token_malformed"),
+        RefusalSample(.entitlement(.tokenMalformed(.notAnObject)), 401, "token_malformed"),
+        RefusalSample(.entitlement(.tokenMalformed(.headerInvalid("alg"))), 401, "token_malformed"),
+        RefusalSample(.entitlement(.tokenMalformed(.headerForbidden("jwk"))), 401, "token_malformed"),
+        RefusalSample(.entitlement(.algorithmNotPinned), 401, "token_alg"),
+        RefusalSample(.entitlement(.keyUnknown), 401, "kid_unknown"),
+        RefusalSample(.entitlement(.signatureInvalid), 401, "token_signature"),
+        RefusalSample(.entitlement(.tokenExpired(agoSeconds: 7)), 401, "token_expired"),
+        RefusalSample(.entitlement(.tokenNotYetValid(inSeconds: 7)), 401, "token_not_yet"),
+        RefusalSample(.entitlement(.lifeTooLong), 401, "token_life"),
+        RefusalSample(.entitlement(.issuerMismatch), 401, "token_issuer"),
+        RefusalSample(.entitlement(.audienceMismatch), 401, "token_audience"),
+        RefusalSample(.entitlement(.claimInvalid("rights")), 400, "token_schema"),
+        RefusalSample(.entitlement(.claimUnsupported("geo")), 400, "token_schema"),
+        RefusalSample(.entitlement(.contentNotCovered), 403, "content_mismatch"),
+        RefusalSample(.entitlement(.streamingNotGranted), 403, "content_mismatch"),
+        RefusalSample(
+            .entitlement(.rightNotStarted(retryAfterSeconds: 90)), 403, "right_not_started", retryAfterSeconds: 90),
+        RefusalSample(.entitlement(.rightEnded), 403, "right_ended"),
+        RefusalSample(.entitlement(.cryptoFailed), 500, "internal"),
+    ]
+
+    private static let truncation = ByteReaderError.truncated(field: "version", needed: 4, available: 1)
+
+    private static let containers = [
+        RefusalSample(.spc(.empty), 400, "body_empty"),
+        RefusalSample(.spc(.isCertificate), 400, "spc_is_certificate"),
+        RefusalSample(.spc(.unsupportedVersion(3)), 400, "spc_version_unsupported"),
+        RefusalSample(.spc(.malformed(.tooLarge(maximum: 65_536))), 400, "spc_malformed"),
+        RefusalSample(.spc(.malformed(.truncated(truncation))), 400, "spc_malformed"),
+        RefusalSample(.spc(.malformed(.payloadLength(declared: 16, available: 32))), 400, "spc_malformed"),
+        RefusalSample(.spc(.malformed(.payloadEmpty)), 400, "spc_malformed"),
+        RefusalSample(.spc(.malformed(.payloadUnaligned)), 400, "spc_malformed"),
+        RefusalSample(.spc(.internalFailure), 500, "internal"),
+    ]
+
+    /// One answer for all of them.
+    private static let rejections = allRejections.map { RefusalSample(.spc(.rejected($0)), 422, "spc_rejected") }
+
+    static let allRejections: [SPCRejection] = [
+        .sessionKey,
+        .framing(.truncatedHeader(offset: 16)),
+        .framing(.blockUnaligned(tag: 1, length: 17)),
+        .framing(.blockOverrun(tag: 1, length: 1 << 20)),
+        .framing(.valueExceedsBlock(tag: 1, length: 33)),
+        .framing(.tooManyBlocks(maximum: 128)),
+        .framing(.duplicateTag(0x1bf7_f53f_5d5d_5a1f)),
+        .missingTag(0x71b5_595a_c152_1133),
+        .wrongSize(tag: 0x71b5_595a_c152_1133, size: 20),
+        .returnRequestTooLong(count: 65),
+        .returnRequestForbidden(0x19f9_d4e5_ab76_09cb),
+        .returnRequestMissing(0x0102_0304_0506_0708),
+        .protocolVersion(used: 9),
+        .integrity,
+    ]
+
+    private static let keyID = KeyID(words: Bytes16(high: 1, low: 2))
+
+    private static let stores =
+        [
+            RefusalSample(.store(.keyIDTaken(keyID)), 500, "internal"),
+            RefusalSample(.store(.aliasTaken(by: keyID)), 500, "internal"),
+            RefusalSample(.store(.keyUnknown(keyID)), 500, "internal"),
+            RefusalSample(.store(.sealBroken(keyID)), 500, "internal"),
+            RefusalSample(.store(.recordMalformed), 500, "internal"),
+            RefusalSample(.store(.cryptographyFailed), 500, "internal"),
+        ]
+        + [StoreOutage.busy, .diskFull, .notWritable, .inputOutput, .damaged, .other(code: 11)].map {
+            RefusalSample(.store(.unavailable($0)), 503, "storage_unavailable", retryAfterSeconds: 2)
+        }
+}
+
+/// Numbers the cases of the errors, so that a case without a sample is seen: a new case does not compile before it has a number here.
+extension LicenseError {
+    static let caseCount = 6 + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
+
+    var caseNumber: Int {
+        switch self {
+        case .tokenMissing: 0
+        case .contentUnknown: 1
+        case .keyNotFound: 2
+        case .terms(.durationNeedsPlaybackState): 3
+        case .terms(.hdcpTypeUnsupported): 4
+        case .internalFailure: 5
+        case .entitlement(let error): 6 + error.caseNumber
+        case .spc(let error): 6 + EntitlementError.caseCount + error.caseNumber
+        case .store(let error): 6 + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
+        }
+    }
+}
+
+extension EntitlementError {
+    fileprivate static let caseCount = 16
+
+    fileprivate var caseNumber: Int {
+        switch self {
+        case .tokenMalformed: 0
+        case .algorithmNotPinned: 1
+        case .keyUnknown: 2
+        case .signatureInvalid: 3
+        case .tokenExpired: 4
+        case .tokenNotYetValid: 5
+        case .lifeTooLong: 6
+        case .issuerMismatch: 7
+        case .audienceMismatch: 8
+        case .claimInvalid: 9
+        case .claimUnsupported: 10
+        case .contentNotCovered: 11
+        case .streamingNotGranted: 12
+        case .rightNotStarted: 13
+        case .rightEnded: 14
+        case .cryptoFailed: 15
+        }
+    }
+}
+
+extension SPCError {
+    fileprivate static let caseCount = 6 + SPCRejection.caseCount
+
+    fileprivate var caseNumber: Int {
+        switch self {
+        case .empty: 0
+        case .isCertificate: 1
+        case .unsupportedVersion: 2
+        case .malformed: 3
+        case .unknownCertificate: 4
+        case .internalFailure: 5
+        case .rejected(let rejection): 6 + rejection.caseNumber
+        }
+    }
+}
+
+extension SPCRejection {
+    fileprivate static let caseCount = 9
+
+    fileprivate var caseNumber: Int {
+        switch self {
+        case .sessionKey: 0
+        case .framing: 1
+        case .missingTag: 2
+        case .wrongSize: 3
+        case .returnRequestTooLong: 4
+        case .returnRequestForbidden: 5
+        case .returnRequestMissing: 6
+        case .protocolVersion: 7
+        case .integrity: 8
+        }
+    }
+}
+
+extension StoreError {
+    fileprivate static let caseCount = 8
+
+    fileprivate var caseNumber: Int {
+        switch self {
+        case .contentAmbiguous: 0
+        case .keyIDTaken: 1
+        case .aliasTaken: 2
+        case .keyUnknown: 3
+        case .sealBroken: 4
+        case .recordMalformed: 5
+        case .unavailable: 6
+        case .cryptographyFailed: 7
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import ContentKeys
+import HTTPServing
+import POSIXSockets
+import StorageSQLite
+import Testing
+
+@testable import LatchkeyService
+
+@Suite struct DaemonErrorTests {
+    private static let openingErrors: [StorageOpeningError] = [
+        .permissionsTooWide(path: "/x/latchkey.db", mode: 0o666), .notAFile(path: "/x/latchkey.db"),
+        .fileNotUsable(path: "/x/latchkey.db", errno: 13), .foreignDatabase(path: "/x/latchkey.db"),
+        .schemaTooNew(found: 9, supported: 1), .keyEncryptionKeyDiffers, .store(.unavailable(.diskFull)),
+    ]
+
+    /// A sentence that says what to do, never the name of a case.
+    @Test(arguments: openingErrors)
+    func explainsADatabaseThatDoesNotOpen(error: StorageOpeningError) {
+        let text = DaemonError.store(path: "/x/latchkey.db", error).description
+        #expect(text.hasPrefix("cannot open the database /x/latchkey.db: "))
+        #expect(text.contains(" ") && !text.contains("(") || text.contains("schema"))
+        for name in ["keyEncryptionKeyDiffers", "foreignDatabase", "unavailable", "notAFile"] {
+            #expect(!text.contains(name))
+        }
+    }
+
+    @Test func namesTheListenerAndItsAddress() {
+        let text = DaemonError.listener(
+            name: "public", address: "127.0.0.1:80", .socket(.failed(.bind, errno: 98))
+        ).description
+        #expect(text.contains("public listener on 127.0.0.1:80"))
+    }
+}

@@ -1,0 +1,62 @@
+import EventLoops
+import FairPlay
+import HTTPMessages
+import HTTPServing
+import KeyCrypto
+import POSIXSockets
+import Telemetry
+import TestSupport
+import Testing
+
+@testable import LatchkeyService
+
+@Suite struct ServiceMetricsTests {
+    private let metrics: ServiceMetrics
+    private let peer = HTTPPeer(address: .internet(.v4(0x7f00_0001), port: 1), listener: "public")
+
+    init() {
+        metrics = ServiceMetrics(registry: MetricsRegistry(), rsaOperations: RSAOperationCount())
+    }
+
+    private func scrape() throws -> MetricsText { try MetricsText(parsing: metrics.registry.render()) }
+
+    @Test(arguments: [(200, "2xx"), (204, "2xx"), (304, "3xx"), (400, "4xx"), (499, "4xx"), (500, "5xx"), (599, "5xx")])
+    func sortsResponsesByClass(status: UInt16, label: String) throws {
+        metrics.requestFinished(peer, method: .get, status: HTTPStatus(status), after: .milliseconds(1))
+        for other in ["2xx", "3xx", "4xx", "5xx"] {
+            #expect(try scrape()["latchkey_http_requests_total{class=\"\(other)\"}"] == (other == label ? 1 : 0))
+        }
+    }
+
+    @Test func followsConnections() throws {
+        metrics.connectionOpened(peer)
+        metrics.connectionOpened(peer)
+        metrics.connectionClosed(peer, after: .seconds(1))
+        metrics.connectionRefused(nil, because: .outOfDescriptors)
+        metrics.inputRefused(peer, .headTimeout)
+        let text = try scrape()
+        #expect(text["latchkey_http_connections"] == 1)
+        #expect(text["latchkey_http_connections_refused_total"] == 1)
+        #expect(text["latchkey_http_inputs_refused_total"] == 1)
+    }
+
+    @Test func measuresLicences() throws {
+        metrics.issued(.v1, after: .milliseconds(3))
+        metrics.issued(.v2, after: .milliseconds(5))
+        let text = try scrape()
+        #expect(text["latchkey_license_duration_seconds_count"] == 2)
+        #expect(text["latchkey_license_duration_seconds_bucket{le=\"+Inf\"}"] == 2)
+        #expect(text["latchkey_license_duration_seconds_sum"].map { abs($0 - 0.008) < 1e-9 } == true)
+    }
+
+    @Test(arguments: ProblemCode.allCases)
+    func countsEveryRefusalUnderItsCode(code: ProblemCode) throws {
+        metrics.refused(code)
+        let refused = try scrape().values.filter { $0.key.hasPrefix("latchkey_licenses_refused_total") }
+        #expect(refused.count == ProblemCode.allCases.count)
+        #expect(
+            refused.filter { $0.value > 0 }.keys.elementsEqual([
+                "latchkey_licenses_refused_total{code=\"\(code.rawValue)\"}"
+            ]))
+    }
+}

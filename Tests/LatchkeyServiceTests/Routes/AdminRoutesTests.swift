@@ -1,0 +1,100 @@
+import ByteCoding
+import DeviceSimulation
+import FairPlay
+import HTTPMessages
+import TestSupport
+import Testing
+
+@testable import LatchkeyService
+
+@Suite struct AdminRoutesTests {
+    private let fixture: RoutesFixture
+
+    init() throws {
+        fixture = try RoutesFixture()
+    }
+
+    @Test func givesTheMetricsToTheAdministrator() async throws {
+        let response = await fixture.askAdmin(
+            .get, "/metrics", ["Authorization": "Bearer \(RoutesFixture.adminToken)"])
+        #expect(response.status == .ok)
+        #expect(response.fields["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8")
+        #expect(response.fields["Cache-Control"] == "no-store")
+    }
+
+    @Test(arguments: [
+        nil, "", "Bearer ", "Bearer an administrator's toke", "Bearer an administrator's tokem",
+        "Bearer an administrator's token!", "Basic an administrator's token", "an administrator's token",
+    ])
+    func givesThemToNobodyElse(authorization: String?) async throws {
+        let response = await fixture.askAdmin(
+            .get, "/metrics", authorization.map { ["Authorization": $0] } ?? [:])
+        #expect(response.status == .unauthorized)
+        #expect(response.fields["WWW-Authenticate"] == "Bearer")
+        let body = try JSONReader.parse(response.body).object
+        #expect(body?["code"]?.string == "admin_token_invalid")
+    }
+
+    @Test func refusesTwoDifferentTokens() async {
+        let fields: HTTPFields = [
+            "Authorization": "Bearer \(RoutesFixture.adminToken)", "Authorization": "Bearer other",
+        ]
+        #expect(await fixture.askAdmin(.get, "/metrics", fields).status == .unauthorized)
+    }
+
+    @Test func asksForNoTokenWhereNoneIsConfigured() async throws {
+        let fixture = try RoutesFixture(adminToken: nil)
+        #expect(await fixture.askAdmin(.get, "/metrics").status == .ok)
+    }
+
+    @Test(arguments: ["/fps/license", "/fps/certificate", "/", "/metrics/", "/Metrics", "/admin"])
+    func servesNothingElse(path: String) async {
+        for method in [HTTPMethod.get, .post] {
+            let response = await fixture.askAdmin(
+                method, path, ["Authorization": "Bearer \(RoutesFixture.adminToken)"])
+            #expect(response.status == .notFound)
+        }
+    }
+
+    @Test(arguments: ["/livez", "/readyz", "/metrics"])
+    func changesNothing(path: String) async {
+        for method in [HTTPMethod.post, .put, .patch, .delete, .options] {
+            let response = await fixture.askAdmin(method, path)
+            #expect(response.status == .methodNotAllowed)
+            #expect(response.fields["Allow"] == "GET, HEAD")
+        }
+    }
+
+    @Test func tellsItsHealthWithoutAToken() async {
+        #expect(await fixture.askAdmin(.get, "/livez").status == .ok)
+        #expect(await fixture.askAdmin(.get, "/readyz").status == .serviceUnavailable)
+        fixture.health.setReady(true)
+        #expect(await fixture.askAdmin(.get, "/readyz").status == .ok)
+    }
+
+    @Test func countsWhatHappens() async throws {
+        let before = try await fixture.metrics()
+        #expect(before["latchkey_rsa_operations_total"] == 0)
+        #expect(before["latchkey_build_info{version=\"\(LatchkeyVersion.current)\"}"] == 1)
+        for code in ProblemCode.allCases {
+            #expect(before["latchkey_licenses_refused_total{code=\"\(code.rawValue)\"}"] == 0)
+        }
+
+        let token = try fixture.token()
+        for message in [try fixture.deviceRequest(.v1), try fixture.deviceRequest(.v1), try fixture.deviceRequest(.v2)]
+        {
+            #expect(await fixture.license(message.message, token: token).status == .ok)
+        }
+        _ = await fixture.license([1], token: nil)
+        _ = await fixture.license([1], token: token)
+
+        let after = try await fixture.metrics()
+        #expect(after["latchkey_licenses_issued_total{spc_version=\"1\"}"] == 2)
+        #expect(after["latchkey_licenses_issued_total{spc_version=\"2\"}"] == 1)
+        #expect(after["latchkey_licenses_refused_total{code=\"token_missing\"}"] == 1)
+        #expect(after["latchkey_licenses_refused_total{code=\"spc_malformed\"}"] == 1)
+        #expect(after["latchkey_license_duration_seconds_count"] == 3)
+        #expect(after["latchkey_rsa_operations_total"] == 3)
+        #expect(after["process_resident_memory_bytes"].map { $0 > 1_000_000 } == true)
+    }
+}

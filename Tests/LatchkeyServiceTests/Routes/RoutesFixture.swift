@@ -1,0 +1,165 @@
+import ByteCoding
+import ContentKeys
+import DeviceSimulation
+import Entitlements
+import EventLoops
+import FairPlay
+import HTTPMessages
+import HTTPServing
+import KeyCrypto
+import Licensing
+import POSIXSockets
+import Telemetry
+import TestSupport
+
+@testable import LatchkeyService
+
+/// The routes of a daemon on a loop of their own, without a socket.
+final class RoutesFixture: Sendable {
+    static let adminToken = "an administrator's token"
+    static let key = [UInt8](0x20...0x2F)
+    static let iv = [UInt8](0x40...0x4F)
+
+    let credential: TestCredential
+    let clock = ManualClock()
+    let log = MemoryLogSink()
+    let health = Health()
+    let operations = RSAOperationCount()
+    let publicRoutes: PublicRoutes
+    let adminRoutes: AdminRoutes
+    private let group: EventLoopGroup
+    private let signingKey: ES256PrivateKey
+
+    init(
+        adminToken: String? = adminToken, keys: (any ContentKeySource)? = nil,
+        otherCredential: TestCredential? = nil
+    ) throws {
+        group = try EventLoopGroup(count: 1)
+        credential = try TestCredential.shared.get()
+        signingKey = try ES256PrivateKey.generate()
+        let metrics = ServiceMetrics(registry: MetricsRegistry(), rsaOperations: operations)
+        let requestIDs = RequestIDs()
+        let credentials = try CredentialSet([credential.credential] + [otherCredential?.credential].compactMap(\.self))
+        let issuers = try IssuerSet([
+            Issuer(
+                name: "portal", audience: "latchkey",
+                keys: [VerificationKey(id: "test", es256: signingKey.publicKey)])
+        ])
+        let issuer = LicenseIssuer(
+            credentials: credentials, tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers)),
+            keys: RecentContentKeys(
+                source: try keys ?? OneStoredKey(contentID: "movie-1", key: Self.key, iv: Self.iv), clock: clock),
+            servedVersions: [1],
+            operations: operations)
+        let logger = Logger(level: .trace, sink: log, clock: clock)
+        publicRoutes = PublicRoutes(
+            license: LicenseEndpoint(issuer: issuer, metrics: metrics, logger: logger, clock: clock),
+            certificate: try CertificateEndpoint(credentials, crypto: CryptoContext()), health: health,
+            requestIDs: requestIDs, clock: clock)
+        adminRoutes = AdminRoutes(
+            health: health, metrics: metrics,
+            token: adminToken.map { SharedSecret(SecretBytes(copying: Array($0.utf8))) }, requestIDs: requestIDs,
+            clock: clock)
+    }
+
+    deinit {
+        group.stop(within: .seconds(10))
+    }
+
+    // MARK: Requests
+
+    /// What a handler answers, on the loop's thread as in a daemon.
+    func answer(_ handler: any HTTPHandler, _ request: HTTPRequest) async -> HTTPResponse {
+        let loop = group.loops[0]
+        return await withCheckedContinuation { continuation in
+            loop.spawn {
+                switch handler.answer(request, on: loop) {
+                case .now(let response): continuation.resume(returning: response)
+                case .later(let work): continuation.resume(returning: await work(loop))
+                }
+            }
+        }
+    }
+
+    /// Calls something that belongs on the loop.
+    func onLoop<Result: Sendable>(_ body: @escaping @Sendable (LoopContext) -> Result) async -> Result {
+        let loop = group.loops[0]
+        return await withCheckedContinuation { continuation in
+            loop.execute { continuation.resume(returning: body(loop)) }
+        }
+    }
+
+    /// Asks the public listener.
+    func ask(
+        _ method: HTTPMethod, _ path: String, query: String? = nil, _ fields: HTTPFields = [:], body: [UInt8] = []
+    ) async -> HTTPResponse {
+        await answer(publicRoutes, Self.request(method, path, query: query, fields, body: body))
+    }
+
+    /// Asks the admin listener.
+    func askAdmin(_ method: HTTPMethod, _ path: String, _ fields: HTTPFields = [:]) async -> HTTPResponse {
+        await answer(adminRoutes, Self.request(method, path, fields))
+    }
+
+    /// Asks for a licence as an app does.
+    func license(_ message: [UInt8], token: String?) async -> HTTPResponse {
+        let fields: HTTPFields = token.map { ["Authorization": "Bearer \($0)"] } ?? [:]
+        return await ask(.post, "/fps/license", fields, body: message)
+    }
+
+    func metrics() async throws -> MetricsText {
+        let response = await askAdmin(.get, "/metrics", ["Authorization": "Bearer \(Self.adminToken)"])
+        return try MetricsText(parsing: String(decoding: response.body, as: UTF8.self))
+    }
+
+    static func request(
+        _ method: HTTPMethod, _ path: String, query: String? = nil, _ fields: HTTPFields = [:], body: [UInt8] = []
+    ) -> HTTPRequest {
+        HTTPRequest(
+            head: HTTPRequestHead(method: method, target: HTTPTarget(path: path, query: query), fields: fields),
+            body: body, peer: HTTPPeer(address: .internet(.v4(0x7f00_0001), port: 1), listener: "test"))
+    }
+
+    // MARK: Devices and tokens
+
+    func deviceRequest(_ version: SPCVersion, assetID: String = "movie-1") throws -> DeviceRequest {
+        let device = try credential.makeDevice(version, using: CryptoContext())
+        return try device.makeRequest(DeviceOptions(version: version, assetID: Array(assetID.utf8)))
+    }
+
+    func token(_ rights: [Right] = [Right(.content("movie-1"))], startsIn delay: Int64 = 0) throws -> String {
+        let now = clock.wallTime.seconds + delay
+        return try TokenMinter(keyID: "test", es256: signingKey).mint(
+            TokenContents(issuer: "portal", audience: "latchkey", issuedAt: now, expiresAt: now + 300, rights: rights))
+    }
+}
+
+/// One content key, and nothing else.
+struct OneStoredKey: ContentKeySource {
+    private let record: ContentKeyRecord
+
+    init(contentID: String, key: [UInt8], iv: [UInt8]) throws {
+        let attributes = ContentKeyAttributes(
+            keyID: try KeyID(parsing: "00112233-4455-6677-8899-aabbccddeeff"), contentID: try ContentID(contentID),
+            createdAt: 0)
+        record = try ContentKeyRecord(
+            attributes: attributes, key: ContentKey(SecretBytes(copying: key)), iv: Bytes16(iv, at: 0))
+    }
+
+    func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? {
+        reference.candidates.contains { candidate in
+            switch candidate {
+            case .alias: false
+            case .keyID(let keyID): keyID == record.keyID
+            case .contentID(let contentID): contentID == record.contentID
+            }
+        } ? record : nil
+    }
+}
+
+/// A store that cannot be reached.
+struct BrokenStore: ContentKeySource {
+    func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? {
+        throw .unavailable(.inputOutput)
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import Synchronization
+
+/// A program that a test started; it is killed with its last owner.
+///
+/// It begins with no signal blocked and none ignored, as a shell starts it, whatever thread the test runs on.
+package final class ChildProcess: Sendable {
+    package let processID: Int32
+    package let output: CollectedOutput
+    package let messages: CollectedOutput
+    private let status = Mutex<Int32?>(nil)
+
+    /// How long a process may take to end once it has been told to.
+    private static let endSeconds: TimeInterval = 60
+
+    /// Starts `program` (a path) with this environment and nothing else of the test's.
+    package init(program: String, arguments: [String], environment: [String: String] = [:]) throws {
+        let output = try ChildStream()
+        let messages = try ChildStream()
+        defer {
+            close(output.writeEnd)
+            close(messages.writeEnd)
+        }
+        let environment = ["PATH": "/usr/bin:/bin"].merging(environment) { $1 }
+        processID = try Self.spawn(
+            [program] + arguments, environment.map { "\($0)=\($1)" }, output.writeEnd, messages.writeEnd)
+        self.output = CollectedOutput(descriptor: output.readEnd)
+        self.messages = CollectedOutput(descriptor: messages.readEnd)
+    }
+
+    deinit {
+        guard isRunning else { return }
+        kill(processID, SIGKILL)
+        _ = reap(0)
+    }
+
+    package func signal(_ number: Int32) {
+        kill(processID, number)
+    }
+
+    /// Whether the process has not ended.
+    package var isRunning: Bool { reap(WNOHANG) == nil }
+
+    /// Waits for the end and returns the exit status; a negative one is the signal that killed the process.
+    ///
+    /// A process that does not end in a minute is killed, which shows in the status.
+    package func waitForExit() -> Int32 {
+        if !messages.waitForEnd(seconds: Self.endSeconds) { kill(processID, SIGKILL) }
+        _ = output.waitForEnd(seconds: Self.endSeconds)
+        return reap(0) ?? -SIGKILL
+    }
+
+    /// The status, once the process has ended; it is asked for only once.
+    private func reap(_ options: Int32) -> Int32? {
+        status.withLock { status in
+            if status != nil { return status }
+            var raw: Int32 = 0
+            // The status is a local variable.
+            guard unsafe waitpid(processID, &raw, options) == processID else { return nil }
+            status = raw & 0x7F == 0 ? raw >> 8 & 0xFF : -(raw & 0x7F)
+            return status
+        }
+    }
+
+    private static func spawn(
+        _ arguments: [String], _ environment: [String], _ output: Int32, _ messages: Int32
+    ) throws -> Int32 {
+        var actions = unsafe posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        var signals = sigset_t()
+        var noSignals = sigset_t()
+        let argumentList = unsafe arguments.map { unsafe strdup($0) } + [nil]
+        let environmentList = unsafe environment.map { unsafe strdup($0) } + [nil]
+        var processID: Int32 = 0
+        // Every structure is made before it is used and lives until the call has returned; both lists end with nil.
+        unsafe posix_spawn_file_actions_init(&actions)
+        unsafe posix_spawnattr_init(&attributes)
+        defer {
+            unsafe posix_spawn_file_actions_destroy(&actions)
+            unsafe posix_spawnattr_destroy(&attributes)
+            for index in unsafe argumentList.indices { unsafe free(argumentList[index]) }
+            for index in unsafe environmentList.indices { unsafe free(environmentList[index]) }
+        }
+        unsafe sigfillset(&signals)
+        unsafe sigemptyset(&noSignals)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
+        unsafe posix_spawnattr_setsigmask(&attributes, &noSignals)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
+        unsafe posix_spawn_file_actions_adddup2(&actions, messages, 2)
+        let error = unsafe posix_spawn(
+            &processID, arguments[0], &actions, &attributes, argumentList, environmentList)
+        guard error == 0 else { throw ChildProcessError(program: arguments[0], errno: error) }
+        return processID
+    }
+
+    /// A pair of sockets rather than a pipe, because these can be made so that no other child inherits them.
+    private struct ChildStream {
+        let readEnd: Int32
+        let writeEnd: Int32
+
+        init() throws {
+            var ends: [Int32] = [-1, -1]
+            let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+            // There is room for two descriptors.
+            guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+                throw ChildProcessError(program: "socketpair", errno: errno)
+            }
+            (readEnd, writeEnd) = (ends[0], ends[1])
+        }
+    }
+}
+
+package struct ChildProcessError: Error {
+    package let program: String
+    package let errno: Int32
+}
+
+/// The programs that were built with these tests.
+package enum BuiltProgram {
+    /// A program lies beside the bundle of tests, which is this process's own program.
+    package static func path(_ name: String) throws -> String {
+        let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return URL(fileURLWithPath: bundle).deletingLastPathComponent().appendingPathComponent(name).path
+    }
+}

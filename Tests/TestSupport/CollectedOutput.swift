@@ -1,0 +1,63 @@
+import Foundation
+
+/// What a process writes to one descriptor, collected by a thread of its own as it comes.
+package final class CollectedOutput: @unchecked Sendable {
+    // Safe to share: both variables are touched only while `condition` is held.
+    private let condition = NSCondition()
+    private var collected: [UInt8] = []
+    private var hasEnded = false
+
+    /// Reads the descriptor to its end and closes it.
+    init(descriptor: Int32) {
+        Thread.detachNewThread { [self] in
+            var buffer = [UInt8](repeating: 0, count: 1 << 16)
+            while true {
+                // The buffer has room for as many bytes as are asked for.
+                let count = unsafe read(descriptor, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { break }
+                change { collected += buffer.prefix(count) }
+            }
+            close(descriptor)
+            change { hasEnded = true }
+        }
+    }
+
+    /// What has come so far.
+    package var bytes: [UInt8] {
+        condition.lock()
+        defer { condition.unlock() }
+        return collected
+    }
+
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// Waits until `look` finds something in what has come; nil when the end came first, or nothing for half a minute.
+    package func wait<Result>(for look: ([UInt8]) -> Result?) -> Result? {
+        let deadline = Date(timeIntervalSinceNow: 30)
+        condition.lock()
+        defer { condition.unlock() }
+        while true {
+            if let result = look(collected) { return result }
+            if hasEnded || !condition.wait(until: deadline) { return look(collected) }
+        }
+    }
+
+    /// Waits for the end, at most so many seconds; false if it did not come.
+    package func waitForEnd(seconds: Double) -> Bool {
+        let deadline = Date(timeIntervalSinceNow: seconds)
+        condition.lock()
+        defer { condition.unlock() }
+        while !hasEnded {
+            if !condition.wait(until: deadline) { return hasEnded }
+        }
+        return true
+    }
+
+    private func change(_ body: () -> Void) {
+        condition.lock()
+        body()
+        condition.broadcast()
+        condition.unlock()
+    }
+}

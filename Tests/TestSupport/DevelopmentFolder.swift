@@ -1,0 +1,72 @@
+package import DeviceSimulation
+package import FairPlay
+import Foundation
+package import KeyCrypto
+
+/// A folder as `latchkey init` makes it, and what its tools do.
+package final class DevelopmentFolder: Sendable {
+    package let files: TemporaryDirectory
+
+    package init() throws {
+        files = try TemporaryDirectory()
+        try Self.run(["init", files.path])
+    }
+
+    package var configuration: String { files.path("latchkey.json5") }
+
+    /// A file's text without the line feed at its end.
+    package func text(_ name: String) throws -> String {
+        String(decoding: try files.read(name), as: UTF8.self).trimmingCharacters(in: .newlines)
+    }
+
+    package func adminToken() throws -> String { try text("secrets/admin-token") }
+
+    package func applicationSecret() throws -> [UInt8] { hex(try text("fairplay/application-secret.hex")) }
+
+    package func signingKey() throws -> ES256PrivateKey {
+        try ES256PrivateKey(parsing: files.read("secrets/token-signing-key.pem"))
+    }
+
+    /// Stores a content key by `latchkey keys import`.
+    package func importKey(content: String, key: [UInt8], iv: [UInt8]) throws {
+        try Self.run([
+            "keys", "import", "--config", configuration, "--content", content, "--key", hex(key), "--iv", hex(iv),
+        ])
+    }
+
+    /// A token from `latchkey token mint`.
+    package func mint(content: String, _ more: [String] = []) throws -> String {
+        try Self.run(["token", "mint", "--config", configuration, "--content", content] + more)
+            .trimmingCharacters(in: .newlines)
+    }
+
+    /// A device that has the set-up's certificate and application secret.
+    package func makeDevice(_ version: SPCVersion, using crypto: CryptoContext) throws -> SimulatedDevice {
+        let bits = version == .v1 ? 1024 : 2048
+        return SimulatedDevice(
+            certificate: try Certificate(parsing: files.read("fairplay/certificate-\(bits).der")),
+            ladder: try ApplicationSecretKeyLadder(
+                .applicationSecret, SecretBytes(copying: applicationSecret())),
+            using: crypto)
+    }
+
+    /// Runs `latchkey` and returns its standard output.
+    @discardableResult
+    private static func run(_ arguments: [String]) throws -> String {
+        let process = try ChildProcess(program: BuiltProgram.path("latchkey"), arguments: arguments)
+        guard process.waitForExit() == 0 else {
+            throw DevelopmentFolderError(command: arguments.prefix(2).joined(separator: " "), process.messages.text)
+        }
+        return process.output.text
+    }
+}
+
+package struct DevelopmentFolderError: Error {
+    package let command: String
+    package let messages: String
+
+    init(command: String, _ messages: String) {
+        self.command = command
+        self.messages = messages
+    }
+}
