@@ -23,6 +23,7 @@ package enum CKCFault: Error, Equatable, Sendable {
     case r1Mismatch
     case echoMissing(tag: UInt64)
     case echoAltered(tag: UInt64)
+    case echoOutOfOrder(tag: UInt64)
     case unexpectedTag(UInt64)
     case unknownKeyType(UInt32)
     case keyTypeContradictsDurations
@@ -116,16 +117,24 @@ package struct CKCOpener {
 
     /// The echoes come back byte for byte, padding included, in the order in which they were asked for.
     private func checkEchoes(_ blocks: [TLLVBlock], _ payload: [UInt8]) throws(CKCFault) {
+        var lastPosition = 0
         for echo in secrets.expectedEchoes {
             let tag = Bytes16(echo, at: 0).high
             guard let block = blocks.first(where: { $0.tag == tag }) else { throw .echoMissing(tag: tag) }
             guard payload[block.range].elementsEqual(echo) else { throw .echoAltered(tag: tag) }
+            guard block.range.lowerBound >= lastPosition else { throw .echoOutOfOrder(tag: tag) }
+            lastPosition = block.range.upperBound
         }
     }
 
+    /// What a streaming licence carries beside the echoes. Other blocks are refused rather than passed over: their meaning is not checked here.
+    private static let knownTags: Set = [
+        TLLVTag.contentKey, TLLVTag.r1, TLLVTag.contentKeyDuration, TLLVTag.hdcpEnforcement,
+    ]
+
     private func checkForStrangers(_ blocks: [TLLVBlock]) throws(CKCFault) {
         let echoed = Set(secrets.expectedEchoes.map { Bytes16($0, at: 0).high })
-        for block in blocks where !echoed.contains(block.tag) && !TLLVTag.carriedByCKC.contains(block.tag) {
+        for block in blocks where !echoed.contains(block.tag) && !Self.knownTags.contains(block.tag) {
             throw .unexpectedTag(block.tag)
         }
     }

@@ -13,7 +13,17 @@ package struct DeviceOptions: Sendable {
     package var streamingIndicator: UInt64?
     package var playbackState: MediaPlaybackState?
     package var capabilities: Capabilities?
-    /// Further blocks as they come: device identity, security level report, sync, and unknown ones.
+    /// The values of further known blocks, as bytes of protocol section 2.1.
+    package var deviceIdentity: [UInt8]?
+    package var deviceInfo: [UInt8]?
+    package var kextDenyListVersion: UInt32?
+    package var securityLevelReport: [UInt8]?
+    package var supportedKeyFormats: [UInt64]?
+    package var virtualMachineInfo: [UInt8]?
+    package var sync: [UInt8]?
+    package var sessionKeyBlockVideo: [UInt8]?
+    package var r2Video: [UInt8]?
+    /// Further blocks as they come.
     package var otherBlocks: [DeviceBlock] = []
     /// How many blocks with random tags and values go in beside them.
     package var unknownBlockCount = 4

@@ -7,7 +7,9 @@ extension SPCFault {
         switch self {
         case .unknownCertificateHash: draft.certificateHash = Array(try crypto.randomBytes(count: 20))
         case .wrappedKeyOf32Bytes: draft.wrappedMessage = draft.secrets.payloadKey.revealed() + [UInt8](0..<16)
-        case .garbagePayload: draft.blocks = [RawBlock(bytes: Array(try crypto.randomBytes(count: 512)))]
+        case .garbagePayload:
+            let size = draft.blocks.reduce(0) { $0 + $1.bytes.count }
+            draft.blocks = [RawBlock(bytes: Array(try crypto.randomBytes(count: size)))]
         case .wrongIntegrity: draft.edit(TLLVTag.sessionKeyIntegrity) { $0[16] ^= 1 }
         case .corruptedSessionKeyBlock: draft.edit(TLLVTag.sessionKeyBlock) { $0[16 + 111] ^= 1 }
         case .duplicateTagDifferent: try draft.append(DeviceBlock(TLLVTag.assetID, Array("other".utf8)), crypto)
@@ -40,6 +42,7 @@ extension SPCFault {
         case .valueLengthNearlyTwoGiB: draft.editFirst { $0.setValueLength((1 << 31) - 2) }
         case .blockOverrun: draft.editLast { $0.setBlockLength($0.blockLength + 16) }
         case .blockUnaligned: draft.editFirst { $0.setBlockLength($0.blockLength + 1) }
+        case .blockLengthNearlyTwoGiB: draft.editFirst { $0.setBlockLength(0x7FFF_FFF0) }
         case .blockLengthHuge: draft.editFirst { $0.setBlockLength(.max) }
         case .blockBeyondEnd:
             // A header at the very end, whose block would begin where the payload has ended.

@@ -26,7 +26,7 @@ package enum SPCFault: String, Sendable, CaseIterable {
     case playbackStateTooShort, capabilitiesTooShort, streamingIndicatorTooShort, transactionIDTooShort
     case versionsSupportedEmpty, versionsSupportedOdd
     case valueLongerThanBlock, valueLengthHuge, valueLengthNearlyTwoGiB
-    case blockOverrun, blockUnaligned, blockLengthHuge, blockBeyondEnd, tooManyBlocks
+    case blockOverrun, blockUnaligned, blockLengthNearlyTwoGiB, blockLengthHuge, blockBeyondEnd, tooManyBlocks
     case missingSessionKeyBlock, missingIntegrity, missingAntiReplaySeed, missingR2, missingReturnRequest
     case missingAssetID, missingTransactionID, missingVersionUsed, missingVersionsSupported
     case versionUsedNine, versionUsedNotSupported
@@ -57,7 +57,7 @@ package enum SPCFault: String, Sendable, CaseIterable {
             .antiReplaySeedTooShort, .sessionKeyBlockTooShort, .integrityTooShort, .playbackStateTooShort,
             .capabilitiesTooShort, .streamingIndicatorTooShort, .transactionIDTooShort, .versionsSupportedEmpty,
             .versionsSupportedOdd, .valueLongerThanBlock, .valueLengthHuge, .valueLengthNearlyTwoGiB, .blockOverrun,
-            .blockUnaligned, .blockLengthHuge, .blockBeyondEnd, .tooManyBlocks, .missingSessionKeyBlock,
+            .blockUnaligned, .blockLengthNearlyTwoGiB, .blockLengthHuge, .blockBeyondEnd, .tooManyBlocks, .missingSessionKeyBlock,
             .missingIntegrity, .missingAntiReplaySeed, .missingR2, .missingReturnRequest, .missingAssetID,
             .missingTransactionID, .missingVersionUsed, .missingVersionsSupported, .versionUsedNine,
             .versionUsedNotSupported:

@@ -93,6 +93,7 @@ package final class SimulatedDevice {
             blocks.append(
                 DeviceBlock(TLLVTag.capabilities, bigEndian(UInt64(0)) + bigEndian(capabilities.rawValue)))
         }
+        blocks += options.knownBlocks
         for _ in 0..<options.unknownBlockCount {
             let tag = try crypto.randomBytes16().high
             let size = try crypto.randomIndex(below: 64)
@@ -141,6 +142,23 @@ package final class SimulatedDevice {
         message.write(UInt32(encrypted.count))
         message.write(encrypted)
         return message.bytes
+    }
+}
+
+extension DeviceOptions {
+    /// The known blocks whose values are given as bytes.
+    fileprivate var knownBlocks: [DeviceBlock] {
+        let formats = supportedKeyFormats.map { formats in
+            bigEndian(UInt32(1)) + bigEndian(UInt32(0)) + bigEndian(UInt32(formats.count)) + formats.flatMap { bigEndian($0) }
+        }
+        let values: [(UInt64, [UInt8]?)] = [
+            (TLLVTag.deviceIdentity, deviceIdentity), (TLLVTag.deviceInfo, deviceInfo),
+            (TLLVTag.kextDenyListVersion, kextDenyListVersion.map { bigEndian($0) }),
+            (TLLVTag.securityLevelReport, securityLevelReport), (TLLVTag.supportedKeyFormats, formats),
+            (TLLVTag.virtualMachineInfo, virtualMachineInfo), (TLLVTag.sync, sync),
+            (TLLVTag.sessionKeyBlockVideo, sessionKeyBlockVideo), (TLLVTag.r2Video, r2Video),
+        ]
+        return values.compactMap { tag, value in value.map { DeviceBlock(tag, $0) } }
     }
 }
 

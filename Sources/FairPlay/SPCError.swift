@@ -1,4 +1,5 @@
 package import ByteCoding
+package import KeyCrypto
 
 /// Why an SPC is not answered, sorted by what the sender may learn (architecture, "SPC that cannot be opened").
 package enum SPCError: Error, Equatable, Sendable {
@@ -15,7 +16,7 @@ package enum SPCError: Error, Equatable, Sendable {
     /// Everything that fails after the hash. The cause is for the log; the sender gets one answer for all of them.
     case rejected(SPCRejection)
     /// Ours: the cryptographic library failed.
-    case internalFailure
+    case internalFailure(CryptoError)
 }
 
 /// What is wrong with a container, before any key is used.
@@ -41,16 +42,32 @@ package enum SPCRejection: Error, Equatable, Sendable {
     /// SK..R1 does not hold the integrity bytes: a wrong application secret or certificate, or altered bytes.
     case integrity
 
-    /// A name for logs and metrics.
-    package var name: String {
+    /// What the log says of it: always one constant and two numbers, whatever the cause, because the line is written before the answer is
+    /// sent and must not take longer for one cause than for another.
+    package var logged: (name: StaticString, tag: UInt64, number: UInt64) {
         switch self {
-        case .sessionKey: "session_key"
-        case .framing: "framing"
-        case .missingTag: "missing_tag"
-        case .wrongSize: "wrong_size"
-        case .returnRequestTooLong, .returnRequestForbidden, .returnRequestMissing: "return_request"
-        case .protocolVersion: "protocol_version"
-        case .integrity: "integrity"
+        case .sessionKey: ("session_key", 0, 0)
+        case .framing(let error): error.logged
+        case .missingTag(let tag): ("missing_tag", tag, 0)
+        case .wrongSize(let tag, let size): ("wrong_size", tag, UInt64(size))
+        case .returnRequestTooLong(let count): ("return_request_too_long", 0, UInt64(count))
+        case .returnRequestForbidden(let tag): ("return_request_forbidden", tag, 0)
+        case .returnRequestMissing(let tag): ("return_request_missing", tag, 0)
+        case .protocolVersion(let used): ("protocol_version", 0, UInt64(used))
+        case .integrity: ("integrity", 0, 0)
+        }
+    }
+}
+
+extension TLLVError {
+    fileprivate var logged: (name: StaticString, tag: UInt64, number: UInt64) {
+        switch self {
+        case .truncatedHeader(let offset): ("block_header_truncated", 0, UInt64(offset))
+        case .blockUnaligned(let tag, let length): ("block_unaligned", tag, UInt64(length))
+        case .blockOverrun(let tag, let length): ("block_overrun", tag, UInt64(length))
+        case .valueExceedsBlock(let tag, let length): ("value_exceeds_block", tag, UInt64(length))
+        case .tooManyBlocks(let maximum): ("too_many_blocks", 0, UInt64(maximum))
+        case .duplicateTag(let tag): ("duplicate_tag", tag, 0)
         }
     }
 }

@@ -3,8 +3,10 @@ package import KeyCrypto
 
 /// Opens SPCs on one loop: from an envelope and its unwrapped session key to an `SPC`.
 ///
-/// Whatever is wrong after the certificate hash, the same work is done and one error comes out at the end: a decoy takes the place of what
-/// could not be read. So neither the answer nor its time tells a sender how far an SPC got (hardening T2).
+/// Whatever is wrong after the certificate hash, the ladder is climbed and one error comes out at the end: a decoy takes the place of what
+/// could not be read. So neither the answer nor its time tells whether a wrapped key was good: under a bad one and under a good one
+/// that its sender does not know, the payload is unreadable alike (hardening T2). A sender who knows the payload key can make the payload
+/// longer and the refusal slower; that tells nothing that such a sender does not know.
 package final class SPCOpener {
     private let crypto: CryptoContext
     private let servedVersions: Set<UInt32>
@@ -29,7 +31,7 @@ package final class SPCOpener {
                 key: key.privateKey, padding: envelope.version.padding, message: envelope.message,
                 range: envelope.wrappedKey, decoy: try crypto.randomSecret(count: RSAUnwrapJob.sessionKeySize))
         } catch {
-            throw .internalFailure
+            throw .internalFailure(error)
         }
     }
 
@@ -48,7 +50,7 @@ package final class SPCOpener {
             let isIntact = sessionKeys.hasIntegrity(source.bytes[source.integrity])
             if !isIntact, rejection == nil { rejection = .integrity }
         } catch {
-            throw .internalFailure
+            throw .internalFailure(error)
         }
         if let rejection { throw .rejected(rejection) }
         return SPC(

@@ -15,12 +15,17 @@ package final class Certificate: @unchecked Sendable {
     /// DER or PEM with an RSA key. Throws `notACertificate`, or `notAKey` for another kind of key.
     package init(parsing bytes: [UInt8]) throws(CryptoError) {
         guard let pointer = unsafe Self.read(bytes) else { throw .notACertificate }
-        unsafe self.pointer = pointer
-        guard let der = unsafe Self.encode(pointer) else { throw .notACertificate }
-        self.der = der
+        guard let der = unsafe Self.encode(pointer) else {
+            unsafe X509_free(pointer)
+            throw .notACertificate
+        }
         guard let key = unsafe OpenSSLKey(owning: X509_get_pubkey(pointer)), key.isKind("RSA") else {
+            unsafe X509_free(pointer)
+            ERR_clear_error()
             throw .notAKey("a certificate of an RSA key")
         }
+        unsafe self.pointer = pointer
+        self.der = der
         publicKey = RSAPublicKey(key)
     }
 

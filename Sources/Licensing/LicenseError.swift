@@ -1,13 +1,14 @@
 package import ContentKeys
 package import Entitlements
 package import FairPlay
+package import KeyCrypto
 
 /// Why a licence was not issued; wraps what the floors below say, and decides nothing about wording.
 package enum LicenseError: Error, Equatable, Sendable {
     case tokenMissing
     case entitlement(EntitlementError)
     case spc(SPCError)
-    /// No key is stored for the asset id, and the rights do not name it: its sender learns no more than that.
+    /// No key is stored for the asset id, or several live ones are, and the rights do not name it: its sender learns no more than that.
     case contentUnknown
     /// The rights name the asset, but no live key is stored for it, or several are and nothing says which.
     case keyNotFound
@@ -15,5 +16,5 @@ package enum LicenseError: Error, Equatable, Sendable {
     /// The device cannot be told what the rights demand.
     case terms(LicenseTermsError)
     /// Ours: the cryptographic library failed.
-    case internalFailure
+    case internalFailure(CryptoError)
 }

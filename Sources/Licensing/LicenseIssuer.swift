@@ -77,7 +77,7 @@ package final class LicenseIssuer: Sendable {
     private func licensing(on loop: LoopContext) throws(LicenseError) -> LoopLicensing {
         switch loop.value(of: perLoop) {
         case .success(let licensing): return licensing
-        case .failure: throw .internalFailure
+        case .failure(let error): throw .internalFailure(error)
         }
     }
 
@@ -111,7 +111,7 @@ package final class LicenseIssuer: Sendable {
             return try AssetID(bytes: Array(spc.assetID))
         } catch {
             // An SPC with an asset id of another size was rejected before.
-            throw .internalFailure
+            throw .spc(.rejected(.wrongSize(tag: TLLVTag.assetID, size: spc.assetID.count)))
         }
     }
 
@@ -146,7 +146,7 @@ package final class LicenseIssuer: Sendable {
         } catch {
             switch error {
             case .notExpressible(let reason): throw .terms(reason)
-            case .cryptography: throw .internalFailure
+            case .cryptography(let error): throw .internalFailure(error)
             }
         }
     }

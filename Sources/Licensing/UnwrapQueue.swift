@@ -32,7 +32,7 @@ final class UnwrapQueue {
         guard !waiters.isEmpty else { return .done }
         let size = unwrapper.groupSize
         // A group that is not full waits for company until a poll has brought none; a backend without lanes has nothing to wait for.
-        if waiters.count < size, size > unwrapper.loneGroupMaximum, !turn.isQuiet { return .pollAgain }
+        if waiters.count < size, waiters.count > unwrapper.loneGroupMaximum, !turn.isQuiet { return .pollAgain }
         let group = Array(waiters.prefix(size))
         waiters.removeFirst(group.count)
         unwrapper.unwrap(group.map(\.job))

@@ -18,6 +18,7 @@ extension CKCFault {
         case .r1Mismatch: "R1 is not the one of the SPC: it answers another SPC, or was altered"
         case .echoMissing(let tag): "the block \(Self.name(tag)) was asked back and is missing"
         case .echoAltered(let tag): "the block \(Self.name(tag)) was asked back and has come back altered"
+        case .echoOutOfOrder(let tag): "the block \(Self.name(tag)) is not in the order of the return request"
         case .unexpectedTag(let tag): "the block \(Self.name(tag)) was neither asked for nor belongs in a CKC"
         case .unknownKeyType(let type): "the key type \(Self.hexadecimal(UInt64(type), digits: 8)) is unknown"
         case .keyTypeContradictsDurations: "the key type does not fit lease and rental"

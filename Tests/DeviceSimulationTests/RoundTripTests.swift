@@ -53,6 +53,15 @@ import Testing
         var options = DeviceOptions(version: version, assetID: generator.bytes(count: size))
         options.unknownBlockCount = Int.random(in: 0...27, using: &generator)
         options.shufflesBlocks = Bool.random(using: &generator)
+        if Bool.random(using: &generator) { options.deviceIdentity = generator.bytes(count: 36) }
+        if Bool.random(using: &generator) { options.deviceInfo = generator.bytes(count: 16) }
+        if Bool.random(using: &generator) { options.kextDenyListVersion = UInt32.random(in: 0...99, using: &generator) }
+        if Bool.random(using: &generator) { options.securityLevelReport = generator.bytes(count: 20) }
+        if Bool.random(using: &generator) { options.supportedKeyFormats = [0x58b3_8165_af0e_3d5a, generator.next()] }
+        if Bool.random(using: &generator) { options.virtualMachineInfo = generator.bytes(count: 28) }
+        if Bool.random(using: &generator) { options.sync = [UInt8](repeating: 0, count: 28) }
+        if Bool.random(using: &generator) { options.sessionKeyBlockVideo = generator.bytes(count: 112) }
+        if Bool.random(using: &generator) { options.r2Video = generator.bytes(count: 21) }
         if Bool.random(using: &generator) { options.streamingIndicator = generator.next() }
         if Bool.random(using: &generator) { options.capabilities = Capabilities(rawValue: generator.next() & 63) }
         if Bool.random(using: &generator) {

@@ -3,9 +3,19 @@ import HTTPMessages
 extension Problem {
     /// For input that never became a request.
     init(for problem: HTTPProblem) {
-        guard let code = ProblemCode(rawValue: problem.code) else {
-            preconditionFailure("every code of the listener is in the table: \(problem.code)")
+        self.init(Self.code(of: problem))
+    }
+
+    private static func code(of problem: HTTPProblem) -> ProblemCode {
+        switch problem {
+        case .malformed: .badRequest
+        case .headTimeout, .bodyTimeout: .requestTimeout
+        case .bodyTooLarge: .bodyTooLarge
+        case .targetTooLong: .uriTooLong
+        case .headTooLarge: .headTooLarge
+        case .expectationFailed: .expectationFailed
+        case .methodNotImplemented, .transferCodingNotImplemented: .notImplemented
+        case .versionNotSupported: .versionNotSupported
         }
-        self.init(code)
     }
 }

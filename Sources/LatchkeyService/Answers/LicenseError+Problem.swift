@@ -20,10 +20,26 @@ extension Problem {
     }
 
     private init(for error: EntitlementError) {
-        guard let code = ProblemCode(rawValue: error.code) else {
-            preconditionFailure("every code of the gate is in the table: \(error.code)")
+        self.init(Self.code(of: error), retryAfterSeconds: error.retryAfterSeconds)
+    }
+
+    private static func code(of error: EntitlementError) -> ProblemCode {
+        switch error {
+        case .tokenMalformed: .tokenMalformed
+        case .algorithmNotPinned: .tokenAlgorithm
+        case .keyUnknown: .keyIDUnknown
+        case .signatureInvalid: .tokenSignature
+        case .tokenExpired: .tokenExpired
+        case .tokenNotYetValid: .tokenNotYet
+        case .lifeTooLong: .tokenLife
+        case .issuerMismatch: .tokenIssuer
+        case .audienceMismatch: .tokenAudience
+        case .claimInvalid, .claimUnsupported: .tokenSchema
+        case .contentNotCovered, .streamingNotGranted: .contentMismatch
+        case .rightNotStarted: .rightNotStarted
+        case .rightEnded: .rightEnded
+        case .cryptoFailed: .internalError
         }
-        self.init(code, retryAfterSeconds: error.retryAfterSeconds)
     }
 
     private static func code(of error: SPCError) -> ProblemCode {
@@ -50,17 +66,17 @@ extension Problem {
 
 extension LicenseError {
     /// The true cause, for the log alone. Holds no secret and no text of the token.
-    var cause: String {
+    var cause: RefusalCause {
         switch self {
-        case .tokenMissing: "no token was presented"
-        case .entitlement(let error): error.description
-        case .spc(.rejected(let rejection)): "SPC rejected: \(rejection)"
-        case .spc(let error): "SPC refused: \(error)"
-        case .contentUnknown: "the asset id names no stored key, and no right names it"
-        case .keyNotFound: "no single live key is stored for the asset id"
-        case .store(let error): "key store: \(error)"
-        case .terms(let error): "terms not expressible: \(error)"
-        case .internalFailure: "the cryptographic library failed"
+        case .tokenMissing: RefusalCause("no token was presented")
+        case .entitlement(let error): RefusalCause(error.description)
+        case .spc(.rejected(let rejection)): RefusalCause(rejection)
+        case .spc(let error): RefusalCause("SPC refused: \(error)")
+        case .contentUnknown: RefusalCause("the asset id names no single live key, and no right names it")
+        case .keyNotFound: RefusalCause("no single live key is stored for the asset id")
+        case .store(let error): RefusalCause("key store: \(error)")
+        case .terms(let error): RefusalCause("terms not expressible: \(error)")
+        case .internalFailure(let error): RefusalCause("cryptography: \(error)")
         }
     }
 }

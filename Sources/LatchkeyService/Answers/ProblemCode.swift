@@ -29,7 +29,6 @@ enum ProblemCode: String, Sendable, CaseIterable {
     case storageUnavailable = "storage_unavailable"
     case notFound = "not_found"
     case methodNotAllowed = "method_not_allowed"
-    case adminTokenInvalid = "admin_token_invalid"
     case badRequest = "bad_request"
     case requestTimeout = "request_timeout"
     case bodyTooLarge = "body_too_large"
@@ -47,7 +46,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
             .badRequest
         case .spcCertificateUnknown, .spcRejected: .unprocessableContent
         case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .tokenSignature, .tokenExpired,
-            .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer, .adminTokenInvalid:
+            .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
             .unauthorized
         case .contentMismatch, .rightNotStarted, .rightEnded, .termsNotExpressible, .securityLevel: .forbidden
         case .keyNotFound, .notFound: .notFound
@@ -103,7 +102,6 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .storageUnavailable: "The key store cannot be reached"
         case .notFound: "There is nothing at this address"
         case .methodNotAllowed: "This method is not served here"
-        case .adminTokenInvalid: "The administrator's token is required"
         case .badRequest: "The request is not well-formed HTTP"
         case .requestTimeout: "The request did not arrive in time"
         case .bodyTooLarge: "The body is too large"
@@ -147,7 +145,6 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .storageUnavailable: "Try again after the number of seconds in retry_after."
         case .notFound: "Licences are at POST /fps/license, certificates at GET /fps/certificate."
         case .methodNotAllowed: "Use a method that the header Allow names."
-        case .adminTokenInvalid: "Send the administrator's token in the header Authorization: Bearer."
         case .badRequest: "Check what stands between the client and the server."
         case .requestTimeout: "Send the request without long pauses."
         case .bodyTooLarge: "An SPC has a few kilobytes; send nothing else."

@@ -6,9 +6,14 @@ struct RequestID: Sendable, Hashable {
     let text: String
 
     init(_ number: UInt64) {
-        let digits = String(number, radix: 16)
-        text = String(repeating: "0", count: 16 - digits.utf8.count) + digits
+        text = sixteenDigits(number)
     }
+}
+
+/// A number as 16 lower-case hexadecimal digits.
+func sixteenDigits(_ number: UInt64) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
 }
 
 /// Hands out request ids on each loop: a random start, then every following number, so that one loop never repeats itself and two

@@ -93,12 +93,13 @@ package final class Daemon: Sendable {
         let clock = SystemWallClock()
         let requestIDs = RequestIDs()
         let license = LicenseEndpoint(issuer: issuer, metrics: metrics, logger: logger, clock: clock)
+        let refusals = Refusals(logger: logger, clock: clock)
         let publicRoutes = PublicRoutes(
-            license: license, certificate: certificate, health: health, requestIDs: requestIDs, clock: clock)
+            license: license, certificate: certificate, health: health, requestIDs: requestIDs, refusals: refusals)
         // The admin listener first: when the public one answers, everything does.
         for admin in loaded.adminListeners {
             let routes = AdminRoutes(
-                health: health, metrics: metrics, token: admin.token, requestIDs: requestIDs, clock: clock)
+                health: health, metrics: metrics, token: admin.token, requestIDs: requestIDs, refusals: refusals)
             try listen("admin", on: admin.address, loaded, routes)
         }
         for listener in loaded.configuration.listeners.public {

@@ -20,13 +20,15 @@ package enum DaemonCommand {
         ],
         options: [config, check]
     ) { (arguments, context) throws(CommandError) in
+        // Before the first secret is read.
+        let protection = protectMemory()
         let path = try arguments.required(config)
         let (file, loaded) = try load(path, context)
         if arguments.isSet(check) {
             for warning in file.warnings { context.note("warning: \(warning)") }
             try context.print("\(path): good")
         } else {
-            try serve(file, loaded, context)
+            try serve(file, loaded, protection, context)
         }
     }
 
@@ -42,12 +44,12 @@ package enum DaemonCommand {
     }
 
     private static func serve(
-        _ file: ConfigurationFile, _ loaded: LoadedConfiguration, _ context: CommandContext
+        _ file: ConfigurationFile, _ loaded: LoadedConfiguration, _ protection: SocketError?, _ context: CommandContext
     ) throws(CommandError) {
         let logger = try makeLogger(level: loaded.configuration.logging.level)
         defer { logger.flush() }
         for warning in file.warnings { logger.warning("configuration", [.string("warning", "\(warning)")]) }
-        protectMemory(logger)
+        if let protection { logger.warning("memory_unprotected", [.string("cause", protection.description)]) }
         do throws(DaemonError) {
             let daemon = try Daemon(loaded, environment: context.environment, logger: logger)
             StopSignals.wait { logger.warning("reload_unavailable", [.string("hint", "restart the daemon instead")]) }
@@ -66,12 +68,13 @@ package enum DaemonCommand {
         }
     }
 
-    /// Secrets stay out of core files and of other processes' reach, where the kernel allows it.
-    private static func protectMemory(_ logger: Logger) {
+    /// Secrets stay out of core files and of other processes' reach; gives the error where the kernel does not allow it.
+    private static func protectMemory() -> SocketError? {
         do throws(SocketError) {
             try ProcessProtection.forbidDumpsAndTracing()
+            return nil
         } catch {
-            logger.warning("memory_unprotected", [.string("cause", error.description)])
+            return error
         }
     }
 }

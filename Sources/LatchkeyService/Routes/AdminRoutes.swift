@@ -11,7 +11,7 @@ struct AdminRoutes: HTTPHandler {
     /// Nil only on a loopback listener without a token file.
     let token: SharedSecret?
     let requestIDs: RequestIDs
-    let clock: any Telemetry.WallClock
+    let refusals: Refusals
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
         let id = requestIDs.next(on: loop)
@@ -21,20 +21,23 @@ struct AdminRoutes: HTTPHandler {
         case "/livez": return .now(health.liveResponse(id))
         case "/readyz": return .now(health.readyResponse(id))
         default:
-            guard isAuthorized(request) else { return refuse(.adminTokenInvalid, id) }
+            guard let token else { return .now(metricsResponse(id)) }
+            guard case .one(let presented) = BearerToken.presented(in: request.fields) else {
+                return refuse(.tokenMissing, id)
+            }
+            guard Self.isEqual(presented, token) else { return refuse(.tokenSignature, id) }
             return .now(metricsResponse(id))
         }
     }
 
     func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse {
-        Problem(for: problem).response(requestID: requestIDs.next(on: loop), time: clock.wallTime)
+        refusals.response(
+            to: "input_refused", Problem(for: problem), because: RefusalCause("\(problem)"), id: requestIDs.next(on: loop))
     }
 
-    /// Compared in constant time.
-    private func isAuthorized(_ request: HTTPRequest) -> Bool {
-        guard let token else { return true }
-        guard case .one(let presented) = BearerToken.presented(in: request.fields) else { return false }
-        return token.bytes.isEqual(to: SecretBytes(copying: presented))
+    /// Compares in constant time.
+    private static func isEqual(_ presented: [UInt8], _ token: SharedSecret) -> Bool {
+        token.bytes.isEqual(to: SecretBytes(copying: presented))
     }
 
     private func metricsResponse(_ id: RequestID) -> HTTPResponse {
@@ -45,6 +48,7 @@ struct AdminRoutes: HTTPHandler {
     }
 
     private func refuse(_ code: ProblemCode, _ id: RequestID, allow: String? = nil) -> HTTPAnswer {
-        .now(Problem(code, allowedMethods: allow).response(requestID: id, time: clock.wallTime))
+        let problem = Problem(code, allowedMethods: allow)
+        return .now(refusals.response(to: "request_refused", problem, because: RefusalCause(code.title), id: id))
     }
 }

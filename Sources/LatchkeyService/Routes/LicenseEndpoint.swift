@@ -12,6 +12,7 @@ struct LicenseEndpoint: Sendable {
     private let issuer: LicenseIssuer
     private let metrics: ServiceMetrics
     private let logger: Logger
+    private let refusals: Refusals
     private let clock: any Telemetry.WallClock
 
     private static let successFields: HTTPFields = [
@@ -25,6 +26,7 @@ struct LicenseEndpoint: Sendable {
         self.metrics = metrics
         self.logger = logger
         self.clock = clock
+        refusals = Refusals(logger: logger, clock: clock)
     }
 
     /// Refuses at once what costs no RSA to refuse; else hands back the rest of the way.
@@ -34,7 +36,7 @@ struct LicenseEndpoint: Sendable {
         switch BearerToken.presented(in: request.fields) {
         case .none: token = nil
         case .one(let bytes): token = bytes
-        case .ambiguous: return .now(refuse(Problem(.tokenAmbiguous), "two different tokens", id))
+        case .ambiguous: return .now(refuse(Problem(.tokenAmbiguous), RefusalCause("two different tokens"), id))
         }
         do throws(LicenseError) {
             let licenseRequest = LicenseRequest(message: request.body, token: token)
@@ -65,16 +67,11 @@ struct LicenseEndpoint: Sendable {
     }
 
     private func refuse(
-        _ problem: Problem, _ cause: String, _ id: RequestID, version: SPCVersion? = nil
+        _ problem: Problem, _ cause: RefusalCause, _ id: RequestID, version: SPCVersion? = nil
     ) -> HTTPResponse {
         metrics.refused(problem.code)
-        logger.log(
-            problem.code.isOurFault ? .error : .info, "license_refused",
-            [
-                .string("request_id", id.text), .string("code", problem.code.rawValue), .string("cause", cause),
-                .unsigned("spc_version", UInt64(version?.rawValue ?? 0)),
-            ])
-        return problem.response(requestID: id, time: clock.wallTime)
+        return refusals.response(
+            to: "license_refused", problem, because: cause, id: id, spcVersion: version?.rawValue ?? 0)
     }
 
     private func log(_ license: IssuedLicense, _ id: RequestID) {
@@ -86,12 +83,5 @@ struct LicenseEndpoint: Sendable {
                 .unsigned("lease", UInt64(license.terms.duration?.lease?.value ?? 0)),
                 .unsigned("rental", UInt64(license.terms.duration?.rental?.value ?? 0)),
             ])
-    }
-}
-
-extension ProblemCode {
-    /// Whether an operator has to do something about it.
-    fileprivate var isOurFault: Bool {
-        status.code >= 500
     }
 }

@@ -1,7 +1,6 @@
 import EventLoops
 import HTTPMessages
 import HTTPServing
-import Telemetry
 
 /// What strangers can reach: licences, certificates, and whether the daemon is there.
 struct PublicRoutes: HTTPHandler {
@@ -9,7 +8,7 @@ struct PublicRoutes: HTTPHandler {
     let certificate: CertificateEndpoint
     let health: Health
     let requestIDs: RequestIDs
-    let clock: any Telemetry.WallClock
+    let refusals: Refusals
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
         let id = requestIDs.next(on: loop)
@@ -30,11 +29,13 @@ struct PublicRoutes: HTTPHandler {
     }
 
     func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse {
-        Problem(for: problem).response(requestID: requestIDs.next(on: loop), time: clock.wallTime)
+        refusals.response(
+            to: "input_refused", Problem(for: problem), because: RefusalCause("\(problem)"), id: requestIDs.next(on: loop))
     }
 
     private func refuse(_ code: ProblemCode, _ id: RequestID, allow: String? = nil) -> HTTPAnswer {
-        .now(Problem(code, allowedMethods: allow).response(requestID: id, time: clock.wallTime))
+        let problem = Problem(code, allowedMethods: allow)
+        return .now(refusals.response(to: "request_refused", problem, because: RefusalCause(code.title), id: id))
     }
 }
 

@@ -35,7 +35,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.keyNotFound, 404, "key_not_found"),
         RefusalSample(.terms(.durationNeedsPlaybackState), 403, "terms_not_expressible"),
         RefusalSample(.terms(.hdcpTypeUnsupported), 403, "security_level"),
-        RefusalSample(.internalFailure, 500, "internal"),
+        RefusalSample(.internalFailure(.randomnessUnavailable), 500, "internal"),
     ]
 
     private static let entitlements = [
@@ -76,7 +76,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.spc(.malformed(.payloadLength(declared: 16, available: 32))), 400, "spc_malformed"),
         RefusalSample(.spc(.malformed(.payloadEmpty)), 400, "spc_malformed"),
         RefusalSample(.spc(.malformed(.payloadUnaligned)), 400, "spc_malformed"),
-        RefusalSample(.spc(.internalFailure), 500, "internal"),
+        RefusalSample(.spc(.internalFailure(.randomnessUnavailable)), 500, "internal"),
     ]
 
     /// One answer for all of them.
