@@ -140,13 +140,16 @@ import Testing
         #expect(try fixture.daemon.connect().request("GET", "/readyz").status == 200)
     }
 
+    /// A request is counted once its response has left; the last one here only makes sure that those before it are.
     @Test func countsRequestsByTheClassOfTheirStatus() throws {
         let connection = try fixture.daemon.connect()
-        #expect(try connection.request("GET", "/livez").status == 200)
         #expect(try connection.request("GET", "/nothing").status == 404)
+        #expect(try connection.request("GET", "/livez").status == 200)
         #expect(try connection.request("GET", "/fps/license").status == 405)
+        #expect(try connection.request("GET", "/livez").status == 200)
         let metrics = try fixture.metrics()
-        #expect(metrics["latchkey_http_requests_total{class=\"2xx\"}"] == 1)
         #expect(metrics["latchkey_http_requests_total{class=\"4xx\"}"] == 2)
+        let successes = try #require(metrics["latchkey_http_requests_total{class=\"2xx\"}"])
+        #expect((1...2).contains(successes))
     }
 }
