@@ -57,7 +57,8 @@ package enum SPCFault: String, Sendable, CaseIterable {
             .antiReplaySeedTooShort, .sessionKeyBlockTooShort, .integrityTooShort, .playbackStateTooShort,
             .capabilitiesTooShort, .streamingIndicatorTooShort, .transactionIDTooShort, .versionsSupportedEmpty,
             .versionsSupportedOdd, .valueLongerThanBlock, .valueLengthHuge, .valueLengthNearlyTwoGiB, .blockOverrun,
-            .blockUnaligned, .blockLengthNearlyTwoGiB, .blockLengthHuge, .blockBeyondEnd, .tooManyBlocks, .missingSessionKeyBlock,
+            .blockUnaligned, .blockLengthNearlyTwoGiB, .blockLengthHuge, .blockBeyondEnd, .tooManyBlocks,
+            .missingSessionKeyBlock,
             .missingIntegrity, .missingAntiReplaySeed, .missingR2, .missingReturnRequest, .missingAssetID,
             .missingTransactionID, .missingVersionUsed, .missingVersionsSupported, .versionUsedNine,
             .versionUsedNotSupported:

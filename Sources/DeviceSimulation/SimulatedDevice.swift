@@ -149,7 +149,8 @@ extension DeviceOptions {
     /// The known blocks whose values are given as bytes.
     fileprivate var knownBlocks: [DeviceBlock] {
         let formats = supportedKeyFormats.map { formats in
-            bigEndian(UInt32(1)) + bigEndian(UInt32(0)) + bigEndian(UInt32(formats.count)) + formats.flatMap { bigEndian($0) }
+            bigEndian(UInt32(1)) + bigEndian(UInt32(0)) + bigEndian(UInt32(formats.count))
+                + formats.flatMap { bigEndian($0) }
         }
         let values: [(UInt64, [UInt8]?)] = [
             (TLLVTag.deviceIdentity, deviceIdentity), (TLLVTag.deviceInfo, deviceInfo),

@@ -9,7 +9,9 @@ enum OpenSSLSpeed {
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["openssl", "speed", "-seconds", String(seconds), "-multi", String(processes), "rsa\(bits)"]
+        process.arguments = [
+            "openssl", "speed", "-seconds", String(seconds), "-multi", String(processes), "rsa\(bits)",
+        ]
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()

@@ -56,7 +56,8 @@ import Testing
         let good = try fixture.token()
         var tampered = good
         // Another letter of the alphabet, whatever stands there.
-        tampered[tampered.count - 5] = tampered[tampered.count - 5] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+        tampered[tampered.count - 5] =
+            tampered[tampered.count - 5] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
         let refused: [(token: [UInt8]?, code: String)] = [
             (nil, "token_missing"),
             (Array("not.a.token".utf8), "token_malformed"),

@@ -32,7 +32,8 @@ struct AdminRoutes: HTTPHandler {
 
     func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse {
         refusals.response(
-            to: "input_refused", Problem(for: problem), because: RefusalCause("\(problem)"), id: requestIDs.next(on: loop))
+            to: "input_refused", Problem(for: problem), because: RefusalCause("\(problem)"),
+            id: requestIDs.next(on: loop))
     }
 
     /// Compares in constant time.

@@ -30,7 +30,8 @@ struct PublicRoutes: HTTPHandler {
 
     func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse {
         refusals.response(
-            to: "input_refused", Problem(for: problem), because: RefusalCause("\(problem)"), id: requestIDs.next(on: loop))
+            to: "input_refused", Problem(for: problem), because: RefusalCause("\(problem)"),
+            id: requestIDs.next(on: loop))
     }
 
     private func refuse(_ code: ProblemCode, _ id: RequestID, allow: String? = nil) -> HTTPAnswer {

@@ -2,6 +2,7 @@ import ByteCoding
 import ContentKeys
 import Entitlements
 import FairPlay
+import KeyCrypto
 import Licensing
 import Testing
 

@@ -32,7 +32,7 @@ import Testing
         #expect(response.status == .unauthorized)
         #expect(response.fields["WWW-Authenticate"] == "Bearer")
         let body = try JSONReader.parse(response.body).object
-        #expect(body?["code"]?.string == "admin_token_invalid")
+        #expect(["token_missing", "token_signature"].contains(body?["code"]?.string))
     }
 
     @Test func refusesTwoDifferentTokens() async {

@@ -52,14 +52,15 @@ final class RoutesFixture: Sendable {
             servedVersions: [1],
             operations: operations)
         let logger = Logger(level: .trace, sink: log, clock: clock)
+        let refusals = Refusals(logger: logger, clock: clock)
         publicRoutes = PublicRoutes(
             license: LicenseEndpoint(issuer: issuer, metrics: metrics, logger: logger, clock: clock),
             certificate: try CertificateEndpoint(credentials, crypto: CryptoContext()), health: health,
-            requestIDs: requestIDs, clock: clock)
+            requestIDs: requestIDs, refusals: refusals)
         adminRoutes = AdminRoutes(
             health: health, metrics: metrics,
             token: adminToken.map { SharedSecret(SecretBytes(copying: Array($0.utf8))) }, requestIDs: requestIDs,
-            clock: clock)
+            refusals: refusals)
     }
 
     deinit {
