@@ -4,6 +4,8 @@
 #   docker run --read-only --network host \
 #       --volume /etc/latchkey:/etc/latchkey:ro --volume latchkey:/var/lib/latchkey latchkey
 #
+# The configuration names the database as "sqlite:/var/lib/latchkey/latchkey.db": /etc/latchkey cannot be written.
+#
 # Plain HTTP is served on loopback only, and the daemon does no TLS yet: share the network with the proxy that does
 # (`--network host`, or one pod).
 

@@ -19,7 +19,7 @@ enum DevelopmentConfiguration {
                 // For players and apps: POST /fps/license, GET /fps/certificate.
                 // LATCHKEY_LISTEN=127.0.0.1:PORT overrides the address.
                 public: [{ address: "127.0.0.1:8080" }],
-                // For operators: /metrics, /livez, /readyz, with `Authorization: Bearer` and the token in the file.
+                // For operators: /livez, /readyz, and /metrics with `Authorization: Bearer` and the token in the file.
                 // LATCHKEY_ADMIN_LISTEN=127.0.0.1:PORT overrides the address.
                 admin: [{ address: "127.0.0.1:9080", tokenFile: "secrets/admin-token" }],
             },

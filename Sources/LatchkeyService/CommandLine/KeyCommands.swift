@@ -36,7 +36,7 @@ extension Command {
         "import",
         summary: "Store a content key that a packager has already used",
         details: """
-            The same key for the same content again changes nothing and is no error. Key and vector are 32 hexadecimal digits;
+            The same key again under the same --kid changes nothing and is no error. Key and vector are 32 hexadecimal digits;
             what stands on a command line can be read by everybody on the machine, so real keys come by @FILE or standard input.
             """,
         examples: [
@@ -184,7 +184,7 @@ private struct StoredKey {
             try context.print(
                 (["kid      \(record.keyID)", "content  \(record.contentID)", "URL      \(url)"] + secrets)
                     .joined(separator: "\n"))
-            if outcome == .alreadyPresent { context.note("this key was stored already; nothing has changed") }
+            if outcome == .alreadyPresent { context.note("this key was stored already, and has not changed") }
         }
         if liveKeyCount > 1 {
             context.note(

@@ -6,7 +6,7 @@ package enum DaemonCommand {
     private static let config = CommandOption(
         "--config", .value("FILE"), help: "the configuration, as Config/latchkey.json5 explains it", isRequired: true)
     private static let check = CommandOption(
-        "--check", .flag, help: "check the configuration and every file it names, then exit")
+        "--check", .flag, help: "check the configuration and every file it names but the database, then exit")
 
     package static let command = Command(
         "latchkeyd", summary: "FairPlay Streaming licence server",
