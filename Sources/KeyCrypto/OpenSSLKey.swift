@@ -26,6 +26,15 @@ final class OpenSSLKey: @unchecked Sendable {
         unsafe Int(EVP_PKEY_get_size(pointer))
     }
 
+    /// The modulus of an RSA key, big-endian, as long as `size`; empty for another kind of key.
+    var modulus: [UInt8] {
+        var number: OpaquePointer?
+        guard unsafe EVP_PKEY_get_bn_param(pointer, OSSL_PKEY_PARAM_RSA_N, &number) == 1 else { return [] }
+        defer { unsafe BN_free(number) }
+        var bytes = [UInt8](repeating: 0, count: size)
+        return unsafe BN_bn2binpad(number, &bytes, Int32(bytes.count)) == Int32(bytes.count) ? bytes : []
+    }
+
     /// Whether the other key has the same public part.
     func hasSamePublicPart(as other: OpenSSLKey) -> Bool {
         let same = unsafe EVP_PKEY_eq(pointer, other.pointer) == 1

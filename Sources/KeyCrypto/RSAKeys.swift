@@ -80,11 +80,15 @@ package final class RSAPublicKey: Sendable {
 final class RSAOperationContext {
     private let context: OpaquePointer
     private let modulusSize: Int
+    /// Big-endian, `modulusSize` bytes; public.
+    private let modulus: [UInt8]
 
     init?(key: OpenSSLKey, padding: OAEPDigest, decrypting: Bool) {
         guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil) else { return nil }
         unsafe self.context = context
         self.modulusSize = key.size
+        self.modulus = key.modulus
+        guard modulus.count == modulusSize else { return nil }
         let prepared =
             unsafe (decrypting ? EVP_PKEY_decrypt_init(context) : EVP_PKEY_encrypt_init(context)) == 1
             && EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_OAEP_PADDING) == 1
@@ -111,14 +115,25 @@ final class RSAOperationContext {
     }
 
     /// Decrypts into `output` (at least one modulus long) and gives the size of the message, or nil where the padding does not fit.
+    ///
+    /// A ciphertext that is no number below the modulus, or of another size, is refused by OpenSSL before the private operation. Whether it is
+    /// one is public, but the refusal shall cost what the others cost: the operation then runs on a stand-in, and its result is dropped.
     func decrypt(_ ciphertext: RawSpan, into output: borrowing SecretBytes) -> Int? {
         precondition(output.count >= modulusSize, "the output has room for a whole modulus")
+        let bytes = unsafe ciphertext.withUnsafeBytes { unsafe [UInt8]($0) }
+        guard bytes.count == modulusSize, bytes.lexicographicallyPrecedes(modulus) else {
+            let standIn = [UInt8](repeating: 0, count: modulusSize - 1) + [2]
+            _ = decryptNumber(standIn, into: output)
+            return nil
+        }
+        return decryptNumber(bytes, into: output)
+    }
+
+    private func decryptNumber(_ ciphertext: [UInt8], into output: borrowing SecretBytes) -> Int? {
         var size = output.count
-        let decrypted = unsafe ciphertext.withUnsafeBytes { input in
-            unsafe output.withUnsafeMemory { memory in
-                unsafe EVP_PKEY_decrypt(
-                    context, memory, &size, input.bindMemory(to: UInt8.self).baseAddress, input.count)
-            }
+        let decrypted = unsafe output.withUnsafeMemory { memory in
+            // `output` has `size` bytes, at least as many as the modulus.
+            unsafe EVP_PKEY_decrypt(context, memory, &size, ciphertext, ciphertext.count)
         }
         // The queue is cleared on every path, so that a refusal costs what a success costs and leaves no text behind.
         ERR_clear_error()

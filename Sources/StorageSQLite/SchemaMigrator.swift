@@ -81,14 +81,22 @@ private enum SchemaState {
     case migrated(newest: Int64, oldestProgram: Int64)
 
     init(reading connection: inout SQLiteConnection) throws(StoreError) {
-        switch try connection.readInteger("PRAGMA application_id") {
-        case SchemaMigrator.applicationID:
-            self = .migrated(
-                newest: try connection.readInteger("SELECT max(number) FROM schema_migration"),
-                oldestProgram: try connection.readInteger("SELECT max(oldest_program) FROM schema_migration"))
-        case 0 where try connection.readInteger("SELECT count(*) FROM sqlite_schema") == 0: self = .empty
-        default: self = .foreign
+        var owner = try connection.readInteger("PRAGMA application_id")
+        if owner == 0 {
+            guard try connection.readInteger("SELECT count(*) FROM sqlite_schema") > 0 else {
+                self = .empty
+                return
+            }
+            // Tables and owner appear together. Where the tables are there now, another process may have made both since the first look.
+            owner = try connection.readInteger("PRAGMA application_id")
         }
+        guard owner == SchemaMigrator.applicationID else {
+            self = .foreign
+            return
+        }
+        self = .migrated(
+            newest: try connection.readInteger("SELECT max(number) FROM schema_migration"),
+            oldestProgram: try connection.readInteger("SELECT max(oldest_program) FROM schema_migration"))
     }
 }
 

@@ -129,9 +129,12 @@ private struct KeyArguments {
             throw .failed("the initialization vector equals the key; it is public, and would give the key away")
         }
         let store = try OpenedKeyStore(configuration: configuration, context)
-        let outcome = try await store.insert(record, aliases: aliases)
+        let outcome = try await store.insert(record)
+        let aliasError = await store.addAliases(aliases, to: keyID)
         let live = try await store.list(of: contentID).count { $0.state == .live }
-        return StoredKey(record: record, outcome: outcome, url: store.assetURL(of: keyID), liveKeyCount: live)
+        return StoredKey(
+            record: record, outcome: outcome, url: store.assetURL(of: keyID), liveKeyCount: live,
+            aliasError: aliasError)
     }
 
     static func contentID(_ text: String) throws(CommandError) -> ContentID {
@@ -165,7 +168,10 @@ private struct StoredKey {
     let url: String
     /// How many live keys its content has now.
     let liveKeyCount: Int
+    /// Why not all aliases were registered.
+    let aliasError: CommandError?
 
+    /// Prints the key that was stored, and only then throws what was wrong with its aliases.
     func report(_ arguments: Arguments, _ context: CommandContext, showsKey: Bool) throws(CommandError) {
         let key = Hexadecimal.encode(record.key.bytes.revealed())
         let iv = Hexadecimal.encode(record.iv.bytes)
@@ -191,6 +197,7 @@ private struct StoredKey {
                 "note: \(record.contentID) has \(liveKeyCount) keys now, so an asset id that is the content's name finds "
                     + "none of them; use the kid or an alias")
         }
+        if let aliasError { throw aliasError }
     }
 
     private var outcomeName: String {

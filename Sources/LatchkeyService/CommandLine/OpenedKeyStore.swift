@@ -19,13 +19,21 @@ struct OpenedKeyStore {
     }
 
     /// Stores a key and lets the aliases name it. A key that is there already gets the aliases too.
-    func insert(_ record: ContentKeyRecord, aliases: [AssetID]) async throws(CommandError) -> StoreOutcome {
+    func insert(_ record: ContentKeyRecord) async throws(CommandError) -> StoreOutcome {
         do throws(StoreError) {
-            let outcome = try await store.insert(record)
-            for alias in aliases { _ = try await store.addAlias(alias, to: record.keyID) }
-            return outcome
+            return try await store.insert(record)
         } catch {
             throw .failed(error.explanation)
+        }
+    }
+
+    /// Registers aliases up to the first one that another key has; gives what went wrong, since the key itself is stored by now.
+    func addAliases(_ aliases: [AssetID], to keyID: KeyID) async -> CommandError? {
+        do throws(StoreError) {
+            for alias in aliases { _ = try await store.addAlias(alias, to: keyID) }
+            return nil
+        } catch {
+            return .failed(error.explanation)
         }
     }
 

@@ -47,7 +47,7 @@ import Testing
         #expect(problem.status == answer.code.status)
     }
 
-    /// The table of error codes, as far as this version goes. `admin_token_invalid` is the admin listener's own.
+    /// The table of error codes, as far as this version goes.
     private static let table: [String: Int] = [
         "body_empty": 400, "spc_is_certificate": 400, "spc_version_unsupported": 400, "spc_malformed": 400,
         "spc_certificate_unknown": 422, "spc_rejected": 422, "token_missing": 401, "token_ambiguous": 400,
@@ -55,7 +55,7 @@ import Testing
         "token_not_yet": 401, "token_life": 401, "token_audience": 401, "token_issuer": 401, "token_schema": 400,
         "content_mismatch": 403, "right_not_started": 403, "right_ended": 403, "key_not_found": 404,
         "terms_not_expressible": 403, "security_level": 403, "storage_unavailable": 503, "not_found": 404,
-        "method_not_allowed": 405, "admin_token_invalid": 401, "bad_request": 400, "request_timeout": 408,
+        "method_not_allowed": 405, "bad_request": 400, "request_timeout": 408,
         "body_too_large": 413, "uri_too_long": 414, "head_too_large": 431, "expectation_failed": 417,
         "not_implemented": 501, "version_not_supported": 505, "internal": 500,
     ]

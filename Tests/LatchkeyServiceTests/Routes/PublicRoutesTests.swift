@@ -104,7 +104,7 @@ import Testing
         let line = try #require(try JSONReader.parse(Array(text.utf8)).object)
         #expect(line["event"]?.string == "license_refused")
         #expect(line["code"]?.string == "spc_rejected")
-        #expect(line["cause"]?.string == "SPC rejected: integrity")
+        #expect(line["cause"]?.string == "integrity")
     }
 
     // MARK: Other addresses
