@@ -84,7 +84,10 @@ final class RSAOperationContext {
     private let modulus: [UInt8]
 
     init?(key: OpenSSLKey, padding: OAEPDigest, decrypting: Bool) {
-        guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil) else { return nil }
+        // A copy of the key for each context: threads that share one take turns at its blinding. The context keeps the copy alive.
+        guard let copy = unsafe OpenSSLKey(owning: EVP_PKEY_dup(key.pointer)),
+            let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, copy.pointer, nil)
+        else { return nil }
         unsafe self.context = context
         self.modulusSize = key.size
         self.modulus = key.modulus
