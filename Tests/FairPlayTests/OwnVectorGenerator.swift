@@ -11,7 +11,10 @@ import Testing
 ///     LATCHKEY_WRITE_VECTORS=1 swift test --filter OwnVectorGenerator
 ///
 /// What is expected of a vector is what went into it, never what our own server made of it.
-@Suite(.enabled(if: ProcessInfo.processInfo.environment["LATCHKEY_WRITE_VECTORS"] != nil))
+@Suite(
+    .enabled(
+        if: ProcessInfo.processInfo.environment["LATCHKEY_WRITE_VECTORS"] != nil,
+        "set LATCHKEY_WRITE_VECTORS to write them anew"))
 struct OwnVectorGenerator {
     private static let source =
         "Latchkey's simulated device: LATCHKEY_WRITE_VECTORS=1 swift test --filter OwnVectorGenerator"
