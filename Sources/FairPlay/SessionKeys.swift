@@ -62,7 +62,9 @@ package struct DeviceID: Hashable, Sendable, CustomStringConvertible {
 
     package let bytes: [UInt8]
 
-    init(_ bytes: [UInt8]) {
+    /// `bytes` are the 20 bytes of a HU.
+    package init(_ bytes: [UInt8]) {
+        precondition(bytes.count == Self.size, "a HU has 20 bytes")
         self.bytes = bytes
     }
 
