@@ -62,26 +62,23 @@ package final class Credential: Sendable {
         if let pair1024 {
             let der = pair1024.certificate.der
             keys.append(
-                CredentialKey(credential, .v1, try hash(der, crypto), pair1024.privateKey, ladder))
+                CredentialKey(
+                    credential, .v1, try CertificateHash(.sha1, of: der, using: crypto), pair1024.privateKey, ladder))
             if let pair2048 {
                 let bundle = der + pair2048.certificate.der
                 keys.append(
-                    CredentialKey(credential, .v1, try hash(bundle, crypto), pair1024.privateKey, ladder))
+                    CredentialKey(
+                        credential, .v1, try CertificateHash(.sha1, of: bundle, using: crypto), pair1024.privateKey,
+                        ladder))
             }
         }
         if let pair2048 {
             let der = pair2048.certificate.der
             keys.append(
-                CredentialKey(credential, .v2, try hash(der, crypto), pair2048.privateKey, ladder))
+                CredentialKey(
+                    credential, .v2, try CertificateHash(.sha1, of: der, using: crypto), pair2048.privateKey, ladder))
         }
         return keys
-    }
-
-    private static func hash(_ bytes: [UInt8], _ crypto: CryptoContext) throws(CryptoError) -> CertificateHash {
-        guard let hash = CertificateHash(try crypto.sha1(bytes, in: 0..<bytes.count)) else {
-            preconditionFailure("SHA-1 gives 20 bytes")
-        }
-        return hash
     }
 }
 

@@ -50,7 +50,7 @@ package struct SPCEnvelope: Sendable {
         } catch {
             throw .malformed(.truncated(error))
         }
-        guard let version = SPCVersion(rawValue: number) else { throw .unsupportedVersion(number) }
+        guard let version = SPCVersion(rawValue: number), version != .v3 else { throw .unsupportedVersion(number) }
         return version
     }
 
@@ -68,7 +68,7 @@ package struct SPCEnvelope: Sendable {
                 _ = try reader.readUInt32("reserved")
                 iv = try reader.readBytes16("initialization vector")
                 wrappedKey = try reader.readRange(count: version.wrappedKeySize, "wrapped session key")
-                let hash = try reader.readRange(count: CertificateHash.size, "certificate hash")
+                let hash = try reader.readRange(count: version.certificateHash.size, "certificate hash")
                 guard let certificateHash = CertificateHash(message[hash]) else {
                     preconditionFailure("the range has the size of a hash")
                 }

@@ -9,6 +9,7 @@ final class ServiceMetrics: Sendable {
     let registry: MetricsRegistry
     private let issuedVersion1: Counter
     private let issuedVersion2: Counter
+    private let issuedVersion3: Counter
     private let refusals: MetricFamily<ProblemCode, Counter>
     private let licenseDuration: Histogram
     private let responses: MetricFamily<StatusClass, Counter>
@@ -22,6 +23,7 @@ final class ServiceMetrics: Sendable {
             "latchkey_licenses_issued_total", help: "Licences that were issued, by SPC version.", by: IssuedLabels.self)
         issuedVersion1 = issued[.version1]
         issuedVersion2 = issued[.version2]
+        issuedVersion3 = issued[.version3]
         refusals = registry.counters(
             "latchkey_licenses_refused_total", help: "Licence requests that were refused, by code.",
             by: ProblemCode.self)
@@ -48,6 +50,7 @@ final class ServiceMetrics: Sendable {
         switch version {
         case .v1: issuedVersion1.increment()
         case .v2: issuedVersion2.increment()
+        case .v3: issuedVersion3.increment()
         }
         licenseDuration.observe(duration)
     }
@@ -82,6 +85,7 @@ extension ServiceMetrics: HTTPServerObserver {
 private enum IssuedLabels: String, MetricLabels {
     case version1 = "1"
     case version2 = "2"
+    case version3 = "3"
 
     static let labelNames = ["spc_version"]
 }
