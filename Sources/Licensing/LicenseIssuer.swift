@@ -51,7 +51,7 @@ package final class LicenseIssuer: Sendable {
             throw .entitlement(error)
         }
         do throws(SPCError) {
-            let envelope = try SPCEnvelope(parsing: request.message)
+            let envelope = try SPCEnvelope(parsing: request.message, served: credentials.servedVersions)
             return Admission(
                 claims: claims, envelope: envelope, credentialKey: try credentials.key(for: envelope))
         } catch {
@@ -68,10 +68,13 @@ package final class LicenseIssuer: Sendable {
         let record = try await record(for: spc, claims: admission.claims)
         let authorization = try Self.authorize(admission.claims, record: record, now: now)
         let terms = LicenseTerms(authorization.limits)
+        let device = spc.device
+        try Self.check(terms, for: device)
+        let contentKey = try await Self.wrap(record, for: spc, using: licensing.crypto)
         return IssuedLicense(
-            ckc: try Self.write(for: spc, record: record, terms: terms, using: licensing.crypto),
-            authorization: authorization, terms: terms, key: record.attributes, spc: spc,
-            credentialName: admission.credentialKey.credentialName)
+            ckc: try Self.write(for: spc, contentKey: contentKey, terms: terms, using: licensing.crypto),
+            authorization: authorization, terms: terms, key: record.attributes, spc: spc, device: device,
+            deviceID: contentKey.deviceID, credentialName: admission.credentialKey.credentialName)
     }
 
     private func licensing(on loop: LoopContext) throws(LicenseError) -> LoopLicensing {
@@ -137,17 +140,33 @@ package final class LicenseIssuer: Sendable {
         }
     }
 
-    private static func write(
-        for spc: SPC, record: ContentKeyRecord, terms: LicenseTerms, using crypto: CryptoContext
-    ) throws(LicenseError) -> [UInt8] {
-        do throws(CKCError) {
-            return try CKCWriter.write(
-                for: spc, contentKey: record.key.bytes, iv: record.iv, terms: terms, using: crypto)
+    private static func check(_ terms: LicenseTerms, for device: DeviceFacts) throws(LicenseError) {
+        do throws(LicenseTermsError) {
+            try terms.check(for: device, by: DevicePolicy())
         } catch {
-            switch error {
-            case .notExpressible(let reason): throw .terms(reason)
-            case .cryptography(let error): throw .internalFailure(error)
-            }
+            throw .terms(error)
+        }
+    }
+
+    /// Waits where an external module wraps the key.
+    private static func wrap(
+        _ record: ContentKeyRecord, for spc: SPC, using crypto: CryptoContext
+    ) async throws(LicenseError) -> WrappedContentKey {
+        do throws(LadderError) {
+            return try await spc.wrap(
+                record.key.bytes, iv: record.iv, for: ContentKeyUse(record.attributes), using: crypto)
+        } catch {
+            throw LicenseError(error)
+        }
+    }
+
+    private static func write(
+        for spc: SPC, contentKey: WrappedContentKey, terms: LicenseTerms, using crypto: CryptoContext
+    ) throws(LicenseError) -> [UInt8] {
+        do throws(CryptoError) {
+            return try CKCWriter.write(for: spc, contentKey: contentKey, terms: terms, using: crypto)
+        } catch {
+            throw .internalFailure(error)
         }
     }
 }

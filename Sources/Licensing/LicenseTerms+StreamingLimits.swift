@@ -13,7 +13,7 @@ extension LicenseTerms {
             case (.none, .some(let rental)): .rental(rental)
             case (.some(let lease), .some(let rental)): .leaseAndRental(lease: lease, rental: rental)
             }
-        self.init(duration: duration, hdcp: limits.hdcp.map { HDCPLevel($0) })
+        self.init(validity: duration.map { .duration($0) } ?? .session, hdcp: limits.hdcp.map { HDCPLevel($0) })
     }
 }
 

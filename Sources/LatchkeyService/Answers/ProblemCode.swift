@@ -27,6 +27,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
     case termsNotExpressible = "terms_not_expressible"
     case securityLevel = "security_level"
     case storageUnavailable = "storage_unavailable"
+    case moduleUnavailable = "module_unavailable"
     case notFound = "not_found"
     case methodNotAllowed = "method_not_allowed"
     case badRequest = "bad_request"
@@ -58,7 +59,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .expectationFailed: .expectationFailed
         case .notImplemented: .notImplemented
         case .versionNotSupported: .versionNotSupported
-        case .storageUnavailable: .serviceUnavailable
+        case .storageUnavailable, .moduleUnavailable: .serviceUnavailable
         case .internalError: .internalServerError
         }
     }
@@ -100,6 +101,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .termsNotExpressible: "This device cannot be told the limits that the token demands"
         case .securityLevel: "This device cannot enforce the protection that the token demands"
         case .storageUnavailable: "The key store cannot be reached"
+        case .moduleUnavailable: "The credential's external module does not answer"
         case .notFound: "There is nothing at this address"
         case .methodNotAllowed: "This method is not served here"
         case .badRequest: "The request is not well-formed HTTP"
@@ -142,7 +144,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .termsNotExpressible:
             "The SPC has no media playback state; update the player, or grant without time limits."
         case .securityLevel: "Grant a lower HDCP type for this device, or use another device."
-        case .storageUnavailable: "Try again after the number of seconds in retry_after."
+        case .storageUnavailable, .moduleUnavailable: "Try again after the number of seconds in retry_after."
         case .notFound: "Licences are at POST /fps/license, certificates at GET /fps/certificate."
         case .methodNotAllowed: "Use a method that the header Allow names."
         case .badRequest: "Check what stands between the client and the server."

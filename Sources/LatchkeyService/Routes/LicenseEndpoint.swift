@@ -80,8 +80,8 @@ struct LicenseEndpoint: Sendable {
             [
                 .string("request_id", id.text), .string("credential", license.credentialName),
                 .string("kid", license.key.keyID.description), .string("content", license.key.contentID.text),
-                .unsigned("lease", UInt64(license.terms.duration?.lease?.value ?? 0)),
-                .unsigned("rental", UInt64(license.terms.duration?.rental?.value ?? 0)),
+                .unsigned("lease", UInt64(license.terms.lease?.value ?? 0)),
+                .unsigned("rental", UInt64(license.terms.rental?.value ?? 0)),
             ])
     }
 }
