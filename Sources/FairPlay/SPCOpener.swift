@@ -45,8 +45,13 @@ package final class SPCOpener {
         do throws(CryptoError) {
             payload = try readPayload(of: envelope, sessionKey: job.sessionKey, rejection: &rejection)
             let source = rejection == nil ? payload : decoy
-            sessionKeys = try key.ladder.open(
-                source.bytes, sessionKeyBlock: source.sessionKeyBlock, r2: source.r2, using: crypto)
+            switch key.ladder {
+            case .applicationSecret(let ladder):
+                sessionKeys = try ladder.open(
+                    source.bytes, sessionKeyBlock: source.sessionKeyBlock, r2: source.r2, using: crypto)
+            case .module:
+                preconditionFailure("no credential of a module is served yet")
+            }
             let isIntact = sessionKeys.hasIntegrity(source.bytes[source.integrity])
             if !isIntact, rejection == nil { rejection = .integrity }
         } catch {
