@@ -21,7 +21,7 @@ struct PublicVectorTests {
         let ladder = try ApplicationSecretKeyLadder(
             .fixedDASk, SecretBytes(copying: PublicVectors.fixedDASk()))
         credentials = try CredentialSet([
-            Credential(name: "public vectors", pair1024: pair, pair2048: nil, ladder: ladder)
+            Credential(name: "public vectors", pair1024: pair, pair2048: nil, ladder: .applicationSecret(ladder))
         ])
     }
 

@@ -20,7 +20,8 @@ package struct TestCredential: Sendable {
         credential = try Credential(
             name: name, pair1024: .init(certificate: certificate1024, privateKey: key1024),
             pair2048: .init(certificate: certificate2048, privateKey: key2048),
-            ladder: ApplicationSecretKeyLadder(.applicationSecret, SecretBytes(copying: applicationSecret)))
+            ladder: .applicationSecret(
+                ApplicationSecretKeyLadder(.applicationSecret, SecretBytes(copying: applicationSecret))))
     }
 
     package func makeDevice(_ version: SPCVersion, using crypto: CryptoContext) throws -> SimulatedDevice {

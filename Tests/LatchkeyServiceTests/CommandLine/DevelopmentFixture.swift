@@ -54,7 +54,7 @@ struct DevelopmentFixture {
         let digits = Array(try folder.read("fairplay/application-secret.hex").prefix(32))
         return try Credential(
             name: "development", pair1024: pair(1024), pair2048: pair(2048),
-            ladder: ApplicationSecretKeyLadder(
-                .applicationSecret, SecretBytes(copying: Hexadecimal.decode(digits))))
+            ladder: .applicationSecret(
+                ApplicationSecretKeyLadder(.applicationSecret, SecretBytes(copying: Hexadecimal.decode(digits)))))
     }
 }
