@@ -67,7 +67,9 @@ package final class LicenseIssuer: Sendable {
         let spc = try await Self.open(admission, with: licensing)
         let record = try await record(for: spc, claims: admission.claims)
         let authorization = try Self.authorize(admission.claims, record: record, now: now)
-        let terms = LicenseTerms(authorization.limits)
+        // Nothing asks for an offline licence yet.
+        guard case .streaming(let limits) = authorization.limits else { throw .entitlement(.offlineNotGranted) }
+        let terms = LicenseTerms(limits, authorization.protection)
         return IssuedLicense(
             ckc: try Self.write(for: spc, record: record, terms: terms, using: licensing.crypto),
             authorization: authorization, terms: terms, key: record.attributes, spc: spc,
@@ -130,8 +132,10 @@ package final class LicenseIssuer: Sendable {
         _ claims: Claims, record: ContentKeyRecord, now: Int64
     ) throws(LicenseError) -> Authorization {
         do throws(EntitlementError) {
-            let content = RequestedContent(contentID: record.contentID.text, keyID: record.keyID)
-            return try Gate.authorize(claims: claims, content: content, now: now)
+            let content = RequestedContent(
+                contentID: record.contentID.text, keyID: record.keyID,
+                trackLabels: record.attributes.track.policyLabels.map(\.text))
+            return try Gate.authorize(claims: claims, content: content, for: .streaming, now: now)
         } catch {
             throw .entitlement(error)
         }

@@ -3,7 +3,7 @@ package import FairPlay
 
 extension LicenseTerms {
     /// The terms that express what the gate allows (entitlement, section 4.4).
-    package init(_ limits: StreamingLimits) {
+    package init(_ limits: StreamingLimits, _ protection: Protection) {
         let lease = limits.lease.flatMap { LicenseSeconds(UInt64($0)) }
         let rental = limits.rental.flatMap { LicenseSeconds(UInt64($0)) }
         let duration: KeyDuration? =
@@ -13,7 +13,7 @@ extension LicenseTerms {
             case (.none, .some(let rental)): .rental(rental)
             case (.some(let lease), .some(let rental)): .leaseAndRental(lease: lease, rental: rental)
             }
-        self.init(duration: duration, hdcp: limits.hdcp.map { HDCPLevel($0) })
+        self.init(duration: duration, hdcp: protection.hdcp.map { HDCPLevel($0) })
     }
 }
 
