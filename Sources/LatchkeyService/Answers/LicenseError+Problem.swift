@@ -37,6 +37,7 @@ extension Problem {
         case .audienceMismatch: .tokenAudience
         case .claimInvalid, .claimUnsupported: .tokenSchema
         case .contentNotCovered, .streamingNotGranted: .contentMismatch
+        case .offlineNotGranted, .offlineOutlivesLease: .offlineNotAllowed
         case .rightNotStarted: .rightNotStarted
         case .rightEnded: .rightEnded
         case .cryptoFailed: .internalError

@@ -22,6 +22,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
     case tokenIssuer = "token_issuer"
     case tokenSchema = "token_schema"
     case contentMismatch = "content_mismatch"
+    case offlineNotAllowed = "offline_not_allowed"
     case rightNotStarted = "right_not_started"
     case rightEnded = "right_ended"
     case keyNotFound = "key_not_found"
@@ -53,7 +54,8 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .tokenSignature, .tokenExpired,
             .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
             .unauthorized
-        case .contentMismatch, .rightNotStarted, .rightEnded, .termsNotExpressible, .securityLevel: .forbidden
+        case .contentMismatch, .offlineNotAllowed, .rightNotStarted, .rightEnded, .termsNotExpressible, .securityLevel:
+            .forbidden
         case .keyNotFound, .notFound: .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .requestTimeout: .requestTimeout
@@ -101,6 +103,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .tokenIssuer: "The token's issuer is not the owner of its key"
         case .tokenSchema: "A claim of the token is missing, invalid or not supported"
         case .contentMismatch: "The token does not allow this content"
+        case .offlineNotAllowed: "The token does not allow an offline licence"
         case .rightNotStarted: "The right has not started"
         case .rightEnded: "The right has ended"
         case .keyNotFound: "No key is stored for this content"
@@ -146,6 +149,8 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .tokenIssuer: "Put the issuer that the server's configuration names into iss."
         case .tokenSchema: "Compare the token's claims with the server's documentation."
         case .contentMismatch: "Fetch a token whose rights cover this content."
+        case .offlineNotAllowed:
+            "Ask for a streaming licence, or fetch a token with a right for offline use, without a lease."
         case .rightNotStarted: "Try again after the number of seconds in retry_after."
         case .rightEnded: "Fetch a token with a right that has not ended."
         case .keyNotFound: "Register the content's key, or give each key of the content an id of its own."

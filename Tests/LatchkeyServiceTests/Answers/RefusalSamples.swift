@@ -60,6 +60,8 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.entitlement(.claimUnsupported("geo")), 400, "token_schema"),
         RefusalSample(.entitlement(.contentNotCovered), 403, "content_mismatch"),
         RefusalSample(.entitlement(.streamingNotGranted), 403, "content_mismatch"),
+        RefusalSample(.entitlement(.offlineNotGranted), 403, "offline_not_allowed"),
+        RefusalSample(.entitlement(.offlineOutlivesLease), 403, "offline_not_allowed"),
         RefusalSample(
             .entitlement(.rightNotStarted(retryAfterSeconds: 90)), 403, "right_not_started", retryAfterSeconds: 90),
         RefusalSample(.entitlement(.rightEnded), 403, "right_ended"),
@@ -136,7 +138,7 @@ extension LicenseError {
 }
 
 extension EntitlementError {
-    fileprivate static let caseCount = 16
+    fileprivate static let caseCount = 18
 
     fileprivate var caseNumber: Int {
         switch self {
@@ -156,6 +158,8 @@ extension EntitlementError {
         case .rightNotStarted: 13
         case .rightEnded: 14
         case .cryptoFailed: 15
+        case .offlineNotGranted: 16
+        case .offlineOutlivesLease: 17
         }
     }
 }
