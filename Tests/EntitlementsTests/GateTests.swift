@@ -186,8 +186,8 @@ import Testing
             self.limits = limits
         }
 
-        init(_ right: String, storage: UInt32?, playback: UInt32) {
-            self.init(right, .dualExpiry(OfflineLimits.DualExpiry(storage: storage, playback: playback)))
+        init(_ right: String, storage: UInt32?, playback: UInt32?) {
+            self.init(right, .aroundFirstPlay(storage: storage, playback: playback))
         }
     }
 
@@ -195,15 +195,18 @@ import Testing
         arguments: [
             OfflineGrant(#""mode":"offline""#, .unlimited),
             OfflineGrant(#""mode":"both","hdcp":"type1","start":1750000000"#, .unlimited),
-            // Without playback, one expiry in all.
-            OfflineGrant(#""mode":"both","storage":604800"#, .singleExpiry(seconds: 604_800)),
-            OfflineGrant(#""mode":"both","duration":7200"#, .singleExpiry(seconds: 7200)),
-            OfflineGrant(#""mode":"both","storage":604800,"duration":7200"#, .singleExpiry(seconds: 7200)),
-            OfflineGrant(#""mode":"both","end":1750000100"#, .singleExpiry(seconds: 100)),
-            OfflineGrant(#""mode":"both","end":1750000001"#, .singleExpiry(seconds: 1)),
-            OfflineGrant(#""mode":"both","end":1750000100,"storage":101"#, .singleExpiry(seconds: 100)),
-            OfflineGrant(#""mode":"both","end":1750000100,"storage":99"#, .singleExpiry(seconds: 99)),
-            OfflineGrant(#""mode":"both","storage":4294967295"#, .singleExpiry(seconds: 0xFFFF_FFFE)),
+            // Storage and duration bound the first play, and nothing else does.
+            OfflineGrant(#""mode":"both","storage":604800"#, storage: 604_800, playback: nil),
+            OfflineGrant(#""mode":"both","duration":7200"#, storage: 7200, playback: nil),
+            OfflineGrant(#""mode":"both","storage":604800,"duration":7200"#, storage: 7200, playback: nil),
+            OfflineGrant(#""mode":"both","end":1750000100"#, .hardEnd(100)),
+            OfflineGrant(#""mode":"both","end":1750000001"#, .hardEnd(1)),
+            OfflineGrant(#""mode":"both","end":1750000100,"storage":101"#, .hardEnd(100)),
+            OfflineGrant(#""mode":"both","end":1750000100,"storage":100"#, .hardEnd(100)),
+            // What storage leaves until the end is for playback.
+            OfflineGrant(#""mode":"both","end":1750000100,"storage":99"#, storage: 99, playback: 1),
+            OfflineGrant(#""mode":"both","end":1750000100,"duration":40"#, storage: 40, playback: 60),
+            OfflineGrant(#""mode":"both","storage":4294967295"#, storage: 0xFFFF_FFFE, playback: nil),
             // With playback and no end, both as given.
             OfflineGrant(#""mode":"both","playback":172800"#, storage: nil, playback: 172_800),
             OfflineGrant(#""mode":"both","playback":172800,"storage":604800"#, storage: 604_800, playback: 172_800),
@@ -218,15 +221,15 @@ import Testing
             OfflineGrant(#""mode":"both","end":1750000100,"playback":30"#, storage: 70, playback: 30),
             OfflineGrant(#""mode":"both","end":1750000100,"playback":50"#, storage: 50, playback: 50),
             OfflineGrant(#""mode":"both","end":1750000100,"playback":90,"storage":10"#, storage: 10, playback: 90),
-            // Where too little storage would be left, one expiry that keeps every limit.
-            OfflineGrant(#""mode":"both","end":1750000100,"playback":51"#, .singleExpiry(seconds: 51)),
-            OfflineGrant(#""mode":"both","end":1750000100,"playback":99"#, .singleExpiry(seconds: 99)),
-            OfflineGrant(#""mode":"both","end":1750000100,"playback":100"#, .singleExpiry(seconds: 100)),
-            OfflineGrant(#""mode":"both","end":1750000100,"playback":101"#, .singleExpiry(seconds: 100)),
+            // Where too little storage would be left, a hard end that keeps every limit.
+            OfflineGrant(#""mode":"both","end":1750000100,"playback":51"#, .hardEnd(51)),
+            OfflineGrant(#""mode":"both","end":1750000100,"playback":99"#, .hardEnd(99)),
+            OfflineGrant(#""mode":"both","end":1750000100,"playback":100"#, .hardEnd(100)),
+            OfflineGrant(#""mode":"both","end":1750000100,"playback":101"#, .hardEnd(100)),
             OfflineGrant(
-                #""mode":"both","end":1750000100,"playback":9223372036854775807"#, .singleExpiry(seconds: 100)),
-            OfflineGrant(#""mode":"both","end":1750000100,"playback":95,"storage":10"#, .singleExpiry(seconds: 10)),
-            OfflineGrant(#""mode":"both","end":1750000001,"playback":1"#, .singleExpiry(seconds: 1)),
+                #""mode":"both","end":1750000100,"playback":9223372036854775807"#, .hardEnd(100)),
+            OfflineGrant(#""mode":"both","end":1750000100,"playback":95,"storage":10"#, .hardEnd(10)),
+            OfflineGrant(#""mode":"both","end":1750000001,"playback":1"#, .hardEnd(1)),
             OfflineGrant(#""mode":"both","end":1750000002,"playback":1"#, storage: 1, playback: 1),
         ])
     func grantsOfflineUseWithinAllLimits(grant: OfflineGrant) throws {
@@ -248,9 +251,9 @@ import Testing
         let both = #"{"content":"movie-42","mode":"both","duration":90}"#
         let rights = "[\(stream),\(leased),\(kept),\(both)]"
         #expect(try streaming(rights).lease == 60)
-        #expect(try offline(rights) == .singleExpiry(seconds: 80))
+        #expect(try offline(rights) == .aroundFirstPlay(storage: 80, playback: nil))
         #expect(try streaming("[\(kept),\(both),\(stream)]").rental == 90)
-        #expect(try offline("[\(stream),\(both),\(kept)]") == .singleExpiry(seconds: 90))
+        #expect(try offline("[\(stream),\(both),\(kept)]") == .aroundFirstPlay(storage: 90, playback: nil))
         #expect(throws: EntitlementError.offlineNotGranted) { try offline("[\(stream),\(leased)]") }
         #expect(throws: EntitlementError.offlineOutlivesLease) { try offline("[\(leased),\(stream)]") }
         #expect(throws: EntitlementError.streamingNotGranted) { try streaming("[\(kept)]") }
