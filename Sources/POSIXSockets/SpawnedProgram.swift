@@ -22,10 +22,10 @@ package struct SpawnedProgram: ~Copyable, Sendable {
         guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw .failed(.socketPair, errno: errno)
         }
-        stream = Descriptor(owning: ends[0])
+        let stream = Descriptor(owning: ends[0])
         let childEnd = Descriptor(owning: ends[1])
         guard fcntl(stream.number, F_SETFL, O_NONBLOCK) == 0 else { throw .failed(.fileControl, errno: errno) }
-        processID = try ProgramStart(path: path, arguments: arguments, environment: environment).run(childEnd.number)
+        let processID = try ProgramStart(path: path, arguments: arguments, environment: environment).run(childEnd.number)
         // The number is the child's until it has been waited for, which nobody does but `reap`.
         let number = latchkey_process_descriptor(processID)
         guard number >= 0 else {
@@ -34,6 +34,8 @@ package struct SpawnedProgram: ~Copyable, Sendable {
             _ = waitpid(processID, nil, 0)
             throw .failed(.processDescriptor, errno: error)
         }
+        self.processID = processID
+        self.stream = stream
         process = Descriptor(owning: number)
     }
 
