@@ -134,7 +134,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .spcMalformed: "Send the SPC exactly as the player made it: binary, whole, and nothing behind it."
         case .spcCertificateUnknown: "Give the player the certificate from GET /fps/certificate."
         case .spcRejected: "Look up the cause in the server's log by the request id."
-        case .spcReplayed: "Fetch a challenge from POST /fps/challenge, and use it once, with the same token's subject."
+        case .spcReplayed: "Fetch a challenge from POST /fps/challenge, and use it once, for the same subject."
         case .rateLimited: "Try again after the number of seconds in retry_after."
         case .tokenMissing: "Send a token in the header Authorization: Bearer."
         case .tokenAmbiguous: "Send one token, once."
