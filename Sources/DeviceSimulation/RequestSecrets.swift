@@ -20,7 +20,9 @@ package final class RequestSecrets: Sendable {
         wrappedKey: SharedSecret, sessionBlock: SharedSecret, videoSessionBlock: SharedSecret? = nil,
         antiReplaySeed: Bytes16, expectedEchoes: [[UInt8]], abilities: DeviceAbilities
     ) throws(CryptoError) {
-        let sizes = [(wrappedKey.bytes.count, 16), (sessionBlock.bytes.count, 96), (videoSessionBlock?.bytes.count ?? 96, 96)]
+        let sizes = [
+            (wrappedKey.bytes.count, 16), (sessionBlock.bytes.count, 96), (videoSessionBlock?.bytes.count ?? 96, 96),
+        ]
         for (size, expected) in sizes where size != expected {
             throw .wrongSize(expected: expected, actual: size)
         }

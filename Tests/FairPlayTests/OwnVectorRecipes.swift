@@ -29,7 +29,8 @@ struct AnsweredRecipe {
         let (lease, rental) = (LicenseSeconds(300), LicenseSeconds(172_800))
         guard let lease, let rental, let longest = LicenseSeconds(UInt64(UInt32.max)) else { return [] }
         return plain + durations(lease: lease, rental: rental, longest: longest)
-            + offlineKeys(storage: rental, playback: lease) + outputs(lease) + securityLevels + facts + assetIDs + blocks
+            + offlineKeys(storage: rental, playback: lease) + outputs(lease) + securityLevels + facts + assetIDs
+            + blocks
     }
 
     // MARK: Containers

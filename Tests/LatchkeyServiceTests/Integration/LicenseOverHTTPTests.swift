@@ -100,7 +100,8 @@ import Testing
         let token = try fixture.token()
         let connection = try fixture.daemon.connect()
         let faults: [SPCFault] = [
-            .payload(.wrongIntegrity), .container(.corruptedWrappedKey), .payload(.missingR2), .payload(.garbagePayload),
+            .payload(.wrongIntegrity), .container(.corruptedWrappedKey), .payload(.missingR2),
+            .payload(.garbagePayload),
         ]
         let answers = try faults.map { fault in
             try connection.license(fixture.deviceRequest(.v1, with: fault).message, token: token)
