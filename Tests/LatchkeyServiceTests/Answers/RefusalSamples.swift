@@ -43,6 +43,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.terms(.denyListOutdated(version: 30)), 403, "security_level"),
         RefusalSample(.terms(.virtualMachine), 403, "security_level"),
         RefusalSample(.module(.unavailable), 503, "module_unavailable", retryAfterSeconds: 2),
+        RefusalSample(.challengeNotOpen, 409, "spc_replayed"),
         RefusalSample(.internalFailure(.randomnessUnavailable), 500, "internal"),
     ]
 
@@ -67,6 +68,8 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.entitlement(.claimUnsupported("geo")), 400, "token_schema"),
         RefusalSample(.entitlement(.contentNotCovered), 403, "content_mismatch"),
         RefusalSample(.entitlement(.streamingNotGranted), 403, "content_mismatch"),
+        RefusalSample(.entitlement(.offlineNotGranted), 403, "offline_not_allowed"),
+        RefusalSample(.entitlement(.offlineOutlivesLease), 403, "offline_not_allowed"),
         RefusalSample(
             .entitlement(.rightNotStarted(retryAfterSeconds: 90)), 403, "right_not_started", retryAfterSeconds: 90),
         RefusalSample(.entitlement(.rightEnded), 403, "right_ended"),
@@ -132,7 +135,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
 /// Numbers the cases of the errors, so that a case without a sample is seen: a new case does not compile before it has a number here.
 extension LicenseError {
     static let caseCount =
-        5 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
+        6 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
 
     var caseNumber: Int {
         switch self {
@@ -141,11 +144,12 @@ extension LicenseError {
         case .keyNotFound: 2
         case .module: 3
         case .internalFailure: 4
-        case .terms(let error): 5 + error.caseNumber
-        case .entitlement(let error): 5 + LicenseTermsError.caseCount + error.caseNumber
-        case .spc(let error): 5 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
+        case .challengeNotOpen: 5
+        case .terms(let error): 6 + error.caseNumber
+        case .entitlement(let error): 6 + LicenseTermsError.caseCount + error.caseNumber
+        case .spc(let error): 6 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
         case .store(let error):
-            5 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
+            6 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
         }
     }
 }
@@ -168,7 +172,7 @@ extension LicenseTermsError {
 }
 
 extension EntitlementError {
-    fileprivate static let caseCount = 16
+    fileprivate static let caseCount = 18
 
     fileprivate var caseNumber: Int {
         switch self {
@@ -188,6 +192,8 @@ extension EntitlementError {
         case .rightNotStarted: 13
         case .rightEnded: 14
         case .cryptoFailed: 15
+        case .offlineNotGranted: 16
+        case .offlineOutlivesLease: 17
         }
     }
 }
