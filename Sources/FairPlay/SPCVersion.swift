@@ -6,9 +6,6 @@ package enum SPCVersion: UInt32, Sendable, Hashable, CaseIterable {
     case v2 = 2
     case v3 = 3
 
-    /// Those that the opener reads.
-    package static let allCases: [SPCVersion] = [.v1, .v2]
-
     /// The size of the wrapped key (the session key of versions 1 and 2, the master key of version 3) in bytes: one RSA modulus.
     package var wrappedKeySize: Int {
         switch self {
@@ -30,6 +27,14 @@ package enum SPCVersion: UInt32, Sendable, Hashable, CaseIterable {
         switch self {
         case .v1, .v2: .sha1
         case .v3: .sha256
+        }
+    }
+
+    /// The size of the authentication tag after the payload in bytes.
+    package var authenticationTagSize: Int {
+        switch self {
+        case .v1, .v2: 0
+        case .v3: 16
         }
     }
 }
