@@ -38,6 +38,15 @@ static inline int latchkey_hmac_sha256_init(EVP_MAC_CTX *context, const unsigned
     return EVP_MAC_init(context, key, count, parameters);
 }
 
+// The cipher goes with every key: what a context keeps of it from one key to the next is not documented.
+static inline int latchkey_cmac_aes128_init(EVP_MAC_CTX *context, const unsigned char *key, size_t count) {
+    char cipher[] = "AES-128-CBC";
+    OSSL_PARAM parameters[2];
+    parameters[0] = OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_CIPHER, cipher, 0);
+    parameters[1] = OSSL_PARAM_construct_end();
+    return EVP_MAC_init(context, key, count, parameters);
+}
+
 // OPENSSL_malloc and its relatives are macros that add file and line.
 static inline void *latchkey_secure_malloc(size_t count) {
     return OPENSSL_secure_zalloc(count);

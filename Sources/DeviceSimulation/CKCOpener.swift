@@ -82,7 +82,9 @@ package struct CKCOpener {
         return OpenedLicense(
             contentKey: SharedSecret(try unwrap(Bytes16(payload, at: key.lowerBound + 16))),
             contentIV: Bytes16(payload, at: key.lowerBound),
-            terms: LicenseTerms(duration: try duration(blocks, payload), hdcp: try hdcp(blocks, payload)))
+            terms: LicenseTerms(
+                validity: try duration(blocks, payload).map { .duration($0) } ?? .session,
+                hdcp: try hdcp(blocks, payload)))
     }
 
     private func decrypt(_ envelope: CKCEnvelope) throws(CKCFault) -> [UInt8] {

@@ -1,18 +1,46 @@
 import ByteCoding
+package import KeyCrypto
 
-/// The SHA-1 (20 bytes) of an application certificate, or of a bundle file, by which an SPC names its credential.
+/// The hash of an application certificate, or of a bundle file, by which an SPC names its credential.
 package struct CertificateHash: Hashable, Sendable, CustomStringConvertible {
-    package static let size = 20
+    /// Which digest it is, as the SPC's version says (protocol, sections 1.1 and 1.2).
+    package enum Algorithm: Sendable, CaseIterable {
+        case sha1
+        case sha256
 
+        /// The size of a hash in bytes.
+        package var size: Int {
+            switch self {
+            case .sha1: 20
+            case .sha256: 32
+            }
+        }
+    }
+
+    package let algorithm: Algorithm
+    /// As many as the algorithm's size.
     package let bytes: [UInt8]
 
-    /// Nil unless there are exactly 20 bytes.
+    /// A hash that a message or a tool gives; nil unless there are exactly 20 or 32 bytes.
     package init?(_ bytes: some Collection<UInt8>) {
-        guard bytes.count == Self.size else { return nil }
+        guard let algorithm = Algorithm.allCases.first(where: { $0.size == bytes.count }) else { return nil }
+        self.algorithm = algorithm
         self.bytes = Array(bytes)
     }
 
-    /// Forty lower-case hexadecimal digits, as tools print certificate hashes.
+    /// The hash of the whole of `contents`.
+    package init(
+        _ algorithm: Algorithm, of contents: [UInt8], using crypto: CryptoContext
+    ) throws(CryptoError) {
+        self.algorithm = algorithm
+        bytes =
+            switch algorithm {
+            case .sha1: try crypto.sha1(contents, in: 0..<contents.count)
+            case .sha256: try crypto.sha256(contents)
+            }
+    }
+
+    /// Lower-case hexadecimal digits, two for each byte, as tools print certificate hashes.
     package var description: String {
         Hexadecimal.encode(bytes)
     }

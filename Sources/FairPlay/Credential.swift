@@ -1,17 +1,18 @@
-import ByteCoding
 package import KeyCrypto
 
-/// What Apple issues for one deployment: certificates, their private keys, and the secret that opens SK..R1 blocks.
+/// What Apple issues for one deployment: certificates, their private keys, and what opens SK..R1 blocks.
 package final class Credential: Sendable {
     package let name: String
     package let certificate1024: Certificate?
     package let certificate2048: Certificate?
-    package let ladder: ApplicationSecretKeyLadder
+    package let ladder: SessionKeyLadder
+    /// Whether SPCs of version 3 are opened, which no vector from outside proves (protocol, section 1.2).
+    package let servesVersion3: Bool
     /// What the hashes of this credential select.
     package let keys: [CredentialKey]
 
     /// A certificate with its private key.
-    package struct KeyPair {
+    package struct KeyPair: Sendable {
         package let certificate: Certificate
         package let privateKey: RSAPrivateKey
 
@@ -23,24 +24,43 @@ package final class Credential: Sendable {
         }
     }
 
-    /// Either pair may be absent, but not both. Throws `noCertificate` or `wrongKeySize`.
+    /// Either pair may be absent, but not both. Throws `noCertificate`, `wrongKeySize`, `version3WithoutKey2048` or `cryptography`.
     package init(
-        name: String, pair1024: KeyPair?, pair2048: KeyPair?, ladder: ApplicationSecretKeyLadder
+        name: String, pair1024: KeyPair?, pair2048: KeyPair?, ladder: SessionKeyLadder, servesVersion3: Bool = false
     ) throws(CredentialError) {
         guard pair1024 != nil || pair2048 != nil else { throw .noCertificate }
         for (pair, bits) in [(pair1024, 1024), (pair2048, 2048)] {
             guard let pair, pair.certificate.keyBits != bits else { continue }
             throw .wrongKeySize(expected: bits, actual: pair.certificate.keyBits)
         }
+        guard !servesVersion3 || pair2048 != nil else { throw .version3WithoutKey2048 }
         self.name = name
         self.ladder = ladder
+        self.servesVersion3 = servesVersion3
         certificate1024 = pair1024?.certificate
         certificate2048 = pair2048?.certificate
+        let subjects = CredentialSubjects(
+            name: name, pair1024: pair1024, pair2048: pair2048, ladder: ladder, servesVersion3: servesVersion3)
         do throws(CryptoError) {
-            keys = try Self.keys(credential: name, pair1024: pair1024, pair2048: pair2048, ladder: ladder)
+            keys = try subjects.keys()
         } catch {
             throw .cryptography(error)
         }
+    }
+
+    /// A copy of `other` on another ladder.
+    private init(_ other: Credential, ladder: SessionKeyLadder) {
+        name = other.name
+        certificate1024 = other.certificate1024
+        certificate2048 = other.certificate2048
+        servesVersion3 = other.servesVersion3
+        self.ladder = ladder
+        keys = other.keys.map { $0.climbing(ladder) }
+    }
+
+    /// The same credential on another ladder.
+    func climbing(_ ladder: SessionKeyLadder) -> Credential {
+        Credential(self, ladder: ladder)
     }
 
     /// The 1024-bit certificate followed by the 2048-bit one, or the only one there is: what an app gives to its player.
@@ -49,99 +69,13 @@ package final class Credential: Sendable {
     }
 
     package var isDevelopmentMaterial: Bool {
-        ladder.kind == .fixedDASk
-            || [certificate1024, certificate2048].contains { $0?.isDevelopmentMaterial ?? false }
+        hasFixedDASk || [certificate1024, certificate2048].contains { $0?.isDevelopmentMaterial ?? false }
     }
 
-    /// Protocol, section 1.1: version 1 with the hash of the 1024-bit certificate or of the whole bundle, version 2 with that of the 2048-bit one.
-    private static func keys(
-        credential: String, pair1024: KeyPair?, pair2048: KeyPair?, ladder: ApplicationSecretKeyLadder
-    ) throws(CryptoError) -> [CredentialKey] {
-        let crypto = try CryptoContext()
-        var keys: [CredentialKey] = []
-        if let pair1024 {
-            let der = pair1024.certificate.der
-            keys.append(
-                CredentialKey(credential, .v1, try hash(der, crypto), pair1024.privateKey, ladder))
-            if let pair2048 {
-                let bundle = der + pair2048.certificate.der
-                keys.append(
-                    CredentialKey(credential, .v1, try hash(bundle, crypto), pair1024.privateKey, ladder))
-            }
+    private var hasFixedDASk: Bool {
+        switch ladder {
+        case .applicationSecret(let ladder): ladder.kind == .fixedDASk
+        case .module: false
         }
-        if let pair2048 {
-            let der = pair2048.certificate.der
-            keys.append(
-                CredentialKey(credential, .v2, try hash(der, crypto), pair2048.privateKey, ladder))
-        }
-        return keys
-    }
-
-    private static func hash(_ bytes: [UInt8], _ crypto: CryptoContext) throws(CryptoError) -> CertificateHash {
-        guard let hash = CertificateHash(try crypto.sha1(bytes, in: 0..<bytes.count)) else {
-            preconditionFailure("SHA-1 gives 20 bytes")
-        }
-        return hash
-    }
-}
-
-/// Why files do not make a credential.
-package enum CredentialError: Error, Equatable, Sendable {
-    case noCertificate
-    case wrongKeySize(expected: Int, actual: Int)
-    case keyMismatch(bits: Int)
-    case cryptography(CryptoError)
-    /// Two credentials have the same certificate hash for the same version.
-    case duplicateHash(first: String, second: String)
-}
-
-/// What opens the SPCs of one version and one certificate hash.
-package struct CredentialKey: Sendable {
-    package let credentialName: String
-    package let version: SPCVersion
-    package let hash: CertificateHash
-    package let privateKey: RSAPrivateKey
-    package let ladder: ApplicationSecretKeyLadder
-
-    init(
-        _ credentialName: String, _ version: SPCVersion, _ hash: CertificateHash, _ privateKey: RSAPrivateKey,
-        _ ladder: ApplicationSecretKeyLadder
-    ) {
-        self.credentialName = credentialName
-        self.version = version
-        self.hash = hash
-        self.privateKey = privateKey
-        self.ladder = ladder
-    }
-}
-
-/// All active credentials; an SPC's version and certificate hash select one.
-package struct CredentialSet: Sendable {
-    private struct Selector: Hashable {
-        let version: SPCVersion
-        let hash: CertificateHash
-    }
-
-    package let credentials: [Credential]
-    private let keys: [Selector: CredentialKey]
-
-    /// Throws `duplicateHash` where an SPC could mean two credentials.
-    package init(_ credentials: [Credential]) throws(CredentialError) {
-        var keys: [Selector: CredentialKey] = [:]
-        for key in credentials.flatMap(\.keys) {
-            let selector = Selector(version: key.version, hash: key.hash)
-            if let other = keys.updateValue(key, forKey: selector) {
-                throw .duplicateHash(first: other.credentialName, second: key.credentialName)
-            }
-        }
-        self.credentials = credentials
-        self.keys = keys
-    }
-
-    /// Throws `unknownCertificate`.
-    package func key(for envelope: SPCEnvelope) throws(SPCError) -> CredentialKey {
-        let selector = Selector(version: envelope.version, hash: envelope.certificateHash)
-        guard let key = keys[selector] else { throw .unknownCertificate(hash: envelope.certificateHash) }
-        return key
     }
 }

@@ -1,85 +1,92 @@
-/// What a streaming licence allows a device. Persistent terms have their place beside these.
+/// What a licence allows a device: one value for every block of a CKC that says so.
+///
+/// That a lease is offline, or that both the duration block and the offline key block are sent (which a client takes for an invalid CKC),
+/// cannot be said with it.
 package struct LicenseTerms: Sendable, Equatable {
-    /// Nil: the key lives for the playback session.
-    package var duration: KeyDuration?
+    /// How long the key lives, and whether the device may keep it.
+    package enum Validity: Sendable, Equatable {
+        /// For the playback session: no block says more.
+        case session
+        /// As the content key duration block says.
+        case duration(KeyDuration)
+        /// As the offline key block says.
+        case offlineKey(OfflineKey)
+    }
+
+    package var validity: Validity
     /// Nil: no block is sent, and the device enforces HDCP Type 0.
     package var hdcp: HDCPLevel?
+    /// The least level that the device must have; nil: no block is sent.
+    package var securityLevel: SecurityLevel?
 
-    package init(duration: KeyDuration? = nil, hdcp: HDCPLevel? = nil) {
-        self.duration = duration
+    package init(validity: Validity = .session, hdcp: HDCPLevel? = nil, securityLevel: SecurityLevel? = nil) {
+        self.validity = validity
         self.hdcp = hdcp
+        self.securityLevel = securityLevel
+    }
+
+    /// The lease of the duration block.
+    package var lease: LicenseSeconds? {
+        guard case .duration(let duration) = validity else { return nil }
+        return duration.lease
+    }
+
+    /// The rental of the duration block.
+    package var rental: LicenseSeconds? {
+        guard case .duration(let duration) = validity else { return nil }
+        return duration.rental
+    }
+
+    /// Whether the device may keep the key.
+    package var isPersistent: Bool {
+        switch validity {
+        case .session, .duration(.lease), .duration(.rental), .duration(.leaseAndRental): false
+        case .duration(.persistent), .duration(.persistentLimited), .offlineKey: true
+        }
     }
 }
 
-/// Why a device cannot be told the terms that the rights demand. The answer is a refusal, never a longer licence.
+/// Why a device cannot be told the terms that the rights demand, or is not fit for them. The answer is a refusal, never a longer licence.
 package enum LicenseTermsError: Error, Equatable, Sendable {
     /// A limit in time, for an SPC without a media playback state.
     case durationNeedsPlaybackState
+    /// An offline key block, for a device whose capabilities lack it.
+    case offlineKeyUnsupported
+    /// An offline key block of version 2, for a device whose capabilities lack it.
+    case offlineKeyVersion2Unsupported
+    /// One end before the first use and another after it, for a device that knows only one.
+    case dualExpiryUnsupported
     /// HDCP Type 1, for a device whose capabilities lack it.
     case hdcpTypeUnsupported
+    /// The device is known to be below the level.
+    case securityLevelTooLow(required: SecurityLevel, device: SecurityLevel)
+    /// The device's deny list is too old, where the policy refuses it.
+    case denyListOutdated(version: UInt32)
+    /// The device is a virtual machine, where the policy refuses it.
+    case virtualMachine
 }
 
 extension LicenseTerms {
-    /// Whether the device that sent `spc` can be told these terms (protocol, sections 2.2, 4.2 and 4.6).
-    package func check(for spc: SPC) throws(LicenseTermsError) {
-        if duration != nil, spc.playbackState == nil { throw .durationNeedsPlaybackState }
-        if hdcp == .type1, !spc.capabilities.contains(.hdcpEnforcement) { throw .hdcpTypeUnsupported }
+    /// Whether the device can be told these terms and is fit for them (protocol, sections 2.2, 4.2, 4.3 and 4.6).
+    package func check(for device: DeviceFacts, by policy: DevicePolicy) throws(LicenseTermsError) {
+        switch validity {
+        case .session: break
+        case .duration: if device.playbackState == nil { throw .durationNeedsPlaybackState }
+        case .offlineKey(let key): try Self.check(key.name, for: device, by: policy)
+        }
+        if hdcp == .type1, !device.capabilities.contains(.hdcpEnforcement) { throw .hdcpTypeUnsupported }
+        if let securityLevel, let level = device.securityLevel, level < securityLevel {
+            throw .securityLevelTooLow(required: securityLevel, device: level)
+        }
+        try policy.check(device)
     }
-}
 
-/// A limit that a device can be told: 1 to 0xFFFFFFFE seconds. To a device 0 means "no limit", and 0xFFFFFFFF has been used for "none".
-package struct LicenseSeconds: Sendable, Equatable {
-    package let value: UInt32
-
-    /// Nil for 0; larger values are clamped to the maximum.
-    package init?(_ value: UInt64) {
-        guard value > 0 else { return nil }
-        self.value = UInt32(min(value, 0xFFFF_FFFE))
-    }
-}
-
-/// The content key duration block (protocol, section 4.2).
-///
-///     offset  size  field
-///          0     4  lease in seconds from the creation of the SPC
-///          4     4  rental in seconds from the acquisition of the licence
-///          8     4  key type
-///         12     4  reserved, 86d34a3a
-package enum KeyDuration: Sendable, Equatable {
-    /// Playback stops when the lease ends, unless it is renewed.
-    case lease(LicenseSeconds)
-    /// Playback does not start after the end; one that has begun may finish.
-    case rental(LicenseSeconds)
-    case leaseAndRental(lease: LicenseSeconds, rental: LicenseSeconds)
-
-    package static let reservedWord: UInt32 = 0x86d3_4a3a
-
-    package var keyType: UInt32 {
-        switch self {
-        case .lease: 0x1a4b_de7e
-        case .rental: 0x3dfe_45a0
-        case .leaseAndRental: 0x27b5_9bde
+    private static func check(
+        _ name: OfflineKey.Name, for device: DeviceFacts, by policy: DevicePolicy
+    ) throws(LicenseTermsError) {
+        switch name {
+        case .version1: if !device.supportsOfflineKey(by: policy) { throw .offlineKeyUnsupported }
+        case .version2: if !device.capabilities.contains(.offlineKeyVersion2) { throw .offlineKeyVersion2Unsupported }
         }
     }
-
-    package var lease: LicenseSeconds? {
-        switch self {
-        case .lease(let lease), .leaseAndRental(let lease, _): lease
-        case .rental: nil
-        }
-    }
-
-    package var rental: LicenseSeconds? {
-        switch self {
-        case .rental(let rental), .leaseAndRental(_, let rental): rental
-        case .lease: nil
-        }
-    }
-}
-
-/// The HDCP enforcement block's first word (protocol, section 4.6); eight random bytes follow it.
-package enum HDCPLevel: UInt64, Sendable, CaseIterable {
-    case none = 0xef72_894c_a789_5b78
-    case type0 = 0x4079_1ac7_8bd5_c571
-    case type1 = 0x285a_0863_bba8_e1d3
 }

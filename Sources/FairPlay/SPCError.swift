@@ -26,12 +26,18 @@ package enum SPCContainerFault: Error, Equatable, Sendable {
     case payloadLength(declared: UInt32, available: Int)
     case payloadEmpty
     case payloadUnaligned
+    /// The transport identifier of version 3 is not the one that is known.
+    case transportIdentifier
+    /// The length of version 3 has 16 bytes, of which the first twelve must be zero: the authentication tag does not cover them.
+    case payloadLengthHigh
 }
 
 /// Why an SPC was rejected after its certificate hash was known. Only ever written to the log and shown by `explain`.
 package enum SPCRejection: Error, Equatable, Sendable {
     /// RSA gave no session key of 16 bytes.
     case sessionKey
+    /// The authentication tag of version 3 does not match.
+    case authenticationTag
     case framing(TLLVError)
     case missingTag(UInt64)
     case wrongSize(tag: UInt64, size: Int)
@@ -39,6 +45,12 @@ package enum SPCRejection: Error, Equatable, Sendable {
     case returnRequestForbidden(UInt64)
     case returnRequestMissing(UInt64)
     case protocolVersion(used: UInt32)
+    /// A word that must be zero is not.
+    case reservedWord(tag: UInt64)
+    /// A sync block with too many records, or with no flag that says what it reports.
+    case syncContradictory
+    /// An external module refuses the SK..R1 block; the status is its own.
+    case moduleRefused(status: Int32)
     /// SK..R1 does not hold the integrity bytes: a wrong application secret or certificate, or altered bytes.
     case integrity
 
@@ -47,6 +59,7 @@ package enum SPCRejection: Error, Equatable, Sendable {
     package var logged: (name: StaticString, tag: UInt64, number: UInt64) {
         switch self {
         case .sessionKey: ("session_key", 0, 0)
+        case .authenticationTag: ("authentication_tag", 0, 0)
         case .framing(let error): error.logged
         case .missingTag(let tag): ("missing_tag", tag, 0)
         case .wrongSize(let tag, let size): ("wrong_size", tag, UInt64(size))
@@ -54,6 +67,9 @@ package enum SPCRejection: Error, Equatable, Sendable {
         case .returnRequestForbidden(let tag): ("return_request_forbidden", tag, 0)
         case .returnRequestMissing(let tag): ("return_request_missing", tag, 0)
         case .protocolVersion(let used): ("protocol_version", 0, UInt64(used))
+        case .reservedWord(let tag): ("reserved_word", tag, 0)
+        case .syncContradictory: ("sync_contradictory", TLLVTag.sync, 0)
+        case .moduleRefused(let status): ("module_refused", 0, UInt64(UInt32(bitPattern: status)))
         case .integrity: ("integrity", 0, 0)
         }
     }

@@ -35,39 +35,70 @@ package final class SPCOpener {
         }
     }
 
-    /// Opens the payload with the job's session key. Throws `rejected` or `internalFailure`.
+    /// Opens the payload with the job's key. Behind an external module the SK..R1 block stays closed. Throws `rejected` or
+    /// `internalFailure`.
     package func open(
         _ envelope: SPCEnvelope, with key: CredentialKey, unwrapped job: RSAUnwrapJob
     ) throws(SPCError) -> SPC {
         let payload: SPCPayload
-        let sessionKeys: SessionKeys
+        let sessionLadder: SPC.SessionLadder
         var rejection: SPCRejection? = job.isGenuine ? nil : .sessionKey
         do throws(CryptoError) {
-            payload = try readPayload(of: envelope, sessionKey: job.sessionKey, rejection: &rejection)
-            let source = rejection == nil ? payload : decoy
-            sessionKeys = try key.ladder.open(
-                source.bytes, sessionKeyBlock: source.sessionKeyBlock, r2: source.r2, using: crypto)
-            let isIntact = sessionKeys.hasIntegrity(source.bytes[source.integrity])
-            if !isIntact, rejection == nil { rejection = .integrity }
+            payload = try readPayload(of: envelope, key: job.sessionKey, rejection: &rejection)
+            switch key.ladder {
+            case .applicationSecret(let ladder):
+                sessionLadder = .opened(try openSessionKeys(of: payload, with: ladder, rejection: &rejection))
+            case .module(let module):
+                sessionLadder = .atModule(module, certificateHash: key.sha1.bytes)
+            }
         } catch {
             throw .internalFailure(error)
         }
         if let rejection { throw .rejected(rejection) }
         return SPC(
             version: envelope.version, certificateHash: envelope.certificateHash, payload: payload,
-            sessionKeys: sessionKeys)
+            sessionLadder: sessionLadder)
     }
 
     private func readPayload(
-        of envelope: SPCEnvelope, sessionKey: borrowing SecretBytes, rejection: inout SPCRejection?
+        of envelope: SPCEnvelope, key: borrowing SecretBytes, rejection: inout SPCRejection?
     ) throws(CryptoError) -> SPCPayload {
-        let plain = try crypto.decryptCBC(envelope.message, in: envelope.payload, key: sessionKey, iv: envelope.iv)
+        let plain = try decryptPayload(of: envelope, key: key, rejection: &rejection)
         var fault: TLLVError?
         let blocks = TLLVBlocks(parsing: plain, elseDecoy: decoyBytes, fault: &fault).blocks
         let payload = SPCPayload(
             fault == nil ? plain : decoyBytes, blocks: blocks, servedVersions: servedVersions)
         if rejection == nil { rejection = fault.map { .framing($0) } ?? payload.fault }
         return payload
+    }
+
+    /// The plain payload; the decoy's where an authentication tag does not match, which is checked before anything is decrypted.
+    private func decryptPayload(
+        of envelope: SPCEnvelope, key: borrowing SecretBytes, rejection: inout SPCRejection?
+    ) throws(CryptoError) -> [UInt8] {
+        switch envelope.protection {
+        case .none(let iv):
+            return try crypto.decryptCBC(envelope.message, in: envelope.payload, key: key, iv: iv)
+        case .authenticated(let tag):
+            let keys = try AuthenticatedPayloadKeys(master: key, using: crypto)
+            guard try keys.authenticates(envelope, by: tag, using: crypto) else {
+                if rejection == nil { rejection = .authenticationTag }
+                return decoyBytes
+            }
+            return try crypto.decryptCBC(envelope.message, in: envelope.payload, key: keys.payload, iv: keys.iv)
+        }
+    }
+
+    /// Climbs the ladder, with the decoy's blocks where the payload was rejected before.
+    private func openSessionKeys(
+        of payload: SPCPayload, with ladder: ApplicationSecretKeyLadder, rejection: inout SPCRejection?
+    ) throws(CryptoError) -> SessionKeys {
+        let source = rejection == nil ? payload : decoy
+        let keys = try ladder.open(
+            source.bytes, sessionKeyBlock: source.sessionKeyBlock, r2: source.r2, using: crypto)
+        let isIntact = keys.hasIntegrity(source.bytes[source.integrity])
+        if !isIntact, rejection == nil { rejection = .integrity }
+        return keys
     }
 }
 

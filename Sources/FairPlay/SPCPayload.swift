@@ -18,9 +18,7 @@ struct SPCPayload: Sendable {
     private(set) var transactionID: Range<Int>
     private(set) var versionsSupported: Range<Int>
     private(set) var versionUsed: Range<Int>
-    private(set) var playbackState: Range<Int>?
-    private(set) var capabilities: Range<Int>?
-    private(set) var streamingIndicator: Range<Int>?
+    private(set) var optional = OptionalBlocks()
 
     /// Sizes of values in bytes: required blocks exact, others at least (architecture, "TLLV sizes").
     static let assetIDSizes = 2...200
@@ -61,10 +59,7 @@ struct SPCPayload: Sendable {
             case TLLVTag.transactionID: (transactionID, found) = (block.value, found | 1 << 6)
             case TLLVTag.protocolVersionsSupported: (versionsSupported, found) = (block.value, found | 1 << 7)
             case TLLVTag.protocolVersionUsed: (versionUsed, found) = (block.value, found | 1 << 8)
-            case TLLVTag.mediaPlaybackState: playbackState = block.value
-            case TLLVTag.capabilities: capabilities = block.value
-            case TLLVTag.streamingIndicator: streamingIndicator = block.value
-            default: break
+            default: optional.take(block)
             }
         }
         for (index, tag) in Self.requiredTags.enumerated() where found & 1 << UInt16(index) == 0 {
@@ -91,9 +86,7 @@ struct SPCPayload: Sendable {
         if versionsSupported.count % 4 != 0 {
             note(.wrongSize(tag: TLLVTag.protocolVersionsSupported, size: versionsSupported.count))
         }
-        if let playbackState { check(TLLVTag.mediaPlaybackState, playbackState, is: MediaPlaybackState.size...Int.max) }
-        if let capabilities { check(TLLVTag.capabilities, capabilities, is: Capabilities.size...Int.max) }
-        if let streamingIndicator { check(TLLVTag.streamingIndicator, streamingIndicator, is: 8...Int.max) }
+        if let fault = optional.fault(in: bytes) { note(fault) }
     }
 
     private mutating func check(_ tag: UInt64, _ value: Range<Int>, is sizes: ClosedRange<Int>) {
@@ -118,7 +111,7 @@ struct SPCPayload: Sendable {
         TLLVTag.carriedByCKC + [TLLVTag.tagReturnRequest, TLLVTag.sessionKeyBlock]
 
     private func returnedTag(at index: Int) -> UInt64 {
-        readUInt64(at: returnRequest.lowerBound + index * 8)
+        bytes.readUInt64(at: returnRequest.lowerBound + index * 8)
     }
 
     /// The blocks to be echoed, in the order of the request, each once.
@@ -138,28 +131,15 @@ struct SPCPayload: Sendable {
     /// Section 2.4: the version used is one of those supported and one of those served.
     private mutating func checkProtocolVersion(served: Set<UInt32>) {
         guard versionUsed.count == 4, versionsSupported.count % 4 == 0 else { return }
-        let used = readUInt32(at: versionUsed.lowerBound)
+        let used = bytes.readUInt32(at: versionUsed.lowerBound)
         var isSupported = false
         for offset in stride(from: versionsSupported.lowerBound, to: versionsSupported.upperBound, by: 4) {
-            isSupported = isSupported || readUInt32(at: offset) == used
+            isSupported = isSupported || bytes.readUInt32(at: offset) == used
         }
         if !isSupported || !served.contains(used) { note(.protocolVersion(used: used)) }
     }
 
     private mutating func note(_ rejection: SPCRejection) {
         if fault == nil { fault = rejection }
-    }
-
-    /// The checks that a field is there have run before; `extracting` checks again and traps on a mistake of ours.
-    func readUInt32(at offset: Int) -> UInt32 {
-        let field = unsafe bytes.span.bytes.extracting(offset..<offset + 4)
-        // `extracting` has shown that the bytes are there.
-        return UInt32(bigEndian: unsafe field.unsafeLoadUnaligned(as: UInt32.self))
-    }
-
-    func readUInt64(at offset: Int) -> UInt64 {
-        let field = unsafe bytes.span.bytes.extracting(offset..<offset + 8)
-        // `extracting` has shown that the bytes are there.
-        return UInt64(bigEndian: unsafe field.unsafeLoadUnaligned(as: UInt64.self))
     }
 }

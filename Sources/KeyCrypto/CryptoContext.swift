@@ -10,6 +10,7 @@ package final class CryptoContext {
     // A context that changes its algorithm throws its state away and makes it anew, so each algorithm keeps one of its own.
     private let cbc: CipherContext
     private let ecb: CipherContext
+    private let cmacContext: CMACContext
     private let sha1Context: DigestContext
     private let sha256Context: DigestContext
     private var randomPool: [UInt8] = []
@@ -20,10 +21,11 @@ package final class CryptoContext {
     /// Fetches everything; throws `operationFailed` where the installation lacks an algorithm.
     package init() throws(CryptoError) {
         guard let cbc = CipherContext("AES-128-CBC"), let ecb = CipherContext("AES-128-ECB"),
-            let sha1 = DigestContext("SHA1"), let sha256 = DigestContext("SHA2-256")
+            let cmac = CMACContext(), let sha1 = DigestContext("SHA1"), let sha256 = DigestContext("SHA2-256")
         else { throw .operationFailed("fetch algorithms") }
         self.cbc = cbc
         self.ecb = ecb
+        cmacContext = cmac
         sha1Context = sha1
         sha256Context = sha256
     }
@@ -96,6 +98,13 @@ package final class CryptoContext {
             }
         }
         return derived
+    }
+
+    /// AES-128-CMAC (RFC 4493) of the parts as if they stood one after another: 16 bytes, to be compared with `ConstantTime`.
+    ///
+    /// The key has 16 bytes; throws `wrongSize` for another one.
+    package func cmac(of parts: [ArraySlice<UInt8>], key: borrowing SecretBytes) throws(CryptoError) -> [UInt8] {
+        try cmacContext.code(of: parts, key: key)
     }
 
     // MARK: - Digests

@@ -10,5 +10,8 @@ package struct IssuedLicense: Sendable {
     package let terms: LicenseTerms
     package let key: ContentKeyAttributes
     package let spc: SPC
+    package let device: DeviceFacts
+    /// HU, as the ladder showed it.
+    package let deviceID: DeviceID
     package let credentialName: String
 }

@@ -15,6 +15,21 @@ package enum LicenseError: Error, Equatable, Sendable {
     case store(StoreError)
     /// The device cannot be told what the rights demand.
     case terms(LicenseTermsError)
+    /// A sync report carries a challenge that is not open: never given to this holder, used already, or ended.
+    case challengeNotOpen
+    /// The credential's external module gave no answer.
+    case module(LadderModuleError)
     /// Ours: the cryptographic library failed.
     case internalFailure(CryptoError)
+}
+
+extension LicenseError {
+    /// A module that refuses the SK..R1 block finds what the own ladder finds by itself, and the sender hears the same.
+    init(_ error: LadderError) {
+        switch error {
+        case .module(.refused(let status)): self = .spc(.rejected(.moduleRefused(status: status)))
+        case .module(let error): self = .module(error)
+        case .cryptography(let error): self = .internalFailure(error)
+        }
+    }
 }

@@ -145,7 +145,8 @@ enum OwnVectors {
         }
         return try Credential(
             name: "own vectors", pair1024: pair(.v1), pair2048: pair(.v2),
-            ladder: ApplicationSecretKeyLadder(.applicationSecret, SecretBytes(copying: applicationSecret())))
+            ladder: .applicationSecret(
+                ApplicationSecretKeyLadder(.applicationSecret, SecretBytes(copying: applicationSecret()))))
     }
 
     private static func read<Vector: Decodable>(

@@ -1,3 +1,5 @@
+import Licensing
+
 extension Configuration.FairPlay {
     init?(reading section: ConfigurationSection) {
         let credentials = section.requiredSections(
@@ -7,11 +9,14 @@ extension Configuration.FairPlay {
         let protocolVersions = section.set("protocolVersions", .integer(1...UInt32.max, example: 1)) ?? [1]
         let allowTestCredentials = section.value("allowTestCredentials", .boolean, default: false)
 
+        let policy = LicensePolicy(reading: section)
+
         guard let credentials else { return nil }
         section.requireDistinct(credentials.map(\.name)) { "credentials[\($0)].name" }
         self.credentials = credentials
         self.protocolVersions = protocolVersions
         self.allowTestCredentials = allowTestCredentials
+        self.policy = policy
     }
 }
 

@@ -1,5 +1,6 @@
 package import Entitlements
 package import HTTPMessages
+package import Licensing
 package import POSIXSockets
 package import Telemetry
 
@@ -47,6 +48,8 @@ package struct Configuration: Equatable, Sendable {
         package let protocolVersions: Set<UInt32>
         /// Whether a fixed DASk may be loaded and development certificates may be used where strangers can reach them.
         package let allowTestCredentials: Bool
+        /// What is demanded of devices.
+        package let policy: LicensePolicy
     }
 
     /// What Apple issued for one deployment; at least one pair is there.

@@ -27,7 +27,8 @@ extension ConfigurationLoader {
         guard let ladder else { return nil }
         do throws(CredentialError) {
             return try Credential(
-                name: configured.name, pair1024: pair1024 ?? nil, pair2048: pair2048 ?? nil, ladder: ladder)
+                name: configured.name, pair1024: pair1024 ?? nil, pair2048: pair2048 ?? nil,
+                ladder: .applicationSecret(ladder))
         } catch {
             report(error, at: path, names: [])
             return nil
@@ -102,6 +103,7 @@ extension ConfigurationLoader {
         case .noCertificate: report(path, .noneOf(["certificate1024", "certificate2048"]))
         case .wrongKeySize(let expected, let actual): report(path, .wrongKeySize(expected: expected, actual: actual))
         case .keyMismatch(let bits): report(path, .keyMismatch(certificate: "certificate\(bits)"))
+        case .version3WithoutKey2048: preconditionFailure("version 3 cannot be configured yet")
         case .cryptography(let error): report(path, .cryptography(error))
         case .duplicateHash(let first, let second):
             let index = names.lastIndex(of: second)

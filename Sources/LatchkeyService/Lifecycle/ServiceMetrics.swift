@@ -9,6 +9,8 @@ final class ServiceMetrics: Sendable {
     let registry: MetricsRegistry
     private let issuedVersion1: Counter
     private let issuedVersion2: Counter
+    private let issuedVersion3: Counter
+    private let syncReports: Counter
     private let refusals: MetricFamily<ProblemCode, Counter>
     private let licenseDuration: Histogram
     private let responses: MetricFamily<StatusClass, Counter>
@@ -22,6 +24,9 @@ final class ServiceMetrics: Sendable {
             "latchkey_licenses_issued_total", help: "Licences that were issued, by SPC version.", by: IssuedLabels.self)
         issuedVersion1 = issued[.version1]
         issuedVersion2 = issued[.version2]
+        issuedVersion3 = issued[.version3]
+        syncReports = registry.counter(
+            "latchkey_sync_reports_total", help: "Reports of devices on keys that they keep, which were accepted.")
         refusals = registry.counters(
             "latchkey_licenses_refused_total", help: "Licence requests that were refused, by code.",
             by: ProblemCode.self)
@@ -48,8 +53,13 @@ final class ServiceMetrics: Sendable {
         switch version {
         case .v1: issuedVersion1.increment()
         case .v2: issuedVersion2.increment()
+        case .v3: issuedVersion3.increment()
         }
         licenseDuration.observe(duration)
+    }
+
+    func acceptedSyncReport() {
+        syncReports.increment()
     }
 
     func refused(_ code: ProblemCode) {
@@ -82,6 +92,7 @@ extension ServiceMetrics: HTTPServerObserver {
 private enum IssuedLabels: String, MetricLabels {
     case version1 = "1"
     case version2 = "2"
+    case version3 = "3"
 
     static let labelNames = ["spc_version"]
 }

@@ -40,9 +40,7 @@ struct DevelopmentFixture {
         _ spc: [UInt8], contentKey: [UInt8], iv: Bytes16, terms: LicenseTerms = LicenseTerms()
     ) throws -> [UInt8] {
         let server = try TestServer([credential()])
-        return try CKCWriter.write(
-            for: server.open(spc), contentKey: SecretBytes(copying: contentKey), iv: iv, terms: terms,
-            using: server.crypto)
+        return try server.answer(server.open(spc), contentKey: contentKey, iv: iv, terms: terms)
     }
 
     private func credential() throws -> Credential {
@@ -54,7 +52,7 @@ struct DevelopmentFixture {
         let digits = Array(try folder.read("fairplay/application-secret.hex").prefix(32))
         return try Credential(
             name: "development", pair1024: pair(1024), pair2048: pair(2048),
-            ladder: ApplicationSecretKeyLadder(
-                .applicationSecret, SecretBytes(copying: Hexadecimal.decode(digits))))
+            ladder: .applicationSecret(
+                ApplicationSecretKeyLadder(.applicationSecret, SecretBytes(copying: Hexadecimal.decode(digits)))))
     }
 }

@@ -1,0 +1,85 @@
+package import KeyCrypto
+
+/// What opens the SPCs of one version and one certificate hash.
+package struct CredentialKey: Sendable {
+    /// The byte string whose hash an SPC names.
+    package enum Subject: String, Sendable, CaseIterable {
+        /// The DER encoding of the 1024-bit certificate.
+        case certificate1024
+        /// The DER encoding of the 2048-bit certificate.
+        case certificate2048
+        /// The one followed by the other: the file that apps are given.
+        case bundle
+    }
+
+    package let credentialName: String
+    package let version: SPCVersion
+    package let subject: Subject
+    /// By the digest of the version.
+    package let hash: CertificateHash
+    /// The SHA-1 of the same byte string, by which an external module knows it; `hash` itself but in version 3.
+    package let sha1: CertificateHash
+    package let privateKey: RSAPrivateKey
+    package let ladder: SessionKeyLadder
+
+    /// The same key on another ladder.
+    func climbing(_ ladder: SessionKeyLadder) -> CredentialKey {
+        CredentialKey(
+            credentialName: credentialName, version: version, subject: subject, hash: hash, sha1: sha1,
+            privateKey: privateKey, ladder: ladder)
+    }
+}
+
+/// The byte strings of one credential by whose hashes SPCs name it, and the keys that those select.
+struct CredentialSubjects {
+    let name: String
+    let pair1024: Credential.KeyPair?
+    let pair2048: Credential.KeyPair?
+    let ladder: SessionKeyLadder
+    let servesVersion3: Bool
+
+    /// Version 1 with the hash of the 1024-bit certificate or of the bundle, version 2 with that of the 2048-bit certificate, version 3
+    /// with that of any of the three, for the 2048-bit key (protocol, sections 1.1 and 1.2).
+    func keys() throws(CryptoError) -> [CredentialKey] {
+        let crypto = try CryptoContext()
+        var keys: [CredentialKey] = []
+        for (subject, bytes) in subjects {
+            let sha1 = try CertificateHash(.sha1, of: bytes, using: crypto)
+            if let (version, privateKey) = classicKey(for: subject) {
+                keys.append(key(version, subject, sha1, sha1, privateKey))
+            }
+            if servesVersion3, let pair2048 {
+                let sha256 = try CertificateHash(.sha256, of: bytes, using: crypto)
+                keys.append(key(.v3, subject, sha256, sha1, pair2048.privateKey))
+            }
+        }
+        return keys
+    }
+
+    private var subjects: [(CredentialKey.Subject, [UInt8])] {
+        let der1024 = pair1024?.certificate.der
+        let der2048 = pair2048?.certificate.der
+        var subjects: [(CredentialKey.Subject, [UInt8])] = []
+        if let der1024 { subjects.append((.certificate1024, der1024)) }
+        if let der2048 { subjects.append((.certificate2048, der2048)) }
+        if let der1024, let der2048 { subjects.append((.bundle, der1024 + der2048)) }
+        return subjects
+    }
+
+    /// The version below 3 in which devices name this byte string, with the key that they wrap for.
+    private func classicKey(for subject: CredentialKey.Subject) -> (SPCVersion, RSAPrivateKey)? {
+        switch subject {
+        case .certificate1024, .bundle: pair1024.map { (.v1, $0.privateKey) }
+        case .certificate2048: pair2048.map { (.v2, $0.privateKey) }
+        }
+    }
+
+    private func key(
+        _ version: SPCVersion, _ subject: CredentialKey.Subject, _ hash: CertificateHash, _ sha1: CertificateHash,
+        _ privateKey: RSAPrivateKey
+    ) -> CredentialKey {
+        CredentialKey(
+            credentialName: name, version: version, subject: subject, hash: hash, sha1: sha1, privateKey: privateKey,
+            ladder: ladder)
+    }
+}

@@ -1,0 +1,70 @@
+/// What a device says of itself in an SPC (protocol, sections 2.1, 4.5 and 4.6).
+///
+/// The payload has no MAC: whoever sends an SPC can alter all of it, so it is fit for refusing and for the log, and never loosens a check.
+package struct DeviceFacts: Sendable, Equatable {
+    /// Whether the device sent its capabilities; without them it has none.
+    package let hasCapabilities: Bool
+    package let capabilities: Capabilities
+    /// What the device reports; nil where it does not, or only in the encrypted form.
+    package let securityReport: SecurityLevelReport?
+    package let identity: DeviceIdentity?
+    package let info: DeviceInfo?
+    /// The version of the kext deny list of a Mac, from its own block or else from the report. 0 says nothing.
+    package let denyListVersion: UInt32?
+    package let virtualMachine: VirtualMachineInfo?
+    package let output: PlaybackOutput
+    package let playbackState: MediaPlaybackState?
+    package let protocolVersionUsed: UInt32
+    package let protocolVersionsSupported: [UInt32]
+    /// At least one.
+    package let keyFormats: [UInt64]
+
+    /// What a device supports that does not say: a content key of 16 bytes.
+    package static let keyFormatDefault = TLLVTag.contentKey
+
+    package var hasOldDenyList: Bool {
+        guard let denyListVersion else { return false }
+        return denyListVersion > 0 && denyListVersion < DevicePolicy.denyListVersionMinimum
+    }
+
+    /// The device's level: as reported, else by its capability bits, and Baseline at most with an old deny list. Nil where nothing is known.
+    package var securityLevel: SecurityLevel? {
+        let level = reportedLevel
+        guard hasOldDenyList else { return level }
+        return min(level ?? .baseline, .baseline)
+    }
+
+    private var reportedLevel: SecurityLevel? {
+        if let securityReport { return securityReport.level }
+        if capabilities.contains(.securityLevelMain) { return .main }
+        return capabilities.contains(.securityLevelBaseline) ? .baseline : nil
+    }
+
+    /// Whether the device may be sent an offline key block at all.
+    package func supportsOfflineKey(by policy: DevicePolicy) -> Bool {
+        if hasCapabilities { return !capabilities.isDisjoint(with: [.offlineKey, .offlineKeyVersion2]) }
+        return policy.assumesOfflineKeySupport
+    }
+}
+
+/// Where the pictures go (streaming indicator).
+package enum PlaybackOutput: Sendable, Equatable {
+    /// The device's own screen: any value but the two below; real devices send random ones.
+    case local
+    /// AirPlay to a television or set-top box.
+    case airPlay
+    /// Apple's digital AV adapter, which the SPC's HU then names in place of the device.
+    case avAdapter
+
+    package static let airPlayIndicator: UInt64 = 0xabb0_256a_3184_3974
+    package static let avAdapterIndicator: UInt64 = 0x5f9c_8132_b59f_2fde
+
+    init(indicator: UInt64?) {
+        self =
+            switch indicator {
+            case Self.airPlayIndicator: .airPlay
+            case Self.avAdapterIndicator: .avAdapter
+            case .some, .none: .local
+            }
+    }
+}

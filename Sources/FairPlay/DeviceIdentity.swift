@@ -1,0 +1,108 @@
+/// What newer devices say they are.
+///
+///     offset  size  field
+///          0     4  version
+///          4     4  device class
+///          8     8  hash of the vendor
+///         16     8  hash of the product
+///         24     4  version of FairPlay in the operating system
+///         28     4  version of FairPlay in the trusted environment
+///         32     4  operating system: 0, major, minor, patch
+package struct DeviceIdentity: Sendable, Equatable {
+    package static let size = 36
+
+    package let version: UInt32
+    package let deviceClass: DeviceClass
+    package let vendorHash: UInt64
+    package let productHash: UInt64
+    package let systemFairPlayVersion: UInt32
+    package let trustedFairPlayVersion: UInt32
+    package let operatingSystem: OperatingSystemVersion
+}
+
+/// What older devices say they are.
+///
+///     offset  size  field
+///          0     8  type
+///          8     4  operating system: 0, major, minor, patch
+///         12     4  version, 1
+package struct DeviceInfo: Sendable, Equatable {
+    package static let size = 16
+
+    /// Known types are those of `DeviceType`.
+    package let rawType: UInt64
+    package let operatingSystem: OperatingSystemVersion
+
+    package var type: DeviceType? { DeviceType(rawValue: rawType) }
+}
+
+/// The device info types (protocol, section 4.6).
+package enum DeviceType: UInt64, Sendable, CaseIterable {
+    case mac = 0x358c_41b1_ec78_f599
+    case television = 0xc150_0767_c86c_1fae
+    case mobile = 0x8551_fd5e_31f4_79b3
+    case watch = 0x5da8_6ac0_c571_55dc
+}
+
+/// The device classes (protocol, section 4.6).
+package enum DeviceClass: Sendable, Equatable {
+    case unknown
+    case appleLivingRoom
+    case appleMobile
+    case appleDesktop
+    case appleSpatial
+    case appleWearable
+    case appleUnknown
+    case partnerLivingRoom
+    case partnerUnknown
+    /// A number without a meaning yet.
+    case other(UInt32)
+
+    package init(_ number: UInt32) {
+        self =
+            switch number {
+            case 0: .unknown
+            case 1: .appleLivingRoom
+            case 2: .appleMobile
+            case 3: .appleDesktop
+            case 4: .appleSpatial
+            case 5: .appleWearable
+            case 127: .appleUnknown
+            case 128: .partnerLivingRoom
+            case 255: .partnerUnknown
+            case let number: .other(number)
+            }
+    }
+}
+
+/// An operating system's version as a device writes it.
+package struct OperatingSystemVersion: Sendable, Equatable, CustomStringConvertible {
+    package let rawValue: UInt32
+
+    package init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    package var description: String {
+        "\(rawValue >> 16 & 0xFF).\(rawValue >> 8 & 0xFF).\(rawValue & 0xFF)"
+    }
+}
+
+/// What a device says of running in a virtual machine: seven words, 28 bytes.
+package struct VirtualMachineInfo: Sendable, Equatable {
+    package static let size = 28
+
+    /// One of the two sides.
+    package struct Side: Sendable, Equatable {
+        package let deviceClass: DeviceClass
+        package let operatingSystem: OperatingSystemVersion
+        package let protocolVersion: UInt32
+    }
+
+    /// 0: not a virtual machine.
+    package let version: UInt32
+    package let host: Side
+    package let guest: Side
+
+    package var isVirtual: Bool { version != 0 }
+}

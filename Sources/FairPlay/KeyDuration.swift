@@ -1,0 +1,45 @@
+/// The content key duration block (protocol, section 4.2).
+///
+///     offset  size  field
+///          0     4  lease in seconds from the creation of the SPC
+///          4     4  rental in seconds from the acquisition of the licence
+///          8     4  key type
+///         12     4  reserved, 86d34a3a
+package enum KeyDuration: Sendable, Equatable {
+    /// Playback stops when the lease ends, unless it is renewed.
+    case lease(LicenseSeconds)
+    /// Playback does not start after the end; one that has begun may finish.
+    case rental(LicenseSeconds)
+    case leaseAndRental(lease: LicenseSeconds, rental: LicenseSeconds)
+    /// The device may keep the key, without an end.
+    case persistent
+    /// The device may keep the key for so long after it was acquired.
+    case persistentLimited(LicenseSeconds)
+
+    package static let reservedWord: UInt32 = 0x86d3_4a3a
+
+    package var keyType: UInt32 {
+        switch self {
+        case .lease: 0x1a4b_de7e
+        case .rental: 0x3dfe_45a0
+        case .leaseAndRental: 0x27b5_9bde
+        case .persistent: 0x3df2_d9fb
+        case .persistentLimited: 0x18f0_6048
+        }
+    }
+
+    package var lease: LicenseSeconds? {
+        switch self {
+        case .lease(let lease), .leaseAndRental(let lease, _): lease
+        case .rental, .persistent, .persistentLimited: nil
+        }
+    }
+
+    /// What the rental field says: for a limited persistent key, how long it is good.
+    package var rental: LicenseSeconds? {
+        switch self {
+        case .rental(let rental), .leaseAndRental(_, let rental), .persistentLimited(let rental): rental
+        case .lease, .persistent: nil
+        }
+    }
+}

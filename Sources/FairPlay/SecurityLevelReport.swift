@@ -1,0 +1,26 @@
+/// A device's report of its security level.
+///
+///     offset  size  field
+///          0     4  version, 1; another one is passed over
+///          4     4  reserved, 0
+///          8     8  level
+///         16     4  version of the kext deny list
+///
+/// A value of 32 bytes is the encrypted form, which is passed over.
+package struct SecurityLevelReport: Sendable, Equatable {
+    package static let size = 20
+    package static let encryptedSize = 32
+    static let version: UInt32 = 1
+
+    /// The number as reported.
+    package let rawLevel: UInt64
+    package let denyListVersion: UInt32
+
+    package init(rawLevel: UInt64, denyListVersion: UInt32) {
+        self.rawLevel = rawLevel
+        self.denyListVersion = denyListVersion
+    }
+
+    /// Nil for a level below all that are known.
+    package var level: SecurityLevel? { SecurityLevel(reported: rawLevel) }
+}

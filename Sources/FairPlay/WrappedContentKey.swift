@@ -1,0 +1,109 @@
+package import ByteCoding
+package import KeyCrypto
+
+/// A content key that only the device of one SPC can open, and what else the ladder gives away with it.
+package enum WrappedContentKey: Sendable {
+    /// Wrapped here, with the application secret: `wrapped` is AES-ECB(SK, key).
+    case here(SessionKeys, iv: Bytes16, wrapped: Bytes16)
+    /// Wrapped by an external module.
+    case module(LadderAnswer)
+
+    package var deviceID: DeviceID {
+        switch self {
+        case .here(let keys, _, _): keys.deviceID
+        case .module(let answer): answer.deviceID
+        }
+    }
+
+    /// The version of the CKC: 2 only where a module gave out the R1 for video.
+    package var licenseVersion: UInt32 {
+        switch self {
+        case .here: 1
+        case .module(let answer): answer.r1Version == .video ? 2 : 1
+        }
+    }
+
+    /// The blocks of a CKC that come from the ladder (protocol, section 2.2); the session key version only from a module.
+    var blocks: [LicenseBlock] {
+        switch self {
+        case .here(let keys, let iv, let wrapped):
+            [.contentKey(tag: TLLVTag.contentKey, value: iv.bytes + wrapped.bytes), .r1(keys.r1)]
+        case .module(let answer):
+            [
+                .contentKey(tag: answer.contentKeyTag, value: answer.contentKeyValue),
+                .r1(answer.r1.bytes.revealed()),
+                .sessionKeyVersion(answer.sessionKeyVersion),
+            ]
+        }
+    }
+
+    /// The key of the CKC's payload: AES-ECB(SHA-1(R1)[0..<16], anti-replay seed) (section 3.3).
+    func payloadKey(seed: Bytes16, using crypto: CryptoContext) throws(CryptoError) -> SecretBytes {
+        switch self {
+        case .here(let keys, _, _): return try keys.payloadKey(seed: seed, using: crypto)
+        case .module(let answer):
+            let key = try crypto.sha1Key(of: answer.r1.bytes, in: 0..<answer.r1.bytes.count)
+            return try crypto.deriveKey(from: seed, key: key)
+        }
+    }
+}
+
+/// What a ladder wants to know of a content key beside the key itself.
+package struct ContentKeyUse: Sendable, Equatable {
+    package let kind: LadderCall.ContentKind
+    /// Whether the key may be wrapped for the device's video session key: a video key of the scheme `cbcs` (protocol, section 3.5).
+    package let allowsVideoSessionKey: Bool
+
+    package init(kind: LadderCall.ContentKind, allowsVideoSessionKey: Bool) {
+        self.kind = kind
+        self.allowsVideoSessionKey = allowsVideoSessionKey
+    }
+
+    /// For an SPC that is verified and gets no key.
+    static let none = ContentKeyUse(kind: .unknown, allowsVideoSessionKey: false)
+}
+
+/// Why a content key was not wrapped for a device.
+package enum LadderError: Error, Equatable, Sendable {
+    case module(LadderModuleError)
+    case cryptography(CryptoError)
+}
+
+extension SPC {
+    /// Wraps a content key (16 bytes) with its vector for the device. Waits where an external module does it, which may still refuse the
+    /// SPC: only then is its integrity known.
+    package func wrap(
+        _ contentKey: borrowing SecretBytes, iv: Bytes16, for use: ContentKeyUse, using crypto: CryptoContext
+    ) async throws(LadderError) -> WrappedContentKey {
+        switch sessionLadder {
+        case .opened(let keys):
+            do throws(CryptoError) {
+                return .here(keys, iv: iv, wrapped: try keys.wrap(contentKey, using: crypto))
+            } catch {
+                throw .cryptography(error)
+            }
+        case .atModule(let module, let certificateHash):
+            let call = ladderCall(
+                SharedSecret(contentKey.copy()), iv: iv, use: use, certificateHash: certificateHash)
+            do throws(LadderModuleError) {
+                return .module(try await module.answer(call))
+            } catch {
+                throw .module(error)
+            }
+        }
+    }
+
+    /// Shows that the SK..R1 block is genuine, without a key to give; gives the device's id. At a module this costs a call.
+    package func verify(using crypto: CryptoContext) async throws(LadderError) -> DeviceID {
+        if case .opened(let keys) = sessionLadder { return keys.deviceID }
+        let key: SharedSecret
+        let iv: Bytes16
+        do throws(CryptoError) {
+            key = SharedSecret(try crypto.randomSecret(count: 16))
+            iv = try crypto.randomBytes16()
+        } catch {
+            throw .cryptography(error)
+        }
+        return try await wrap(key.bytes, iv: iv, for: .none, using: crypto).deviceID
+    }
+}
