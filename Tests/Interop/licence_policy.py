@@ -104,12 +104,17 @@ class Refused(Exception):
 
 
 def decide(spc: OpenedSPC, right: Right, key: ContentKey, policy: Policy, *, offline: bool) -> Licence:
-    """The licence that is owed; raises `Refused`."""
-    demands = [key.policy, key.demand, right.demand, right.tracks.get(key.track or "", Demand())]
-    hdcp = strictest_hdcp(demands)
+    """The licence that is owed; raises `Refused`.
+
+    A right with a lease is none to keep a licence: nothing offline can renew it.
+    """
+    floors = [key.policy, key.demand]
+    wishes = [right.demand, right.tracks.get(key.track or "", Demand())]
+    demands = floors + wishes
+    hdcp = strictest_hdcp(floors, wishes)
     security_level = max(LEVELS[demand.security_level] for demand in demands if demand.security_level is not None)
     codes = set()
-    if offline and right.mode == "stream":
+    if offline and (right.mode == "stream" or right.lease is not None):
         codes.add("offline_not_allowed")
     terms = offline_terms(spc, right, key, policy) if offline else streaming_terms(spc, right)
     if terms is None:
@@ -127,8 +132,10 @@ def decide(spc: OpenedSPC, right: Right, key: ContentKey, policy: Policy, *, off
     )
 
 
-def strictest_hdcp(demands: list[Demand]) -> str | None:
-    asked = [demand.hdcp for demand in demands if demand.hdcp is not None]
+def strictest_hdcp(floors: list[Demand], wishes: list[Demand]) -> str | None:
+    """The type to name in the licence. Only a wish for none switches HDCP off: a floor of none demands nothing."""
+    asked = [floor.hdcp for floor in floors if floor.hdcp not in (None, "none")]
+    asked += [wish.hdcp for wish in wishes if wish.hdcp is not None]
     return max(asked, key=HDCP_TYPES.index, default=None)
 
 
@@ -176,18 +183,17 @@ def _deny_list_version(spc: OpenedSPC, report: SecurityLevelReport | None) -> in
 
 
 def streaming_terms(spc: OpenedSPC, right: Right) -> Streaming | None:
-    """`None` where this device cannot be told the limits."""
-    terms = Streaming(right.lease, right.rental)
+    """`None` where this device cannot be told the limits. No lease is longer than the rental that it is part of."""
+    lease = right.lease if right.lease is None or right.rental is None else min(right.lease, right.rental)
+    terms = Streaming(lease, right.rental)
     return terms if terms == Streaming() or spc.playback_state is not None else None
 
 
 def offline_terms(spc: OpenedSPC, right: Right, key: ContentKey, policy: Policy) -> Terms | None:
-    """`None` where this device cannot be told the limits, and for a lease, which nothing offline can renew.
+    """`None` where this device cannot be told the limits.
 
     A rental limits how long the key may be kept before playback begins, as `storage` does.
     """
-    if right.lease is not None:
-        return None
     storage = min((limit for limit in (right.storage, right.rental) if limit is not None), default=None)
     if _has_capability(spc, tags.CAPABILITY_OFFLINE_KEY_V2):
         return OfflineKey(key.key_id, storage, right.playback, policy.title_id)

@@ -1,6 +1,8 @@
 """Requests, rights and keys put together at random, in every combination that a device and a server may meet."""
 
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
@@ -35,6 +37,16 @@ PLAYBACK_STATES = (
 Value = TypeVar("Value")
 
 SECONDS = (1, 120, 3600, 172_800, 2_592_000, 0xFFFFFFFE)
+
+
+@contextmanager
+def named_on_failure(what: str, *parts: object) -> Iterator[None]:
+    """An error that comes out of the context says which of many requests it was about."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note("\n    ".join([what, *map(repr, parts)]))
+        raise
 
 
 def random_options(randomness: random.Random, asset_id: bytes) -> SPCOptions:

@@ -9,6 +9,7 @@ from deployment import Deployment, assert_problem, json_of
 from fairplay_device import containers
 from fairplay_device.refusal import Refusal
 from fairplay_device.spc import SPCOptions, device_for
+from licence_policy import Right
 from malformed_spcs import CASES
 from malformed_version_3 import VERSION_3
 from workbench import (
@@ -22,6 +23,9 @@ from workbench import (
     Workbench,
 )
 
+# Sync requests are for those who may keep a licence.
+OFFLINE_TOO = Right(mode="both")
+
 
 @pytest.fixture(scope="module", params=[1, 2, 3], ids=["version 1", "version 2", "version 3"])
 def bench(request: pytest.FixtureRequest, deployment: Deployment, seed: int) -> Workbench:
@@ -31,7 +35,7 @@ def bench(request: pytest.FixtureRequest, deployment: Deployment, seed: int) -> 
 
 def assert_outcome(deployment: Deployment, bench: Workbench, body: bytes, *expected: Outcome) -> None:
     """The answer is one of the expected; where it is a licence, the CKC opens with what the SPC really says."""
-    answer = deployment.client.licence(body, deployment.token)
+    answer = deployment.client.licence(body, deployment.token_for(OFFLINE_TOO))
     if answer.status != 200:
         assert_problem(answer, *expected)
     elif answer.header("Content-Type") == "application/json":

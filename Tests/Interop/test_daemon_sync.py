@@ -15,7 +15,7 @@ from fairplay_device.facts import NO_EXPIRY, SyncV1, SyncV2
 from fairplay_device.spc import Device, SPCOptions, device_for
 from licence_client import Answer
 from licence_policy import Right, sync_answer
-from random_requests import random_options, random_sync
+from random_requests import named_on_failure, random_options, random_sync
 from workbench import OTHER_CONTENT, Outcome
 
 SYNC_COUNT = 200
@@ -133,8 +133,8 @@ def test_random_sync_requests(deployment: Deployment, seed: int) -> None:
         token = deployment.token_for(OFFLINE, subject=f"viewer-{number}-{uuid.uuid4()}")
         supplied = challenge(deployment, token) if randomness.random() < 0.3 else 0
         request = random_sync(randomness, supplied)
-        print(f"sync request {number}: {request}")
         options = replace(random_options(randomness, deployment.asset_id), sync=request, return_request=())
         message = randomness.choice(devices).request(options).message
         accepted = isinstance(request, SyncV2) and supplied != 0
-        assert_sync_answer(deployment.client.licence(message, token), request, challenge_accepted=accepted)
+        with named_on_failure(f"sync request {number}", options):
+            assert_sync_answer(deployment.client.licence(message, token), request, challenge_accepted=accepted)

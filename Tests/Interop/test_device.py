@@ -29,7 +29,7 @@ from fairplay_device.session_keys import aes_cmac, aes_ecb_encrypt, d_function
 from fairplay_device.spc import Device, DeviceSession, SPCOptions, device_for, device_with_bundle_hash
 from fairplay_device.tllv import Block, FramingError, Padding, by_tag, parse, serialise
 from licence_policy import Policy, Refused, decide
-from random_requests import random_content_key, random_options, random_right, random_sync
+from random_requests import named_on_failure, random_content_key, random_options, random_right, random_sync
 
 ASSET_ID = b"interop-asset"
 COMBINATION_COUNT = 400
@@ -324,21 +324,21 @@ def test_random_combinations_agree_on_key_and_terms_and_refusal(
         key = random_content_key(randomness)
         right = random_right(randomness, key)
         offline = right.mode == "offline" or randomness.random() < 0.5
-        print(f"combination {number}: {options}, {key}, {right}, offline {offline}, {policy}")
         context = randomness.choice(devices).request(options)
-        opened = key_server.open(context.message)
-        assert_read_as_said(opened, options)
-        try:
-            licence = decide(opened, right, key, policy, offline=offline)
-        except Refused as refused:
-            for code in refused.codes:
-                kinds[code] = kinds.get(code, 0) + 1
-            continue
-        granted = open_ckc(key_server.answer(opened, licence), context.secrets)
-        assert (granted.content_key, granted.content_iv) == (key.key, key.iv)
-        assert granted.terms == licence.terms
-        assert (granted.hdcp_level, granted.security_level) == (licence.hdcp_level, licence.security_level)
-        assert granted.is_persistent == offline
+        with named_on_failure(f"combination {number}, offline {offline}", options, key, right, policy):
+            opened = key_server.open(context.message)
+            assert_read_as_said(opened, options)
+            try:
+                licence = decide(opened, right, key, policy, offline=offline)
+            except Refused as refused:
+                for code in refused.codes:
+                    kinds[code] = kinds.get(code, 0) + 1
+                continue
+            granted = open_ckc(key_server.answer(opened, licence), context.secrets)
+            assert (granted.content_key, granted.content_iv) == (key.key, key.iv)
+            assert granted.terms == licence.terms
+            assert (granted.hdcp_level, granted.security_level) == (licence.hdcp_level, licence.security_level)
+            assert granted.is_persistent == offline
         kind = type(licence.terms).__name__
         kinds[kind] = kinds.get(kind, 0) + 1
     print(kinds)
@@ -352,10 +352,10 @@ def test_random_sync_requests_are_read_as_they_were_written(
     devices = random_devices(made_credential, randomness)
     for number in range(SYNC_COUNT):
         request = random_sync(randomness, challenge=randomness.getrandbits(64))
-        print(f"sync request {number}: {request}")
         options = replace(random_options(randomness, ASSET_ID), sync=request, return_request=())
-        opened = key_server.open(randomness.choice(devices).request(options).message)
-        assert opened.sync_request == request
+        with named_on_failure(f"sync request {number}", options):
+            opened = key_server.open(randomness.choice(devices).request(options).message)
+            assert opened.sync_request == request
 
 
 @pytest.mark.parametrize(

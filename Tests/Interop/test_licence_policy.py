@@ -61,6 +61,7 @@ def terms_of(spc: OpenedSPC, right: Right, policy: Policy = POLICY) -> Terms:
 def test_streaming_has_the_limits_of_the_right(opened: OpenedSPC) -> None:
     right = Right(lease=60, rental=600)
     assert decide(opened, right, KEY, POLICY, offline=False).terms == Streaming(60, 600)
+    assert decide(opened, replace(right, lease=700), KEY, POLICY, offline=False).terms == Streaming(600, 600)
     silent = replace(opened, playback_state=None)
     assert decide(silent, Right(), KEY, POLICY, offline=False).terms == Streaming()
     assert codes_of(silent, right) == {"terms_not_expressible"}
@@ -100,7 +101,7 @@ def test_support_is_assumed_only_where_the_device_is_silent(opened: OpenedSPC) -
 
 def test_a_lease_is_nothing_to_keep(opened: OpenedSPC) -> None:
     able = replace(opened, capabilities=tags.CAPABILITY_OFFLINE_KEY_V2)
-    assert codes_of(able, replace(OFFLINE, lease=60), offline=True) == {"terms_not_expressible"}
+    assert codes_of(able, replace(OFFLINE, lease=60), offline=True) == {"offline_not_allowed"}
 
 
 def test_a_rental_limits_storage(opened: OpenedSPC) -> None:
@@ -123,8 +124,9 @@ def test_a_rental_limits_storage(opened: OpenedSPC) -> None:
         (replace(KEY, track="UHD"), tags.HDCP_TYPE_1, tags.LEVEL_MAIN),
         (replace(KEY, track="EXTRAS", content_type="uhd"), tags.HDCP_TYPE_1, tags.LEVEL_MAIN),
         (replace(KEY, demand=Demand("type1", "main")), tags.HDCP_TYPE_1, tags.LEVEL_MAIN),
+        (replace(KEY, demand=Demand("none", "audio")), tags.HDCP_TYPE_0, tags.LEVEL_BASELINE),
     ],
-    ids=["unlabelled", "audio", "SD", "HD", "UHD", "own label", "demand of the key"],
+    ids=["unlabelled", "audio", "SD", "HD", "UHD", "own label", "floor of the key", "floor below the policy"],
 )
 def test_each_content_type_has_its_protection(opened: OpenedSPC, key: ContentKey, hdcp: int, level: int) -> None:
     licence = decide(replace(opened, capabilities=ABLE), Right(), key, POLICY, offline=False)
@@ -202,7 +204,7 @@ def test_a_level_below_the_required_is_refused_and_an_unknown_one_is_not(opened:
 
 
 def test_every_reason_to_refuse_is_named(opened: OpenedSPC) -> None:
-    right = Right(lease=60, demand=Demand(hdcp="type1"))
+    right = Right(playback=60, demand=Demand(hdcp="type1"))
     assert codes_of(opened, right, offline=True) == {
         "offline_not_allowed",
         "terms_not_expressible",

@@ -18,7 +18,7 @@ from fairplay_device.spc import Device, SPCOptions, device_for
 from licence_client import Answer, LicenceClient
 from licence_policy import ContentKey, Refused, Right
 from licence_server import LicenceServer, always, by_right
-from random_requests import random_content_key, random_options, random_right, random_sync
+from random_requests import named_on_failure, random_content_key, random_options, random_right, random_sync
 
 ASSET_ID = b"interop-asset"
 TOKEN = "any.token.will-do"
@@ -85,18 +85,18 @@ def test_random_combinations(running: Running, seed: int) -> None:
     for number in range(COMBINATION_COUNT):
         options, key = random_options(randomness, ASSET_ID), random_content_key(randomness)
         right, offline = random_right(randomness, key), randomness.random() < 0.5
-        print(f"combination {number}: {options}, {key}, {right}, offline {offline}")
         running.server.grant = grant = by_right(right, key)
         context = randomness.choice(devices).request(options)
         answer = running.client.licence(context.message, TOKEN, offline=offline)
-        try:
-            licence = grant(running.server.opened[-1], offline)
-        except Refused as refused:
-            assert answer.status == 403
-            assert answer.code in refused.codes
-            continue
-        granted = open_ckc(answer.body, context.secrets)
-        assert (granted.content_key, granted.content_iv, granted.terms) == (key.key, key.iv, licence.terms)
+        with named_on_failure(f"combination {number}, offline {offline}", options, key, right):
+            try:
+                licence = grant(running.server.opened[-1], offline)
+            except Refused as refused:
+                assert answer.status == 403
+                assert answer.code in refused.codes
+                continue
+            granted = open_ckc(answer.body, context.secrets)
+            assert (granted.content_key, granted.content_iv, granted.terms) == (key.key, key.iv, licence.terms)
 
 
 # --- Sync requests ---------------------------------------------------------------------------------------------------
@@ -134,14 +134,14 @@ def test_random_sync_requests(running: Running, seed: int) -> None:
     devices = [device_for(running.credential, version, randomness) for version in containers.VERSIONS]
     for number in range(SYNC_COUNT):
         request = random_sync(randomness, challenge=running.challenge() if randomness.random() < 0.3 else 0)
-        print(f"sync request {number}: {request}")
         options = replace(random_options(randomness, ASSET_ID), sync=request, return_request=())
         answer = running.client.licence(randomness.choice(devices).request(options).message, TOKEN)
-        members = json.loads(answer.body)
-        assert members["offline-sync"]["version"] == request.version
-        assert members["expiresInSeconds"] == (None if request.duration == NO_EXPIRY else request.duration)
-        if isinstance(request, SyncV2):
-            assert members["offline-sync"]["invalidated-stream-ids"] == [each.hex() for each in request.stream_ids]
-            assert members["challengeAccepted"] is (request.challenge != 0)
-        else:
-            assert members["offline-sync"]["content-id"] == request.content_id.hex()
+        with named_on_failure(f"sync request {number}", options):
+            members = json.loads(answer.body)
+            assert members["offline-sync"]["version"] == request.version
+            assert members["expiresInSeconds"] == (None if request.duration == NO_EXPIRY else request.duration)
+            if isinstance(request, SyncV2):
+                assert members["offline-sync"]["invalidated-stream-ids"] == [each.hex() for each in request.stream_ids]
+                assert members["challengeAccepted"] is (request.challenge != 0)
+            else:
+                assert members["offline-sync"]["content-id"] == request.content_id.hex()
