@@ -1,8 +1,9 @@
+import ByteCoding
 import ContentKeys
 package import Entitlements
 package import EventLoops
 package import FairPlay
-package import KeyCrypto
+import KeyCrypto
 
 /// What a device reported of a key that it keeps, from a sync SPC that is genuine and whose sender may ask about the content.
 package struct AcceptedSyncReport: Sendable {

@@ -129,67 +129,6 @@ import Testing
         #expect(isWithin(reach.whole, remaining), "\(right)")
     }
 
-    private func expectWithin(_ limits: StreamingLimits, _ right: Right) {
-        for granted in [limits.lease, limits.rental].compactMap({ $0 }) {
-            #expect(Self.isTellable(granted))
-            if let end = right.end { #expect(Self.now + Int64(granted) <= end) }
-        }
-        if right.end != nil || right.lease != nil { #expect(limits.lease != nil) }
-        if let lease = right.lease, let granted = limits.lease { #expect(Int64(granted) <= lease) }
-        if let duration = right.duration { #expect(limits.rental.map { Int64($0) <= duration } == true) }
-    }
-
-    @Test func noStreamingLimitOutlivesTheRight() throws {
-        var generator = SeededGenerator.announced("noStreamingLimitOutlivesTheRight")
-        var grants = 0
-        for _ in 0..<20_000 {
-            let right = right(&generator)
-            guard let limits = try? StreamingLimits(of: right, now: Self.now) else {
-                #expect(!Self.isOpen(right) || right.mode == .offline)
-                continue
-            }
-            grants += 1
-            #expect(Self.isOpen(right) && right.mode != .offline)
-            expectWithin(limits, right)
-        }
-        #expect(grants > 1000)
-    }
-
-    // MARK: Offline
-
-    /// How long after issue the first play may be, how long from it on the key is good, and how long it is good in all; nil is for ever.
-    private struct Reach {
-        let firstPlay: Int64?
-        let fromFirstPlay: Int64?
-        let whole: Int64?
-
-        init(hardEnd seconds: UInt32) {
-            (firstPlay, fromFirstPlay, whole) = (Int64(seconds), Int64(seconds), Int64(seconds))
-        }
-
-        init(storage: UInt32?, playback: UInt32?) {
-            firstPlay = storage.map { Int64($0) }
-            fromFirstPlay = playback.map { Int64($0) }
-            whole = if let storage, let playback { Int64(storage) + Int64(playback) } else { nil }
-        }
-    }
-
-    private func expectWithin(_ reach: Reach, _ right: Right) {
-        func isWithin(_ reached: Int64?, _ limit: Int64?) -> Bool {
-            guard let limit else { return true }
-            return reached.map { $0 <= limit } ?? false
-        }
-        let remaining = right.end.map { $0 - Self.now }
-        #expect(isWithin(reach.firstPlay, right.storage), "\(right)")
-        #expect(isWithin(reach.firstPlay, right.duration), "\(right)")
-        #expect(isWithin(reach.fromFirstPlay, right.playback), "\(right)")
-        #expect(isWithin(reach.whole, remaining), "\(right)")
-        if right.playback == nil {
-            #expect(isWithin(reach.whole, right.storage), "\(right)")
-            #expect(isWithin(reach.whole, right.duration), "\(right)")
-        }
-    }
-
     private func expectWithin(_ limits: OfflineLimits, _ right: Right) {
         switch limits {
         case .unlimited:

@@ -78,7 +78,8 @@ import Testing
         switch error {
         case .tokenMissing: "token_missing"
         case .entitlement(let error): error.code
-        case .spc, .contentUnknown, .keyNotFound, .store, .terms, .module, .internalFailure: "\(error)"
+        case .spc, .contentUnknown, .keyNotFound, .store, .terms, .challengeNotOpen, .module, .internalFailure:
+            "\(error)"
         }
     }
 
@@ -128,6 +129,14 @@ import Testing
 }
 
 extension Result {
+    /// The same with another value, which may be hard to come by.
+    func withValue<Other>(_ transform: (Success) throws -> Other) throws -> Result<Other, Failure> {
+        switch self {
+        case .success(let value): .success(try transform(value))
+        case .failure(let error): .failure(error)
+        }
+    }
+
     /// The error, for expectations.
     var failure: Failure? {
         switch self {

@@ -35,12 +35,14 @@ final class TestLadderModule: LadderModule {
         }
         if let failure { throw failure }
         let version: SessionKeyVersion = givesVideo && call.wanted == .video ? .video : .generic
+        let answer: LadderAnswer?
         do throws(CryptoError) {
-            guard let answer = try open(call, version) else { throw LadderModuleError.refused(status: 1) }
-            return answer
+            answer = try open(call, version)
         } catch {
             throw .failed(status: 2)
         }
+        guard let answer else { throw .refused(status: 1) }
+        return answer
     }
 
     private func open(_ call: LadderCall, _ version: SessionKeyVersion) throws(CryptoError) -> LadderAnswer? {

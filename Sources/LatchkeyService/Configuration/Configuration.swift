@@ -52,27 +52,6 @@ package struct Configuration: Equatable, Sendable {
         package let policy: LicensePolicy
     }
 
-    /// What Apple issued for one deployment; at least one pair is there.
-    package struct Credential: Equatable, Sendable {
-        package let name: String
-        package let pair1024: KeyPair?
-        package let pair2048: KeyPair?
-        package let secret: LadderSecret
-    }
-
-    /// A certificate, in DER or PEM, and its private key.
-    package struct KeyPair: Equatable, Sendable {
-        package let certificate: SecretSource
-        package let privateKey: SecretSource
-    }
-
-    /// What opens the SK..R1 blocks of a credential; 16 bytes either way.
-    package enum LadderSecret: Equatable, Sendable {
-        case applicationSecret(SecretSource)
-        /// For the published test vectors only.
-        case fixedDASk(SecretSource)
-    }
-
     package struct Keys: Equatable, Sendable {
         /// The 32 bytes that seal content keys in the store.
         package let keyEncryptionKey: SecretSource

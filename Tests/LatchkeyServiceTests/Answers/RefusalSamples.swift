@@ -43,6 +43,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.terms(.denyListOutdated(version: 30)), 403, "security_level"),
         RefusalSample(.terms(.virtualMachine), 403, "security_level"),
         RefusalSample(.module(.unavailable), 503, "module_unavailable", retryAfterSeconds: 2),
+        RefusalSample(.challengeNotOpen, 409, "spc_replayed"),
         RefusalSample(.internalFailure(.randomnessUnavailable), 500, "internal"),
     ]
 
@@ -134,7 +135,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
 /// Numbers the cases of the errors, so that a case without a sample is seen: a new case does not compile before it has a number here.
 extension LicenseError {
     static let caseCount =
-        5 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
+        6 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
 
     var caseNumber: Int {
         switch self {
@@ -143,11 +144,12 @@ extension LicenseError {
         case .keyNotFound: 2
         case .module: 3
         case .internalFailure: 4
-        case .terms(let error): 5 + error.caseNumber
-        case .entitlement(let error): 5 + LicenseTermsError.caseCount + error.caseNumber
-        case .spc(let error): 5 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
+        case .challengeNotOpen: 5
+        case .terms(let error): 6 + error.caseNumber
+        case .entitlement(let error): 6 + LicenseTermsError.caseCount + error.caseNumber
+        case .spc(let error): 6 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
         case .store(let error):
-            5 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
+            6 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
         }
     }
 }
