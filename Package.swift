@@ -13,8 +13,12 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+// libFuzzer looks for ways through the code that it counts. `Scripts/fuzz` asks for the counters.
+let isFuzzing = Context.environment["LATCHKEY_FUZZ"] != nil
+let counters: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : []
+
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+    .target(name: name, dependencies: dependencies, swiftSettings: settings + counters)
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -77,6 +81,10 @@ var targets: [Target] = [
         name: "TestSupport", dependencies: ["ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation"],
         path: "Tests/TestSupport",
         swiftSettings: settings),
+    .target(
+        name: "FuzzTargets", dependencies: ["ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation", "TestSupport"],
+        path: "Tests/Fuzz/Targets", swiftSettings: settings),
+    tests(of: "FuzzTargets", ["FairPlay"]),
     tests(of: "ByteCoding"),
     tests(of: "Telemetry", ["ByteCoding"]),
     tests(of: "KeyCrypto", ["ByteCoding"]),
@@ -115,6 +123,21 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
                 "Licensing", "StorageSQLite", "POSIXSockets", "TestSupport", "latchkeyd", "latchkey",
             ],
             path: "Tests/Benchmarks", swiftSettings: settings))
+}
+
+// The same holds for the programs that libFuzzer drives; only the toolchain's own linker reads what the counters need.
+if isFuzzing {
+    targets += [
+        .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),
+        .target(
+            name: "FuzzDriver", dependencies: ["CLibFuzzer", "FuzzTargets", "TestSupport"], path: "Tests/Fuzz/Driver",
+            swiftSettings: settings),
+    ]
+    targets += ["fuzz-spc-container", "fuzz-spc-payload"].map { name in
+        .executableTarget(
+            name: name, dependencies: ["FuzzDriver", "FuzzTargets"], path: "Tests/Fuzz/Programs/\(name)",
+            swiftSettings: settings, linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])
+    }
 }
 
 let package = Package(name: "latchkey", targets: targets)
