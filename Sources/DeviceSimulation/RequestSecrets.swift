@@ -1,4 +1,5 @@
 package import ByteCoding
+package import FairPlay
 package import KeyCrypto
 
 /// What a device keeps of an SPC that it made, so that it can open the answer.
@@ -30,6 +31,16 @@ package final class RequestSecrets: Sendable {
 
     /// HU, 20 bytes.
     package var deviceID: [UInt8] { sessionBlock.copy(16..<36).revealed() }
+
+    /// The plain payload of the SPC that these secrets belong to.
+    package func decryptPayload(of envelope: SPCEnvelope, using crypto: CryptoContext) throws(CryptoError) -> [UInt8] {
+        switch envelope.protection {
+        case .none(let iv):
+            return try crypto.decryptCBC(envelope.message, in: envelope.payload, key: payloadKey, iv: iv)
+        case .authenticated:
+            throw .operationFailed("no device makes version 3")
+        }
+    }
 
     /// The key of the CKC's payload (protocol, section 3.3).
     func licensePayloadKey(using crypto: CryptoContext) throws(CryptoError) -> SecretBytes {

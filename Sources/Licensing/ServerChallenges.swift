@@ -52,6 +52,9 @@ package final class ServerChallenges: Sendable {
     /// How many are open.
     package var count: Int { state.withLock { $0.entries.count } }
 
+    /// How many are remembered for any reason: for tests of the bound.
+    var heldCount: Int { state.withLock { $0.queue.count - $0.queueStart } }
+
     /// Gives out a number that `draw` draws by chance, or says that there are too many.
     package func issue(
         to holder: Holder, drawing draw: () throws(CryptoError) -> UInt64

@@ -72,8 +72,8 @@ struct OwnVectorGenerator {
         let key = try SecretBytes.random(count: 16)
         let iv = try crypto.randomBytes16()
         let server = try TestServer([OwnVectors.credential()])
-        let ckc = try CKCWriter.write(
-            for: server.open(request.message), contentKey: key, iv: iv, terms: recipe.terms, using: crypto)
+        let ckc = try server.answer(
+            server.open(request.message), contentKey: key.revealed(), iv: iv, terms: recipe.terms)
         let vector = AnsweredVector(
             purpose: recipe.purpose, source: Self.source, spc: hex(request.message), ckc: hex(ckc),
             secrets: .init(
@@ -108,7 +108,7 @@ struct OwnVectorGenerator {
             // The nine blocks that every SPC has, and what was chosen beside them.
             blockCount: 9 + optionalCount + options.otherBlocks.count + options.unknownBlockCount,
             contentKey: hex(key.revealed()), contentIV: hex(iv.bytes),
-            leaseSeconds: terms.duration?.lease?.value, rentalSeconds: terms.duration?.rental?.value,
+            leaseSeconds: terms.lease?.value, rentalSeconds: terms.rental?.value,
             hdcp: terms.hdcp.map { "\($0)" })
     }
 
@@ -119,7 +119,7 @@ struct OwnVectorGenerator {
 
     private func bundleHash() throws -> CertificateHash? {
         let bundle = try OwnVectors.certificate(.v1).der + OwnVectors.certificate(.v2).der
-        return CertificateHash(try crypto.sha1(bundle, in: 0..<bundle.count))
+        return try CertificateHash(.sha1, of: bundle, using: crypto)
     }
 
     // MARK: Refused

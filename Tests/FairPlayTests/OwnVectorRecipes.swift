@@ -45,11 +45,11 @@ struct AnsweredRecipe {
             ("rental", .rental(rental), "A rental of two days."),
             ("lease-and-rental", .leaseAndRental(lease: lease, rental: rental), "A lease within a rental."),
         ]
-        let recipes = SPCVersion.allCases.flatMap { version in
+        let recipes = [SPCVersion.v1, .v2].flatMap { version in
             choices.map { choice in
                 AnsweredRecipe("\(version)-\(choice.name)", version, choice.purpose) { recipe in
                     recipe.options.playbackState = state
-                    recipe.terms.duration = choice.duration
+                    recipe.terms.validity = .duration(choice.duration)
                 }
             }
         }
@@ -57,7 +57,7 @@ struct AnsweredRecipe {
             AnsweredRecipe("v1-longest-lease", .v1, "The longest lease that is not taken for none: 0xFFFFFFFE seconds.")
             {
                 $0.options.playbackState = state
-                $0.terms.duration = .lease(longest)
+                $0.terms.validity = .duration(.lease(longest))
             }
         ]
     }
@@ -76,7 +76,7 @@ struct AnsweredRecipe {
                 $0.options.playbackState = MediaPlaybackState(
                     createdAt: .max, state: .leaseExpiring, sessionID: .max)
                 $0.options.protocolVersionsSupported = [1, 2, 3]
-                $0.terms = LicenseTerms(duration: .lease(lease), hdcp: .type1)
+                $0.terms = LicenseTerms(validity: .duration(.lease(lease)), hdcp: .type1)
             },
         ]
     }

@@ -24,17 +24,17 @@ import Testing
     private func terms(_ expected: AnsweredVector.Expected) throws -> LicenseTerms {
         let lease = expected.leaseSeconds.flatMap { LicenseSeconds(UInt64($0)) }
         let rental = expected.rentalSeconds.flatMap { LicenseSeconds(UInt64($0)) }
-        let duration: KeyDuration? =
+        let validity: LicenseTerms.Validity =
             switch (lease, rental) {
-            case (nil, nil): nil
-            case (.some(let lease), nil): .lease(lease)
-            case (nil, .some(let rental)): .rental(rental)
-            case (.some(let lease), .some(let rental)): .leaseAndRental(lease: lease, rental: rental)
+            case (nil, nil): .session
+            case (.some(let lease), nil): .duration(.lease(lease))
+            case (nil, .some(let rental)): .duration(.rental(rental))
+            case (.some(let lease), .some(let rental)): .duration(.leaseAndRental(lease: lease, rental: rental))
             }
         let hdcp = try expected.hdcp.map { name in
             try #require(HDCPLevel.allCases.first { "\($0)" == name })
         }
-        return LicenseTerms(duration: duration, hdcp: hdcp)
+        return LicenseTerms(validity: validity, hdcp: hdcp)
     }
 
     @Test(arguments: try OwnVectors.answered())
@@ -43,7 +43,7 @@ import Testing
         let envelope = try SPCEnvelope(parsing: message)
         #expect(envelope.version.rawValue == vector.expected.spcVersion)
         #expect(hex(envelope.certificateHash.bytes) == vector.expected.certificateHash)
-        #expect(hex(envelope.iv.bytes) == hex(message[8..<24]))
+        #expect(envelope.protection == .none(iv: Bytes16(message, at: 8)))
         #expect(envelope.payload.upperBound == message.count)
         #expect(server.credentials.credentials.first?.isDevelopmentMaterial == true)
     }
@@ -51,23 +51,26 @@ import Testing
     @Test(arguments: try OwnVectors.answered())
     func opensWithTheExpectedValues(vector: AnsweredVector) throws {
         let spc = try server.open(hex(vector.spc))
+        let device = spc.device
+        let keys = try #require(spc.sessionKeys)
         let expected = vector.expected
         #expect(hex(spc.assetID) == expected.assetID)
-        #expect(spc.deviceID.description.lowercased() == expected.deviceID)
+        #expect(keys.deviceID.description.lowercased() == expected.deviceID)
         #expect(hex(bigEndianBytes(spc.transactionID)) == expected.transactionID)
         #expect(hex(spc.antiReplaySeed.bytes) == vector.secrets.antiReplaySeed)
-        #expect(spc.protocolVersionUsed == expected.protocolVersionUsed)
-        #expect(spc.protocolVersionsSupported == expected.protocolVersionsSupported)
-        #expect(spc.streamingIndicator.map { hex(bigEndianBytes($0)) } == expected.streamingIndicator)
-        #expect(hex(bigEndianBytes(spc.capabilities.rawValue)) == expected.capabilities ?? "0000000000000000")
-        #expect(spc.playbackState?.createdAt == expected.playbackState?.createdAt)
-        #expect(spc.playbackState.map { "\($0.state)" } == expected.playbackState?.state)
-        #expect(spc.playbackState.map { hex(bigEndianBytes($0.sessionID)) } == expected.playbackState?.sessionID)
+        #expect(device.protocolVersionUsed == expected.protocolVersionUsed)
+        #expect(device.protocolVersionsSupported == expected.protocolVersionsSupported)
+        let indicator = spc.blocks.first { $0.tag == TLLVTag.streamingIndicator }
+        #expect(indicator.map { hex(spc.bytes(in: $0.value)) } == expected.streamingIndicator)
+        #expect(hex(bigEndianBytes(device.capabilities.rawValue)) == expected.capabilities ?? "0000000000000000")
+        #expect(device.playbackState?.createdAt == expected.playbackState?.createdAt)
+        #expect(device.playbackState.map { "\($0.state)" } == expected.playbackState?.state)
+        #expect(device.playbackState.map { hex(bigEndianBytes($0.sessionID)) } == expected.playbackState?.sessionID)
         #expect(spc.blocks.count == expected.blockCount)
         #expect(spc.returnedBlocks.map { hex($0) } == vector.secrets.expectedEchoes)
         let sessionBlock = hex(vector.secrets.sessionBlock)
-        #expect(spc.sessionKeys.revealedSessionKey().bytes == Array(sessionBlock[..<16]))
-        #expect(spc.sessionKeys.r1 == Array(sessionBlock[36..<80]))
+        #expect(keys.revealedSessionKey().bytes == Array(sessionBlock[..<16]))
+        #expect(keys.r1 == Array(sessionBlock[36..<80]))
     }
 
     /// The session key that RSA unwraps is the vector's.
@@ -93,9 +96,7 @@ import Testing
         let spc = try server.open(hex(vector.spc))
         let terms = try terms(vector.expected)
         let iv = try #require(Bytes16(hex(vector.expected.contentIV)))
-        let answer = try CKCWriter.write(
-            for: spc, contentKey: SecretBytes(copying: hex(vector.expected.contentKey)), iv: iv, terms: terms,
-            using: server.crypto)
+        let answer = try server.answer(spc, contentKey: hex(vector.expected.contentKey), iv: iv, terms: terms)
         #expect(answer != hex(vector.ckc))
         let license = try CKCOpener(secrets: secrets(vector), using: server.crypto).open(answer)
         #expect(hex(license.contentKey.bytes.revealed()) == vector.expected.contentKey)

@@ -1,3 +1,4 @@
+package import ByteCoding
 package import DeviceSimulation
 package import FairPlay
 package import KeyCrypto
@@ -48,10 +49,27 @@ package struct TestServer {
     }
 
     package func open(_ message: [UInt8]) throws(SPCError) -> SPC {
-        let envelope = try SPCEnvelope(parsing: message)
+        let envelope = try SPCEnvelope(parsing: message, served: credentials.servedVersions)
         let key = try credentials.key(for: envelope)
         let job = try opener.unwrapJob(for: envelope, with: key)
         unwrapper.unwrap([job])
         return try opener.open(envelope, with: key, unwrapped: job)
     }
+
+    /// The CKC with a content key (16 bytes) for the device of an SPC.
+    package func answer(
+        _ spc: SPC, contentKey: [UInt8], iv: Bytes16 = .zero, terms: LicenseTerms = LicenseTerms()
+    ) throws -> [UInt8] {
+        try CKCWriter.write(for: spc, contentKey: wrap(contentKey, iv: iv, for: spc), terms: terms, using: crypto)
+    }
+
+    /// A content key (16 bytes) as the ladder of a credential with an application secret wraps it.
+    package func wrap(_ contentKey: [UInt8], iv: Bytes16 = .zero, for spc: SPC) throws -> WrappedContentKey {
+        guard let keys = spc.sessionKeys else { throw TestServerError.sessionKeysAtModule }
+        return .here(keys, iv: iv, wrapped: try keys.wrap(SecretBytes(copying: contentKey), using: crypto))
+    }
+}
+
+package enum TestServerError: Error {
+    case sessionKeysAtModule
 }

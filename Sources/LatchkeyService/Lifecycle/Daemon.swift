@@ -50,8 +50,8 @@ package final class Daemon: Sendable {
             credentials: loaded.credentials,
             tokens: VerifiedTokenCache(
                 verifier: TokenVerifier(issuers: loaded.issuers), capacity: configuration.limits.tokenCacheCapacity),
-            keys: RecentContentKeys(source: store), servedVersions: configuration.fairplay.protocolVersions,
-            operations: operations)
+            keys: RecentContentKeys(source: store), policy: configuration.fairplay.policy,
+            servedVersions: configuration.fairplay.protocolVersions, operations: operations)
         do throws(DaemonError) {
             try listen(
                 loaded, issuer: issuer, metrics: metrics,
@@ -94,8 +94,9 @@ package final class Daemon: Sendable {
         let requestIDs = RequestIDs()
         let license = LicenseEndpoint(issuer: issuer, metrics: metrics, logger: logger, clock: clock)
         let refusals = Refusals(logger: logger, clock: clock)
+        let challenge = ChallengeEndpoint(issuer: issuer, refusals: refusals, clock: clock)
         let publicRoutes = PublicRoutes(
-            license: license, certificate: certificate, health: health, requestIDs: requestIDs, refusals: refusals)
+            license: license, challenge: challenge, certificate: certificate, health: health, requestIDs: requestIDs, refusals: refusals)
         // The admin listener first: when the public one answers, everything does.
         for admin in loaded.adminListeners {
             let routes = AdminRoutes(

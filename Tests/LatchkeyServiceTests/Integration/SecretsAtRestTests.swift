@@ -67,7 +67,7 @@ import Testing
             try fixture.token(fixture.contents(Right(.content("movie-2")))),
             try fixture.token(key: .generate()), try fixture.token(keyID: "other"),
         ]
-        for version in SPCVersion.allCases {
+        for version in [SPCVersion.v1, .v2] {
             for token in tokens {
                 let request = try fixture.deviceRequest(version)
                 secrets += requestSecrets(request)
