@@ -85,10 +85,6 @@ var targets: [Target] = [
         name: "TestSupport", dependencies: ["ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation"],
         path: "Tests/TestSupport",
         swiftSettings: settings),
-    .target(
-        name: "FuzzTargets", dependencies: ["ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation", "TestSupport"],
-        path: "Tests/Fuzz/Targets", swiftSettings: settings),
-    tests(of: "FuzzTargets", ["FairPlay"]),
     tests(of: "ByteCoding"),
     tests(of: "Telemetry", ["ByteCoding"]),
     tests(of: "KeyCrypto", ["ByteCoding"]),
@@ -129,19 +125,31 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
             path: "Tests/Benchmarks", swiftSettings: settings))
 }
 
-// The same holds for the programs that libFuzzer drives; only the toolchain's own linker reads what the counters need.
+// The fuzz targets are part of the tests. For libFuzzer they are a module of their own, with a program for each of them; only the
+// toolchain's own linker reads what the counters need.
+let fuzzed: [Target.Dependency] = [
+    "ByteCoding", "KeyCrypto", "POSIXSockets", "FairPlay", "DeviceSimulation", "LadderWorkers", "TestSupport",
+]
 if isFuzzing {
     targets += [
         .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),
+        .target(name: "FuzzTargets", dependencies: fuzzed, path: "Tests/Fuzz/Targets", swiftSettings: settings),
         .target(
             name: "FuzzDriver", dependencies: ["CLibFuzzer", "FuzzTargets", "TestSupport"], path: "Tests/Fuzz/Driver",
             swiftSettings: settings),
+        .testTarget(name: "FuzzTests", dependencies: ["TestSupport"], path: "Tests/Fuzz/Tests", swiftSettings: settings),
     ]
-    targets += ["fuzz-spc-container", "fuzz-spc-payload"].map { name in
+    targets += ["fuzz-spc-container", "fuzz-spc-payload", "fuzz-worker-framing"].map { name in
         .executableTarget(
             name: name, dependencies: ["FuzzDriver", "FuzzTargets"], path: "Tests/Fuzz/Programs/\(name)",
             swiftSettings: settings, linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])
     }
+} else {
+    targets.append(
+        .testTarget(
+            name: "FuzzTests", dependencies: fuzzed, path: "Tests/Fuzz",
+            exclude: ["CLibFuzzer", "Driver", "Programs", "FailCases"], sources: ["Targets", "Tests"],
+            swiftSettings: settings))
 }
 
 let package = Package(name: "latchkey", targets: targets)

@@ -2,6 +2,7 @@
 package enum FuzzTargetKind: String, Sendable, CaseIterable {
     case spcContainer = "fuzz-spc-container"
     case spcPayload = "fuzz-spc-payload"
+    case workerFraming = "fuzz-worker-framing"
 
     package var name: String { rawValue }
 
@@ -9,6 +10,7 @@ package enum FuzzTargetKind: String, Sendable, CaseIterable {
         switch self {
         case .spcContainer: try SPCContainerTarget()
         case .spcPayload: try SPCPayloadTarget()
+        case .workerFraming: WorkerFramingTarget()
         }
     }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import FuzzTargets
 import TestSupport
 import Testing
 
@@ -61,7 +60,7 @@ import Testing
 /// The files of `Tests/Fuzz/FailCases`: for each target a folder of inputs that once broke a property.
 private enum FailCases {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "Fuzz/FailCases")
+        .appending(path: "FailCases")
 
     static func folders() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0 != "README.md" }
