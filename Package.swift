@@ -104,6 +104,9 @@ var targets: [Target] = [
     tests(of: "HTTPServing", ["POSIXSockets", "EventLoops", "HTTPMessages", "Telemetry"]),
     tests(of: "StorageSQLite", ["ByteCoding", "KeyCrypto", "ContentKeys"]),
     tests(
+        of: "LadderWorkers",
+        ["ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "DeviceSimulation", "latchkeyd"]),
+    tests(
         of: "LatchkeyService",
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "DeviceSimulation",

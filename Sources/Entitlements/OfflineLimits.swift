@@ -28,7 +28,8 @@ package enum OfflineLimits: Equatable, Sendable {
         guard right.lease == nil else { throw .offlineOutlivesLease }
         let untilEnd = try right.secondsUntilEnd(now: now)
         let storage = LimitSeconds.least(right.storage, right.duration)
-        self = untilEnd.map { Self.limits(storage: storage, playback: right.playback, untilEnd: $0) }
+        self =
+            untilEnd.map { Self.limits(storage: storage, playback: right.playback, untilEnd: $0) }
             ?? Self.limits(storage: storage, playback: right.playback)
     }
 

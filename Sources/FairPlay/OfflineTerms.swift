@@ -40,7 +40,8 @@ package struct OfflineTerms: Sendable, Equatable {
         case .hardEnd(let end):
             guard device.playbackState == nil else { return .duration(.persistentLimited(end)) }
             let playback = end.value / 2
-            guard let storage = LicenseSeconds(UInt64(end.value - playback)), let playback = LicenseSeconds(UInt64(playback))
+            guard let storage = LicenseSeconds(UInt64(end.value - playback)),
+                let playback = LicenseSeconds(UInt64(playback))
             else { throw .durationNeedsPlaybackState }
             return .offlineKey(OfflineKey(name, storage: storage, playback: playback))
         }

@@ -119,7 +119,9 @@ extension ServerChallenges.State {
 
     /// When the oldest open challenge ends, of all or of one holder.
     fileprivate func oldest(of holder: ServerChallenges.Holder?) -> MonotonicTime? {
-        let first = queue[queueStart...].first { isOpen($0) && (holder == nil || entries[$0.challenge]?.holder == holder) }
+        let first = queue[queueStart...].first {
+            isOpen($0) && (holder == nil || entries[$0.challenge]?.holder == holder)
+        }
         return first?.expiresAt
     }
 }

@@ -11,7 +11,7 @@ struct SPCReport {
     private let content: Content?
 
     private struct Content {
-        let deviceID: [UInt8]
+        let deviceID: DeviceID
         let payload: [UInt8]
         let blocks: [TLLVBlock]
     }
@@ -85,7 +85,7 @@ extension SPCReport {
             "  SHA-256              \(Hexadecimal.encode(hash))",
         ]
         guard let content else { return lines.joined(separator: "\n") }
-        lines.append("  device id (HU)       \(Hexadecimal.encode(content.deviceID).uppercased())")
+        lines.append("  device id (HU)       \(content.deviceID)")
         lines.append("\(content.blocks.count) blocks:")
         for block in content.blocks {
             let name = TLLVTag.name(of: block.tag) ?? "unknown"
@@ -104,7 +104,7 @@ extension SPCReport {
         writer.member("iv", envelope.iv.map { Hexadecimal.encode($0.bytes) })
         writer.member("payloadBytes", envelope.payload.count)
         writer.member("sha256", Hexadecimal.encode(hash))
-        writer.member("deviceID", content.map { Hexadecimal.encode($0.deviceID) })
+        writer.member("deviceID", content.map { Hexadecimal.encode($0.deviceID.bytes) })
         writer.name("blocks")
         guard let content else { return writer.null() }
         writer.array { writer in

@@ -39,8 +39,8 @@ import Testing
     @Test func refusesAnotherVersionAndReservedWord() {
         let opener = CKCOpener(secrets: request.secrets, using: crypto)
         var altered = answer
-        altered[3] = 2
-        #expect(throws: CKCFault.version(2)) { try opener.open(altered) }
+        altered[3] = 3
+        #expect(throws: CKCFault.version(3)) { try opener.open(altered) }
         altered = answer
         altered[7] = 1
         #expect(throws: CKCFault.reserved(1)) { try opener.open(altered) }

@@ -112,9 +112,11 @@ struct PublicVectorTests {
         // What the device of this vector knows, from the published values alone.
         let sessionBlock = hex(vector.sessionKey) + hex(vector.deviceID) + hex(vector.r1) + hex(vector.integrity)
         let secrets = try RequestSecrets(
-            payloadKey: SecretBytes(copying: payloadKey), sessionBlock: SecretBytes(copying: sessionBlock),
+            wrappedKey: SharedSecret(SecretBytes(copying: payloadKey)),
+            sessionBlock: SharedSecret(SecretBytes(copying: sessionBlock)),
             antiReplaySeed: #require(Bytes16(hex(vector.antiReplaySeed))),
-            expectedEchoes: spc.returnedBlocks.map { Array($0) })
+            expectedEchoes: spc.returnedBlocks.map { Array($0) },
+            abilities: DeviceAbilities(hasPlaybackState: vector.playbackDate != nil, capabilities: nil))
         let license = try CKCOpener(secrets: secrets, using: crypto).open(answer)
         #expect(hex(license.contentKey.bytes.revealed()) == vector.contentKey)
         #expect(license.contentIV == iv)

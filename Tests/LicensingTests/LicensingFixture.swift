@@ -40,7 +40,8 @@ final class LicensingFixture: Sendable {
     /// With a `module` the credential's SK..R1 blocks are opened there.
     init(
         loopCount: Int = 1, track: Track = .unlabelled, policy: LicensePolicy = LicensePolicy(),
-        module: ((TestCredential) throws -> any LadderModule)? = nil, _ adjust: (inout ContentKeyAttributes) -> Void = { _ in }
+        module: ((TestCredential) throws -> any LadderModule)? = nil,
+        _ adjust: (inout ContentKeyAttributes) -> Void = { _ in }
     ) throws {
         group = try EventLoopGroup(count: loopCount)
         credential = try TestCredential.shared.get()

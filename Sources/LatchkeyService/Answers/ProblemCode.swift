@@ -130,11 +130,12 @@ enum ProblemCode: String, Sendable, CaseIterable {
         switch self {
         case .bodyEmpty: "POST the bytes of the SPC as the body, with Content-Type application/octet-stream."
         case .spcIsCertificate: "Give the certificate to the player; what the player makes with it is the SPC."
-        case .spcVersionUnsupported: "Versions 1 and 2 are served, and 3 where a credential enables it. Text, Base64 and form bodies are not SPCs."
+        case .spcVersionUnsupported:
+            "Versions 1 and 2 are served, and 3 where a credential enables it. Text and forms are not SPCs."
         case .spcMalformed: "Send the SPC exactly as the player made it: binary, whole, and nothing behind it."
         case .spcCertificateUnknown: "Give the player the certificate from GET /fps/certificate."
         case .spcRejected: "Look up the cause in the server's log by the request id."
-        case .spcReplayed: "Fetch a challenge from POST /fps/challenge, and use it once, with the same token's subject."
+        case .spcReplayed: "Fetch a challenge from POST /fps/challenge, and use it once, for the same subject."
         case .rateLimited: "Try again after the number of seconds in retry_after."
         case .tokenMissing: "Send a token in the header Authorization: Bearer."
         case .tokenAmbiguous: "Send one token, once."

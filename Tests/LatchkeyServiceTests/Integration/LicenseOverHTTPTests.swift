@@ -99,7 +99,10 @@ import Testing
     @Test func keepsTheCauseOfARejectionToTheLog() throws {
         let token = try fixture.token()
         let connection = try fixture.daemon.connect()
-        let faults: [SPCFault] = [.wrongIntegrity, .corruptedWrappedKey, .missingR2, .garbagePayload]
+        let faults: [SPCFault] = [
+            .payload(.wrongIntegrity), .container(.corruptedWrappedKey), .payload(.missingR2),
+            .payload(.garbagePayload),
+        ]
         let answers = try faults.map { fault in
             try connection.license(fixture.deviceRequest(.v1, with: fault).message, token: token)
         }
