@@ -105,7 +105,10 @@ var targets: [Target] = [
     tests(of: "StorageSQLite", ["ByteCoding", "KeyCrypto", "ContentKeys"]),
     tests(
         of: "LadderWorkers",
-        ["ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "DeviceSimulation", "latchkeyd"]),
+        [
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "DeviceSimulation",
+            "latchkeyd",
+        ]),
     tests(
         of: "LatchkeyService",
         [
@@ -140,9 +143,10 @@ if isFuzzing {
         .target(
             name: "FuzzDriver", dependencies: ["CLibFuzzer", "FuzzTargets", "TestSupport"], path: "Tests/Fuzz/Driver",
             swiftSettings: settings),
-        .testTarget(name: "FuzzTests", dependencies: ["TestSupport"], path: "Tests/Fuzz/Tests", swiftSettings: settings),
+        .testTarget(
+            name: "FuzzTests", dependencies: ["TestSupport"], path: "Tests/Fuzz/Tests", swiftSettings: settings),
     ]
-    targets += ["fuzz-spc-container", "fuzz-spc-payload", "fuzz-worker-framing"].map { name in
+    targets += ["fuzz-spc-container", "fuzz-spc-payload", "fuzz-ckc", "fuzz-worker-framing"].map { name in
         .executableTarget(
             name: name, dependencies: ["FuzzDriver", "FuzzTargets"], path: "Tests/Fuzz/Programs/\(name)",
             swiftSettings: settings, linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])

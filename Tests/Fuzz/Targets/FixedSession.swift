@@ -28,19 +28,22 @@ struct FixedSession: Sendable {
         try ApplicationSecretKeyLadder(.applicationSecret, SecretBytes(copying: applicationSecret))
     }
 
-    /// Puts the session's values in place of those in `payload` that have their sizes.
+    /// Puts the session's values in place of those in an SPC's payload that have their sizes.
     func repair(_ payload: inout [UInt8]) {
-        let blocks: [TLLVBlock]
-        do throws(TLLVError) {
-            blocks = try TLLVBlocks(parsing: payload).blocks
-        } catch {
-            return
-        }
-        let values = [
-            TLLVTag.sessionKeyBlock: sessionKeyBlock, TLLVTag.r2: Self.r2,
-            TLLVTag.sessionKeyIntegrity: Self.integrity,
-        ]
-        for block in blocks {
+        Self.replace(
+            [
+                TLLVTag.sessionKeyBlock: sessionKeyBlock, TLLVTag.r2: Self.r2,
+                TLLVTag.sessionKeyIntegrity: Self.integrity,
+            ], in: &payload)
+    }
+
+    /// The same for R1 in a CKC's payload.
+    static func repairR1(_ payload: inout [UInt8]) {
+        replace([TLLVTag.r1: r1], in: &payload)
+    }
+
+    private static func replace(_ values: [UInt64: [UInt8]], in payload: inout [UInt8]) {
+        for block in TLLVFraming(payload).blocks {
             guard let value = values[block.tag], value.count == block.value.count else { continue }
             payload.replaceSubrange(block.value, with: value)
         }

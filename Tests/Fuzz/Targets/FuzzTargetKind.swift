@@ -2,6 +2,7 @@
 package enum FuzzTargetKind: String, Sendable, CaseIterable {
     case spcContainer = "fuzz-spc-container"
     case spcPayload = "fuzz-spc-payload"
+    case ckc = "fuzz-ckc"
     case workerFraming = "fuzz-worker-framing"
 
     package var name: String { rawValue }
@@ -10,6 +11,7 @@ package enum FuzzTargetKind: String, Sendable, CaseIterable {
         switch self {
         case .spcContainer: try SPCContainerTarget()
         case .spcPayload: try SPCPayloadTarget()
+        case .ckc: try CKCTarget()
         case .workerFraming: WorkerFramingTarget()
         }
     }

@@ -7,7 +7,11 @@ import KeyCrypto
 struct LicenseCheck {
     let spc: SPC
     let wrapped: WrappedContentKey
+    let contentKey: SharedSecret
+    let contentIV: Bytes16
     let terms: LicenseTerms
+    /// Whether the session is the fixed one.
+    let knowsSession: Bool
     let crypto: CryptoContext
 
     func run(_ message: [UInt8]) throws {
@@ -23,6 +27,27 @@ struct LicenseCheck {
         for (block, echo) in zip(framing.blocks.suffix(echoes.count), echoes) {
             try require(payload[block.range].elementsEqual(echo), "an echo is the block that came")
         }
+        if knowsSession, ownTags.contains(TLLVTag.contentKey) { try checkAsDevice(message) }
+    }
+
+    /// The device's own reader, written apart from the server, opens the CKC and reads the same terms.
+    private func checkAsDevice(_ message: [UInt8]) throws {
+        let device = spc.device
+        let tags = spc.blocks.filter { !$0.value.isEmpty }.map(\.tag)
+        let abilities = DeviceAbilities(
+            hasPlaybackState: device.playbackState != nil,
+            capabilities: device.hasCapabilities ? device.capabilities : nil,
+            offersVideoSessionKey: tags.contains(TLLVTag.sessionKeyBlockVideo) && tags.contains(TLLVTag.r2Video))
+        let secrets = try RequestSecrets(
+            wrappedKey: SharedSecret(SecretBytes(count: 16)),
+            sessionBlock: SharedSecret(SecretBytes(copying: FixedSession.plain)), antiReplaySeed: spc.antiReplaySeed,
+            expectedEchoes: spc.returnedBlocks.map(Array.init), abilities: abilities)
+        let opened = try CKCOpener(secrets: secrets, using: crypto).open(message)
+        try require(opened.terms == terms, "the device reads the terms that were written")
+        try require(opened.contentIV == contentIV, "the device reads the vector")
+        // The module of these tests does not encrypt the key.
+        guard case .here = wrapped else { return }
+        try require(opened.contentKey.bytes.isEqual(to: contentKey.bytes), "the device reads the key")
     }
 
     /// The payload's key is AES-ECB(SHA-1(R1)[0..<16], anti-replay seed).

@@ -111,7 +111,10 @@ struct SPCPayloadTarget: FuzzTarget {
         }
         guard let wrapped = try wrap(for: spc, plan) else { return }
         let message = try CKCWriter.write(for: spc, contentKey: wrapped, terms: terms, using: sealer.crypto)
-        try LicenseCheck(spc: spc, wrapped: wrapped, terms: terms, crypto: sealer.crypto).run(message)
+        try LicenseCheck(
+            spc: spc, wrapped: wrapped, contentKey: contentKey, contentIV: Self.contentIV, terms: terms,
+            knowsSession: plan.isRepaired, crypto: sealer.crypto
+        ).run(message)
     }
 
     /// The content key as the ladder wraps it; nil where the module refuses a session that was not put right.
