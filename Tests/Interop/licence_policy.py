@@ -58,7 +58,7 @@ class ContentKey:
 
 @dataclass(frozen=True)
 class Right:
-    """What a token allows for one content; durations in seconds."""
+    """What a token allows for one content; durations in seconds, and `end` in seconds of the Unix epoch."""
 
     mode: str = "stream"
     lease: int | None = None
@@ -67,6 +67,7 @@ class Right:
     playback: int | None = None
     demand: Demand = Demand()
     tracks: dict[str, Demand] = field(default_factory=dict)
+    end: int | None = None
 
     @property
     def claims(self) -> dict[str, object]:
@@ -77,6 +78,7 @@ class Right:
             "duration": self.rental,
             "storage": self.storage,
             "playback": self.playback,
+            "end": self.end,
             "tracks": {label: _demand_claims(demand) for label, demand in self.tracks.items()} or None,
         }
         return {name: value for name, value in members.items() if value is not None} | _demand_claims(self.demand)
@@ -106,7 +108,8 @@ class Refused(Exception):
 def decide(spc: OpenedSPC, right: Right, key: ContentKey, policy: Policy, *, offline: bool) -> Licence:
     """The licence that is owed; raises `Refused`.
 
-    A right with a lease is none to keep a licence: nothing offline can renew it.
+    A right with a lease is none to keep a licence: nothing offline can renew it. A right to keep alone does not
+    cover streaming. `end` is not looked at: what is owed under it depends on the clock.
     """
     floors = [key.policy, key.demand]
     wishes = [right.demand, right.tracks.get(key.track or "", Demand())]
@@ -116,6 +119,8 @@ def decide(spc: OpenedSPC, right: Right, key: ContentKey, policy: Policy, *, off
     codes = set()
     if offline and (right.mode == "stream" or right.lease is not None):
         codes.add("offline_not_allowed")
+    if not offline and right.mode == "offline":
+        codes.add("content_mismatch")
     terms = offline_terms(spc, right, key, policy) if offline else streaming_terms(spc, right)
     if terms is None:
         codes.add("terms_not_expressible")

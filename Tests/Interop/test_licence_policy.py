@@ -71,6 +71,11 @@ def test_keeping_needs_a_right_to_it(opened: OpenedSPC) -> None:
     assert codes_of(opened, Right(), offline=True) == {"offline_not_allowed"}
 
 
+def test_streaming_needs_a_right_to_it(opened: OpenedSPC) -> None:
+    assert codes_of(opened, Right(mode="offline")) == {"content_mismatch"}
+    assert decide(opened, Right(mode="both"), KEY, POLICY, offline=False).terms == Streaming()
+
+
 def test_an_offline_key_is_of_the_newest_version_that_the_device_reads(opened: OpenedSPC) -> None:
     first = OfflineKey(KEY.key_id, 3600, 60)
     second = replace(first, title_id=POLICY.title_id)
@@ -217,13 +222,14 @@ def test_every_reason_to_refuse_is_named(opened: OpenedSPC) -> None:
 
 def test_a_right_has_only_the_claims_that_it_needs() -> None:
     assert Right().claims == {"mode": "stream"}
-    full = Right("both", 1, 2, 3, 4, Demand("type0", "main"), {"SD": Demand(), "HD": Demand("type1")})
+    full = Right("both", 1, 2, 3, 4, Demand("type0", "main"), {"SD": Demand(), "HD": Demand("type1")}, 5)
     assert full.claims == {
         "mode": "both",
         "lease": 1,
         "duration": 2,
         "storage": 3,
         "playback": 4,
+        "end": 5,
         "hdcp": "type0",
         "min_level": "main",
         "tracks": {"SD": {}, "HD": {"hdcp": "type1"}},
