@@ -195,18 +195,42 @@ def streaming_terms(spc: OpenedSPC, right: Right) -> Streaming | None:
 
 
 def offline_terms(spc: OpenedSPC, right: Right, key: ContentKey, policy: Policy) -> Terms | None:
-    """`None` where this device cannot be told the limits.
-
-    A rental limits how long the key may be kept before playback begins, as `storage` does.
-    """
-    storage = min((limit for limit in (right.storage, right.rental) if limit is not None), default=None)
-    if _has_capability(spc, tags.CAPABILITY_OFFLINE_KEY_V2):
-        return OfflineKey(key.key_id, storage, right.playback, policy.title_id)
-    if _has_capability(spc, tags.CAPABILITY_OFFLINE_KEY) or (spc.capabilities is None and policy.assumes_offline_key):
-        return OfflineKey(key.key_id, storage, right.playback)
-    if right.playback is not None or spc.playback_state is None:
+    """`None` where this device cannot be told the limits."""
+    hard_end, storage, playback = offline_ends(right)
+    names = offline_key_names(spc, key, policy)
+    if hard_end is not None:
+        if spc.playback_state is not None:
+            return Persistent(hard_end)
+        # The device's own two ends share the time; a single second has no halves.
+        return OfflineKey(names[0], hard_end - hard_end // 2, hard_end // 2, *names[1:]) if names and hard_end > 1 else None
+    if names:
+        return OfflineKey(names[0], storage, playback, *names[1:])
+    if playback is not None or spc.playback_state is None:
         return None
     return Persistent(storage)
+
+
+def offline_key_names(spc: OpenedSPC, key: ContentKey, policy: Policy) -> tuple[bytes, ...]:
+    """What names the key in the newest offline key block that the device knows; empty where it knows none."""
+    if _has_capability(spc, tags.CAPABILITY_OFFLINE_KEY_V2):
+        return key.key_id, policy.title_id
+    if _has_capability(spc, tags.CAPABILITY_OFFLINE_KEY) or (spc.capabilities is None and policy.assumes_offline_key):
+        return (key.key_id,)
+    return ()
+
+
+def offline_ends(right: Right) -> tuple[int | None, int | None, int | None]:
+    """A hard end, or else storage and playback. A rental bounds the whole: storage and playback fit into it together."""
+    storage, playback, whole = right.storage, right.playback, right.rental
+    if whole is None:
+        return None, storage, playback
+    bounded = whole if storage is None else min(storage, whole)
+    if playback is None:
+        return (whole, None, None) if bounded == whole else (None, bounded, whole - bounded)
+    shortened = min(bounded, whole - playback)
+    if shortened < min(bounded, playback):
+        return min(bounded, playback), None, None
+    return None, shortened, playback
 
 
 # --- Sync requests ---------------------------------------------------------------------------------------------------

@@ -109,11 +109,20 @@ def test_a_lease_is_nothing_to_keep(capabilities: int | None, deployment: Deploy
     assert_not_kept(deployment, device, Right(mode="both", lease=60), capabilities, NOT_ALLOWED)
 
 
-@pytest.mark.parametrize("rental", [60, 5_000_000])
-def test_a_rental_never_lengthens_storage(rental: int, deployment: Deployment, device: Device) -> None:
-    storage = min(rental, 2_592_000)
+@pytest.mark.parametrize(
+    ("rental", "storage"), [(5_000_000, 2_592_000), (2_678_400, 2_592_000), (2_000_000, 1_913_600), (172_800, 86_400)]
+)
+def test_storage_and_playback_fit_into_a_rental(
+    rental: int, storage: int, deployment: Deployment, device: Device
+) -> None:
     right = replace(OFFLINE, rental=rental)
     assert kept(deployment, device, right, OFFLINE_V1) == OfflineKey(deployment.key.key_id, storage, 86_400)
+
+
+@pytest.mark.parametrize("rental", [60, 86_400, 172_799])
+def test_a_short_rental_is_a_hard_end(rental: int, deployment: Deployment, device: Device) -> None:
+    right = replace(OFFLINE, rental=rental)
+    assert kept(deployment, device, right, OFFLINE_V1) == Persistent(min(rental, 86_400))
 
 
 def test_a_right_to_both_streams_unless_keeping_is_asked(deployment: Deployment, device: Device) -> None:

@@ -109,11 +109,15 @@ def test_a_lease_is_nothing_to_keep(opened: OpenedSPC) -> None:
     assert codes_of(able, replace(OFFLINE, lease=60), offline=True) == {"offline_not_allowed"}
 
 
-def test_a_rental_limits_storage(opened: OpenedSPC) -> None:
+def test_a_rental_limits_storage_and_playback_together(opened: OpenedSPC) -> None:
     able = replace(opened, capabilities=tags.CAPABILITY_OFFLINE_KEY)
-    assert terms_of(able, replace(OFFLINE, rental=100)) == OfflineKey(KEY.key_id, 100, 60)
     assert terms_of(able, replace(OFFLINE, rental=4000)) == OfflineKey(KEY.key_id, 3600, 60)
-    assert terms_of(able, replace(OFFLINE, storage=None, rental=100)) == OfflineKey(KEY.key_id, 100, 60)
+    assert terms_of(able, replace(OFFLINE, rental=3000)) == OfflineKey(KEY.key_id, 2940, 60)
+    assert terms_of(able, replace(OFFLINE, storage=None, rental=3000)) == OfflineKey(KEY.key_id, 2940, 60)
+    assert terms_of(able, replace(OFFLINE, playback=None, rental=3700)) == OfflineKey(KEY.key_id, 3600, 100)
+    assert terms_of(able, replace(OFFLINE, rental=100)) == Persistent(60)
+    stateless = replace(able, playback_state=None)
+    assert terms_of(stateless, replace(OFFLINE, rental=100)) == OfflineKey(KEY.key_id, 30, 30)
 
 
 # --- Protection ------------------------------------------------------------------------------------------------------
