@@ -79,7 +79,9 @@ import Testing
         let other = try fixture.token([Right(.content("movie-2"), mode: .both)])
         #expect(try await send(Self.report(), token: other).failure == .entitlement(.contentNotCovered))
         #expect(await fixture.challenge(token: nil).failure == .tokenMissing)
-        #expect(await fixture.challenge(token: Array("nothing".utf8)).failure == .entitlement(.tokenMalformed(.notThreeParts)))
+        #expect(
+            await fixture.challenge(token: Array("nothing".utf8)).failure
+                == .entitlement(.tokenMalformed(.notThreeParts)))
     }
 
     /// Behind a module the report is believed only after the module has opened the SK..R1 block.
