@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: [
-        LadderModuleError.failed(status: 7), .answerMalformed, .workerLost, .unavailable,
+        LadderModuleError.failed(status: 7), .answerMalformed, .workerLost, .unavailable, .overloaded,
     ])
     func aModuleThatDoesNotAnswerIsUnavailable(error: LadderModuleError) async throws {
         let fixture = try LicensingFixture(module: {
