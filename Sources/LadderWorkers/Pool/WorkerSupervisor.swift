@@ -95,7 +95,9 @@ final class WorkerSupervisor: @unchecked Sendable {
     /// the longest.
     private func dispatch() {
         while !queue.isEmpty, let process = roomiestProcess(), let call = queue.popFirst() {
-            if !process.send(call) { queue.putBack(call) }
+            if process.send(call) { continue }
+            // With the worker that turned out to be gone, the last reason to go on may have gone too.
+            if phase == .stopped { end(call, with: .failure(.unavailable)) } else { queue.putBack(call) }
         }
         statistics.queueHas(queue.count)
         watchQueue()
