@@ -5,6 +5,8 @@ import socket
 import time
 from dataclasses import dataclass, field
 
+from licence_client import Answer
+
 TIMEOUT_SECONDS = 20.0
 STATUS_LINE = re.compile(rb"HTTP/1\.1 ([1-5][0-9][0-9]) [\x20-\x7e]*")
 FIELD_LINE = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([\x20-\x7e\t]*)")
@@ -96,3 +98,8 @@ def parse(received: bytes, ended: bool, head_at: tuple[int, ...] = ()) -> Conver
         responses.append(Response(response.status, fields, after[:length]))
         received = after[length:]
     return Conversation(responses, received, ended)
+
+
+def as_answer(response: Response) -> Answer:
+    """The response as the client of licences has it."""
+    return Answer(response.status, response.fields, response.body)
