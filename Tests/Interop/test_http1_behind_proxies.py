@@ -1,7 +1,8 @@
 """The corpus of HTTP/1.1 through nginx and HAProxy: no request is read differently by the proxy and by the daemon.
 
-The proxy says which answers of the daemon it has forwarded; the daemon says how many requests it has answered. A body that
-ended elsewhere for the daemon would make these numbers differ, or give the next client an answer that is not its own.
+The proxy says which answers of the daemon it has forwarded; the daemon says how many requests it has answered. A body
+that ended elsewhere for the daemon would make these numbers differ, or give the next client an answer that is not its
+own.
 """
 
 import shutil
