@@ -169,12 +169,13 @@ def random_statements(randomness: random.Random) -> Statements:
     """Any kind of device, more often than not one that can do much."""
     names = tuple(CAPABILITIES)
     some = tuple(randomness.sample(names, randomness.randrange(len(names) + 1)))
+    without_2 = tuple(name for name in names if name != "offline-key-2")
     version = tuple(randomness.randrange(256) for _ in range(3))
     has_playback = randomness.random() < 0.7
     return Statements(
         version=randomness.choice([1, 2, 3]),
-        capabilities=randomness.choice([names, names, some, some, None]),
-        level=randomness.choice([None, None, *LEVELS, "encrypted", f"{UNKNOWN_LEVEL:016x}"]),
+        capabilities=randomness.choice([names, names, without_2, without_2, some, None]),
+        level=randomness.choice([None, None, None, "main", *LEVELS, "encrypted", f"{UNKNOWN_LEVEL:016x}"]),
         deny_list_version=randomness.choice([None, None, None, 0, 1, 30, 31]),
         playback_state=randomness.choice(list(PLAYBACK_STATES)) if has_playback else None,
         session_id=randomness.choice([None, randomness.getrandbits(64)]) if has_playback else None,
