@@ -13,14 +13,15 @@ final class TestServer {
     let observer = TestObserver()
     let address: SocketAddress
 
-    init(loopCount: Int = 1, change: (inout HTTPLimits) -> Void = { _ in }) throws {
+    init(loopCount: Int = 1, offersHTTP2: Bool = false, change: (inout HTTPLimits) -> Void = { _ in }) throws {
         var limits = HTTPLimits()
         change(&limits)
         group = try EventLoopGroup(count: loopCount, clock: clock)
         server = HTTPServer(group: group, observer: observer, wallClock: { 784_111_777 })
         address = try server.listen(
             HTTPListenerSettings(
-                name: "test", address: .internet(.v4(0x7f00_0001), port: 0), limits: limits, handler: handler))
+                name: "test", address: .internet(.v4(0x7f00_0001), port: 0), limits: limits, handler: handler,
+                offersHTTP2: offersHTTP2))
     }
 
     deinit {
