@@ -238,6 +238,8 @@ package struct HTTP1Connection: Sendable {
         case .chunked:
             state = .chunkedBody(head, ChunkedBodyDecoder(limits: limits))
             return try startBody(head, hasBodyBytes, bytes, &position)
+        case .stream:
+            preconditionFailure("the head of another protocol version")
         }
     }
 

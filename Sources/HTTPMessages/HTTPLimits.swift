@@ -1,7 +1,8 @@
 /// Every limit and deadline of an HTTP connection.
 ///
-/// Pipelined requests are not refused and not limited in number: one is in flight, and what follows it stays in the kernel's
-/// buffer until it has been answered.
+/// Over HTTP/2 a head is its fields with 32 bytes for each (RFC 9113 section 6.5.2), a refusal ends the stream alone, and the last
+/// request of a connection is followed by GOAWAY. Pipelined requests of HTTP/1.1 are not refused and not limited in number: one is
+/// in flight, and what follows it stays in the kernel's buffer until it has been answered.
 package struct HTTPLimits: Equatable, Sendable {
     /// The request line and all fields with their line ends, in bytes. More: 431.
     package var headSizeMaximum = 16 * 1024
@@ -39,6 +40,9 @@ package struct HTTPLimits: Equatable, Sendable {
     package var connectionsMaximum = 16 * 1024
     /// Connections of one listener from one IP address. More are closed as soon as they are accepted.
     package var connectionsPerAddressMaximum = 1024
+
+    /// What only HTTP/2 needs.
+    package var http2 = HTTP2Limits()
 
     /// The defaults.
     package init() {}
