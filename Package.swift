@@ -31,6 +31,7 @@ var targets: [Target] = [
     // Floor 0: C headers, module maps and static inline wrappers of macros.
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
     // Floor 1
@@ -52,7 +53,7 @@ var targets: [Target] = [
     // Floor 4
     module(
         "Licensing", ["ByteCoding", "Telemetry", "KeyCrypto", "EventLoops", "FairPlay", "Entitlements", "ContentKeys"]),
-    module("HTTPServing", ["ByteCoding", "Telemetry", "POSIXSockets", "EventLoops", "HTTPMessages"]),
+    module("HTTPServing", ["CNghttp2", "ByteCoding", "Telemetry", "POSIXSockets", "EventLoops", "HTTPMessages"]),
     module("StorageSQLite", ["CSQLite", "ByteCoding", "KeyCrypto", "ContentKeys"]),
 
     // Floor 5

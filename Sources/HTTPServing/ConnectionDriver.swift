@@ -66,7 +66,7 @@ enum ApplicationProtocol: String, Sendable {
     func makeDriver(for listener: ListenerState) -> any ConnectionDriver {
         switch self {
         case .http1: HTTP1Driver(limits: listener.limits)
-        case .http2: preconditionFailure("HTTP/2 is chosen only where a listener offers it")
+        case .http2: HTTP2Driver(limits: listener.limits)
         }
     }
 }

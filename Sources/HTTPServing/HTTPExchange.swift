@@ -2,7 +2,7 @@ import EventLoops
 import HTTPMessages
 
 /// A request that is being answered, as the observer will hear of it.
-struct HTTPExchange {
+struct HTTPExchange: Equatable {
     let method: HTTPMethod
     /// When its last byte had arrived.
     let startedAt: LoopInstant

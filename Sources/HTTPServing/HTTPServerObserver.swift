@@ -14,8 +14,11 @@ package protocol HTTPServerObserver: Sendable {
     /// A request was answered: the time runs from its last byte's arrival to the response's hand-over to the kernel.
     func requestFinished(_ peer: HTTPPeer, method: HTTPMethod, status: HTTPStatus, after duration: Duration)
 
-    /// Input that never became a request was answered.
+    /// Input that never became a request was answered, or over HTTP/2 only dropped.
     func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem)
+
+    /// A connection of HTTP/2 ends, because its client sent too much of what is no request.
+    func connectionAbused(_ peer: HTTPPeer, _ abuse: HTTP2Abuse)
 }
 
 /// Why a connection was not served at all.
@@ -36,6 +39,7 @@ extension HTTPServerObserver {
         _ peer: HTTPPeer, method: HTTPMethod, status: HTTPStatus, after duration: Duration
     ) {}
     package func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem) {}
+    package func connectionAbused(_ peer: HTTPPeer, _ abuse: HTTP2Abuse) {}
 }
 
 /// An observer that looks away.

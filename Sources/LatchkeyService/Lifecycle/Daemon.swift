@@ -110,8 +110,10 @@ package final class Daemon: Sendable {
     private func listen(
         _ name: String, on address: SocketAddress, _ loaded: LoadedConfiguration, _ handler: any HTTPHandler
     ) throws(DaemonError) {
+        // Without TLS nobody negotiates: a client that knows of HTTP/2 may begin with it, if it is on this machine.
         let settings = HTTPListenerSettings(
-            name: name, address: address, limits: loaded.configuration.limits.http, handler: handler)
+            name: name, address: address, limits: loaded.configuration.limits.http, handler: handler,
+            offersHTTP2: address.isLoopback)
         do throws(HTTPServerError) {
             let bound = try server.listen(settings)
             logger.info("listening", [.string("listener", name), .string("address", bound.description)])
