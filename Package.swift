@@ -30,6 +30,7 @@ func tests(of name: String, _ dependencies: [Target.Dependency] = []) -> Target 
 var targets: [Target] = [
     // Floor 0: C headers, module maps and static inline wrappers of macros.
     .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "CLadder"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -55,13 +56,16 @@ var targets: [Target] = [
         "Licensing", ["ByteCoding", "Telemetry", "KeyCrypto", "EventLoops", "FairPlay", "Entitlements", "ContentKeys"]),
     module("HTTPServing", ["CNghttp2", "ByteCoding", "Telemetry", "POSIXSockets", "EventLoops", "HTTPMessages"]),
     module("StorageSQLite", ["CSQLite", "ByteCoding", "KeyCrypto", "ContentKeys"]),
+    module(
+        "LadderWorkers",
+        ["CLadder", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay"]),
 
     // Floor 5
     module(
         "LatchkeyService",
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "HTTPMessages",
-            "Entitlements", "ContentKeys", "Licensing", "HTTPServing", "StorageSQLite",
+            "Entitlements", "ContentKeys", "Licensing", "HTTPServing", "StorageSQLite", "LadderWorkers",
         ]),
 
     // Floor 6
@@ -96,6 +100,9 @@ var targets: [Target] = [
         ]),
     tests(of: "HTTPServing", ["POSIXSockets", "EventLoops", "HTTPMessages", "Telemetry"]),
     tests(of: "StorageSQLite", ["ByteCoding", "KeyCrypto", "ContentKeys"]),
+    tests(
+        of: "LadderWorkers",
+        ["ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "DeviceSimulation", "latchkeyd"]),
     tests(
         of: "LatchkeyService",
         [

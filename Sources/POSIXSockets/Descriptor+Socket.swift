@@ -23,6 +23,15 @@ extension Descriptor {
         guard result == 0 else { throw .failed(.setsockopt, errno: errno) }
     }
 
+    /// Whether a number is an open stream socket.
+    static func isStreamSocket(_ number: Int32) -> Bool {
+        var type: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        // Safe: the pointer and the size belong to the same local variable.
+        let result = unsafe getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &size)
+        return result == 0 && type == Int32(SOCK_STREAM.rawValue)
+    }
+
     /// The address that a socket is bound to.
     borrowing func localAddress() throws(SocketError) -> SocketAddress {
         let number = self.number
@@ -32,5 +41,38 @@ extension Descriptor {
         _ = try result.get(.getsockname)
         guard let address else { throw .failed(.getsockname, errno: EAFNOSUPPORT) }
         return address
+    }
+
+    /// Reads what is there into `buffer` from `offset` on, at most to its end; waits for it where the descriptor is a blocking one.
+    ///
+    /// There must be room: reading nothing looks like the end of input.
+    borrowing func receive(into buffer: inout [UInt8], from offset: Int) -> ReadOutcome {
+        precondition(offset >= 0 && offset < buffer.count, "a read needs room")
+        let number = self.number
+        // Safe: the kernel writes at most to the end of storage that is borrowed for the call.
+        let result = unsafe buffer.withUnsafeMutableBytes { bytes in
+            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[offset...])
+            return interruptible { unsafe Glibc.recv(number, room.baseAddress, room.count, 0) }
+        }
+        switch result {
+        case .value(0): return .endOfInput
+        case .value(let count): return .bytes(count)
+        case .failure(EAGAIN): return .wouldBlock
+        case .failure(let errno): return .failed(errno: errno)
+        }
+    }
+
+    /// Writes as much as the kernel takes now; never raises SIGPIPE. `bytes` must not be empty.
+    borrowing func send(_ bytes: Span<UInt8>) -> WriteOutcome {
+        let number = self.number
+        // Safe: the kernel only reads `count` bytes of storage that is borrowed for the call.
+        let result = unsafe bytes.withUnsafeBufferPointer { bytes in
+            interruptible { unsafe Glibc.send(number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
+        }
+        switch result {
+        case .value(let count): return .written(count)
+        case .failure(EAGAIN): return .wouldBlock
+        case .failure(let errno): return .failed(errno: errno)
+        }
     }
 }

@@ -8,6 +8,15 @@ package enum SystemCall: String, Sendable {
     case eventCounter = "eventfd"
     case processControl = "prctl"
     case openNull = "open"
+    case socketPair = "socketpair"
+    case changeFolder = "chdir"
+    case fileControl = "fcntl"
+    case spawn = "posix_spawn"
+    case processDescriptor = "pidfd_open"
+    case becomeUser = "setresuid"
+    case dropCapabilities = "capset"
+    case limit = "setrlimit"
+    case filter = "seccomp"
 }
 
 /// Why a descriptor or socket could not be made or used.

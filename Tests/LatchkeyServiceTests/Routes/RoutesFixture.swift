@@ -55,6 +55,7 @@ final class RoutesFixture: Sendable {
         let refusals = Refusals(logger: logger, clock: clock)
         publicRoutes = PublicRoutes(
             license: LicenseEndpoint(issuer: issuer, metrics: metrics, logger: logger, clock: clock),
+            challenge: ChallengeEndpoint(issuer: issuer, refusals: refusals, clock: clock),
             certificate: try CertificateEndpoint(credentials, crypto: CryptoContext()), health: health,
             requestIDs: requestIDs, refusals: refusals)
         adminRoutes = AdminRoutes(
