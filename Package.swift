@@ -52,7 +52,9 @@ var targets: [Target] = [
     // Floor 4
     module(
         "Licensing", ["ByteCoding", "Telemetry", "KeyCrypto", "EventLoops", "FairPlay", "Entitlements", "ContentKeys"]),
-    module("HTTPServing", ["ByteCoding", "Telemetry", "POSIXSockets", "EventLoops", "HTTPMessages"]),
+    module(
+        "HTTPServing",
+        ["COpenSSL", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "HTTPMessages"]),
     module("StorageSQLite", ["CSQLite", "ByteCoding", "KeyCrypto", "ContentKeys"]),
 
     // Floor 5
@@ -93,7 +95,8 @@ var targets: [Target] = [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "DeviceSimulation",
             "Entitlements", "ContentKeys",
         ]),
-    tests(of: "HTTPServing", ["POSIXSockets", "EventLoops", "HTTPMessages", "Telemetry"]),
+    tests(
+        of: "HTTPServing", ["COpenSSL", "KeyCrypto", "POSIXSockets", "EventLoops", "HTTPMessages", "Telemetry"]),
     tests(of: "StorageSQLite", ["ByteCoding", "KeyCrypto", "ContentKeys"]),
     tests(
         of: "LatchkeyService",

@@ -33,11 +33,15 @@ package struct ConnectedSocket: ~Copyable, Sendable {
 
     /// Reads what is there into the front of `buffer`, at most its whole size. `buffer` must not be empty.
     package borrowing func read(into buffer: inout [UInt8]) -> ReadOutcome {
+        receive(into: &buffer, flags: 0)
+    }
+
+    private borrowing func receive(into buffer: inout [UInt8], flags: Int32) -> ReadOutcome {
         precondition(!buffer.isEmpty, "reading into an empty buffer looks like the end of input")
         let number = descriptor.number
         // Safe: the kernel writes at most `count` bytes into storage that is borrowed for the call.
         let result = unsafe buffer.withUnsafeMutableBytes { bytes in
-            interruptible { unsafe Glibc.recv(number, bytes.baseAddress, bytes.count, 0) }
+            interruptible { unsafe Glibc.recv(number, bytes.baseAddress, bytes.count, flags) }
         }
         switch result {
         case .value(0): return .endOfInput
@@ -45,6 +49,17 @@ package struct ConnectedSocket: ~Copyable, Sendable {
         case .failure(EAGAIN): return .wouldBlock
         case .failure(let errno): return .failed(errno: errno)
         }
+    }
+
+    /// Reads like `read`, and leaves the bytes there to be read again.
+    package borrowing func peek(into buffer: inout [UInt8]) -> ReadOutcome {
+        receive(into: &buffer, flags: Int32(truncatingIfNeeded: MSG_PEEK))
+    }
+
+    /// Drops so many bytes, which `peek` has seen.
+    package borrowing func skip(_ count: Int) {
+        var rest = [UInt8](repeating: 0, count: count)
+        while !rest.isEmpty, case .bytes(let size) = read(into: &rest) { rest.removeLast(size) }
     }
 
     /// Writes as much as the kernel takes now; never raises SIGPIPE. `bytes` must not be empty.
