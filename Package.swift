@@ -54,7 +54,12 @@ var targets: [Target] = [
     // Floor 4
     module(
         "Licensing", ["ByteCoding", "Telemetry", "KeyCrypto", "EventLoops", "FairPlay", "Entitlements", "ContentKeys"]),
-    module("HTTPServing", ["CNghttp2", "ByteCoding", "Telemetry", "POSIXSockets", "EventLoops", "HTTPMessages"]),
+    module(
+        "HTTPServing",
+        [
+            "COpenSSL", "CNghttp2", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops",
+            "HTTPMessages",
+        ]),
     module("StorageSQLite", ["CSQLite", "ByteCoding", "KeyCrypto", "ContentKeys"]),
     module(
         "LadderWorkers",
@@ -98,7 +103,9 @@ var targets: [Target] = [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "DeviceSimulation",
             "Entitlements", "ContentKeys",
         ]),
-    tests(of: "HTTPServing", ["POSIXSockets", "EventLoops", "HTTPMessages", "Telemetry"]),
+    tests(
+        of: "HTTPServing",
+        ["COpenSSL", "CNghttp2", "KeyCrypto", "POSIXSockets", "EventLoops", "HTTPMessages", "Telemetry"]),
     tests(of: "StorageSQLite", ["ByteCoding", "KeyCrypto", "ContentKeys"]),
     tests(
         of: "LadderWorkers",

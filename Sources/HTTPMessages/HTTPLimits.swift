@@ -17,6 +17,8 @@ package struct HTTPLimits: Equatable, Sendable {
     /// The trailer section of a chunked body, in bytes; it is checked and ignored. More: 431.
     package var trailerSizeMaximum = 4 * 1024
 
+    /// From the beginning of a connection to the end of its TLS handshake (and of the PROXY header before it). Longer: a reset.
+    package var handshakeDeadline: Duration = .seconds(10)
     /// From the first byte of a head to its last. Longer: 408.
     package var headDeadline: Duration = .seconds(5)
     /// From the end of the head to the end of the body. Longer: 408.

@@ -23,7 +23,9 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
 
     private var transport: Transport
     private var registration: RegistrationID?
-    private var driver: any ConnectionDriver
+    private var stage = Stage.serving
+    /// Not there before the protocol is known.
+    private var driver: (any ConnectionDriver)?
     private var deadline = ConnectionDeadline()
     /// How many bytes were dropped since the connection began to linger; `nil` before.
     private var lingerSize: Int?
@@ -49,7 +51,6 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         self.closed = closed
         openedAt = loop.now
         transport = Transport(socket)
-        driver = Self.firstDriver(of: listener)
         listener.connectionObjects.add(1, ordering: .relaxed)
     }
 
@@ -57,9 +58,10 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         listener.connectionObjects.subtract(1, ordering: .relaxed)
     }
 
-    private static func firstDriver(of listener: ListenerState) -> any ConnectionDriver {
-        if listener.settings.offersHTTP2 { return PriorKnowledgeDriver(limits: listener.limits) }
-        return ApplicationProtocol.http1.makeDriver(for: listener)
+    /// What the bytes of the connection are.
+    private enum Stage {
+        case handshake
+        case serving
     }
 
     /// Begins to read.
@@ -71,13 +73,32 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         } catch {
             return close(reset: true)
         }
+        if let slot = listener.settings.tls { startTLS(slot.current) } else { startPlain() }
+    }
+
+    private func startTLS(_ context: TLSContext) {
+        guard transport.startTLS(context) else { return close(reset: true) }
+        stage = .handshake
+        setDeadline(openedAt + listener.limits.handshakeDeadline)
+    }
+
+    private func startPlain() {
+        let offersBoth = listener.settings.offersHTTP2
+        start(
+            offersBoth
+                ? PriorKnowledgeDriver(limits: listener.limits) : ApplicationProtocol.http1.makeDriver(for: listener))
+    }
+
+    private func start(_ driver: any ConnectionDriver) {
+        stage = .serving
+        self.driver = driver
         driver.started(on: self)
     }
 
     /// Lets the requests in flight finish, then closes.
     func drain() {
         guard isOpen, !isLingering else { return }
-        driver.drain(on: self)
+        driver?.drain(on: self)
     }
 
     /// Closes at once.
@@ -91,15 +112,19 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         if !readiness.isDisjoint(with: [.failed, .hungUp]) { return close(reset: false) }
         if readiness.contains(.peerClosed) { peerHasEnded = true }
         if !readiness.isDisjoint(with: [.readable, .peerClosed]) { mayHaveInput = true }
-        if readiness.contains(.writable) && isCongested { writeUnsent() }
-        if isOpen { readOnce() }
+        if readiness.contains(.writable) {
+            if transport.readWaitsForRoom { mayHaveInput = true }
+            if isCongested { writeUnsent() }
+        }
+        if isOpen { proceed() }
     }
 
     func resume(on loop: LoopContext) {
         isResumeScheduled = false
         guard isOpen else { return }
-        if !isLingering { driver.resumed(on: self) }
-        if isOpen { readOnce() }
+        if isCongested { writeUnsent() }
+        if isOpen && !isLingering { driver?.resumed(on: self) }
+        if isOpen { proceed() }
     }
 
     func loopStops(_ loop: LoopContext) {
@@ -108,7 +133,43 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
 
     private func deadlinePassed() {
         guard isOpen else { return }
-        if isLingering { close(reset: true) } else { driver.deadlinePassed(on: self) }
+        switch stage {
+        case .handshake: failHandshake(.timeout)
+        case .serving where isLingering: close(reset: true)
+        case .serving: driver?.deadlinePassed(on: self)
+        }
+    }
+
+    private func proceed() {
+        switch stage {
+        case .handshake: shakeHands()
+        case .serving: readOnce()
+        }
+    }
+
+    // MARK: TLS
+
+    private func shakeHands() {
+        switch transport.handshake() {
+        case .done: finishHandshake()
+        case .wouldBlock: break
+        case .failed(let reason): failHandshake(reason)
+        }
+    }
+
+    private func finishHandshake() {
+        peer.tls = transport.tlsFacts
+        listener.observer.handshakeFinished(peer, after: loop.now - openedAt)
+        start((transport.applicationProtocol ?? .http1).makeDriver(for: listener))
+        // What came with the end of the handshake is in OpenSSL's hands already.
+        mayHaveInput = true
+        if isOpen { readOnce() }
+    }
+
+    private func failHandshake(_ reason: TLSHandshakeFailure) {
+        listener.observer.handshakeFailed(peer, because: reason)
+        // OpenSSL has sent its alert, if there was something to say.
+        close(reset: reason == .timeout)
     }
 
     // MARK: Reading
@@ -127,13 +188,13 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         case .endOfInput:
             mayHaveInput = false
             inputHasEnded = true
-            if !isLingering { driver.inputEnded(on: self) } else if !isCongested { close(reset: false) }
+            if !isLingering { driver?.inputEnded(on: self) } else if !isCongested { close(reset: false) }
         case .failed:
             close(reset: false)
         }
     }
 
-    private var isReading: Bool { isLingering || driver.isReading }
+    private var isReading: Bool { isLingering || driver?.isReading == true }
 
     private func take(_ count: Int) {
         if let lingerSize {
@@ -147,7 +208,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     /// Lends the driver what was read. The shared buffer is not held beyond this, or the next read would have to copy it.
     private func passOn(_ count: Int) {
         let input = services.input
-        driver.received(input.span.extracting(first: count), on: self)
+        driver?.received(input.span.extracting(first: count), on: self)
     }
 
     // MARK: Writing
@@ -171,15 +232,17 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     private func keepUnsent(from position: Int) {
         // A copy with storage of its own: the shared buffer serves the next connection.
         unsent = Array(services.output[position...])[...]
+        if position > 0 { requestResume() }
     }
 
     private func writeUnsent() {
         switch transport.write(unsent.span) {
         case .written(let count):
             unsent.removeFirst(count)
-            guard unsent.isEmpty else { return }
+            // No edge announces room that is still there.
+            guard unsent.isEmpty else { return requestResume() }
             unsent = []
-            if isLingering { finishLinger() } else { driver.outputDrained(on: self) }
+            if isLingering { finishLinger() } else { driver?.outputDrained(on: self) }
         case .wouldBlock: break
         case .failed: close(reset: false)
         }
@@ -220,7 +283,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     }
 
     private func reportClosed() {
-        driver.closed()
+        driver?.closed()
         listener.release(peer.address.ip)
         listener.observer.connectionClosed(peer, after: loop.now - openedAt)
         closed(self)
@@ -242,8 +305,8 @@ extension HTTPConnection {
     /// Hands the connection to the driver of this protocol, with what was read already: what chose the protocol must forget it.
     @discardableResult
     func speak(_ chosen: ApplicationProtocol, beginningWith bytes: Span<UInt8>) -> any ConnectionDriver {
-        driver = chosen.makeDriver(for: listener)
-        driver.started(on: self)
+        let driver = chosen.makeDriver(for: listener)
+        start(driver)
         if isOpen && !bytes.isEmpty { driver.received(bytes, on: self) }
         return driver
     }
@@ -293,12 +356,12 @@ extension HTTPConnection {
         let request = HTTPRequest(head: head, body: body, peer: peer)
         switch listener.settings.handler.answer(request, on: loop) {
         case .now(let response):
-            driver.respond(response, to: stream, on: self)
+            driver?.respond(response, to: stream, on: self)
         case .later(let work):
             let loop = loop
             loop.spawn { [self] in
                 let response = await work(loop)
-                if isOpen && !isLingering { driver.respond(response, to: stream, on: self) }
+                if isOpen && !isLingering { driver?.respond(response, to: stream, on: self) }
             }
         }
     }

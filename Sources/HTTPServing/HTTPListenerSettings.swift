@@ -1,5 +1,6 @@
 package import HTTPMessages
 package import POSIXSockets
+import Synchronization
 
 /// One address that a server listens on, and what happens there.
 package struct HTTPListenerSettings: Sendable {
@@ -11,15 +12,33 @@ package struct HTTPListenerSettings: Sendable {
     package let handler: any HTTPHandler
     /// Whether HTTP/2 is spoken: by ALPN over TLS, with prior knowledge otherwise.
     package let offersHTTP2: Bool
+    /// How TLS is spoken; `nil` for plain HTTP.
+    package let tls: TLSContextSlot?
 
     package init(
         name: String, address: SocketAddress, limits: HTTPLimits = HTTPLimits(), handler: any HTTPHandler,
-        offersHTTP2: Bool = false
+        offersHTTP2: Bool = false, tls: TLSContextSlot? = nil
     ) {
         self.name = name
         self.address = address
         self.limits = limits
         self.handler = handler
         self.offersHTTP2 = offersHTTP2
+        self.tls = tls
+    }
+}
+
+/// Where a listener finds the context for its next connection, so that a reload can put another one there.
+package final class TLSContextSlot: Sendable {
+    private let context: Mutex<TLSContext>
+
+    package init(_ context: TLSContext) {
+        self.context = Mutex(context)
+    }
+
+    /// The context of connections that begin now. Those that began earlier keep theirs.
+    package var current: TLSContext {
+        get { context.withLock { $0 } }
+        set { context.withLock { $0 = newValue } }
     }
 }

@@ -11,6 +11,12 @@ package protocol HTTPServerObserver: Sendable {
     /// A connection was closed as soon as it was accepted.
     func connectionRefused(_ peer: HTTPPeer?, because reason: HTTPConnectionRefusal)
 
+    /// A TLS handshake succeeded, after this time since the connection was accepted; `peer.tls` tells more.
+    func handshakeFinished(_ peer: HTTPPeer, after duration: Duration)
+
+    /// A TLS handshake did not succeed; the connection closes.
+    func handshakeFailed(_ peer: HTTPPeer, because reason: TLSHandshakeFailure)
+
     /// A request was answered: the time runs from its last byte's arrival to the response's hand-over to the kernel.
     func requestFinished(_ peer: HTTPPeer, method: HTTPMethod, status: HTTPStatus, after duration: Duration)
 
@@ -35,6 +41,8 @@ extension HTTPServerObserver {
     package func connectionOpened(_ peer: HTTPPeer) {}
     package func connectionClosed(_ peer: HTTPPeer, after duration: Duration) {}
     package func connectionRefused(_ peer: HTTPPeer?, because reason: HTTPConnectionRefusal) {}
+    package func handshakeFinished(_ peer: HTTPPeer, after duration: Duration) {}
+    package func handshakeFailed(_ peer: HTTPPeer, because reason: TLSHandshakeFailure) {}
     package func requestFinished(
         _ peer: HTTPPeer, method: HTTPMethod, status: HTTPStatus, after duration: Duration
     ) {}

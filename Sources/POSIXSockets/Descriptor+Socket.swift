@@ -46,13 +46,13 @@ extension Descriptor {
     /// Reads what is there into `buffer` from `offset` on, at most to its end; waits for it where the descriptor is a blocking one.
     ///
     /// There must be room: reading nothing looks like the end of input.
-    borrowing func receive(into buffer: inout [UInt8], from offset: Int) -> ReadOutcome {
+    borrowing func receive(into buffer: inout [UInt8], from offset: Int, flags: Int32 = 0) -> ReadOutcome {
         precondition(offset >= 0 && offset < buffer.count, "a read needs room")
         let number = self.number
         // Safe: the kernel writes at most to the end of storage that is borrowed for the call.
         let result = unsafe buffer.withUnsafeMutableBytes { bytes in
             let room = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[offset...])
-            return interruptible { unsafe Glibc.recv(number, room.baseAddress, room.count, 0) }
+            return interruptible { unsafe Glibc.recv(number, room.baseAddress, room.count, flags) }
         }
         switch result {
         case .value(0): return .endOfInput

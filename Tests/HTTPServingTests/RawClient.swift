@@ -7,7 +7,7 @@ struct NotConnected: Error {}
 
 /// A blocking client that sends and reads bytes as they are. Nothing it does takes longer than ten seconds.
 final class RawClient {
-    private let descriptor: Int32
+    let descriptor: Int32
 
     /// Connects, from another loopback address if one is given, with a small receive buffer if asked for.
     init(_ server: SocketAddress, from source: UInt32? = nil, receiveBufferSize: Int32? = nil) throws {
@@ -97,5 +97,19 @@ final class RawClient {
                 unsafe body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
+    }
+}
+
+/// How many descriptors of this process are sockets on this server's port: its listeners, and its ends of the connections.
+func descriptorCount(of server: SocketAddress) -> Int {
+    (0..<4096).count { descriptor in
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe getsockname(Int32(descriptor), $0, &length)
+            }
+        }
+        return result == 0 && address.sin_family == AF_INET && UInt16(bigEndian: address.sin_port) == server.port
     }
 }

@@ -12,8 +12,13 @@ final class TestServer {
     let handler = TestHandler()
     let observer = TestObserver()
     let address: SocketAddress
+    let tlsSlot: TLSContextSlot?
 
-    init(loopCount: Int = 1, offersHTTP2: Bool = false, change: (inout HTTPLimits) -> Void = { _ in }) throws {
+    init(
+        loopCount: Int = 1, offersHTTP2: Bool = false, tls: TLSContext? = nil,
+        change: (inout HTTPLimits) -> Void = { _ in }
+    ) throws {
+        tlsSlot = tls.map(TLSContextSlot.init)
         var limits = HTTPLimits()
         change(&limits)
         group = try EventLoopGroup(count: loopCount, clock: clock)
@@ -21,7 +26,7 @@ final class TestServer {
         address = try server.listen(
             HTTPListenerSettings(
                 name: "test", address: .internet(.v4(0x7f00_0001), port: 0), limits: limits, handler: handler,
-                offersHTTP2: offersHTTP2))
+                offersHTTP2: offersHTTP2, tls: tlsSlot))
     }
 
     deinit {
@@ -31,6 +36,10 @@ final class TestServer {
     }
 
     func connect(from source: UInt32? = nil) throws -> RawClient { try RawClient(address, from: source) }
+
+    func connectTLS(_ options: TLSClientOptions = TLSClientOptions(), from source: UInt32? = nil) throws -> TLSClient {
+        try TLSClient(try connect(from: source), options)
+    }
 
     /// Moves the clock, once the loops have done what belongs before, and lets every loop act on it.
     func advance(by duration: Duration) {
@@ -90,6 +99,8 @@ final class TestObserver: HTTPServerObserver {
     let refusedConnections = Log<HTTPConnectionRefusal>()
     let finished = Log<String>()
     let problems = Log<HTTPProblem>()
+    let handshakes = Log<TLSFacts?>()
+    let failedHandshakes = Log<TLSHandshakeFailure>()
 
     func connectionOpened(_ peer: HTTPPeer) { openCount.update { $0 += 1 } }
     func connectionClosed(_ peer: HTTPPeer, after duration: Duration) { openCount.update { $0 -= 1 } }
@@ -99,6 +110,8 @@ final class TestObserver: HTTPServerObserver {
     func requestFinished(_ peer: HTTPPeer, method: HTTPMethod, status: HTTPStatus, after duration: Duration) {
         finished.append("\(method.rawValue) \(status.code) \(peer.listener) \(peer.isLoopback)")
     }
+    func handshakeFinished(_ peer: HTTPPeer, after duration: Duration) { handshakes.append(peer.tls) }
+    func handshakeFailed(_ peer: HTTPPeer, because reason: TLSHandshakeFailure) { failedHandshakes.append(reason) }
     func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem) { problems.append(problem) }
 }
 
