@@ -40,11 +40,12 @@ extension HTTP2Session {
     }
 
     func received(_ data: Span<UInt8>, on id: Int32) {
-        guard let stream = streams[id], case .body = stream.phase else { return giveBack(data.count) }
+        guard let stream = streams[id] else { return giveBack(data.count) }
+        guard case .body = stream.phase else { return drop(data.count, of: stream) }
         // A declared length was compared with the limit before, and nghttp2 compares it with what comes.
         guard stream.body.count + data.count <= limits.bodySizeMaximum else {
-            giveBack(data.count)
-            return refuse(stream, .bodyTooLarge)
+            refuse(stream, .bodyTooLarge)
+            return drop(data.count, of: stream)
         }
         // The bytes are borrowed for the call.
         unsafe data.withUnsafeBufferPointer { unsafe stream.body.append(contentsOf: $0) }
@@ -64,13 +65,18 @@ extension HTTP2Session {
         if case .noticed = drain { finishDrain() }
     }
 
-    /// The last frame of a response was written. A client that is still sending its request is told to stop (RFC 9113 section 8.1).
+    /// The last frame of a response was written.
+    ///
+    /// A client that is still sending its request could be told at once to stop (RFC 9113 section 8.1). But curl then forgets the
+    /// response, so it may go on for a while.
     func sentEnd(on id: Int32) {
         floodGuard.answered()
         guard let stream = streams[id] else { return }
         if let exchange = stream.exchange { events.append(.finished(exchange)) }
         stream.exchange = nil
-        if !stream.requestHasEnded { reset(id, .noError) }
+        if stream.requestHasEnded { return }
+        stream.phase = .lingering(since: now)
+        stopIfEnoughWasDropped(stream)
     }
 
     func sentData() {

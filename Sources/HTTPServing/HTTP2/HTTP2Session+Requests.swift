@@ -57,7 +57,10 @@ extension HTTP2Session {
 
     /// Has a problem answered; what is malformed is reset (RFC 9113 section 8.1.1).
     func refuse(_ stream: HTTP2Stream, _ problem: HTTPProblem) {
+        let size = stream.body.count
         releaseBody(of: stream)
+        // What it has sent stays within the window of its stream otherwise, and it could not send the rest.
+        if size > 0 { unsafe nghttp2_session_consume_stream(handle, stream.id, size) }
         stream.phase = .answering
         if case .malformed = problem {
             events.append(.dropped(problem))
@@ -77,6 +80,20 @@ extension HTTP2Session {
 
     func giveBack(_ size: Int) {
         if size > 0 { unsafe nghttp2_session_consume_connection(handle, size) }
+    }
+
+    /// Takes bytes that nobody wants, and lets the client send as many more, up to a limit.
+    func drop(_ size: Int, of stream: HTTP2Stream) {
+        stream.droppedSize += size
+        giveBack(size)
+        if stream.droppedSize <= limits.lingerSizeMaximum {
+            unsafe nghttp2_session_consume_stream(handle, stream.id, size)
+        }
+        if case .lingering = stream.phase { stopIfEnoughWasDropped(stream) }
+    }
+
+    func stopIfEnoughWasDropped(_ stream: HTTP2Stream) {
+        if stream.droppedSize > limits.lingerSizeMaximum { reset(stream.id, .noError) }
     }
 
     func reset(_ id: Int32, _ code: HTTP2ErrorCode) {

@@ -268,6 +268,7 @@ final class HTTP2Session {
             switch stream.phase {
             case .body: refuse(stream, .bodyTimeout)
             case .responding: reset(stream.id, .cancel)
+            case .lingering: reset(stream.id, .noError)
             case .head, .answering: break
             }
         }

@@ -10,6 +10,8 @@ final class HTTP2Stream {
         /// The handler has it.
         case answering
         case responding(since: LoopInstant)
+        /// The response is complete, and what the client still sends is dropped.
+        case lingering(since: LoopInstant)
     }
 
     let id: Int32
@@ -18,6 +20,8 @@ final class HTTP2Stream {
     var requestHasEnded = false
     /// What has arrived of the body; also what the connection's window is still to be given back for.
     var body: [UInt8] = []
+    /// How many bytes of a body that is not wanted were dropped.
+    var droppedSize = 0
     /// What this stream takes of the bytes that bodies may have at once.
     var reservedSize = 0
     var trailer: HTTP2TrailerReader?
@@ -57,6 +61,7 @@ final class HTTP2Stream {
         case .head, .answering: .distantFuture
         case .body(_, let start): start + limits.bodyAllowance(received: body.count)
         case .responding(let start): start + limits.writeDeadline
+        case .lingering(let start): start + limits.lingerDeadline
         }
     }
 }

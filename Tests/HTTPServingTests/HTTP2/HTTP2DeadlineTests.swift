@@ -81,7 +81,7 @@ import Testing
         script.advance(by: .seconds(2))
         #expect(script.events() == [.refuse(1, .bodyTimeout)])
         script.respond(HTTPResponse(status: .requestTimeout), to: 1)
-        #expect(script.output().map(\.type) == [1, 3])
+        #expect(script.output().map(\.type) == [1])
         // Only the stream is gone.
         script.respond(ok, to: 3)
         #expect(script.output().map(\.streamID) == [3])

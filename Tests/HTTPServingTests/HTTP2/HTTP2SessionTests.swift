@@ -90,17 +90,41 @@ import Testing
         #expect(script.events() == [.refuse(3, .bodyTooLarge)])
     }
 
-    /// The client has not finished when the response has: it is told that the rest is not wanted, which is no fault.
-    @Test func stopsAClientWhoseRequestIsAnsweredEarly() {
+    /// The client has not finished when the response has: it may send on for a while, and is then told to stop, which is no fault.
+    @Test func letsAClientGoOnThatIsAnsweredEarly() {
+        let script = HTTP2Script { $0.lingerSizeMaximum = 40_000 }
+        script.send(.request(1, "POST", more: [("content-length", "100000")], flags: HTTP2Frame.endHeaders))
+        #expect(script.events() == [.refuse(1, .bodyTooLarge)])
+        script.send(.data(1, [UInt8](repeating: 0, count: 16384), flags: 0))
+        script.respond(HTTPResponse(status: .contentTooLarge), to: 1)
+        #expect(script.output().map(\.type) == [1])
+        script.send(.data(1, [UInt8](repeating: 0, count: 16384), flags: 0))
+        script.send(.data(1, [UInt8](repeating: 0, count: 40_000 - 2 * 16384), flags: 0))
+        // The stream's window is given back.
+        #expect(script.output().contains { $0.type == 8 && $0.streamID == 1 })
+        script.send(.data(1, [0], flags: 0))
+        #expect(script.output().last == .reset(1, code: 0))
+        #expect(script.events() == [])
+    }
+
+    @Test func endsWithAClientThatIsAnsweredEarlyAndSendsTheRest() {
         let script = HTTP2Script()
         script.send(.request(1, "POST", more: [("content-length", "65537")], flags: HTTP2Frame.endHeaders))
-        #expect(script.events() == [.refuse(1, .bodyTooLarge)])
-        script.send(.data(1, [1, 2, 3], flags: 0))
         script.respond(HTTPResponse(status: .contentTooLarge), to: 1)
-        let frames = script.output()
-        #expect(frames.map(\.type) == [1, 3])
-        #expect(frames.last == .reset(1, code: 0))
-        #expect(script.events() == [])
+        #expect(script.output().map(\.type) == [1])
+        for _ in 0..<4 { script.send(.data(1, [UInt8](repeating: 0, count: 16384), flags: 0)) }
+        script.send(.data(1, [0]))
+        #expect(script.output().allSatisfy { $0.type == 8 })
+        #expect(script.session.nextDeadline == script.now + .seconds(60))
+    }
+
+    @Test func doesNotWaitLongForTheRestOfARefusedRequest() {
+        let script = HTTP2Script()
+        script.send(.request(1, "POST", more: [("content-length", "65537")], flags: HTTP2Frame.endHeaders))
+        script.respond(HTTPResponse(status: .contentTooLarge), to: 1)
+        #expect(script.output().map(\.type) == [1])
+        script.advance(by: .seconds(2))
+        #expect(script.output() == [.reset(1, code: 0)])
     }
 
     @Test func answersRequestsInAnyOrder() {
@@ -324,7 +348,8 @@ import Testing
             let script = HTTP2Script()
             for _ in 0..<Int.random(in: 1...20, using: &generator) {
                 var frame = HTTP2Frame(
-                    type: UInt8.random(in: 0...10, using: &generator),
+                    // All but GOAWAY, after which the client would be the one to end.
+                    type: [0, 1, 2, 3, 4, 5, 6, 8, 9, 10].randomElement(using: &generator) ?? 0,
                     flags: UInt8.random(in: 0...255, using: &generator),
                     stream: UInt32.random(in: 0...9, using: &generator),
                     payload: generator.bytes(count: Int.random(in: 0...40, using: &generator)))
