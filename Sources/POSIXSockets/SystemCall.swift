@@ -2,12 +2,12 @@ import Glibc
 
 /// The system calls of this module, by the name that an error message shows.
 package enum SystemCall: String, Sendable {
-    case socket, bind, listen, accept, connect, getsockname, setsockopt, send
+    case socket, bind, listen, accept, connect, getsockname, getsockopt, setsockopt, send, fcntl, chmod, flock
     case epollCreate = "epoll_create1"
     case epollControl = "epoll_ctl"
     case eventCounter = "eventfd"
     case processControl = "prctl"
-    case openNull = "open"
+    case open
 }
 
 /// Why a descriptor or socket could not be made or used.
@@ -18,6 +18,8 @@ package enum SocketError: Error, Equatable, Sendable {
     case addressUnavailable(SocketAddress)
     /// The process may not bind this address, as a rule a port below 1024.
     case addressForbidden(SocketAddress)
+    /// The path of a unix socket belongs to something that is no socket.
+    case notASocket(SocketAddress)
     /// Any other failure: the call and the `errno` that it left.
     case failed(SystemCall, errno: Int32)
 }
@@ -28,6 +30,7 @@ extension SocketError: CustomStringConvertible {
         case .addressInUse(let address): "\(address) is in use by another listener"
         case .addressUnavailable(let address): "\(address) is not an address of this machine"
         case .addressForbidden(let address): "no permission to listen on \(address)"
+        case .notASocket(let address): "\(address) names a file that is no socket"
         case .failed(let call, let errno): "\(call.rawValue) failed: \(errorText(errno)) (errno \(errno))"
         }
     }
