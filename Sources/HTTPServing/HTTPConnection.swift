@@ -34,6 +34,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
 
     /// What a partial write has left.
     private var unsent: ArraySlice<UInt8> = []
+    private var isDraining = false
     /// The kernel may have more to read: no edge announces it again.
     private(set) var mayHaveInput = false
     /// The peer has closed its side; what it sent before may still be unread.
@@ -107,12 +108,18 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         stage = .serving
         self.driver = driver
         driver.started(on: self)
+        if isOpen && isDraining { driver.drain(on: self) }
     }
 
     /// Lets the requests in flight finish, then closes.
     func drain() {
         guard isOpen, !isLingering else { return }
-        driver?.drain(on: self)
+        isDraining = true
+        guard stage == .serving else { return setDeadline(min(deadline.instant, now + listener.limits.drainPatience)) }
+        // A request may have come that no event has announced yet.
+        mayHaveInput = true
+        readOnce()
+        if isOpen && !isLingering { driver?.drain(on: self) }
     }
 
     /// Closes at once.
