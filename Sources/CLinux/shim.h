@@ -5,15 +5,17 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
-// glibc declares these two only under _GNU_SOURCE, which a module that shares its headers with Glibc's cannot set.
+// glibc declares these only under _GNU_SOURCE, which a module that shares its headers with Glibc's cannot set.
 extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
 extern int pthread_setname_np(pthread_t thread, const char *name);
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 
 // Accepts one connection as a non-blocking, close-on-exec descriptor; -1 and errno on failure.
 static inline int latchkey_accept_nonblocking(int socket, struct sockaddr *address, socklen_t *length) {
@@ -53,6 +55,14 @@ static inline int latchkey_name_this_thread(const char *name) {
 // PR_SET_DUMPABLE 0: no core file, and no ptrace or /proc/PID/mem by the same user.
 static inline int latchkey_forbid_dumps(void) {
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+// POSIX_SPAWN_SETSID: the program begins in a session of its own.
+static const int latchkey_spawn_in_new_session = 0x80;
+
+// Closes all descriptors of the program from this number on.
+static inline int latchkey_spawn_closing_from(posix_spawn_file_actions_t *actions, int from) {
+    return posix_spawn_file_actions_addclosefrom_np(actions, from);
 }
 
 #endif

@@ -4,8 +4,7 @@ package import ByteCoding
 package struct ContentKeyAttributes: Hashable, Sendable {
     package var keyID: KeyID
     package var contentID: ContentID
-    /// Nil for a key that serves every track of its content.
-    package var trackLabel: TrackLabel?
+    package var track: Track
     /// The number of the key rotation period (CPIX `ContentKeyPeriod@index`); nil where keys do not rotate.
     package var periodIndex: UInt32?
     package var scheme: EncryptionScheme
@@ -13,18 +12,31 @@ package struct ContentKeyAttributes: Hashable, Sendable {
     /// When the key was made or imported, in seconds since 1970.
     package var createdAt: Int64
 
+    // The key's own floor: what a token says can be stricter, and never laxer. Nil says nothing beyond the track's content type.
+
+    package var leastHDCP: HDCP?
+    package var leastSecurityLevel: SecurityLevel?
+
     package init(
-        keyID: KeyID, contentID: ContentID, trackLabel: TrackLabel? = nil, periodIndex: UInt32? = nil,
-        scheme: EncryptionScheme = .cbcs, state: KeyState = .live, createdAt: Int64
+        keyID: KeyID, contentID: ContentID, track: Track = .unlabelled, periodIndex: UInt32? = nil,
+        scheme: EncryptionScheme = .cbcs, state: KeyState = .live, createdAt: Int64, leastHDCP: HDCP? = nil,
+        leastSecurityLevel: SecurityLevel? = nil
     ) {
         self.keyID = keyID
         self.contentID = contentID
-        self.trackLabel = trackLabel
+        self.track = track
         self.periodIndex = periodIndex
         self.scheme = scheme
         self.state = state
         self.createdAt = createdAt
+        self.leastHDCP = leastHDCP
+        self.leastSecurityLevel = leastSecurityLevel
     }
+
+    /// The packager's label; nil for a key that serves every track of its content.
+    package var trackLabel: TrackLabel? { track.label }
+    /// The type whose policy the key has.
+    package var contentType: ContentType { track.contentType }
 }
 
 /// How the packager encrypts samples with a key. The raw values are stored, and never change.

@@ -6,7 +6,7 @@ package enum StoreError: Error, Equatable, Sendable {
 
     /// The asset id names a content that has several live keys, and nothing says which.
     case contentAmbiguous(ContentID)
-    /// Another key, or the same key for another track, already has this id.
+    /// Another key, or the same key for another track or with another floor, already has this id.
     case keyIDTaken(KeyID)
     /// The alias already names this other key.
     case aliasTaken(by: KeyID)

@@ -1,35 +1,34 @@
 package import FairPlay
 
-/// What a simulated device puts into an SPC beside the required blocks. Sizes in bytes, values as on the wire.
+/// What a simulated device puts into an SPC beside the required blocks. Sizes in bytes.
 package struct DeviceOptions: Sendable {
     package var version: SPCVersion
     /// 2 to 200 bytes in a legal SPC.
     package var assetID: [UInt8]
-    /// HU, 20 bytes; random when nil.
-    package var deviceID: [UInt8]?
+    /// HU; random when nil.
+    package var deviceID: DeviceID?
     package var transactionID: UInt64?
     package var protocolVersionsSupported: [UInt32] = [1]
     package var protocolVersionUsed: UInt32 = 1
-    package var streamingIndicator: UInt64?
+    package var streamingIndicator: StreamingIndicator?
     package var playbackState: MediaPlaybackState?
     package var capabilities: Capabilities?
-    /// The values of further known blocks, as bytes of protocol section 2.1.
-    package var deviceIdentity: [UInt8]?
-    package var deviceInfo: [UInt8]?
-    package var kextDenyListVersion: UInt32?
-    package var securityLevelReport: [UInt8]?
-    package var supportedKeyFormats: [UInt64]?
-    package var virtualMachineInfo: [UInt8]?
-    package var sync: [UInt8]?
-    package var sessionKeyBlockVideo: [UInt8]?
-    package var r2Video: [UInt8]?
+    package var deviceIdentity: DeviceIdentity?
+    package var deviceInfo: DeviceInfo?
+    package var denyListVersion: UInt32?
+    package var securityLevel: SecurityLevelStatement?
+    /// At most 64 in a legal SPC.
+    package var keyFormats: [UInt64]?
+    package var virtualMachine: VirtualMachineInfo?
+    package var sync: SyncStatement?
+    package var video: VideoStatement?
     /// Further blocks as they come.
     package var otherBlocks: [DeviceBlock] = []
     /// How many blocks with random tags and values go in beside them.
     package var unknownBlockCount = 4
     /// The tags to be asked back; nil for asset id, transaction id and all unknown blocks.
     package var returnRequest: [UInt64]?
-    /// Names the bundle of both certificates instead of the one that the session key is wrapped for.
+    /// Names the bundle of both certificates, or the other one, instead of the one that the key is wrapped for.
     package var certificateHash: CertificateHash?
     package var shufflesBlocks = true
 
@@ -37,6 +36,37 @@ package struct DeviceOptions: Sendable {
         self.version = version
         self.assetID = assetID
     }
+}
+
+/// What a device says of where the pictures go.
+package enum StreamingIndicator: Sendable, Equatable {
+    /// Its own screen: another random value in each SPC, as real devices send.
+    case local
+    case airPlay
+    case avAdapter
+    case value(UInt64)
+}
+
+/// What a device says of its security level.
+package enum SecurityLevelStatement: Sendable, Equatable {
+    case report(SecurityLevelReport)
+    /// The form of 32 bytes that a server cannot read.
+    case encrypted
+}
+
+/// What the sync block says.
+package enum SyncStatement: Sendable, Equatable {
+    /// Nothing: the 28 zero bytes of ordinary SPCs.
+    case nothing
+    case report(SyncReport)
+}
+
+/// The blocks for a second session key, which only external modules open.
+package enum VideoStatement: Sendable, Equatable {
+    /// A session key and R1 of their own, in the layout of SK..R1. What real devices put there is not known: this is for modules of our own.
+    case sealed
+    /// Bytes without a meaning. A module that nonetheless says that it used them has used the other session key and R1.
+    case opaque(LadderCall.VideoBlocks)
 }
 
 /// One TLLV block of a payload that is being made.

@@ -1,43 +1,76 @@
 package import ByteCoding
+package import FairPlay
 package import KeyCrypto
 
-/// What a device keeps of an SPC that it made, so that it can open the answer.
+/// What a device keeps of an SPC that it made, so that it can open and judge the answer.
 package final class RequestSecrets: Sendable {
-    /// The key of the SPC's payload, 16 bytes.
-    package let payloadKey: SecretBytes
+    /// What RSA wraps, 16 bytes: the key of the SPC's payload, in version 3 the master key.
+    package let wrappedKey: SharedSecret
     /// The plain SK..R1 block, 96 bytes: session key, HU, R1, integrity.
-    package let sessionBlock: SecretBytes
+    package let sessionBlock: SharedSecret
+    /// The same for video, where the device has a second session key.
+    package let videoSessionBlock: SharedSecret?
     package let antiReplaySeed: Bytes16
     /// The whole blocks that the CKC must return, in the order of the return request, each once.
     package let expectedEchoes: [[UInt8]]
+    package let abilities: DeviceAbilities
 
     /// Throws `wrongSize` for parts of other sizes.
     package init(
-        payloadKey: consuming SecretBytes, sessionBlock: consuming SecretBytes, antiReplaySeed: Bytes16,
-        expectedEchoes: [[UInt8]]
+        wrappedKey: SharedSecret, sessionBlock: SharedSecret, videoSessionBlock: SharedSecret? = nil,
+        antiReplaySeed: Bytes16, expectedEchoes: [[UInt8]], abilities: DeviceAbilities
     ) throws(CryptoError) {
-        let sizes = (payloadKey.count, sessionBlock.count)
-        guard sizes.0 == 16 else { throw .wrongSize(expected: 16, actual: sizes.0) }
-        guard sizes.1 == 96 else { throw .wrongSize(expected: 96, actual: sizes.1) }
-        self.payloadKey = payloadKey
+        let sizes = [
+            (wrappedKey.bytes.count, 16), (sessionBlock.bytes.count, 96), (videoSessionBlock?.bytes.count ?? 96, 96),
+        ]
+        for (size, expected) in sizes where size != expected {
+            throw .wrongSize(expected: expected, actual: size)
+        }
+        self.wrappedKey = wrappedKey
         self.sessionBlock = sessionBlock
+        self.videoSessionBlock = videoSessionBlock
         self.antiReplaySeed = antiReplaySeed
         self.expectedEchoes = expectedEchoes
+        self.abilities = abilities
     }
+
+    /// HU.
+    package var deviceID: DeviceID { DeviceID(sessionBlock.bytes.copy(16..<36).revealed()) }
 
     /// R1, 44 bytes.
-    package var r1: [UInt8] { sessionBlock.copy(36..<80).revealed() }
+    package var r1: [UInt8] { sessionBlock.bytes.copy(36..<80).revealed() }
 
-    /// HU, 20 bytes.
-    package var deviceID: [UInt8] { sessionBlock.copy(16..<36).revealed() }
-
-    /// The key of the CKC's payload (protocol, section 3.3).
-    func licensePayloadKey(using crypto: CryptoContext) throws(CryptoError) -> SecretBytes {
-        try crypto.deriveKey(from: antiReplaySeed, key: try crypto.sha1Key(of: sessionBlock, in: 36..<80))
+    /// The key that encrypts the payload of the SPC, 16 bytes.
+    package func payloadKey(_ version: SPCVersion, using crypto: CryptoContext) throws(CryptoError) -> SharedSecret {
+        switch version {
+        case .v1, .v2: wrappedKey
+        case .v3: try ContainerKeys(masterKey: wrappedKey, using: crypto).payload
+        }
     }
 
-    /// The content key that a CKC wraps (section 3.4).
-    func unwrapContentKey(_ wrapped: Bytes16, using crypto: CryptoContext) throws(CryptoError) -> SecretBytes {
-        try crypto.unwrapBlock(wrapped, key: sessionBlock)
+    /// The plain payload of the SPC that these secrets belong to.
+    package func decryptPayload(of envelope: SPCEnvelope, using crypto: CryptoContext) throws(CryptoError) -> [UInt8] {
+        let keys =
+            switch envelope.protection {
+            case .none(let iv): ContainerKeys(payloadKey: wrappedKey, iv: iv)
+            case .authenticated: try ContainerKeys(masterKey: wrappedKey, using: crypto)
+            }
+        return try crypto.decryptCBC(
+            envelope.message, in: envelope.payload, key: keys.payload.bytes, iv: keys.iv)
+    }
+}
+
+/// What a device said in its SPC that bounds what it can be told.
+package struct DeviceAbilities: Sendable, Equatable {
+    package var hasPlaybackState: Bool
+    /// Nil where it did not say.
+    package var capabilities: Capabilities?
+    /// Whether it sent the blocks for a second session key.
+    package var offersVideoSessionKey: Bool
+
+    package init(hasPlaybackState: Bool, capabilities: Capabilities?, offersVideoSessionKey: Bool = false) {
+        self.hasPlaybackState = hasPlaybackState
+        self.capabilities = capabilities
+        self.offersVideoSessionKey = offersVideoSessionKey
     }
 }

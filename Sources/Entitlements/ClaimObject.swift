@@ -7,13 +7,21 @@ struct ClaimObject {
     /// The most bytes that a string may have.
     static let stringSizeMaximum = 200
 
-    private let object: JSONObject
-    /// Which element of `rights` this object is; nil for the token itself.
-    private let rightIndex: Int?
+    /// Where in a token an object stands.
+    enum Place {
+        case token
+        /// An element of `rights`.
+        case right(index: Int)
+        /// A value of the `tracks` of such an element; its label is text of the token, and stays out of errors.
+        case track(rightIndex: Int)
+    }
 
-    init(_ object: JSONObject, rightIndex: Int? = nil) {
+    private let object: JSONObject
+    private let place: Place
+
+    init(_ object: JSONObject, at place: Place = .token) {
         self.object = object
-        self.rightIndex = rightIndex
+        self.place = place
     }
 
     subscript(name: String) -> JSONNode? { object[name] }
@@ -39,8 +47,25 @@ struct ClaimObject {
     /// A text of 1 to 200 characters of printable ASCII without space, as identifiers of content are.
     func contentText(_ name: String) throws(EntitlementError) -> String? {
         guard let text = try string(name) else { return nil }
-        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw invalid(name) }
+        guard Self.isIdentifier(text) else { throw invalid(name) }
         return text
+    }
+
+    /// Whether a text is printable ASCII without space, as identifiers of content and labels of tracks are.
+    static func isIdentifier(_ text: String) -> Bool {
+        text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+
+    /// One of a closed list of words.
+    func word<Word: RawRepresentable>(_ name: String) throws(EntitlementError) -> Word? where Word.RawValue == String {
+        guard let text = try string(name) else { return nil }
+        return try required(name, Word(rawValue: text))
+    }
+
+    /// The value of a member of `tracks`, for the right that this object is.
+    func track(_ member: JSONMember) throws(EntitlementError) -> ClaimObject {
+        guard case .right(let index) = place else { preconditionFailure("a right has tracks") }
+        return ClaimObject(try required("tracks", member.node.object), at: .track(rightIndex: index))
     }
 
     /// A whole number of seconds, at least 1: zero would tell a device that there is no limit.
@@ -76,6 +101,10 @@ struct ClaimObject {
     }
 
     private func path(of name: String) -> String {
-        rightIndex.map { "rights[\($0)].\(name)" } ?? name
+        switch place {
+        case .token: name
+        case .right(let index): "rights[\(index)].\(name)"
+        case .track(let index): "rights[\(index)].tracks.\(name)"
+        }
     }
 }

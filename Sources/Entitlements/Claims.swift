@@ -47,7 +47,7 @@ package struct Claims: Equatable, Sendable {
         rights.reserveCapacity(elements.count)
         for (index, element) in elements.enumerated() {
             let object = try claims.required("rights", element.object)
-            rights.append(try Right(reading: ClaimObject(object, rightIndex: index)))
+            rights.append(try Right(reading: ClaimObject(object, at: .right(index: index))))
         }
         return rights
     }

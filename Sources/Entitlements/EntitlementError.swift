@@ -30,6 +30,10 @@ package enum EntitlementError: Error, Equatable, Sendable {
     case contentNotCovered
     /// The right covers the content for offline use only.
     case streamingNotGranted
+    /// The right covers the content for streaming only.
+    case offlineNotGranted
+    /// The right grants offline use, but has a lease, which a licence that the device keeps would outlive.
+    case offlineOutlivesLease
     /// The right begins later; FairPlay cannot delay a licence, so the client must ask again.
     case rightNotStarted(retryAfterSeconds: Int64)
     /// The right has ended.
@@ -51,6 +55,7 @@ package enum EntitlementError: Error, Equatable, Sendable {
         case .audienceMismatch: "token_audience"
         case .claimInvalid, .claimUnsupported: "token_schema"
         case .contentNotCovered, .streamingNotGranted: "content_mismatch"
+        case .offlineNotGranted, .offlineOutlivesLease: "offline_not_allowed"
         case .rightNotStarted: "right_not_started"
         case .rightEnded: "right_ended"
         case .cryptoFailed: "internal"
@@ -63,7 +68,7 @@ package enum EntitlementError: Error, Equatable, Sendable {
         case .rightNotStarted(let seconds): seconds
         case .tokenMalformed, .algorithmNotPinned, .keyUnknown, .signatureInvalid, .tokenExpired, .tokenNotYetValid,
             .lifeTooLong, .issuerMismatch, .audienceMismatch, .claimInvalid, .claimUnsupported, .contentNotCovered,
-            .streamingNotGranted, .rightEnded, .cryptoFailed:
+            .streamingNotGranted, .offlineNotGranted, .offlineOutlivesLease, .rightEnded, .cryptoFailed:
             nil
         }
     }
@@ -104,6 +109,8 @@ extension EntitlementError: CustomStringConvertible {
         case .claimUnsupported(let name): "the claim \(name) restricts what this server cannot enforce"
         case .contentNotCovered: "no right of the token covers the content"
         case .streamingNotGranted: "the right is for offline use only"
+        case .offlineNotGranted: "the right is for streaming only"
+        case .offlineOutlivesLease: "the right has a lease, which an offline licence would outlive"
         case .rightNotStarted(let seconds): "the right begins in \(seconds) s"
         case .rightEnded: "the right has ended"
         case .cryptoFailed: "a digest could not be computed"

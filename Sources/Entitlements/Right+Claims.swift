@@ -15,14 +15,18 @@ extension Right {
             end: try claims.date("end")?.down,
             duration: try claims.seconds("duration"),
             lease: try claims.seconds("lease"),
-            mode: try Self.word("mode", of: claims) ?? .stream,
-            hdcp: try Self.word("hdcp", of: claims))
+            mode: try claims.word("mode") ?? .stream,
+            storage: try claims.seconds("storage"),
+            playback: try claims.seconds("playback"),
+            hdcp: try claims.word("hdcp"),
+            minimumLevel: try claims.word("min_level"),
+            tracks: try Self.tracks(of: claims))
     }
 
-    /// What a right may say. The last three are for offline licences and for players, and restrict no streaming licence.
+    /// What a right may say. The last one is for players, and restricts no licence.
     private static let vocabulary: Set = [
-        "content", "kids", "content_prefix", "start", "end", "duration", "lease", "mode", "hdcp", "storage", "playback",
-        "renew_ahead",
+        "content", "kids", "content_prefix", "start", "end", "duration", "lease", "mode", "storage", "playback", "hdcp",
+        "min_level", "tracks", "renew_ahead",
     ]
 
     /// Exactly one of the three selectors: with two of them nobody could say what was meant.
@@ -53,11 +57,19 @@ extension Right {
         return keyIDs
     }
 
-    private static func word<Word: RawRepresentable>(
-        _ name: String, of claims: ClaimObject
-    ) throws(EntitlementError) -> Word? where Word.RawValue == String {
-        guard let text = try claims.string(name) else { return nil }
-        return try claims.required(name, Word(rawValue: text))
+    /// An empty map is refused, because it could be meant to allow no track at all.
+    private static func tracks(of claims: ClaimObject) throws(EntitlementError) -> [String: Protection] {
+        guard let member = claims["tracks"] else { return [:] }
+        let entries = try claims.required("tracks", member.object).members
+        guard (1...trackCountMaximum).contains(entries.count) else { throw claims.invalid("tracks") }
+        var tracks: [String: Protection] = [:]
+        for entry in entries {
+            guard trackLabelSizes.contains(entry.name.utf8.count), ClaimObject.isIdentifier(entry.name) else {
+                throw claims.invalid("tracks")
+            }
+            tracks[entry.name] = try Protection(reading: claims.track(entry))
+        }
+        return tracks
     }
 
     /// Writes the right as one element of `rights`.
@@ -70,10 +82,41 @@ extension Right {
                 writer.array { writer in for keyID in keyIDs { writer.string(keyID.description) } }
             case .contentPrefix(let prefix): writer.member("content_prefix", prefix)
             }
-            let seconds = [("start", start), ("end", end), ("duration", duration), ("lease", lease)]
-            for case (let name, let value?) in seconds { writer.member(name, value) }
+            let times = [("start", start), ("end", end), ("duration", duration), ("lease", lease)]
+            for case (let name, let value?) in times { writer.member(name, value) }
             if mode != .stream { writer.member("mode", mode.rawValue) }
-            if let hdcp { writer.member("hdcp", hdcp.rawValue) }
+            for case (let name, let value?) in [("storage", storage), ("playback", playback)] {
+                writer.member(name, value)
+            }
+            protection.write(to: &writer)
+            if !tracks.isEmpty { writeTracks(to: &writer) }
         }
+    }
+
+    /// Sorted, so that the same right is always the same bytes.
+    private func writeTracks(to writer: inout JSONWriter) {
+        writer.name("tracks")
+        writer.object { writer in
+            for (label, protection) in tracks.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+                writer.name(label)
+                writer.object { protection.write(to: &$0) }
+            }
+        }
+    }
+}
+
+extension Protection {
+    /// Reads one element of `tracks`. Throws `claimInvalid` and `claimUnsupported`.
+    fileprivate init(reading claims: ClaimObject) throws(EntitlementError) {
+        try claims.refuseStrangers(to: Self.vocabulary)
+        self.init(hdcp: try claims.word("hdcp"), securityLevel: try claims.word("min_level"))
+    }
+
+    private static let vocabulary: Set = ["hdcp", "min_level"]
+
+    /// Writes the members of a right or of one of its tracks.
+    fileprivate func write(to writer: inout JSONWriter) {
+        if let hdcp { writer.member("hdcp", hdcp.rawValue) }
+        if let securityLevel { writer.member("min_level", securityLevel.rawValue) }
     }
 }

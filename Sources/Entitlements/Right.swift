@@ -15,22 +15,33 @@ package struct Right: Equatable, Sendable {
     }
 
     /// How the content may be used.
-    package enum Mode: String, Sendable {
+    package enum Mode: String, Sendable, CaseIterable {
         case stream
         case offline
         case both
     }
 
     /// The protection that a digital output must have.
-    package enum HDCP: String, Sendable {
+    package enum HDCP: String, Sendable, CaseIterable {
         /// "none"; the case is not called so, because an optional has a case of that name.
         case notRequired = "none"
         case type0
         case type1
     }
 
+    /// How well a device must protect keys and pictures.
+    package enum SecurityLevel: String, Sendable, CaseIterable {
+        case audio
+        case baseline
+        case main
+    }
+
     /// The most key ids that one right may name.
     package static let keyIDCountMaximum = 64
+    /// The most labels that the `tracks` of one right may name.
+    package static let trackCountMaximum = 32
+    /// The sizes that a label may have, in bytes.
+    package static let trackLabelSizes = 1...64
 
     package let selector: Selector
     /// The first second in which the right holds.
@@ -42,12 +53,20 @@ package struct Right: Equatable, Sendable {
     /// How long playback may go on without a renewal; at least 1.
     package let lease: Int64?
     package let mode: Mode
-    package let hdcp: HDCP?
+    /// How long an offline licence is good until its first play; at least 1.
+    package let storage: Int64?
+    /// How long an offline licence is good from its first play; at least 1.
+    package let playback: Int64?
+    /// What the device must be able to do, whatever the track.
+    package let protection: Protection
+    /// What it must be able to do besides, by the label of the track.
+    package let tracks: [String: Protection]
 
     /// A right to be minted. It grants nothing before a verifier has read it from a signed token.
     package init(
         _ selector: Selector, start: Int64? = nil, end: Int64? = nil, duration: Int64? = nil, lease: Int64? = nil,
-        mode: Mode = .stream, hdcp: HDCP? = nil
+        mode: Mode = .stream, storage: Int64? = nil, playback: Int64? = nil, hdcp: HDCP? = nil,
+        minimumLevel: SecurityLevel? = nil, tracks: [String: Protection] = [:]
     ) {
         self.selector = selector
         self.start = start
@@ -55,7 +74,10 @@ package struct Right: Equatable, Sendable {
         self.duration = duration
         self.lease = lease
         self.mode = mode
-        self.hdcp = hdcp
+        self.storage = storage
+        self.playback = playback
+        protection = Protection(hdcp: hdcp, securityLevel: minimumLevel)
+        self.tracks = tracks
     }
 
     /// Whether the right is about this content, by identifier or by key.
@@ -65,5 +87,11 @@ package struct Right: Equatable, Sendable {
         case .keyIDs(let keyIDs): keyID.map(keyIDs.contains) ?? false
         case .contentPrefix(let prefix): contentID.map { $0.utf8.starts(with: prefix.utf8) } ?? false
         }
+    }
+
+    /// What a device must be able to do for a key that these labels stand for: all that the right and its tracks say.
+    func protection(ofTracks labels: [String]) -> Protection {
+        guard !tracks.isEmpty else { return protection }
+        return labels.reduce(protection) { merged, label in tracks[label].map(merged.merged) ?? merged }
     }
 }

@@ -6,5 +6,5 @@ enum UnenforcedClaims {
     /// Members of the token itself.
     static let ofToken = ["cnf", "device", "session", "limits"]
     /// Members of a right.
-    static let ofRight = ["min_level", "airplay", "av_adapter", "tracks", "profile"]
+    static let ofRight = ["airplay", "av_adapter", "profile"]
 }

@@ -59,7 +59,7 @@ package final class Credential: Sendable {
     }
 
     /// The same credential on another ladder.
-    func climbing(_ ladder: SessionKeyLadder) -> Credential {
+    package func climbing(_ ladder: SessionKeyLadder) -> Credential {
         Credential(self, ladder: ladder)
     }
 

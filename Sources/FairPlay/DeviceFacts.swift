@@ -27,17 +27,28 @@ package struct DeviceFacts: Sendable, Equatable {
         return denyListVersion > 0 && denyListVersion < DevicePolicy.denyListVersionMinimum
     }
 
-    /// The device's level: as reported, else by its capability bits, and Baseline at most with an old deny list. Nil where nothing is known.
-    package var securityLevel: SecurityLevel? {
-        let level = reportedLevel
-        guard hasOldDenyList else { return level }
-        return min(level ?? .baseline, .baseline)
+    /// The strongest known level that the device reaches. Nil where nothing is known, or where it reaches none: `falls(below:)` tells these
+    /// apart.
+    package var securityLevel: SecurityLevel? { securityNumber.flatMap { SecurityLevel(reported: $0) } }
+
+    /// Whether the device is known to be weaker than `level`.
+    package func falls(below level: SecurityLevel) -> Bool {
+        guard let securityNumber else { return false }
+        return securityNumber < level.rawValue
     }
 
-    private var reportedLevel: SecurityLevel? {
-        if let securityReport { return securityReport.level }
-        if capabilities.contains(.securityLevelMain) { return .main }
-        return capabilities.contains(.securityLevelBaseline) ? .baseline : nil
+    /// As reported, else by the capability bits, and Baseline at most with an old deny list; in the numbers of the levels. Nil where nothing
+    /// is known.
+    private var securityNumber: UInt64? {
+        guard hasOldDenyList else { return reportedNumber }
+        return min(reportedNumber ?? .max, SecurityLevel.baseline.rawValue)
+    }
+
+    /// A report of 0 says nothing.
+    private var reportedNumber: UInt64? {
+        if let securityReport, securityReport.rawLevel != 0 { return securityReport.rawLevel }
+        if capabilities.contains(.securityLevelMain) { return SecurityLevel.main.rawValue }
+        return capabilities.contains(.securityLevelBaseline) ? SecurityLevel.baseline.rawValue : nil
     }
 
     /// Whether the device may be sent an offline key block at all.

@@ -18,6 +18,19 @@ package struct DeviceIdentity: Sendable, Equatable {
     package let systemFairPlayVersion: UInt32
     package let trustedFairPlayVersion: UInt32
     package let operatingSystem: OperatingSystemVersion
+
+    package init(
+        version: UInt32, deviceClass: DeviceClass, vendorHash: UInt64, productHash: UInt64,
+        systemFairPlayVersion: UInt32, trustedFairPlayVersion: UInt32, operatingSystem: OperatingSystemVersion
+    ) {
+        self.version = version
+        self.deviceClass = deviceClass
+        self.vendorHash = vendorHash
+        self.productHash = productHash
+        self.systemFairPlayVersion = systemFairPlayVersion
+        self.trustedFairPlayVersion = trustedFairPlayVersion
+        self.operatingSystem = operatingSystem
+    }
 }
 
 /// What older devices say they are.
@@ -32,6 +45,11 @@ package struct DeviceInfo: Sendable, Equatable {
     /// Known types are those of `DeviceType`.
     package let rawType: UInt64
     package let operatingSystem: OperatingSystemVersion
+
+    package init(rawType: UInt64, operatingSystem: OperatingSystemVersion) {
+        self.rawType = rawType
+        self.operatingSystem = operatingSystem
+    }
 
     package var type: DeviceType? { DeviceType(rawValue: rawType) }
 }
@@ -73,6 +91,22 @@ package enum DeviceClass: Sendable, Equatable {
             case let number: .other(number)
             }
     }
+
+    /// As a device writes it.
+    package var number: UInt32 {
+        switch self {
+        case .unknown: 0
+        case .appleLivingRoom: 1
+        case .appleMobile: 2
+        case .appleDesktop: 3
+        case .appleSpatial: 4
+        case .appleWearable: 5
+        case .appleUnknown: 127
+        case .partnerLivingRoom: 128
+        case .partnerUnknown: 255
+        case .other(let number): number
+        }
+    }
 }
 
 /// An operating system's version as a device writes it.
@@ -97,12 +131,24 @@ package struct VirtualMachineInfo: Sendable, Equatable {
         package let deviceClass: DeviceClass
         package let operatingSystem: OperatingSystemVersion
         package let protocolVersion: UInt32
+
+        package init(deviceClass: DeviceClass, operatingSystem: OperatingSystemVersion, protocolVersion: UInt32) {
+            self.deviceClass = deviceClass
+            self.operatingSystem = operatingSystem
+            self.protocolVersion = protocolVersion
+        }
     }
 
     /// 0: not a virtual machine.
     package let version: UInt32
     package let host: Side
     package let guest: Side
+
+    package init(version: UInt32, host: Side, guest: Side) {
+        self.version = version
+        self.host = host
+        self.guest = guest
+    }
 
     package var isVirtual: Bool { version != 0 }
 }

@@ -58,8 +58,8 @@ package enum LicenseTermsError: Error, Equatable, Sendable {
     case dualExpiryUnsupported
     /// HDCP Type 1, for a device whose capabilities lack it.
     case hdcpTypeUnsupported
-    /// The device is known to be below the level.
-    case securityLevelTooLow(required: SecurityLevel, device: SecurityLevel)
+    /// The device is known to be below the level; nil is below all of them.
+    case securityLevelTooLow(required: SecurityLevel, device: SecurityLevel?)
     /// The device's deny list is too old, where the policy refuses it.
     case denyListOutdated(version: UInt32)
     /// The device is a virtual machine, where the policy refuses it.
@@ -75,8 +75,8 @@ extension LicenseTerms {
         case .offlineKey(let key): try Self.check(key.name, for: device, by: policy)
         }
         if hdcp == .type1, !device.capabilities.contains(.hdcpEnforcement) { throw .hdcpTypeUnsupported }
-        if let securityLevel, let level = device.securityLevel, level < securityLevel {
-            throw .securityLevelTooLow(required: securityLevel, device: level)
+        if let securityLevel, device.falls(below: securityLevel) {
+            throw .securityLevelTooLow(required: securityLevel, device: device.securityLevel)
         }
         try policy.check(device)
     }

@@ -6,6 +6,10 @@ package enum CryptoError: Error, Equatable, Sendable {
     case randomnessUnavailable
     /// The bytes are not a key, or not of the kind wanted; the text says what was expected.
     case notAKey(String)
+    /// The key is encrypted, and no passphrase was given.
+    case passphraseMissing
+    /// The key does not open with the passphrase, or is encrypted in a way that this OpenSSL does not know.
+    case passphraseWrong
     /// The bytes are not an X.509 certificate in DER or PEM.
     case notACertificate
     /// An authentication tag or a padding does not fit: wrong key, or altered bytes.

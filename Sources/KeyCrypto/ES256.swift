@@ -47,12 +47,12 @@ package final class ES256PrivateKey: Sendable {
         self.key = key
     }
 
-    /// PEM or DER. Throws `notAKey`.
+    /// PEM or DER, not encrypted. Throws `notAKey` or `passphraseMissing`.
     package convenience init(parsing bytes: [UInt8]) throws(CryptoError) {
-        guard let key = OpenSSLKey.privateKey(from: bytes, passphrase: nil), key.isP256 else {
+        guard let reading = try PrivateKeyReader.read(bytes, passphrase: nil), reading.key.isP256 else {
             throw .notAKey("a P-256 private key in PEM or DER")
         }
-        self.init(key)
+        self.init(reading.key)
     }
 
     package static func generate() throws(CryptoError) -> ES256PrivateKey {

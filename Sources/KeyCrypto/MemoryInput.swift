@@ -12,9 +12,9 @@ enum MemoryInput {
         }
     }
 
-    /// Whether the bytes are PEM rather than DER: after white space they begin with five hyphens.
+    /// Whether the bytes are PEM rather than DER: somewhere in them a block begins. Tools write words of explanation before it.
     static func isPEM(_ bytes: [UInt8]) -> Bool {
-        bytes.drop { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }.starts(with: "-----".utf8)
+        bytes.contains("-----BEGIN ".utf8)
     }
 }
 

@@ -42,20 +42,6 @@ final class OpenSSLKey: @unchecked Sendable {
         return same
     }
 
-    /// A private key in PEM (with a passphrase where it is encrypted) or DER (PKCS#8 or the traditional form).
-    static func privateKey(from bytes: [UInt8], passphrase: borrowing SecretBytes?) -> OpenSSLKey? {
-        defer { ERR_clear_error() }
-        return unsafe MemoryInput.read(bytes) { bio in
-            if MemoryInput.isPEM(bytes) {
-                let pointer = unsafe withPassphrase(passphrase) { phrase in
-                    unsafe PEM_read_bio_PrivateKey(bio, nil, refuseToPrompt, phrase)
-                }
-                return unsafe OpenSSLKey(owning: pointer)
-            }
-            return unsafe OpenSSLKey(owning: d2i_PrivateKey_bio(bio, nil))
-        }
-    }
-
     /// A public key (SubjectPublicKeyInfo) in PEM or DER.
     static func publicKey(from bytes: [UInt8]) -> OpenSSLKey? {
         defer { ERR_clear_error() }
@@ -77,39 +63,4 @@ final class OpenSSLKey: @unchecked Sendable {
     func publicPEM() throws(CryptoError) -> [UInt8] {
         try unsafe MemoryOutput.collect { bio in unsafe PEM_write_bio_PUBKEY(bio, pointer) == 1 }.revealed()
     }
-
-    /// Calls `body` with the passphrase as a C string, or with nil.
-    private static func withPassphrase(
-        _ passphrase: borrowing SecretBytes?, _ body: (UnsafeMutableRawPointer?) -> OpaquePointer?
-    ) -> OpaquePointer? {
-        switch passphrase {
-        case .none:
-            return unsafe body(nil)
-        case .some(let passphrase):
-            let terminated = SecretBytes(count: passphrase.count + 1)
-            return unsafe terminated.withUnsafeMemory { memory in
-                unsafe passphrase.withUnsafeMemory { source in
-                    // `terminated` is one byte longer and zeroed, so the string ends.
-                    unsafe memory.update(from: source, count: passphrase.count)
-                    return unsafe body(UnsafeMutableRawPointer(memory))
-                }
-            }
-        }
-    }
-}
-
-/// OpenSSL's password callback: copies the C string in `userData`, and never asks at a terminal.
-private func refuseToPrompt(
-    buffer: UnsafeMutablePointer<CChar>?, size: Int32, isWriting: Int32, userData: UnsafeMutableRawPointer?
-) -> Int32 {
-    guard let buffer = unsafe buffer, let userData = unsafe userData else { return -1 }
-    let phrase = unsafe userData.assumingMemoryBound(to: CChar.self)
-    var length = 0
-    // The string that `withPassphrase` made is terminated; the buffer has `size` bytes.
-    while unsafe phrase[length] != 0 {
-        guard length < Int(size) else { return -1 }
-        unsafe buffer[length] = phrase[length]
-        length += 1
-    }
-    return Int32(length)
 }

@@ -18,19 +18,22 @@ package enum OAEPDigest: Sendable, Equatable {
 /// An RSA private key; shared by all loops, which keep their own contexts for it.
 package final class RSAPrivateKey: Sendable {
     let key: OpenSSLKey
+    /// Whether the bytes that it was read from were encrypted.
+    package let wasEncrypted: Bool
 
-    private init(_ key: OpenSSLKey) {
+    private init(_ key: OpenSSLKey, wasEncrypted: Bool = false) {
         self.key = key
+        self.wasEncrypted = wasEncrypted
     }
 
-    /// PEM (with its passphrase if it is encrypted) or DER, PKCS#8 or PKCS#1. Throws `notAKey`.
-    package convenience init(
-        parsing bytes: [UInt8], passphrase: borrowing SecretBytes? = nil
-    ) throws(CryptoError) {
-        guard let key = OpenSSLKey.privateKey(from: bytes, passphrase: passphrase), key.isKind("RSA") else {
-            throw .notAKey("an RSA private key in PEM or DER, and the right passphrase if it is encrypted")
+    /// PEM or DER, PKCS#8 or PKCS#1; the passphrase is used where they are encrypted.
+    ///
+    /// Throws `notAKey`, `passphraseMissing` or `passphraseWrong`.
+    package convenience init(parsing bytes: [UInt8], passphrase: SharedSecret? = nil) throws(CryptoError) {
+        guard let reading = try PrivateKeyReader.read(bytes, passphrase: passphrase), reading.key.isKind("RSA") else {
+            throw .notAKey("an RSA private key in PEM or DER")
         }
-        self.init(key)
+        self.init(reading.key, wasEncrypted: reading.wasEncrypted)
     }
 
     /// A fresh key with a modulus of `bits` (1024 or 2048 in FairPlay).

@@ -15,6 +15,8 @@ package enum LicenseError: Error, Equatable, Sendable {
     case store(StoreError)
     /// The device cannot be told what the rights demand.
     case terms(LicenseTermsError)
+    /// A sync report carries a challenge that is not open: never given to this holder, used already, or ended.
+    case challengeNotOpen
     /// The credential's external module gave no answer.
     case module(LadderModuleError)
     /// Ours: the cryptographic library failed.

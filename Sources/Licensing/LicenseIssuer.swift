@@ -14,16 +14,19 @@ package final class LicenseIssuer: Sendable {
     private let credentials: CredentialSet
     private let tokens: VerifiedTokenCache
     private let keys: RecentContentKeys
+    private let policy: LicensePolicy
+    package let challenges = ServerChallenges()
     private let perLoop: LoopLocal<Result<LoopLicensing, CryptoError>>
 
     /// `servedVersions` are the FairPlay protocol versions; `operations` counts RSA private operations.
     package init(
         credentials: CredentialSet, tokens: VerifiedTokenCache, keys: RecentContentKeys,
-        servedVersions: Set<UInt32>, operations: RSAOperationCount
+        policy: LicensePolicy = LicensePolicy(), servedVersions: Set<UInt32>, operations: RSAOperationCount
     ) {
         self.credentials = credentials
         self.tokens = tokens
         self.keys = keys
+        self.policy = policy
         perLoop = LoopLocal { loop in
             Result { () throws(CryptoError) in
                 try LoopLicensing(servedVersions: servedVersions, operations: operations, on: loop)
@@ -36,6 +39,7 @@ package final class LicenseIssuer: Sendable {
         package let claims: Claims
         package let envelope: SPCEnvelope
         package let credentialKey: CredentialKey
+        package let use: LicenseUse
     }
 
     /// The cheap part, done at once on the loop: the token first, then the container. `now` is in seconds since 1970.
@@ -43,41 +47,53 @@ package final class LicenseIssuer: Sendable {
         _ request: LicenseRequest, now: Int64, on loop: LoopContext
     ) throws(LicenseError) -> Admission {
         let licensing = try licensing(on: loop)
-        guard let token = request.token else { throw .tokenMissing }
-        let claims: Claims
-        do throws(EntitlementError) {
-            claims = try tokens.verify(token, now: now, crypto: licensing.crypto)
-        } catch {
-            throw .entitlement(error)
-        }
+        let claims = try verify(request.token, now: now, using: licensing.crypto)
         do throws(SPCError) {
             let envelope = try SPCEnvelope(parsing: request.message, served: credentials.servedVersions)
             return Admission(
-                claims: claims, envelope: envelope, credentialKey: try credentials.key(for: envelope))
+                claims: claims, envelope: envelope, credentialKey: try credentials.key(for: envelope), use: request.use)
         } catch {
             throw .spc(error)
         }
     }
 
-    /// The dear part: opens the SPC, finds the key, asks the gate, and writes the licence. Stays on `loop`.
+    func verify(_ token: [UInt8]?, now: Int64, using crypto: CryptoContext) throws(LicenseError) -> Claims {
+        guard let token else { throw .tokenMissing }
+        do throws(EntitlementError) {
+            return try tokens.verify(token, now: now, crypto: crypto)
+        } catch {
+            throw .entitlement(error)
+        }
+    }
+
+    /// The dear part: opens the SPC and writes the licence, or takes the report that it carries. Stays on `loop`.
     package func issue(
         _ admission: Admission, now: Int64, on loop: LoopContext
-    ) async throws(LicenseError) -> IssuedLicense {
+    ) async throws(LicenseError) -> LicenseOutcome {
         let licensing = try licensing(on: loop)
         let spc = try await Self.open(admission, with: licensing)
+        if let report = spc.syncReport {
+            return .syncReport(try await accept(report, in: spc, admission, using: licensing.crypto))
+        }
+        return .license(try await license(for: spc, admission, now: now, using: licensing.crypto))
+    }
+
+    /// Finds the key, asks the gate, and writes the licence.
+    private func license(
+        for spc: SPC, _ admission: Admission, now: Int64, using crypto: CryptoContext
+    ) async throws(LicenseError) -> IssuedLicense {
         let record = try await record(for: spc, claims: admission.claims)
-        let authorization = try Self.authorize(admission.claims, record: record, now: now)
-        let terms = LicenseTerms(authorization.limits)
+        let authorization = try Self.authorize(admission, record: record, now: now)
         let device = spc.device
-        try Self.check(terms, for: device)
-        let contentKey = try await Self.wrap(record, for: spc, using: licensing.crypto)
+        let terms = try terms(for: authorization, key: record.attributes, device: device, using: crypto)
+        let contentKey = try await Self.wrap(record, for: spc, using: crypto)
         return IssuedLicense(
-            ckc: try Self.write(for: spc, contentKey: contentKey, terms: terms, using: licensing.crypto),
+            ckc: try Self.write(for: spc, contentKey: contentKey, terms: terms, using: crypto),
             authorization: authorization, terms: terms, key: record.attributes, spc: spc, device: device,
             deviceID: contentKey.deviceID, credentialName: admission.credentialKey.credentialName)
     }
 
-    private func licensing(on loop: LoopContext) throws(LicenseError) -> LoopLicensing {
+    func licensing(on loop: LoopContext) throws(LicenseError) -> LoopLicensing {
         switch loop.value(of: perLoop) {
         case .success(let licensing): return licensing
         case .failure(let error): throw .internalFailure(error)
@@ -96,7 +112,7 @@ package final class LicenseIssuer: Sendable {
     }
 
     /// The key that the SPC's asset id names. What a sender without rights to an unknown asset hears is what a known asset would give.
-    private func record(for spc: SPC, claims: Claims) async throws(LicenseError) -> ContentKeyRecord {
+    func record(for spc: SPC, claims: Claims) async throws(LicenseError) -> ContentKeyRecord {
         let assetID = try Self.assetID(of: spc)
         let record: ContentKeyRecord?
         do throws(StoreError) {
@@ -130,21 +146,36 @@ package final class LicenseIssuer: Sendable {
     }
 
     private static func authorize(
-        _ claims: Claims, record: ContentKeyRecord, now: Int64
+        _ admission: Admission, record: ContentKeyRecord, now: Int64
     ) throws(LicenseError) -> Authorization {
         do throws(EntitlementError) {
-            let content = RequestedContent(contentID: record.contentID.text, keyID: record.keyID)
-            return try Gate.authorize(claims: claims, content: content, now: now)
+            return try Gate.authorize(
+                claims: admission.claims, content: RequestedContent(record.attributes), for: admission.use, now: now)
         } catch {
             throw .entitlement(error)
         }
     }
 
-    private static func check(_ terms: LicenseTerms, for device: DeviceFacts) throws(LicenseError) {
+    private func terms(
+        for authorization: Authorization, key: ContentKeyAttributes, device: DeviceFacts, using crypto: CryptoContext
+    ) throws(LicenseError) -> LicenseTerms {
+        let titleID = try Self.titleID(of: key, for: authorization.limits, using: crypto)
         do throws(LicenseTermsError) {
-            try terms.check(for: device, by: DevicePolicy())
+            return try LicenseTerms(authorization, key: key, titleID: titleID, device: device, policy: policy)
         } catch {
             throw .terms(error)
+        }
+    }
+
+    /// Only a device that keeps the key hears the title's id, which costs a digest.
+    private static func titleID(
+        of key: ContentKeyAttributes, for limits: LicenseLimits, using crypto: CryptoContext
+    ) throws(LicenseError) -> Bytes16? {
+        guard case .offline = limits else { return nil }
+        do throws(CryptoError) {
+            return try key.titleID(using: crypto)
+        } catch {
+            throw .internalFailure(error)
         }
     }
 

@@ -1,12 +1,17 @@
+package import Entitlements
+
 /// What every request shape comes down to: one SPC and the token presented with it.
 package struct LicenseRequest: Sendable {
     /// The SPC as it came, not yet looked at.
     package let message: [UInt8]
     /// The compact token, not yet verified; nil when none was presented.
     package let token: [UInt8]?
+    /// What the app wants the licence for; an SPC cannot say it.
+    package let use: LicenseUse
 
-    package init(message: [UInt8], token: [UInt8]?) {
+    package init(message: [UInt8], token: [UInt8]?, use: LicenseUse = .streaming) {
         self.message = message
         self.token = token
+        self.use = use
     }
 }

@@ -52,6 +52,9 @@ package final class ServerChallenges: Sendable {
     /// How many are open.
     package var count: Int { state.withLock { $0.entries.count } }
 
+    /// How many are remembered for any reason: for tests of the bound.
+    var heldCount: Int { state.withLock { $0.queue.count - $0.queueStart } }
+
     /// Gives out a number that `draw` draws by chance, or says that there are too many.
     package func issue(
         to holder: Holder, drawing draw: () throws(CryptoError) -> UInt64
@@ -116,7 +119,9 @@ extension ServerChallenges.State {
 
     /// When the oldest open challenge ends, of all or of one holder.
     fileprivate func oldest(of holder: ServerChallenges.Holder?) -> MonotonicTime? {
-        let first = queue[queueStart...].first { isOpen($0) && (holder == nil || entries[$0.challenge]?.holder == holder) }
+        let first = queue[queueStart...].first {
+            isOpen($0) && (holder == nil || entries[$0.challenge]?.holder == holder)
+        }
         return first?.expiresAt
     }
 }

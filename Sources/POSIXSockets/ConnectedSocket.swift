@@ -33,27 +33,12 @@ package struct ConnectedSocket: ~Copyable, Sendable {
 
     /// Reads what is there into the front of `buffer`, at most its whole size. `buffer` must not be empty.
     package borrowing func read(into buffer: inout [UInt8]) -> ReadOutcome {
-        receive(into: &buffer, flags: 0)
-    }
-
-    private borrowing func receive(into buffer: inout [UInt8], flags: Int32) -> ReadOutcome {
-        precondition(!buffer.isEmpty, "reading into an empty buffer looks like the end of input")
-        let number = descriptor.number
-        // Safe: the kernel writes at most `count` bytes into storage that is borrowed for the call.
-        let result = unsafe buffer.withUnsafeMutableBytes { bytes in
-            interruptible { unsafe Glibc.recv(number, bytes.baseAddress, bytes.count, flags) }
-        }
-        switch result {
-        case .value(0): return .endOfInput
-        case .value(let count): return .bytes(count)
-        case .failure(EAGAIN): return .wouldBlock
-        case .failure(let errno): return .failed(errno: errno)
-        }
+        descriptor.receive(into: &buffer, from: 0)
     }
 
     /// Reads like `read`, and leaves the bytes there to be read again.
     package borrowing func peek(into buffer: inout [UInt8]) -> ReadOutcome {
-        receive(into: &buffer, flags: Int32(truncatingIfNeeded: MSG_PEEK))
+        descriptor.receive(into: &buffer, from: 0, flags: Int32(truncatingIfNeeded: MSG_PEEK))
     }
 
     /// Drops so many bytes, which `peek` has seen.
@@ -64,16 +49,7 @@ package struct ConnectedSocket: ~Copyable, Sendable {
 
     /// Writes as much as the kernel takes now; never raises SIGPIPE. `bytes` must not be empty.
     package borrowing func write(_ bytes: Span<UInt8>) -> WriteOutcome {
-        let number = descriptor.number
-        // Safe: the kernel only reads `count` bytes of storage that is borrowed for the call.
-        let result = unsafe bytes.withUnsafeBufferPointer { bytes in
-            interruptible { unsafe Glibc.send(number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
-        }
-        switch result {
-        case .value(let count): return .written(count)
-        case .failure(EAGAIN): return .wouldBlock
-        case .failure(let errno): return .failed(errno: errno)
-        }
+        descriptor.send(bytes)
     }
 
     /// Sends the end of our side of the stream; the peer can still send.

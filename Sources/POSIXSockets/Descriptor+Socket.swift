@@ -28,14 +28,14 @@ extension Descriptor {
     /// Makes calls return at once when they would wait.
     borrowing func makeNonBlocking() throws(SocketError) {
         let number = self.number
-        let flags = try interruptible { fcntl(number, F_GETFL) }.get(.fcntl)
-        _ = try interruptible { fcntl(number, F_SETFL, flags | O_NONBLOCK) }.get(.fcntl)
+        let flags = try interruptible { fcntl(number, F_GETFL) }.get(.fileControl)
+        _ = try interruptible { fcntl(number, F_SETFL, flags | O_NONBLOCK) }.get(.fileControl)
     }
 
     /// A second descriptor of the same open socket, close-on-exec.
     borrowing func duplicate() throws(SocketError) -> Descriptor {
         let number = self.number
-        return Descriptor(owning: try interruptible { fcntl(number, F_DUPFD_CLOEXEC, 3) }.get(.fcntl))
+        return Descriptor(owning: try interruptible { fcntl(number, F_DUPFD_CLOEXEC, 3) }.get(.fileControl))
     }
 
     /// Sets how long a close waits for undelivered bytes; 0 makes it a reset.
@@ -44,6 +44,15 @@ extension Descriptor {
         // Safe: the pointer and the size belong to the same local variable.
         let result = unsafe setsockopt(number, SOL_SOCKET, SO_LINGER, &value, socklen_t(MemoryLayout<linger>.size))
         guard result == 0 else { throw .failed(.setsockopt, errno: errno) }
+    }
+
+    /// Whether a number is an open stream socket.
+    static func isStreamSocket(_ number: Int32) -> Bool {
+        var type: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        // Safe: the pointer and the size belong to the same local variable.
+        let result = unsafe getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &size)
+        return result == 0 && type == Int32(SOCK_STREAM.rawValue)
     }
 
     /// The address that a socket is bound to.
@@ -55,5 +64,38 @@ extension Descriptor {
         _ = try result.get(.getsockname)
         guard let address else { throw .failed(.getsockname, errno: EAFNOSUPPORT) }
         return address
+    }
+
+    /// Reads what is there into `buffer` from `offset` on, at most to its end; waits for it where the descriptor is a blocking one.
+    ///
+    /// There must be room: reading nothing looks like the end of input.
+    borrowing func receive(into buffer: inout [UInt8], from offset: Int, flags: Int32 = 0) -> ReadOutcome {
+        precondition(offset >= 0 && offset < buffer.count, "a read needs room")
+        let number = self.number
+        // Safe: the kernel writes at most to the end of storage that is borrowed for the call.
+        let result = unsafe buffer.withUnsafeMutableBytes { bytes in
+            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[offset...])
+            return interruptible { unsafe Glibc.recv(number, room.baseAddress, room.count, flags) }
+        }
+        switch result {
+        case .value(0): return .endOfInput
+        case .value(let count): return .bytes(count)
+        case .failure(EAGAIN): return .wouldBlock
+        case .failure(let errno): return .failed(errno: errno)
+        }
+    }
+
+    /// Writes as much as the kernel takes now; never raises SIGPIPE. `bytes` must not be empty.
+    borrowing func send(_ bytes: Span<UInt8>) -> WriteOutcome {
+        let number = self.number
+        // Safe: the kernel only reads `count` bytes of storage that is borrowed for the call.
+        let result = unsafe bytes.withUnsafeBufferPointer { bytes in
+            interruptible { unsafe Glibc.send(number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
+        }
+        switch result {
+        case .value(let count): return .written(count)
+        case .failure(EAGAIN): return .wouldBlock
+        case .failure(let errno): return .failed(errno: errno)
+        }
     }
 }

@@ -2,12 +2,21 @@ import Glibc
 
 /// The system calls of this module, by the name that an error message shows.
 package enum SystemCall: String, Sendable {
-    case socket, bind, listen, accept, connect, getsockname, getsockopt, setsockopt, send, fcntl, chmod, flock
+    case socket, bind, listen, accept, connect, getsockname, getsockopt, setsockopt, send, chmod, flock
     case epollCreate = "epoll_create1"
     case epollControl = "epoll_ctl"
     case eventCounter = "eventfd"
     case processControl = "prctl"
     case open
+    case fileControl = "fcntl"
+    case socketPair = "socketpair"
+    case changeFolder = "chdir"
+    case spawn = "posix_spawn"
+    case processDescriptor = "pidfd_open"
+    case becomeUser = "setresuid"
+    case dropCapabilities = "capset"
+    case limit = "setrlimit"
+    case filter = "seccomp"
 }
 
 /// Why a descriptor or socket could not be made or used.

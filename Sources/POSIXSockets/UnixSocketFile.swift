@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// The file of a unix socket, and the right to it.

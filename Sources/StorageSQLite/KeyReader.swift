@@ -15,27 +15,32 @@ struct KeyReader: ~Copyable {
         try connection.execute("PRAGMA query_only = ON")
         let byAlias = try connection.prepare(
             """
-            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, key_version, sealed
+            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
+                least_security_level, key_version, sealed
             FROM asset_alias JOIN content_key USING (kid) WHERE alias = ?1
             """)
         let byKeyID = try connection.prepare(
             """
-            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, key_version, sealed
+            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
+                least_security_level, key_version, sealed
             FROM content_key WHERE kid = ?1
             """)
         let liveByContent = try connection.prepare(
             """
-            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, key_version, sealed
+            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
+                least_security_level, key_version, sealed
             FROM content_key WHERE content_id = ?1 AND state = 'live' LIMIT 2
             """)
         let page = try connection.prepare(
             """
-            SELECT kid, content_id, track_label, period_index, scheme, state, created_at
+            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
+                least_security_level
             FROM content_key WHERE (content_id, kid) > (?1, ?2) ORDER BY content_id, kid LIMIT ?3
             """)
         let pageOfContent = try connection.prepare(
             """
-            SELECT kid, content_id, track_label, period_index, scheme, state, created_at
+            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
+                least_security_level
             FROM content_key WHERE content_id = ?1 AND kid > ?2 ORDER BY kid LIMIT ?3
             """)
         self.byAlias = byAlias

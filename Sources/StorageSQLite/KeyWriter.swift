@@ -14,12 +14,14 @@ struct KeyWriter: ~Copyable {
         let insertKey = try connection.prepare(
             """
             INSERT INTO content_key
-                (kid, content_id, track_label, period_index, scheme, state, created_at, key_version, sealed)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (kid) DO NOTHING
+                (kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
+                least_security_level, key_version, sealed)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT (kid) DO NOTHING
             """)
         let keyByID = try connection.prepare(
             """
-            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, key_version, sealed
+            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
+                least_security_level, key_version, sealed
             FROM content_key WHERE kid = ?1
             """)
         let insertAlias = try connection.prepare(
@@ -69,21 +71,16 @@ struct KeyWriter: ~Copyable {
         let attributes = row.attributes
         try insertKey.bind(attributes.keyID.bytes, at: 1)
         try insertKey.bind(attributes.contentID.text, at: 2)
-        if let label = attributes.trackLabel {
-            try insertKey.bind(label.text, at: 3)
-        } else {
-            try insertKey.bindNull(at: 3)
-        }
-        if let index = attributes.periodIndex {
-            try insertKey.bind(Int64(index), at: 4)
-        } else {
-            try insertKey.bindNull(at: 4)
-        }
+        try insertKey.bind(attributes.trackLabel?.text, at: 3)
+        try insertKey.bind(attributes.periodIndex.map { Int64($0) }, at: 4)
         try insertKey.bind(attributes.scheme.rawValue, at: 5)
         try insertKey.bind(attributes.state.rawValue, at: 6)
         try insertKey.bind(attributes.createdAt, at: 7)
-        try insertKey.bind(Int64(row.sealed.keyVersion), at: 8)
-        try insertKey.bind(row.sealed.bytes, at: 9)
+        try insertKey.bind(attributes.contentType.rawValue, at: 8)
+        try insertKey.bind(attributes.leastHDCP?.rawValue, at: 9)
+        try insertKey.bind(attributes.leastSecurityLevel?.rawValue, at: 10)
+        try insertKey.bind(Int64(row.sealed.keyVersion), at: 11)
+        try insertKey.bind(row.sealed.bytes, at: 12)
         _ = try insertKey.step()
         return connection.changedRowCount == 1
     }

@@ -24,15 +24,18 @@ struct SQLiteStatement: ~Copyable, @unchecked Sendable {
         try check(unsafe latchkey_sqlite3_bind_blob_copy(handle, index, bytes, Int32(bytes.count)))
     }
 
-    mutating func bind(_ text: String, at index: Int32) throws(StoreError) {
+    /// Nil is NULL, as for integers.
+    mutating func bind(_ text: String?, at index: Int32) throws(StoreError) {
+        guard let text else { return try bindNull(at: index) }
         try check(unsafe latchkey_sqlite3_bind_text_copy(handle, index, text, Int32(text.utf8.count)))
     }
 
-    mutating func bind(_ integer: Int64, at index: Int32) throws(StoreError) {
+    mutating func bind(_ integer: Int64?, at index: Int32) throws(StoreError) {
+        guard let integer else { return try bindNull(at: index) }
         try check(unsafe sqlite3_bind_int64(handle, index, integer))
     }
 
-    mutating func bindNull(at index: Int32) throws(StoreError) {
+    private mutating func bindNull(at index: Int32) throws(StoreError) {
         try check(unsafe sqlite3_bind_null(handle, index))
     }
 

@@ -10,7 +10,7 @@ struct SchemaMigration: Sendable {
     let script: StaticString
 
     /// All steps that this program knows.
-    static let all: [SchemaMigration] = [contentKeys]
+    static let all: [SchemaMigration] = [contentKeys, keyFloors]
 
     /// Content keys, their aliases, and the key-encryption keys' proofs.
     ///
@@ -39,5 +39,17 @@ struct SchemaMigration: Sendable {
                 alias BLOB NOT NULL PRIMARY KEY CHECK (length(alias) BETWEEN 2 AND 200),
                 kid BLOB NOT NULL REFERENCES content_key (kid)
             ) STRICT, WITHOUT ROWID;
+            """)
+
+    /// Each content key's own floor.
+    ///
+    /// The raw values of their types. Where content_type is NULL, a version before this one wrote the row: the label says the type, and
+    /// a packager's own label has the strictest policy. Programs of that version work on without the columns, and so without floors.
+    static let keyFloors = SchemaMigration(
+        number: 2, oldestProgram: 1,
+        script: """
+            ALTER TABLE content_key ADD COLUMN content_type TEXT;
+            ALTER TABLE content_key ADD COLUMN least_hdcp TEXT;
+            ALTER TABLE content_key ADD COLUMN least_security_level TEXT;
             """)
 }

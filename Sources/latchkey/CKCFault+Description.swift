@@ -6,7 +6,7 @@ extension CKCFault {
     var explanation: String {
         switch self {
         case .truncated: "it is too short for a CKC"
-        case .version(let version): "its version is \(version), not 1"
+        case .version(let version): "its version is \(version), and 1 and 2 are known"
         case .reserved(let word): "its reserved word is \(word), not 0"
         case .payloadLength(let declared, let available):
             "it declares a payload of \(declared) bytes and has \(available)"
@@ -20,20 +20,22 @@ extension CKCFault {
         case .echoAltered(let tag): "the block \(Self.name(tag)) was asked back and has come back altered"
         case .echoOutOfOrder(let tag): "the block \(Self.name(tag)) is not in the order of the return request"
         case .unexpectedTag(let tag): "the block \(Self.name(tag)) was neither asked for nor belongs in a CKC"
-        case .unknownKeyType(let type): "the key type \(Self.hexadecimal(UInt64(type), digits: 8)) is unknown"
+        case .reservedWord(let tag, let word):
+            "a reserved word of the block \(Self.name(tag)) is \(hexadecimal(word))"
+        case .unknownValue(let tag, let value):
+            "the block \(Self.name(tag)) has a version, type or level that is unknown: \(hexadecimal(value))"
         case .keyTypeContradictsDurations: "the key type does not fit lease and rental"
-        case .unknownHDCPLevel(let word): "the HDCP level \(Self.hexadecimal(word, digits: 16)) is unknown"
+        case .secondsOutOfRange(let tag): "the block \(Self.name(tag)) has a limit of 0xffffffff seconds, which is none"
+        case .durationWithOfflineKey: "a duration and an offline key come together, which a client refuses"
+        case .beyondAbilities(let tag):
+            "the block \(Self.name(tag)) is not for a device that said in its SPC what this one did"
+        case .videoNotOffered: "it uses a session key for video, and the SPC offered none"
         case .cryptography(let error): "a cryptographic operation failed (\(error))"
         }
     }
 
     private static func name(_ tag: UInt64) -> String {
-        let digits = hexadecimal(tag, digits: 16)
+        let digits = hexadecimal(tag)
         return TLLVTag.name(of: tag).map { "\"\($0)\" (\(digits))" } ?? digits
-    }
-
-    private static func hexadecimal(_ value: UInt64, digits: Int) -> String {
-        let text = String(value, radix: 16)
-        return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 }

@@ -9,12 +9,12 @@ extension OpenedLicense {
     func write(to writer: inout JSONWriter) {
         writer.member("contentKey", Hexadecimal.encode(contentKey.bytes.revealed()))
         writer.member("contentIV", Hexadecimal.encode(contentIV.bytes))
-        for (name, seconds) in [("lease", terms.duration?.lease), ("rental", terms.duration?.rental)] {
+        for (name, seconds) in [("lease", terms.lease), ("rental", terms.rental)] {
             writer.name(name)
             if let seconds { writer.unsigned(UInt64(seconds.value)) } else { writer.null() }
         }
         writer.member("hdcp", terms.hdcp?.name)
-        writer.member("keyType", terms.duration?.keyTypeName)
+        writer.member("keyType", terms.keyTypeName)
     }
 
     /// The same for a person, a line each.
@@ -22,8 +22,8 @@ extension OpenedLicense {
         [
             "content key  \(Hexadecimal.encode(contentKey.bytes.revealed()))",
             "content IV   \(Hexadecimal.encode(contentIV.bytes))",
-            "lease        \(terms.duration?.lease.map { "\($0.value) s" } ?? "none")",
-            "rental       \(terms.duration?.rental.map { "\($0.value) s" } ?? "none")",
+            "lease        \(terms.lease.map { "\($0.value) s" } ?? "none")",
+            "rental       \(terms.rental.map { "\($0.value) s" } ?? "none")",
             "HDCP         \(terms.hdcp?.name ?? "not said (a device enforces Type 0)")",
         ]
     }
@@ -39,12 +39,23 @@ extension HDCPLevel {
     }
 }
 
+extension LicenseTerms {
+    fileprivate var keyTypeName: String? {
+        switch validity {
+        case .session, .offlineKey: nil
+        case .duration(let duration): duration.keyTypeName
+        }
+    }
+}
+
 extension KeyDuration {
     fileprivate var keyTypeName: String {
         switch self {
         case .lease: "lease"
         case .rental: "rental"
         case .leaseAndRental: "leaseAndRental"
+        case .persistent: "persistent"
+        case .persistentLimited: "persistentLimited"
         }
     }
 }

@@ -1,5 +1,6 @@
 import ByteCoding
 import DeviceSimulation
+import FairPlay
 import KeyCrypto
 import LatchkeyService
 
@@ -42,11 +43,16 @@ struct RequestSecretsFile {
         let bytes = JSONWriter.object { writer in
             writer.member("format", Self.format)
             writer.member("spcSHA256", Hexadecimal.encode(spcHash))
-            writer.member("payloadKey", Hexadecimal.encode(secrets.payloadKey.revealed()))
-            writer.member("sessionBlock", Hexadecimal.encode(secrets.sessionBlock.revealed()))
+            writer.member("wrappedKey", Hexadecimal.encode(secrets.wrappedKey.bytes.revealed()))
+            writer.member("sessionBlock", Hexadecimal.encode(secrets.sessionBlock.bytes.revealed()))
+            writer.member(
+                "videoSessionBlock", secrets.videoSessionBlock.map { Hexadecimal.encode($0.bytes.revealed()) })
             writer.member("antiReplaySeed", Hexadecimal.encode(secrets.antiReplaySeed.bytes))
             writer.name("expectedEchoes")
             writer.array { writer in for echo in secrets.expectedEchoes { writer.string(Hexadecimal.encode(echo)) } }
+            writer.member("hasPlaybackState", secrets.abilities.hasPlaybackState)
+            writer.member("capabilities", secrets.abilities.capabilities.map { hexadecimal($0.rawValue) })
+            writer.member("offersVideoSessionKey", secrets.abilities.offersVideoSessionKey)
         }
         try CommandFile.write(bytes + [UInt8(ascii: "\n")], to: path, isSecret: true)
     }
@@ -68,17 +74,34 @@ struct RequestSecretsFile {
     }
 
     private static func secrets(in object: JSONObject) -> RequestSecrets? {
-        guard let payloadKey = bytes(object["payloadKey"]), payloadKey.count == 16,
-            let sessionBlock = bytes(object["sessionBlock"]), sessionBlock.count == 96,
+        guard let wrappedKey = secret(object["wrappedKey"], size: 16),
+            let sessionBlock = secret(object["sessionBlock"], size: 96),
             let seed = bytes(object["antiReplaySeed"]).flatMap({ Bytes16($0) }),
-            let elements = object["expectedEchoes"]?.array
+            let elements = object["expectedEchoes"]?.array, let abilities = abilities(in: object)
         else { return nil }
         // An echo is a whole block: a header of 16 bytes at least.
         let echoes = elements.compactMap(bytes).filter { $0.count >= 16 }
         guard echoes.count == elements.count else { return nil }
         return try? RequestSecrets(
-            payloadKey: SecretBytes(copying: payloadKey), sessionBlock: SecretBytes(copying: sessionBlock),
-            antiReplaySeed: seed, expectedEchoes: echoes)
+            wrappedKey: wrappedKey, sessionBlock: sessionBlock,
+            videoSessionBlock: secret(object["videoSessionBlock"], size: 96), antiReplaySeed: seed,
+            expectedEchoes: echoes, abilities: abilities)
+    }
+
+    private static func abilities(in object: JSONObject) -> DeviceAbilities? {
+        guard let hasPlaybackState = object["hasPlaybackState"]?.bool,
+            let offersVideoSessionKey = object["offersVideoSessionKey"]?.bool, let capabilities = object["capabilities"]
+        else { return nil }
+        let bits = capabilities.string.flatMap { UInt64($0, radix: 16) }
+        guard bits != nil || capabilities.isNull else { return nil }
+        return DeviceAbilities(
+            hasPlaybackState: hasPlaybackState, capabilities: bits.map { Capabilities(rawValue: $0) },
+            offersVideoSessionKey: offersVideoSessionKey)
+    }
+
+    private static func secret(_ node: JSONNode?, size: Int) -> SharedSecret? {
+        guard let bytes = bytes(node), bytes.count == size else { return nil }
+        return SharedSecret(SecretBytes(copying: bytes))
     }
 
     private static func bytes(_ node: JSONNode?) -> [UInt8]? {

@@ -11,7 +11,7 @@ struct SPCReport {
     private let content: Content?
 
     private struct Content {
-        let deviceID: [UInt8]
+        let deviceID: DeviceID
         let payload: [UInt8]
         let blocks: [TLLVBlock]
     }
@@ -36,7 +36,7 @@ struct SPCReport {
         _ envelope: SPCEnvelope, with secrets: RequestSecrets, using crypto: CryptoContext
     ) throws(CommandError) -> Content {
         let payload = try Cryptography.attempt { () throws(CryptoError) in
-            try crypto.decryptCBC(envelope.message, in: envelope.payload, key: secrets.payloadKey, iv: envelope.iv)
+            try secrets.decryptPayload(of: envelope, using: crypto)
         }
         do throws(TLLVError) {
             let blocks = try TLLVBlocks(parsing: payload).blocks
@@ -66,6 +66,8 @@ struct SPCReport {
             "it declares a payload of \(declared) bytes and has \(available)"
         case .malformed(.payloadEmpty): "its payload is empty"
         case .malformed(.payloadUnaligned): "its payload is not a row of AES blocks"
+        case .malformed(.transportIdentifier): "the identifier of its transport is not the one that is known"
+        case .malformed(.payloadLengthHigh): "the first twelve bytes of its payload's length are not zero"
         case .unknownCertificate, .rejected, .internalFailure: "it cannot be opened"
         }
     }
@@ -78,12 +80,12 @@ extension SPCReport {
             "SPC of version \(envelope.version.rawValue), \(envelope.message.count) bytes",
             "  certificate hash     \(Hexadecimal.encode(envelope.certificateHash.bytes))",
             "  wrapped session key  \(envelope.wrappedKey.count) bytes",
-            "  IV                   \(Hexadecimal.encode(envelope.iv.bytes))",
+            "  IV                   \(envelope.iv.map { Hexadecimal.encode($0.bytes) } ?? "derived")",
             "  payload              \(envelope.payload.count) bytes, encrypted",
             "  SHA-256              \(Hexadecimal.encode(hash))",
         ]
         guard let content else { return lines.joined(separator: "\n") }
-        lines.append("  device id (HU)       \(Hexadecimal.encode(content.deviceID).uppercased())")
+        lines.append("  device id (HU)       \(content.deviceID)")
         lines.append("\(content.blocks.count) blocks:")
         for block in content.blocks {
             let name = TLLVTag.name(of: block.tag) ?? "unknown"
@@ -99,10 +101,10 @@ extension SPCReport {
         writer.member("bytes", envelope.message.count)
         writer.member("certificateHash", Hexadecimal.encode(envelope.certificateHash.bytes))
         writer.member("wrappedKeyBytes", envelope.wrappedKey.count)
-        writer.member("iv", Hexadecimal.encode(envelope.iv.bytes))
+        writer.member("iv", envelope.iv.map { Hexadecimal.encode($0.bytes) })
         writer.member("payloadBytes", envelope.payload.count)
         writer.member("sha256", Hexadecimal.encode(hash))
-        writer.member("deviceID", content.map { Hexadecimal.encode($0.deviceID) })
+        writer.member("deviceID", content.map { Hexadecimal.encode($0.deviceID.bytes) })
         writer.name("blocks")
         guard let content else { return writer.null() }
         writer.array { writer in
@@ -120,5 +122,15 @@ extension SPCReport {
     /// 16 digits.
     private static func tag(_ block: TLLVBlock) -> String {
         Hexadecimal.encode(Bytes16(high: block.tag, low: 0).bytes.prefix(8))
+    }
+}
+
+extension SPCEnvelope {
+    /// The vector that the message carries; version 3 derives it.
+    fileprivate var iv: Bytes16? {
+        switch protection {
+        case .none(let iv): iv
+        case .authenticated: nil
+        }
     }
 }

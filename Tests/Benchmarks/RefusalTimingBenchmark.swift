@@ -20,15 +20,18 @@ struct RefusalTimingBenchmark {
 
     func run() throws {
         let stand = try RefusalStand()
-        let reference = SPCFault.corruptedWrappedKey
+        let reference = SPCFault.container(.corruptedWrappedKey)
         var isUniform = true
-        for fault in [SPCFault.garbagePayload, .wrongIntegrity, .missingR2, .duplicateTagIdentical, .versionUsedNine] {
+        let faults: [PayloadFault] = [
+            .garbagePayload, .wrongIntegrity, .missingR2, .duplicateTagIdentical, .versionUsedNine,
+        ]
+        for fault in faults.map({ SPCFault.payload($0) }) {
             let t = try stand.compare(reference, fault, sampleCount: plan.timingSampleCount, returnsEarly: false)
             isUniform = isUniform && abs(t) < Self.bound
             print("refusal time, \(reference) against \(fault): t = \(formatted(t, decimals: 2)) (bound \(Self.bound))")
         }
         let caught = try stand.compare(
-            reference, .wrongIntegrity, sampleCount: plan.timingSampleCount, returnsEarly: true)
+            reference, .payload(.wrongIntegrity), sampleCount: plan.timingSampleCount, returnsEarly: true)
         print("the same for a server that returns early: t = \(formatted(caught, decimals: 2)) (must exceed the bound)")
         guard abs(caught) >= Self.bound else { throw BenchmarkError("the check would not notice an early return") }
         guard isUniform else { throw BenchmarkError("refusals differ in time") }

@@ -63,7 +63,10 @@ import Testing
         #expect(!record.isSameKey(as: try Self.record(key: 3)))
         #expect(!record.isSameKey(as: try Self.record(iv: 3)))
         #expect(!record.isSameKey(as: try Self.record { $0.contentID = try ContentID("other") }))
-        #expect(!record.isSameKey(as: try Self.record { $0.trackLabel = .hd }))
+        #expect(!record.isSameKey(as: try Self.record { $0.track = Track(.hd) }))
+        #expect(!record.isSameKey(as: try Self.record { $0.track = try Track(label: nil, contentType: .hd) }))
+        #expect(!record.isSameKey(as: try Self.record { $0.leastHDCP = .notRequired }))
+        #expect(!record.isSameKey(as: try Self.record { $0.leastSecurityLevel = .main }))
         #expect(!record.isSameKey(as: try Self.record { $0.periodIndex = 0 }))
         #expect(!record.isSameKey(as: try Self.record { $0.scheme = .sampleAES }))
         #expect(!record.isSameKey(as: try Self.record { $0.keyID = try KeyGeneration.generateKeyID() }))
@@ -74,6 +77,9 @@ import Testing
         #expect(attributes.scheme == .cbcs)
         #expect(attributes.state == .live)
         #expect(attributes.trackLabel == nil)
+        #expect(attributes.contentType == .sd)
+        #expect(attributes.leastHDCP == nil)
+        #expect(attributes.leastSecurityLevel == nil)
         #expect(attributes.periodIndex == nil)
     }
 }

@@ -18,14 +18,14 @@ import Testing
         options.playbackState = MediaPlaybackState(createdAt: 1, state: .readyToStart, sessionID: 2)
         request = try fixture.makeDevice(.v1, using: crypto).makeRequest(options)
         let lease = try #require(LicenseSeconds(300))
-        answer = try CKCWriter.write(
-            for: server.open(request.message), contentKey: SecretBytes(copying: Array(0..<16)), iv: .zero,
-            terms: LicenseTerms(duration: .lease(lease), hdcp: .type0), using: crypto)
+        answer = try server.answer(
+            server.open(request.message), contentKey: Array(0..<16),
+            terms: LicenseTerms(validity: .duration(.lease(lease)), hdcp: .type0))
     }
 
     @Test func opensItsOwnAnswer() throws {
         let license = try CKCOpener(secrets: request.secrets, using: crypto).open(answer)
-        #expect(license.terms.duration?.lease?.value == 300)
+        #expect(license.terms.lease?.value == 300)
         #expect(license.terms.hdcp == .type0)
     }
 
@@ -39,8 +39,8 @@ import Testing
     @Test func refusesAnotherVersionAndReservedWord() {
         let opener = CKCOpener(secrets: request.secrets, using: crypto)
         var altered = answer
-        altered[3] = 2
-        #expect(throws: CKCFault.version(2)) { try opener.open(altered) }
+        altered[3] = 3
+        #expect(throws: CKCFault.version(3)) { try opener.open(altered) }
         altered = answer
         altered[7] = 1
         #expect(throws: CKCFault.reserved(1)) { try opener.open(altered) }

@@ -5,7 +5,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// Device and server agree on key, vector and terms, whatever the device puts into its SPC.
+/// Device and server agree on key, vector, terms and facts, and on every refusal, whatever the device puts into its SPC.
 @Suite struct RoundTripTests {
     private let crypto: CryptoContext
     private let fixture: TestCredential
@@ -17,88 +17,92 @@ import Testing
         server = try TestServer([fixture.credential])
     }
 
+    /// Four hundred combinations of what a device says, what it is granted and what is believed of it, for each version.
     @Test(arguments: SPCVersion.allCases)
-    func deliversTheKeyUnderRandomOptionsAndTerms(version: SPCVersion) throws {
+    func agreesUnderRandomOptionsTermsAndPolicies(version: SPCVersion) throws {
         var generator = SeededGenerator.announced("round trip \(version)")
         let device = try fixture.makeDevice(version, using: crypto)
-        for _ in 0..<(version == .v1 ? 200 : 50) {
-            let options = Self.randomOptions(version, &generator)
-            let terms = Self.randomTerms(&generator)
-            let key = generator.bytes(count: 16)
-            let iv = Bytes16(generator.bytes(count: 16), at: 0)
+        var (grantedCount, refusedCount) = (0, 0)
+        for _ in 0..<400 {
+            let options = DeviceOptions.random(version, &generator)
             let request = try device.makeRequest(options)
             let spc = try server.open(request.message)
+            FactsCheck(options: options, spc: spc).run()
 
-            let answer = Result { () throws(CKCError) in
-                try CKCWriter.write(
-                    for: spc, contentKey: SecretBytes(copying: key), iv: iv, terms: terms, using: crypto)
-            }
+            let terms = LicenseTerms.random(&generator)
+            let policy = DevicePolicy.random(&generator)
+            let model = RefusalModel(options: options, policy: policy)
+            let refusal = Self.refusal(terms, spc.device, policy)
+            let reasons = model.reasons(against: terms)
+            #expect(refusal.map { reasons.contains($0) } ?? reasons.isEmpty, "\(terms), \(options), \(policy)")
 
-            guard case .success(let message) = answer else {
-                let isExpressible =
-                    (terms.duration == nil || options.playbackState != nil)
-                    && (terms.hdcp != .type1 || options.capabilities?.contains(.hdcpEnforcement) == true)
-                #expect(!isExpressible)
-                continue
-            }
-            let license = try CKCOpener(secrets: request.secrets, using: crypto).open(message)
+            try checkAnswer(to: spc, request, terms, model, &generator)
+            if refusal == nil { grantedCount += 1 } else { refusedCount += 1 }
+        }
+        #expect(grantedCount > 40 && refusedCount > 40)
+    }
+
+    private static func refusal(
+        _ terms: LicenseTerms, _ device: DeviceFacts, _ policy: DevicePolicy
+    ) -> LicenseTermsError? {
+        do throws(LicenseTermsError) {
+            try terms.check(for: device, by: policy)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Writes the licence whether or not the server would: what the device cannot have, it refuses by itself.
+    private func checkAnswer(
+        to spc: SPC, _ request: DeviceRequest, _ terms: LicenseTerms, _ model: RefusalModel,
+        _ generator: inout SeededGenerator
+    ) throws {
+        let key = generator.bytes(count: 16)
+        let iv = Bytes16.random(&generator)
+        let message = try server.answer(spc, contentKey: key, iv: iv, terms: terms)
+        let opener = CKCOpener(secrets: request.secrets, using: crypto)
+        let refused = model.blocksBeyondDevice(terms)
+        do throws(CKCFault) {
+            let license = try opener.open(message)
+            #expect(refused.isEmpty)
             #expect(license.contentKey.bytes.revealed() == key)
             #expect(license.contentIV == iv)
             #expect(license.terms == terms)
+            #expect(license.version == 1 && license.sessionKeyVersion == nil)
+        } catch {
+            #expect(refused.contains { error == .beyondAbilities(tag: $0) }, "\(error)")
         }
     }
 
-    private static func randomOptions(_ version: SPCVersion, _ generator: inout SeededGenerator) -> DeviceOptions {
-        let size = Int.random(in: 2...200, using: &generator)
-        var options = DeviceOptions(version: version, assetID: generator.bytes(count: size))
-        options.unknownBlockCount = Int.random(in: 0...27, using: &generator)
-        options.shufflesBlocks = Bool.random(using: &generator)
-        if Bool.random(using: &generator) { options.deviceIdentity = generator.bytes(count: 36) }
-        if Bool.random(using: &generator) { options.deviceInfo = generator.bytes(count: 16) }
-        if Bool.random(using: &generator) { options.kextDenyListVersion = UInt32.random(in: 0...99, using: &generator) }
-        if Bool.random(using: &generator) { options.securityLevelReport = generator.bytes(count: 20) }
-        if Bool.random(using: &generator) { options.supportedKeyFormats = [0x58b3_8165_af0e_3d5a, generator.next()] }
-        if Bool.random(using: &generator) { options.virtualMachineInfo = generator.bytes(count: 28) }
-        if Bool.random(using: &generator) { options.sync = [UInt8](repeating: 0, count: 28) }
-        if Bool.random(using: &generator) { options.sessionKeyBlockVideo = generator.bytes(count: 112) }
-        if Bool.random(using: &generator) { options.r2Video = generator.bytes(count: 21) }
-        if Bool.random(using: &generator) { options.streamingIndicator = generator.next() }
-        if Bool.random(using: &generator) { options.capabilities = Capabilities(rawValue: generator.next() & 63) }
-        if Bool.random(using: &generator) {
-            options.playbackState = MediaPlaybackState(
-                createdAt: UInt32(truncatingIfNeeded: generator.next()),
-                state: PlaybackState.allCases.randomElement(using: &generator) ?? .playing,
-                sessionID: generator.next())
-        }
-        if Bool.random(using: &generator) {
-            options.returnRequest = [TLLVTag.transactionID, TLLVTag.assetID, TLLVTag.r2, TLLVTag.antiReplaySeed]
-                .filter { _ in Bool.random(using: &generator) }
-        }
-        return options
-    }
-
-    private static func randomTerms(_ generator: inout SeededGenerator) -> LicenseTerms {
-        let lease = LicenseSeconds(UInt64.random(in: 1...0xFFFF_FFFF, using: &generator))
-        let rental = LicenseSeconds(UInt64.random(in: 1...0xFFFF_FFFF, using: &generator))
-        var terms = LicenseTerms()
-        if let lease, let rental {
-            terms.duration =
-                [nil, .lease(lease), .rental(rental), .leaseAndRental(lease: lease, rental: rental)]
-                .randomElement(using: &generator) ?? nil
-        }
-        terms.hdcp = [nil, .some(HDCPLevel.none), .type0, .type1].randomElement(using: &generator) ?? nil
-        return terms
-    }
-
-    @Test func refusesALeaseThatCannotBeExpressed() throws {
-        let request = try fixture.makeDevice(.v1, using: crypto).makeRequest(
-            DeviceOptions(version: .v1, assetID: Array("movie-1".utf8)))
-        let spc = try server.open(request.message)
-        let lease = try #require(LicenseSeconds(300))
-        #expect(throws: CKCError.notExpressible(.durationNeedsPlaybackState)) {
-            try CKCWriter.write(
-                for: spc, contentKey: SecretBytes(count: 16), iv: .zero, terms: LicenseTerms(duration: .lease(lease)),
-                using: crypto)
+    /// The same where an external module has the secret, and may use the session key for video.
+    @Test(arguments: SPCVersion.allCases)
+    func agreesByWayOfAModule(version: SPCVersion) async throws {
+        var generator = SeededGenerator.announced("round trip by a module \(version)")
+        let device = try fixture.makeDevice(version, using: crypto)
+        for _ in 0..<100 {
+            let uses = (SessionKeyVersion.random(&generator), SessionKeyVersion.random(&generator))
+            let module = try InProcessLadderModule(
+                applicationSecret: fixture.applicationSecret, whenVideoIsWanted: uses)
+            let server = try TestServer(server.credentials.connecting(["test": module]))
+            var options = DeviceOptions.random(version, &generator)
+            options.video = .random(using: &generator) ? .sealed : nil
+            let request = try device.makeRequest(options)
+            let spc = try server.open(request.message)
+            FactsCheck(options: options, spc: spc).run()
+            let key = generator.bytes(count: 16)
+            let allowsVideo = Bool.random(using: &generator)
+            let wrapped = try await spc.wrap(
+                SecretBytes(copying: key), iv: .zero,
+                for: ContentKeyUse(kind: .video, allowsVideoSessionKey: allowsVideo), using: server.crypto)
+            let message = try CKCWriter.write(
+                for: spc, contentKey: wrapped, terms: LicenseTerms(), using: server.crypto)
+            let license = try CKCOpener(secrets: request.secrets, using: crypto).open(message)
+            let wantsVideo = allowsVideo && options.video != nil
+            #expect(license.contentKey.bytes.revealed() == key)
+            #expect(wrapped.deviceID == request.secrets.deviceID)
+            #expect(license.sessionKeyVersion == (wantsVideo ? uses.0 : .generic))
+            #expect(license.version == (wantsVideo && uses.1 == .video ? 2 : 1))
         }
     }
 
@@ -108,23 +112,15 @@ import Testing
         let spc = try server.open(request.message)
         var vectors: Set<Bytes16> = []
         for _ in 0..<1_000 {
-            let message = try CKCWriter.write(
-                for: spc, contentKey: SecretBytes(count: 16), iv: .zero, terms: LicenseTerms(), using: crypto)
+            let message = try server.answer(spc, contentKey: [UInt8](repeating: 0, count: 16))
             vectors.insert(try CKCEnvelope(parsing: message).iv)
         }
         #expect(vectors.count == 1_000)
     }
+}
 
-    @Test func leavesTheContentKeyAsItWas() throws {
-        let request = try fixture.makeDevice(.v1, using: crypto).makeRequest(
-            DeviceOptions(version: .v1, assetID: Array("movie-1".utf8)))
-        let spc = try server.open(request.message)
-        let key = SecretBytes(copying: Array(0..<16))
-        for _ in 0..<2 {
-            let message = try CKCWriter.write(
-                for: spc, contentKey: key, iv: .zero, terms: LicenseTerms(), using: crypto)
-            let license = try CKCOpener(secrets: request.secrets, using: crypto).open(message)
-            #expect(license.contentKey.bytes.revealed() == Array(0..<16))
-        }
+extension SessionKeyVersion {
+    fileprivate static func random(_ generator: inout SeededGenerator) -> SessionKeyVersion {
+        .random(using: &generator) ? .generic : .video
     }
 }

@@ -17,10 +17,16 @@ import Testing
     @Test func readsEveryMemberOfARight() throws {
         let rights = try Self.rights(
             #"[{"content_prefix":"live/ch1/","start":1750000000,"end":"2025-06-15T16:00:00Z","duration":5184000,"#
-                + #""lease":300,"renew_ahead":60,"mode":"both","storage":604800,"playback":172800,"hdcp":"type0"}]"#)
+                + #""lease":300,"renew_ahead":60,"mode":"both","storage":604800,"playback":172800,"hdcp":"type0","#
+                + #""min_level":"baseline","tracks":{"HD":{"hdcp":"type0"},"UHD":{"hdcp":"type1","min_level":"main"},"#
+                + #""own:label=1":{}}}]"#)
         let expected = Right(
             .contentPrefix("live/ch1/"), start: 1_750_000_000, end: 1_750_003_200, duration: 5_184_000, lease: 300,
-            mode: .both, hdcp: .type0)
+            mode: .both, storage: 604_800, playback: 172_800, hdcp: .type0, minimumLevel: .baseline,
+            tracks: [
+                "HD": Protection(hdcp: .type0), "UHD": Protection(hdcp: .type1, securityLevel: .main),
+                "own:label=1": Protection(),
+            ])
         #expect(rights == [expected])
     }
 
@@ -60,7 +66,7 @@ import Testing
 
     @Test func refusesEveryRestrictionOfTheVocabulary() {
         #expect(UnenforcedClaims.ofToken == ["cnf", "device", "session", "limits"])
-        #expect(UnenforcedClaims.ofRight == ["min_level", "airplay", "av_adapter", "tracks", "profile"])
+        #expect(UnenforcedClaims.ofRight == ["airplay", "av_adapter", "profile"])
     }
 
     @Test func ignoresUnknownClaims() throws {
@@ -134,9 +140,50 @@ import Testing
         (#"{"content":"a","lease":true}"#, "lease"), (#"{"content":"a","lease":1e400}"#, "lease"),
         (#"{"content":"a","mode":"Stream"}"#, "mode"), (#"{"content":"a","mode":true}"#, "mode"),
         (#"{"content":"a","hdcp":"type2"}"#, "hdcp"), (#"{"content":"a","hdcp":1}"#, "hdcp"),
+        (#"{"content":"a","storage":0}"#, "storage"), (#"{"content":"a","storage":-1}"#, "storage"),
+        (#"{"content":"a","storage":"60"}"#, "storage"), (#"{"content":"a","storage":null}"#, "storage"),
+        (#"{"content":"a","playback":0}"#, "playback"), (#"{"content":"a","playback":1.5}"#, "playback"),
+        (#"{"content":"a","playback":true}"#, "playback"), (#"{"content":"a","min_level":"Main"}"#, "min_level"),
+        (#"{"content":"a","min_level":""}"#, "min_level"), (#"{"content":"a","min_level":3000}"#, "min_level"),
+        (#"{"content":"a","tracks":null}"#, "tracks"), (#"{"content":"a","tracks":[]}"#, "tracks"),
+        (#"{"content":"a","tracks":{}}"#, "tracks"), (#"{"content":"a","tracks":"HD"}"#, "tracks"),
+        (#"{"content":"a","tracks":{"HD":"type1"}}"#, "tracks"), (#"{"content":"a","tracks":{"HD":null}}"#, "tracks"),
+        (#"{"content":"a","tracks":{"":{}}}"#, "tracks"), (#"{"content":"a","tracks":{"H D":{}}}"#, "tracks"),
+        (#"{"content":"a","tracks":{"\u212A":{}}}"#, "tracks"),
+        (#"{"content":"a","tracks":{"SD":{},"HD":{"hdcp":"1"}}}"#, "tracks.hdcp"),
+        (#"{"content":"a","tracks":{"HD":{"min_level":null}}}"#, "tracks.min_level"),
     ])
     func refusesRightsThatAreNotInOrder(right: String, name: String) throws {
         #expect(try Self.error(["rights": "[\(right)]"]) == .claimInvalid("rights[0].\(name)"))
+    }
+
+    /// A label is text of the token, and stays out of the error.
+    @Test(arguments: ["HDCP", "airplay", "lease", "tracks", "end"])
+    func refusesTracksWithMembersThatNothingEnforces(name: String) throws {
+        let rights = #"[{"content":"a","tracks":{"SD":{"hdcp":"none"},"secret":{"\#(name)":"type1"}}}]"#
+        #expect(try Self.error(["rights": rights]) == .claimUnsupported("rights[0].tracks.(an unknown member)"))
+    }
+
+    @Test func refusesALabelThatOccursTwice() throws {
+        let error = try Self.error(["rights": #"[{"content":"a","tracks":{"HD":{},"\u0048D":{}}}]"#])
+        #expect(error.code == "token_malformed")
+    }
+
+    @Test func takesNoMoreThanThirtyTwoTracks() throws {
+        func text(count: Int) -> String {
+            let tracks = (0..<count).map { "\"T\($0)\":{}" }.joined(separator: ",")
+            return #"[{"content":"a","tracks":{"# + tracks + "}}]"
+        }
+        #expect(try Self.rights(text(count: 32)).first?.tracks.count == 32)
+        #expect(try Self.error(["rights": text(count: 33)]) == .claimInvalid("rights[0].tracks"))
+    }
+
+    @Test func takesLabelsOfSixtyFourBytes() throws {
+        let longest = String(repeating: "L", count: 64)
+        #expect(try Self.rights(#"[{"content":"a","tracks":{"\#(longest)":{}}}]"#).first?.tracks[longest] != nil)
+        #expect(
+            try Self.error(["rights": #"[{"content":"a","tracks":{"\#(longest)L":{}}}]"#])
+                == .claimInvalid("rights[0].tracks"))
     }
 
     @Test func takesContentTextsOfTwoHundredBytes() throws {

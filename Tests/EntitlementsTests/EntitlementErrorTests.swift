@@ -10,6 +10,7 @@ import Testing
         (.lifeTooLong, "token_life"), (.issuerMismatch, "token_issuer"), (.audienceMismatch, "token_audience"),
         (.claimInvalid("exp"), "token_schema"), (.claimUnsupported("cnf"), "token_schema"),
         (.contentNotCovered, "content_mismatch"), (.streamingNotGranted, "content_mismatch"),
+        (.offlineNotGranted, "offline_not_allowed"), (.offlineOutlivesLease, "offline_not_allowed"),
         (.rightNotStarted(retryAfterSeconds: 1), "right_not_started"), (.rightEnded, "right_ended"),
         (.cryptoFailed, "internal"),
     ])

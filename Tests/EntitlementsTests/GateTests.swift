@@ -12,16 +12,35 @@ import Testing
 
     init() throws {
         issuance = try Issuance()
-        movie = RequestedContent(contentID: "movie-42", keyID: try KeyID(parsing: Self.keyIDText))
+        movie = RequestedContent(
+            contentID: "movie-42", keyID: try KeyID(parsing: Self.keyIDText), trackLabels: ["HD"])
     }
 
-    private func authorize(_ rights: String, content: RequestedContent? = nil, now: Int64 = now) throws -> Authorization
-    {
-        try Gate.authorize(claims: try issuance.claims(rights: rights), content: content ?? movie, now: now)
+    private func authorize(
+        _ rights: String, content: RequestedContent? = nil, for use: LicenseUse = .streaming, now: Int64 = now
+    ) throws -> Authorization {
+        try Gate.authorize(
+            claims: try issuance.claims(rights: rights), content: content ?? movie, for: use, now: now)
     }
+
+    private func streaming(_ rights: String) throws -> StreamingLimits {
+        switch try authorize(rights).limits {
+        case .streaming(let limits): return limits
+        case .offline: throw UnexpectedLimits()
+        }
+    }
+
+    private func offline(_ rights: String) throws -> OfflineLimits {
+        switch try authorize(rights, for: .offline).limits {
+        case .offline(let limits): return limits
+        case .streaming: throw UnexpectedLimits()
+        }
+    }
+
+    private struct UnexpectedLimits: Error {}
 
     private func named(_ contentID: String) -> RequestedContent {
-        RequestedContent(contentID: contentID, keyID: movie.keyID)
+        RequestedContent(contentID: contentID, keyID: movie.keyID, trackLabels: [])
     }
 
     @Test(arguments: [
@@ -34,9 +53,9 @@ import Testing
         #expect(authorization.subject == "account-123")
         #expect(authorization.tokenID == "4f1c")
         #expect(authorization.issuer == Issuance.name)
-        #expect(authorization.limits.lease == nil)
-        #expect(authorization.limits.rental == nil)
-        #expect(authorization.limits.hdcp == nil)
+        #expect(try streaming("[\(right)]").lease == nil)
+        #expect(try streaming("[\(right)]").rental == nil)
+        #expect(authorization.protection == Protection())
     }
 
     @Test(arguments: [
@@ -86,7 +105,7 @@ import Testing
     @Test func refusesStreamingOfWhatIsForOfflineUse() throws {
         let rights = #"[{"content":"movie-42","mode":"offline"}]"#
         #expect(throws: EntitlementError.streamingNotGranted) { try authorize(rights) }
-        for mode in ["stream", "both"] { _ = try authorize(#"[{"content":"movie-42","mode":"\#(mode)"}]"#) }
+        for mode in ["stream", "both"] { _ = try streaming(#"[{"content":"movie-42","mode":"\#(mode)"}]"#) }
     }
 
     /// What a right says besides its content, and the lease and rental that it grants at `now`.
@@ -122,14 +141,9 @@ import Testing
         Grant(#""end":253402300799"#, lease: 0xFFFF_FFFE, rental: nil),
     ])
     func grantsTheLeastOfAllLimits(grant: Grant) throws {
-        let limits = try authorize("[{\"content\":\"movie-42\",\(grant.testDescription)}]").limits
+        let limits = try streaming("[{\"content\":\"movie-42\",\(grant.testDescription)}]")
         #expect(limits.lease == grant.lease)
         #expect(limits.rental == grant.rental)
-    }
-
-    @Test(arguments: [("none", Right.HDCP.notRequired), ("type0", .type0), ("type1", .type1)])
-    func carriesTheProtectionOfOutputs(name: String, hdcp: Right.HDCP) throws {
-        #expect(try authorize(#"[{"content":"movie-42","hdcp":"\#(name)"}]"#).limits.hdcp == hdcp)
     }
 
     @Test func takesTheFirstRightThatGrantsNow() throws {
@@ -138,13 +152,201 @@ import Testing
         let other = #"{"content":"other","lease":1}"#
         let short = #"{"content":"movie-42","lease":60}"#
         let long = #"{"content_prefix":"movie","lease":600}"#
-        #expect(try authorize("[\(other),\(ended),\(early),\(short),\(long)]").limits.lease == 60)
-        #expect(try authorize("[\(long),\(short)]").limits.lease == 600)
+        #expect(try streaming("[\(other),\(ended),\(early),\(short),\(long)]").lease == 60)
+        #expect(try streaming("[\(long),\(short)]").lease == 600)
         #expect(throws: EntitlementError.rightEnded) { try authorize("[\(other),\(ended),\(early)]") }
         #expect(throws: EntitlementError.rightNotStarted(retryAfterSeconds: 10)) {
             try authorize("[\(early),\(ended)]")
         }
     }
+
+    // MARK: Offline use
+
+    @Test(arguments: [#""lease":60"#, #""storage":60,"playback":60"#, #""mode":"stream""#, #""hdcp":"none""#])
+    func refusesOfflineUseOfWhatIsForStreaming(right: String) {
+        #expect(throws: EntitlementError.offlineNotGranted) {
+            try offline("[{\"content\":\"movie-42\",\(right)}]")
+        }
+    }
+
+    @Test(arguments: ["offline", "both"])
+    func refusesOfflineUseUnderALease(mode: String) {
+        #expect(throws: EntitlementError.offlineOutlivesLease) {
+            try offline(#"[{"content":"movie-42","mode":"\#(mode)","lease":4294967295,"storage":1}]"#)
+        }
+    }
+
+    /// A mode that grants offline use, the rest of a right, and what it grants at `now`.
+    struct OfflineGrant: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let limits: OfflineLimits
+
+        init(_ right: String, _ limits: OfflineLimits) {
+            testDescription = right
+            self.limits = limits
+        }
+
+        init(_ right: String, storage: UInt32?, playback: UInt32?) {
+            self.init(right, .aroundFirstPlay(storage: storage, playback: playback))
+        }
+    }
+
+    @Test(
+        arguments: [
+            OfflineGrant(#""mode":"offline""#, .unlimited),
+            OfflineGrant(#""mode":"both","hdcp":"type1","start":1750000000"#, .unlimited),
+            // Storage and duration bound the first play, and nothing else does.
+            OfflineGrant(#""mode":"both","storage":604800"#, storage: 604_800, playback: nil),
+            OfflineGrant(#""mode":"both","duration":7200"#, storage: 7200, playback: nil),
+            OfflineGrant(#""mode":"both","storage":604800,"duration":7200"#, storage: 7200, playback: nil),
+            OfflineGrant(#""mode":"both","end":1750000100"#, .hardEnd(100)),
+            OfflineGrant(#""mode":"both","end":1750000001"#, .hardEnd(1)),
+            OfflineGrant(#""mode":"both","end":1750000100,"storage":101"#, .hardEnd(100)),
+            OfflineGrant(#""mode":"both","end":1750000100,"storage":100"#, .hardEnd(100)),
+            // What storage leaves until the end is for playback.
+            OfflineGrant(#""mode":"both","end":1750000100,"storage":99"#, storage: 99, playback: 1),
+            OfflineGrant(#""mode":"both","end":1750000100,"duration":40"#, storage: 40, playback: 60),
+            OfflineGrant(#""mode":"both","storage":4294967295"#, storage: 0xFFFF_FFFE, playback: nil),
+            // With playback and no end, both as given.
+            OfflineGrant(#""mode":"both","playback":172800"#, storage: nil, playback: 172_800),
+            OfflineGrant(#""mode":"both","playback":172800,"storage":604800"#, storage: 604_800, playback: 172_800),
+            OfflineGrant(#""mode":"both","playback":300,"storage":200,"duration":100"#, storage: 100, playback: 300),
+            OfflineGrant(#""mode":"both","playback":300,"duration":400"#, storage: 400, playback: 300),
+            OfflineGrant(
+                #""mode":"both","playback":9223372036854775807,"storage":9223372036854775807"#, storage: 0xFFFF_FFFE,
+                playback: 0xFFFF_FFFE),
+            // With an end, both together within what remains: as given where they fit, then by less storage.
+            OfflineGrant(#""mode":"both","end":1750000100,"playback":30,"storage":70"#, storage: 70, playback: 30),
+            OfflineGrant(#""mode":"both","end":1750000100,"playback":30,"storage":71"#, storage: 70, playback: 30),
+            OfflineGrant(#""mode":"both","end":1750000100,"playback":30"#, storage: 70, playback: 30),
+            OfflineGrant(#""mode":"both","end":1750000100,"playback":50"#, storage: 50, playback: 50),
+            OfflineGrant(#""mode":"both","end":1750000100,"playback":90,"storage":10"#, storage: 10, playback: 90),
+            // Where too little storage would be left, a hard end that keeps every limit.
+            OfflineGrant(#""mode":"both","end":1750000100,"playback":51"#, .hardEnd(51)),
+            OfflineGrant(#""mode":"both","end":1750000100,"playback":99"#, .hardEnd(99)),
+            OfflineGrant(#""mode":"both","end":1750000100,"playback":100"#, .hardEnd(100)),
+            OfflineGrant(#""mode":"both","end":1750000100,"playback":101"#, .hardEnd(100)),
+            OfflineGrant(
+                #""mode":"both","end":1750000100,"playback":9223372036854775807"#, .hardEnd(100)),
+            OfflineGrant(#""mode":"both","end":1750000100,"playback":95,"storage":10"#, .hardEnd(10)),
+            OfflineGrant(#""mode":"both","end":1750000001,"playback":1"#, .hardEnd(1)),
+            OfflineGrant(#""mode":"both","end":1750000002,"playback":1"#, storage: 1, playback: 1),
+        ])
+    func grantsOfflineUseWithinAllLimits(grant: OfflineGrant) throws {
+        #expect(try offline("[{\"content\":\"movie-42\",\(grant.testDescription)}]") == grant.limits)
+    }
+
+    @Test func offlineUseKeepsTheTimesOfTheRight() {
+        let rights = #"[{"content":"movie-42","mode":"offline","start":1750000000,"end":1750000100,"playback":5}]"#
+        #expect(throws: EntitlementError.rightNotStarted(retryAfterSeconds: 1)) {
+            try authorize(rights, for: .offline, now: Self.now - 1)
+        }
+        #expect(throws: EntitlementError.rightEnded) { try authorize(rights, for: .offline, now: Self.now + 100) }
+    }
+
+    @Test func takesTheFirstRightThatGrantsTheUse() throws {
+        let stream = #"{"content":"movie-42","lease":60}"#
+        let leased = #"{"content":"movie-42","mode":"both","lease":70}"#
+        let kept = #"{"content":"movie-42","mode":"offline","storage":80}"#
+        let both = #"{"content":"movie-42","mode":"both","duration":90}"#
+        let rights = "[\(stream),\(leased),\(kept),\(both)]"
+        #expect(try streaming(rights).lease == 60)
+        #expect(try offline(rights) == .aroundFirstPlay(storage: 80, playback: nil))
+        #expect(try streaming("[\(kept),\(both),\(stream)]").rental == 90)
+        #expect(try offline("[\(stream),\(both),\(kept)]") == .aroundFirstPlay(storage: 90, playback: nil))
+        #expect(throws: EntitlementError.offlineNotGranted) { try offline("[\(stream),\(leased)]") }
+        #expect(throws: EntitlementError.offlineOutlivesLease) { try offline("[\(leased),\(stream)]") }
+        #expect(throws: EntitlementError.streamingNotGranted) { try streaming("[\(kept)]") }
+        #expect(throws: EntitlementError.contentNotCovered) { try offline(#"[{"content":"other","mode":"both"}]"#) }
+    }
+
+    // MARK: Protection
+
+    @Test(arguments: [("none", Right.HDCP.notRequired), ("type0", .type0), ("type1", .type1)])
+    func carriesTheProtectionOfOutputs(name: String, hdcp: Right.HDCP) throws {
+        #expect(try authorize(#"[{"content":"movie-42","hdcp":"\#(name)"}]"#).protection == Protection(hdcp: hdcp))
+    }
+
+    @Test(arguments: [("audio", Right.SecurityLevel.audio), ("baseline", .baseline), ("main", .main)])
+    func carriesTheSecurityLevel(name: String, level: Right.SecurityLevel) throws {
+        for use in LicenseUse.allCases {
+            let rights = #"[{"content":"movie-42","mode":"both","min_level":"\#(name)"}]"#
+            #expect(try authorize(rights, for: use).protection == Protection(securityLevel: level))
+        }
+    }
+
+    /// What the right says, what the track adds, and both together.
+    @Test(
+        arguments: [
+            ("", #""hdcp":"type1""#, Protection(hdcp: .type1)),
+            (#""hdcp":"type1""#, "", Protection(hdcp: .type1)),
+            (#""hdcp":"type1""#, #""hdcp":"none""#, Protection(hdcp: .type1)),
+            (#""hdcp":"none""#, #""hdcp":"type0""#, Protection(hdcp: .type0)),
+            (
+                #""hdcp":"type0""#, #""hdcp":"none","min_level":"audio""#,
+                Protection(hdcp: .type0, securityLevel: .audio)
+            ),
+            (#""min_level":"main""#, #""min_level":"baseline""#, Protection(securityLevel: .main)),
+            (#""min_level":"audio""#, #""min_level":"baseline""#, Protection(securityLevel: .baseline)),
+            (
+                #""hdcp":"type0","min_level":"main""#, #""hdcp":"type1","min_level":"audio""#,
+                Protection(hdcp: .type1, securityLevel: .main)
+            ),
+        ] as [(String, String, Protection)])
+    func theStricterOfRightAndTrackHolds(right: String, track: String, protection: Protection) throws {
+        let members = right.isEmpty ? "" : right + ","
+        let rights = "[{\"content\":\"movie-42\",\(members)\"tracks\":{\"HD\":{\(track)},\"SD\":{}}}]"
+        #expect(try authorize(rights).protection == protection)
+    }
+
+    @Test(arguments: [
+        (["SD"], Protection()), (["HD"], Protection(hdcp: .type0)), (["hd"], Protection()), ([], Protection()),
+        (["UHD"], Protection(hdcp: .type1, securityLevel: .main)), (["H", "D", "HDR", "HD "], Protection()),
+        (["cinema", "UHD"], Protection(hdcp: .type1, securityLevel: .main)),
+        (["cinema", "HD"], Protection(hdcp: .type0, securityLevel: .baseline)),
+        (["cinema"], Protection(hdcp: .notRequired, securityLevel: .baseline)),
+    ])
+    func aTrackIsFoundByTheLabelsOfTheKey(labels: [String], protection: Protection) throws {
+        let tracks =
+            #"{"HD":{"hdcp":"type0"},"UHD":{"hdcp":"type1","min_level":"main"},"#
+            + #""cinema":{"hdcp":"none","min_level":"baseline"}}"#
+        let content = RequestedContent(contentID: "movie-42", keyID: movie.keyID, trackLabels: labels)
+        let authorization = try authorize(#"[{"content":"movie-42","tracks":\#(tracks)}]"#, content: content)
+        #expect(authorization.protection == protection)
+        #expect(authorization.content.trackLabels == labels)
+    }
+
+    @Test func onlyTheRightThatGrantsProtects() throws {
+        let ended = #"{"content":"movie-42","end":1,"hdcp":"type1"}"#
+        let granting = #"{"content":"movie-42","hdcp":"type0"}"#
+        let unused = #"{"content":"movie-42","min_level":"main"}"#
+        #expect(try authorize("[\(ended),\(granting),\(unused)]").protection == Protection(hdcp: .type0))
+    }
+
+    // MARK: Sync requests
+
+    @Test(arguments: [
+        #"{"content":"movie-42","mode":"offline"}"#, #"{"kids":["\#(keyIDText)"],"mode":"both"}"#,
+        #"{"content_prefix":"movie","mode":"both","end":1}"#,
+        #"{"content":"movie-42","mode":"both","start":4000000000}"#,
+        #"{"content":"movie-42"},{"content":"movie-42","mode":"offline"}"#,
+    ])
+    func permitsASyncRequestAboutWhatMayBeKept(rights: String) throws {
+        let permission = try Gate.permitSync(claims: try issuance.claims(rights: "[\(rights)]"), content: movie)
+        #expect(permission.content == movie)
+        #expect(permission.subject == "account-123")
+        #expect(permission.tokenID == "4f1c")
+        #expect(permission.issuer == Issuance.name)
+    }
+
+    @Test func refusesOtherSyncRequests() throws {
+        let other = try issuance.claims(rights: #"[{"content":"other","mode":"both"}]"#)
+        #expect(throws: EntitlementError.contentNotCovered) { try Gate.permitSync(claims: other, content: movie) }
+        let stream = try issuance.claims(rights: #"[{"content":"movie-42"},{"content":"other","mode":"both"}]"#)
+        #expect(throws: EntitlementError.offlineNotGranted) { try Gate.permitSync(claims: stream, content: movie) }
+    }
+
+    // MARK: Unknown assets
 
     @Test func tellsWhetherTheRightsNameAnUnknownAsset() throws {
         let claims = try issuance.claims(

@@ -11,7 +11,9 @@ import Testing
         rights: [
             Right(.content("movie-42"), lease: 300),
             Right(
-                .contentPrefix("live/"), start: 1, end: 1_900_000_000, duration: 5, lease: 6, mode: .both, hdcp: .type1),
+                .contentPrefix("live/"), start: 1, end: 1_900_000_000, duration: 5, lease: 6, mode: .both, storage: 7,
+                playback: 8, hdcp: .type1, minimumLevel: .audio,
+                tracks: ["UHD": Protection(hdcp: .type1, securityLevel: .main), "A": Protection(hdcp: .notRequired)]),
         ])
 
     private func minters(_ issuance: Issuance) throws -> [TokenMinter] {
@@ -44,6 +46,17 @@ import Testing
         #expect(
             String(decoding: payload, as: UTF8.self)
                 == #"{"iss":"https://portal.example","aud":"latchkey","iat":1,"exp":2,"rights":[{"content":"a"}]}"#)
+    }
+
+    @Test func writesEveryMemberUnderItsName() throws {
+        let contents = TokenContents(
+            issuer: "i", audience: "a", issuedAt: 1, expiresAt: 2, rights: [Self.contents.rights[1]])
+        let payload = try Token(parsing: Array(minters(try Issuance())[1].mint(contents).utf8)).payload
+        #expect(
+            String(decoding: payload, as: UTF8.self)
+                == #"{"iss":"i","aud":"a","iat":1,"exp":2,"rights":[{"content_prefix":"live/","start":1,"end":1900000000,"#
+                + #""duration":5,"lease":6,"mode":"both","storage":7,"playback":8,"hdcp":"type1","min_level":"audio","#
+                + #""tracks":{"A":{"hdcp":"none"},"UHD":{"hdcp":"type1","min_level":"main"}}}]}"#)
     }
 
     @Test func mintsTheSameBytesAsAnotherImplementation() throws {

@@ -159,12 +159,6 @@ import Testing
         case .module: true
         }
     }
-
-    @Test func knowsDevelopmentMaterial() throws {
-        let credential = try Credential(
-            name: "module", pair1024: pair1024, pair2048: nil, ladder: .module(RefusingModule()))
-        #expect(credential.isDevelopmentMaterial)
-    }
 }
 
 private struct RefusingModule: LadderModule {

@@ -6,7 +6,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// Writes `Tests/Vectors` anew: credential, answered and refused vectors. Runs only where `LATCHKEY_WRITE_VECTORS` is set:
+/// Writes `Tests/Vectors` anew: credential, answered, sync and refused vectors. Runs only where `LATCHKEY_WRITE_VECTORS` is set:
 ///
 ///     LATCHKEY_WRITE_VECTORS=1 swift test --filter OwnVectorGenerator
 ///
@@ -30,11 +30,12 @@ struct OwnVectorGenerator {
         try makeFolders()
         try writeCredential()
         for recipe in try AnsweredRecipe.all() { try write(recipe) }
+        for recipe in SyncRecipe.all { try write(recipe) }
         for recipe in RefusedRecipe.all { try write(recipe) }
     }
 
     private func makeFolders() throws {
-        for name in ["credential", "answered", "refused"] {
+        for name in ["credential", "answered", "sync", "refused"] {
             let folder = OwnVectors.folder.appending(path: name)
             if FileManager.default.fileExists(atPath: folder.path) { try FileManager.default.removeItem(at: folder) }
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -64,62 +65,62 @@ struct OwnVectorGenerator {
     // MARK: Answered
 
     private func write(_ recipe: AnsweredRecipe) throws {
-        var options = recipe.options
-        options.transactionID = try crypto.randomBytes16().high
-        options.deviceID = Array(try crypto.randomBytes(count: 20))
-        if recipe.namesBundle { options.certificateHash = try bundleHash() }
+        let options = try complete(recipe.options, naming: recipe.subject)
         let request = try device(options.version).makeRequest(options)
-        let key = try SecretBytes.random(count: 16)
+        let key = Array(try crypto.randomBytes(count: 16))
         let iv = try crypto.randomBytes16()
         let server = try TestServer([OwnVectors.credential()])
-        let ckc = try CKCWriter.write(
-            for: server.open(request.message), contentKey: key, iv: iv, terms: recipe.terms, using: crypto)
+        let ckc = try server.answer(server.open(request.message), contentKey: key, iv: iv, terms: recipe.terms)
         let vector = AnsweredVector(
             purpose: recipe.purpose, source: Self.source, spc: hex(request.message), ckc: hex(ckc),
-            secrets: .init(
-                payloadKey: hex(request.secrets.payloadKey.revealed()),
-                sessionBlock: hex(request.secrets.sessionBlock.revealed()),
-                antiReplaySeed: hex(request.secrets.antiReplaySeed.bytes),
-                expectedEchoes: request.secrets.expectedEchoes.map { hex($0) }),
-            expected: try expectation(options, recipe.terms, key: key, iv: iv))
+            secrets: try VectorSecrets(request, using: crypto),
+            expected: .init(
+                request: try expectation(options),
+                license: ExpectedLicense(contentKey: key, contentIV: iv, terms: recipe.terms)))
         try write(json: vector, to: "answered/\(recipe.name).json")
     }
 
-    private func expectation(
-        _ options: DeviceOptions, _ terms: LicenseTerms, key: borrowing SecretBytes, iv: Bytes16
-    ) throws -> AnsweredVector.Expected {
-        let optionalCount = [
-            options.streamingIndicator != nil, options.playbackState != nil, options.capabilities != nil,
-        ].count { $0 }
-        return AnsweredVector.Expected(
-            spcVersion: options.version.rawValue,
-            certificateHash: hex(try options.certificateHash?.bytes ?? ownHash(options.version)),
-            assetID: hex(options.assetID), deviceID: hex(options.deviceID ?? []),
-            transactionID: hex(bigEndianBytes(options.transactionID ?? 0)),
-            protocolVersionUsed: options.protocolVersionUsed,
-            protocolVersionsSupported: options.protocolVersionsSupported,
-            streamingIndicator: options.streamingIndicator.map { hex(bigEndianBytes($0)) },
-            capabilities: options.capabilities.map { hex(bigEndianBytes($0.rawValue)) },
-            playbackState: options.playbackState.map { state in
-                .init(
-                    createdAt: state.createdAt, state: "\(state.state)",
-                    sessionID: hex(bigEndianBytes(state.sessionID)))
-            },
-            // The nine blocks that every SPC has, and what was chosen beside them.
-            blockCount: 9 + optionalCount + options.otherBlocks.count + options.unknownBlockCount,
-            contentKey: hex(key.revealed()), contentIV: hex(iv.bytes),
-            leaseSeconds: terms.duration?.lease?.value, rentalSeconds: terms.duration?.rental?.value,
-            hdcp: terms.hdcp.map { "\($0)" })
+    private func write(_ recipe: SyncRecipe) throws {
+        var options = DeviceOptions(version: recipe.version, assetID: Array("movie-1".utf8))
+        options.sync = .report(recipe.report)
+        options = try complete(options, naming: nil)
+        let request = try device(options.version).makeRequest(options)
+        let vector = SyncVector(
+            purpose: recipe.purpose, source: Self.source, spc: hex(request.message),
+            secrets: try VectorSecrets(request, using: crypto),
+            expected: .init(request: try expectation(options), sync: ExpectedSync(recipe.report)))
+        try write(json: vector, to: "sync/\(recipe.name).json")
     }
 
-    private func ownHash(_ version: SPCVersion) throws -> [UInt8] {
-        let der = try OwnVectors.certificate(version).der
-        return try crypto.sha1(der, in: 0..<der.count)
+    /// With everything that chance would decide on.
+    private func complete(
+        _ options: DeviceOptions, naming subject: CredentialKey.Subject?
+    ) throws -> DeviceOptions {
+        var options = options
+        options.transactionID = try crypto.randomBytes16().high
+        options.deviceID = DeviceID(Array(try crypto.randomBytes(count: 20)))
+        if options.streamingIndicator == .local {
+            options.streamingIndicator = .value(try crypto.randomBytes16().high)
+        }
+        if let subject { options.certificateHash = try hash(of: subject, options.version) }
+        return options
     }
 
-    private func bundleHash() throws -> CertificateHash? {
-        let bundle = try OwnVectors.certificate(.v1).der + OwnVectors.certificate(.v2).der
-        return CertificateHash(try crypto.sha1(bundle, in: 0..<bundle.count))
+    private func expectation(_ options: DeviceOptions) throws -> ExpectedRequest {
+        let ownSubject: CredentialKey.Subject = options.version == .v1 ? .certificate1024 : .certificate2048
+        let hash = try options.certificateHash ?? hash(of: ownSubject, options.version)
+        return ExpectedRequest(options, certificateHash: hash.bytes)
+    }
+
+    private func hash(of subject: CredentialKey.Subject, _ version: SPCVersion) throws -> CertificateHash {
+        let (small, large) = try (OwnVectors.certificate(.v1).der, OwnVectors.certificate(.v2).der)
+        let bytes =
+            switch subject {
+            case .certificate1024: small
+            case .certificate2048: large
+            case .bundle: small + large
+            }
+        return try CertificateHash(version.certificateHash, of: bytes, using: crypto)
     }
 
     // MARK: Refused

@@ -13,92 +13,84 @@ import Testing
         server = try TestServer([OwnVectors.credential()])
     }
 
-    private func secrets(_ vector: AnsweredVector) throws -> RequestSecrets {
-        try RequestSecrets(
-            payloadKey: SecretBytes(copying: hex(vector.secrets.payloadKey)),
-            sessionBlock: SecretBytes(copying: hex(vector.secrets.sessionBlock)),
-            antiReplaySeed: try #require(Bytes16(hex(vector.secrets.antiReplaySeed))),
-            expectedEchoes: vector.secrets.expectedEchoes.map { hex($0) })
+    private func opener(_ vector: AnsweredVector) throws -> CKCOpener {
+        CKCOpener(secrets: try vector.secrets.requestSecrets(vector.expected.request), using: server.crypto)
     }
 
-    private func terms(_ expected: AnsweredVector.Expected) throws -> LicenseTerms {
-        let lease = expected.leaseSeconds.flatMap { LicenseSeconds(UInt64($0)) }
-        let rental = expected.rentalSeconds.flatMap { LicenseSeconds(UInt64($0)) }
-        let duration: KeyDuration? =
-            switch (lease, rental) {
-            case (nil, nil): nil
-            case (.some(let lease), nil): .lease(lease)
-            case (nil, .some(let rental)): .rental(rental)
-            case (.some(let lease), .some(let rental)): .leaseAndRental(lease: lease, rental: rental)
-            }
-        let hdcp = try expected.hdcp.map { name in
-            try #require(HDCPLevel.allCases.first { "\($0)" == name })
-        }
-        return LicenseTerms(duration: duration, hdcp: hdcp)
+    private func envelope(_ digits: String) throws -> SPCEnvelope {
+        try SPCEnvelope(parsing: hex(digits), served: server.credentials.servedVersions)
     }
 
     @Test(arguments: try OwnVectors.answered())
     func parsesTheContainer(vector: AnsweredVector) throws {
         let message = hex(vector.spc)
-        let envelope = try SPCEnvelope(parsing: message)
-        #expect(envelope.version.rawValue == vector.expected.spcVersion)
-        #expect(hex(envelope.certificateHash.bytes) == vector.expected.certificateHash)
-        #expect(hex(envelope.iv.bytes) == hex(message[8..<24]))
-        #expect(envelope.payload.upperBound == message.count)
+        let envelope = try envelope(vector.spc)
+        #expect(envelope.version.rawValue == vector.expected.request.spcVersion)
+        #expect(hex(envelope.certificateHash.bytes) == vector.expected.request.certificateHash)
+        switch envelope.protection {
+        case .none(let iv):
+            #expect(iv == Bytes16(message, at: 8))
+            #expect(envelope.payload.upperBound == message.count)
+        case .authenticated(let tag):
+            #expect(tag == Bytes16(message, at: message.count - 16))
+            #expect(envelope.payload.upperBound == message.count - 16)
+        }
         #expect(server.credentials.credentials.first?.isDevelopmentMaterial == true)
     }
 
     @Test(arguments: try OwnVectors.answered())
     func opensWithTheExpectedValues(vector: AnsweredVector) throws {
-        let spc = try server.open(hex(vector.spc))
-        let expected = vector.expected
-        #expect(hex(spc.assetID) == expected.assetID)
-        #expect(spc.deviceID.description.lowercased() == expected.deviceID)
-        #expect(hex(bigEndianBytes(spc.transactionID)) == expected.transactionID)
-        #expect(hex(spc.antiReplaySeed.bytes) == vector.secrets.antiReplaySeed)
-        #expect(spc.protocolVersionUsed == expected.protocolVersionUsed)
-        #expect(spc.protocolVersionsSupported == expected.protocolVersionsSupported)
-        #expect(spc.streamingIndicator.map { hex(bigEndianBytes($0)) } == expected.streamingIndicator)
-        #expect(hex(bigEndianBytes(spc.capabilities.rawValue)) == expected.capabilities ?? "0000000000000000")
-        #expect(spc.playbackState?.createdAt == expected.playbackState?.createdAt)
-        #expect(spc.playbackState.map { "\($0.state)" } == expected.playbackState?.state)
-        #expect(spc.playbackState.map { hex(bigEndianBytes($0.sessionID)) } == expected.playbackState?.sessionID)
-        #expect(spc.blocks.count == expected.blockCount)
-        #expect(spc.returnedBlocks.map { hex($0) } == vector.secrets.expectedEchoes)
-        let sessionBlock = hex(vector.secrets.sessionBlock)
-        #expect(spc.sessionKeys.revealedSessionKey().bytes == Array(sessionBlock[..<16]))
-        #expect(spc.sessionKeys.r1 == Array(sessionBlock[36..<80]))
+        try check(server.open(hex(vector.spc)), vector.expected.request, vector.secrets)
     }
 
-    /// The session key that RSA unwraps is the vector's.
+    private func check(_ spc: SPC, _ expected: ExpectedRequest, _ secrets: VectorSecrets) throws {
+        expected.check(spc)
+        let keys = try #require(spc.sessionKeys)
+        #expect(hex(spc.antiReplaySeed.bytes) == secrets.antiReplaySeed)
+        #expect(spc.returnedBlocks.map { hex($0) } == secrets.expectedEchoes)
+        let sessionBlock = hex(secrets.sessionBlock)
+        #expect(keys.revealedSessionKey().bytes == Array(sessionBlock[..<16]))
+        #expect(keys.r1 == Array(sessionBlock[36..<80]))
+    }
+
+    /// The key that RSA unwraps is the vector's, and so is the one that opens the payload.
     @Test(arguments: try OwnVectors.answered())
-    func unwrapsTheExpectedPayloadKey(vector: AnsweredVector) throws {
-        let envelope = try SPCEnvelope(parsing: hex(vector.spc))
+    func unwrapsTheExpectedKeys(vector: AnsweredVector) throws {
+        let envelope = try envelope(vector.spc)
         let job = try server.opener.unwrapJob(for: envelope, with: server.credentials.key(for: envelope))
         OpenSSLRSAUnwrapper(counting: RSAOperationCount()).unwrap([job])
         #expect(job.isGenuine)
-        #expect(hex(job.sessionKey.revealed()) == vector.secrets.payloadKey)
+        #expect(hex(job.sessionKey.revealed()) == vector.secrets.masterKey ?? vector.secrets.payloadKey)
+        switch envelope.protection {
+        case .none: #expect(vector.secrets.masterKey == nil)
+        case .authenticated:
+            let keys = try AuthenticatedPayloadKeys(master: job.sessionKey, using: server.crypto)
+            #expect(hex(keys.payload.revealed()) == vector.secrets.payloadKey)
+        }
     }
 
     @Test(arguments: try OwnVectors.answered())
     func theAnswerGrantsWhatIsExpected(vector: AnsweredVector) throws {
-        let license = try CKCOpener(secrets: secrets(vector), using: server.crypto).open(hex(vector.ckc))
-        #expect(hex(license.contentKey.bytes.revealed()) == vector.expected.contentKey)
-        #expect(hex(license.contentIV.bytes) == vector.expected.contentIV)
-        #expect(license.terms == (try terms(vector.expected)))
+        let license = try opener(vector).open(hex(vector.ckc))
+        let expected = vector.expected.license
+        #expect(hex(license.contentKey.bytes.revealed()) == expected.contentKey)
+        #expect(hex(license.contentIV.bytes) == expected.contentIV)
+        #expect(license.terms == (try expected.terms()))
+        #expect(license.version == 1)
+        #expect(license.sessionKeyVersion == nil)
     }
 
     @Test(arguments: try OwnVectors.answered())
     func aNewAnswerGrantsTheSame(vector: AnsweredVector) throws {
         let spc = try server.open(hex(vector.spc))
-        let terms = try terms(vector.expected)
-        let iv = try #require(Bytes16(hex(vector.expected.contentIV)))
-        let answer = try CKCWriter.write(
-            for: spc, contentKey: SecretBytes(copying: hex(vector.expected.contentKey)), iv: iv, terms: terms,
-            using: server.crypto)
+        let expected = vector.expected.license
+        let iv = try #require(Bytes16(hex(expected.contentIV)))
+        let terms = try expected.terms()
+        try terms.check(for: spc.device, by: DevicePolicy())
+        let answer = try server.answer(spc, contentKey: hex(expected.contentKey), iv: iv, terms: terms)
         #expect(answer != hex(vector.ckc))
-        let license = try CKCOpener(secrets: secrets(vector), using: server.crypto).open(answer)
-        #expect(hex(license.contentKey.bytes.revealed()) == vector.expected.contentKey)
+        let license = try opener(vector).open(answer)
+        #expect(hex(license.contentKey.bytes.revealed()) == expected.contentKey)
         #expect(license.contentIV == iv)
         #expect(license.terms == terms)
     }
@@ -107,9 +99,20 @@ import Testing
     @Test func eachAnswerOpensForItsOwnRequestAlone() throws {
         let vectors = try OwnVectors.answered()
         for (vector, other) in zip(vectors, vectors.dropFirst() + vectors.prefix(1)) {
-            let opener = try CKCOpener(secrets: secrets(other), using: server.crypto)
-            #expect(throws: CKCFault.self, "\(vector.name), \(other.name)") { try opener.open(hex(vector.ckc)) }
+            #expect(throws: CKCFault.self, "\(vector.name), \(other.name)") { try opener(other).open(hex(vector.ckc)) }
         }
+    }
+
+    @Test(arguments: try OwnVectors.sync())
+    func readsWhatASyncReports(vector: SyncVector) throws {
+        let spc = try server.open(hex(vector.spc))
+        try check(spc, vector.expected.request, vector.secrets)
+        #expect(spc.syncReport.map { ExpectedSync($0) } == vector.expected.sync)
+    }
+
+    @Test(arguments: try OwnVectors.answered())
+    func noOrdinaryRequestIsASync(vector: AnsweredVector) throws {
+        #expect(try server.open(hex(vector.spc)).syncReport == nil)
     }
 
     @Test(arguments: try OwnVectors.refused())
@@ -121,7 +124,12 @@ import Testing
     @Test func everyAnswerOfTheListHasAVector() throws {
         #expect(Set(try OwnVectors.refused().map(\.expected)) == Set(RefusedVector.Answer.allCases))
         let answered = try OwnVectors.answered()
-        #expect(answered.count >= 12)
-        #expect(Set(answered.map(\.expected.spcVersion)) == [1, 2])
+        #expect(answered.count >= 30)
+        #expect(Set(answered.map(\.expected.request.spcVersion)) == [1, 2, 3])
+        #expect(Set(try OwnVectors.sync().map(\.expected.sync.version)) == [1, 2])
+        #expect(Set(answered.compactMap(\.expected.license.keyType)).count == 5)
+        #expect(Set(answered.compactMap(\.expected.license.offlineKey?.version)) == [1, 2])
+        #expect(Set(answered.compactMap(\.expected.license.hdcp)).count == 3)
+        #expect(Set(answered.compactMap(\.expected.license.securityLevel)).count == 3)
     }
 }

@@ -42,40 +42,46 @@ struct PublicVectorTests {
     @Test(arguments: PublicVector.all)
     func opensWithThePublishedValues(vector: PublicVector) throws {
         let (spc, payloadKey) = try open(vector)
+        let keys = try #require(spc.sessionKeys)
+        let device = spc.device
         #expect(hex(payloadKey) == vector.payloadKey)
-        #expect(hex(spc.sessionKeys.revealedSessionKey().bytes) == vector.sessionKey)
-        #expect(spc.deviceID.description == vector.deviceID.uppercased())
-        #expect(hex(spc.sessionKeys.r1) == vector.r1)
+        #expect(hex(keys.revealedSessionKey().bytes) == vector.sessionKey)
+        #expect(keys.deviceID.description == vector.deviceID.uppercased())
+        #expect(hex(keys.r1) == vector.r1)
         #expect(hex(spc.antiReplaySeed.bytes) == vector.antiReplaySeed)
         #expect(spc.transactionID == vector.transactionID)
-        #expect(spc.streamingIndicator == vector.streamingIndicator)
+        let indicator = spc.blocks.first { $0.tag == TLLVTag.streamingIndicator }
+        #expect(
+            indicator.map { hex(spc.bytes(in: $0.value)) } == vector.streamingIndicator.map { hex(bigEndianBytes($0)) })
+        #expect(device.output == .local)
         #expect(hex(spc.assetID) == vector.assetID)
-        #expect(spc.protocolVersionUsed == 1)
-        #expect(spc.protocolVersionsSupported == vector.supportedVersions)
+        #expect(device.protocolVersionUsed == 1)
+        #expect(device.protocolVersionsSupported == vector.supportedVersions)
         #expect(spc.returnedBlocks.count == vector.echoCount)
-        #expect(spc.playbackState?.createdAt == vector.playbackDate)
-        #expect(spc.playbackState?.sessionID == vector.sessionID)
-        #expect(spc.playbackState.map { $0.state == .readyToStart } ?? true)
-        #expect(spc.capabilities.isEmpty)
+        #expect(device.playbackState?.createdAt == vector.playbackDate)
+        #expect(device.playbackState?.sessionID == vector.sessionID)
+        #expect(device.playbackState.map { $0.state == .readyToStart } ?? true)
+        #expect(device.capabilities.isEmpty)
         if let blockCount = vector.blockCount { #expect(spc.blocks.count == blockCount) }
         let integrity = try #require(spc.blocks.first { $0.tag == TLLVTag.sessionKeyIntegrity })
         #expect(hex(spc.bytes(in: integrity.value)) == vector.integrity)
-        let key = try spc.sessionKeys.payloadKey(seed: spc.antiReplaySeed, using: crypto)
+        let key = try keys.payloadKey(seed: spc.antiReplaySeed, using: crypto)
         #expect(hex(key.revealed()) == vector.licenseKey)
     }
 
     @Test(arguments: PublicVector.all)
     func readsApplesAnswer(vector: PublicVector) throws {
         let (spc, _) = try open(vector)
+        let keys = try #require(spc.sessionKeys)
         let answer = try CKCEnvelope(parsing: PublicVectors.read(vector.answerName))
         #expect(answer.version == 1)
         #expect(answer.reserved == 0)
-        let key = try spc.sessionKeys.payloadKey(seed: spc.antiReplaySeed, using: crypto)
+        let key = try keys.payloadKey(seed: spc.antiReplaySeed, using: crypto)
         let payload = try crypto.decryptCBC(answer.message, in: answer.payload, key: key, iv: answer.iv)
         let blocks = try TLLVBlocks(parsing: payload).blocks
 
         let contentKey = try #require(blocks.first { $0.tag == TLLVTag.contentKey })
-        let wrapped = try spc.sessionKeys.wrap(SecretBytes(copying: hex(vector.contentKey)), using: crypto)
+        let wrapped = try keys.wrap(SecretBytes(copying: hex(vector.contentKey)), using: crypto)
         #expect(hex(payload[contentKey.value]) == vector.contentIV + hex(wrapped.bytes))
         let r1 = try #require(blocks.first { $0.tag == TLLVTag.r1 })
         #expect(hex(payload[r1.value]) == vector.r1)
@@ -96,17 +102,21 @@ struct PublicVectorTests {
     func ourAnswerOpensAgainWithTheKey(vector: PublicVector) throws {
         let (spc, payloadKey) = try open(vector)
         let lease = vector.lease.flatMap { LicenseSeconds(UInt64($0)) }
-        let terms = LicenseTerms(duration: lease.map { .lease($0) })
+        let terms = LicenseTerms(validity: lease.map { .duration(.lease($0)) } ?? .session)
         let iv = try #require(Bytes16(hex(vector.contentIV)))
+        let keys = try #require(spc.sessionKeys)
+        let wrapped = try keys.wrap(SecretBytes(copying: hex(vector.contentKey)), using: crypto)
         let answer = try CKCWriter.write(
-            for: spc, contentKey: SecretBytes(copying: hex(vector.contentKey)), iv: iv, terms: terms, using: crypto)
+            for: spc, contentKey: .here(keys, iv: iv, wrapped: wrapped), terms: terms, using: crypto)
 
         // What the device of this vector knows, from the published values alone.
         let sessionBlock = hex(vector.sessionKey) + hex(vector.deviceID) + hex(vector.r1) + hex(vector.integrity)
         let secrets = try RequestSecrets(
-            payloadKey: SecretBytes(copying: payloadKey), sessionBlock: SecretBytes(copying: sessionBlock),
+            wrappedKey: SharedSecret(SecretBytes(copying: payloadKey)),
+            sessionBlock: SharedSecret(SecretBytes(copying: sessionBlock)),
             antiReplaySeed: #require(Bytes16(hex(vector.antiReplaySeed))),
-            expectedEchoes: spc.returnedBlocks.map { Array($0) })
+            expectedEchoes: spc.returnedBlocks.map { Array($0) },
+            abilities: DeviceAbilities(hasPlaybackState: vector.playbackDate != nil, capabilities: nil))
         let license = try CKCOpener(secrets: secrets, using: crypto).open(answer)
         #expect(hex(license.contentKey.bytes.revealed()) == vector.contentKey)
         #expect(license.contentIV == iv)

@@ -37,21 +37,29 @@ final class LicensingFixture: Sendable {
     let credential: TestCredential
     private let signingKey: ES256PrivateKey
 
-    init(loopCount: Int = 1) throws {
+    /// With a `module` the credential's SK..R1 blocks are opened there.
+    init(
+        loopCount: Int = 1, track: Track = .unlabelled, policy: LicensePolicy = LicensePolicy(),
+        module: ((TestCredential) throws -> any LadderModule)? = nil,
+        _ adjust: (inout ContentKeyAttributes) -> Void = { _ in }
+    ) throws {
         group = try EventLoopGroup(count: loopCount)
         credential = try TestCredential.shared.get()
         signingKey = try ES256PrivateKey.generate()
         let keys = [VerificationKey(id: "test", es256: signingKey.publicKey)]
         let issuers = try IssuerSet([Issuer(name: "portal", audience: "latchkey", keys: keys)])
-        let attributes = ContentKeyAttributes(
+        var attributes = ContentKeyAttributes(
             keyID: try KeyID(parsing: "00112233-4455-6677-8899-aabbccddeeff"), contentID: try ContentID("movie-1"),
-            createdAt: 0)
+            track: track, createdAt: 0)
+        adjust(&attributes)
         let record = try ContentKeyRecord(
             attributes: attributes, key: ContentKey(SecretBytes(copying: Self.key)), iv: Bytes16(Self.iv, at: 0))
+        var served = credential.credential
+        if let module { served = served.climbing(.module(try module(credential))) }
         issuer = LicenseIssuer(
-            credentials: try CredentialSet([credential.credential]),
+            credentials: try CredentialSet([served]),
             tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers)),
-            keys: RecentContentKeys(source: OneKey(record: record)),
+            keys: RecentContentKeys(source: OneKey(record: record)), policy: policy,
             servedVersions: [1], operations: operations)
     }
 
@@ -76,17 +84,53 @@ final class LicensingFixture: Sendable {
         return try credential.makeDevice(version, using: crypto).makeRequest(options)
     }
 
+    /// A request of a device that says all that `adjust` sets.
+    func deviceRequest(
+        _ version: SPCVersion, _ adjust: (inout DeviceOptions) -> Void
+    ) throws -> DeviceRequest {
+        var options = DeviceOptions(version: version, assetID: Array("movie-1".utf8))
+        options.playbackState = MediaPlaybackState(createdAt: 1, state: .readyToStart, sessionID: 2)
+        adjust(&options)
+        return try credential.makeDevice(version, using: CryptoContext()).makeRequest(options)
+    }
+
+    /// The licence for a request, or why there is none; a sync report counts as a failure of the test.
+    func issue(
+        _ message: [UInt8], token: [UInt8]?, for use: LicenseUse = .streaming, loopIndex: Int = 0
+    ) async -> Result<IssuedLicense, LicenseError> {
+        await outcome(of: message, token: token, for: use, loopIndex: loopIndex).map { outcome in
+            switch outcome {
+            case .license(let license): license
+            case .syncReport: preconditionFailure("an ordinary SPC carries no report")
+            }
+        }
+    }
+
     /// Sends a request through both stages on a loop, as an endpoint does.
-    func issue(_ message: [UInt8], token: [UInt8]?, loopIndex: Int = 0) async -> Result<IssuedLicense, LicenseError> {
-        let loop = group.loops[loopIndex]
-        let issuer = issuer
+    func outcome(
+        of message: [UInt8], token: [UInt8]?, for use: LicenseUse = .streaming, loopIndex: Int = 0
+    ) async -> Result<LicenseOutcome, LicenseError> {
+        let request = LicenseRequest(message: message, token: token, use: use)
+        return await onLoop(loopIndex) { [issuer] loop async throws(LicenseError) in
+            let admission = try issuer.admit(request, now: Self.now, on: loop)
+            return try await issuer.issue(admission, now: Self.now, on: loop)
+        }
+    }
+
+    func challenge(token: [UInt8]?) async -> Result<ServerChallenges.Issued, LicenseError> {
+        await onLoop(0) { [issuer] loop async throws(LicenseError) in
+            try issuer.issueChallenge(token: token, now: Self.now, on: loop)
+        }
+    }
+
+    private func onLoop<Value: Sendable>(
+        _ index: Int, _ work: @escaping @Sendable (LoopContext) async throws(LicenseError) -> Value
+    ) async -> Result<Value, LicenseError> {
+        let loop = group.loops[index]
         return await withCheckedContinuation { continuation in
             loop.spawn {
                 do throws(LicenseError) {
-                    let request = LicenseRequest(message: message, token: token)
-                    let admission = try issuer.admit(request, now: Self.now, on: loop)
-                    let license = try await issuer.issue(admission, now: Self.now, on: loop)
-                    continuation.resume(returning: .success(license))
+                    continuation.resume(returning: .success(try await work(loop)))
                 } catch {
                     continuation.resume(returning: .failure(error))
                 }

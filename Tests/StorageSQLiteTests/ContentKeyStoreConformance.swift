@@ -14,6 +14,7 @@ import Testing
 enum ContentKeyStoreConformance {
     enum Case: String, CaseIterable, Sendable {
         case givesBackWhatWasStored
+        case givesBackEveryFloor
         case findsAKeyByEverySpelling
         case findsNothingInAnEmptyStore
         case takesTheSameKeyTwice
@@ -32,6 +33,7 @@ enum ContentKeyStoreConformance {
         let store = try await makeStore()
         switch rule {
         case .givesBackWhatWasStored: try await givesBackWhatWasStored(store)
+        case .givesBackEveryFloor: try await givesBackEveryFloor(store)
         case .findsAKeyByEverySpelling: try await findsAKeyByEverySpelling(store)
         case .findsNothingInAnEmptyStore: try await findsNothingInAnEmptyStore(store)
         case .takesTheSameKeyTwice: try await takesTheSameKeyTwice(store)
@@ -52,11 +54,11 @@ enum ContentKeyStoreConformance {
         let records = [
             try SampleKeys.record(1, content: "plain"),
             try SampleKeys.record(
-                2, content: longest, label: try TrackLabel(String(repeating: "L", count: 64)), period: .max,
+                2, content: longest, track: try ownTrack(String(repeating: "L", count: 64), .audio), period: .max,
                 scheme: .sampleAES, createdAt: .max),
             try SampleKeys.record(
                 3, content: "'); DROP TABLE content_key;--".filter { $0 != " " }, period: 0, createdAt: .min),
-            try SampleKeys.record(.max, content: "!", label: .uhd, createdAt: 0),
+            try SampleKeys.record(.max, content: "!", track: Track(.uhd), createdAt: 0),
         ]
         for record in records { #expect(try await store.insert(record) == .stored) }
         for record in records {
@@ -65,6 +67,37 @@ enum ContentKeyStoreConformance {
             guard record.contentID.text.utf8.count >= AssetID.sizes.lowerBound else { continue }
             #expect(try await store.record(for: SampleKeys.reference(record.contentID.text)) == record)
         }
+    }
+
+    private static func ownTrack(_ label: String, _ contentType: ContentType) throws -> Track {
+        try Track(label: TrackLabel(label), contentType: contentType)
+    }
+
+    /// Every track with every least protection, alone, in a list and when it is stored again.
+    private static func givesBackEveryFloor(_ store: some ContentKeyStore) async throws {
+        var records: [ContentKeyRecord] = []
+        for contentType in ContentType.allCases {
+            let tracks = [
+                Track(contentType), try Track(label: nil, contentType: contentType),
+                try ownTrack("hd", contentType), try ownTrack("SD+HD1", contentType),
+            ]
+            for track in tracks {
+                for hdcp in [nil] + ContentKeyAttributes.HDCP.allCases {
+                    for level in [nil] + ContentKeyAttributes.SecurityLevel.allCases {
+                        records.append(
+                            try SampleKeys.record(
+                                UInt64(records.count), track: track, leastHDCP: hdcp, leastSecurityLevel: level))
+                    }
+                }
+            }
+        }
+        for record in records { #expect(try await store.insert(record) == .stored) }
+        for record in records {
+            let byKeyID = AssetReference(try AssetID(bytes: record.keyID.bytes))
+            #expect(try await store.record(for: byKeyID) == record)
+            #expect(try await store.insert(record) == .alreadyPresent)
+        }
+        #expect(try await allPages(of: nil, limit: 100, in: store) == records.map(\.attributes))
     }
 
     private static func findsAKeyByEverySpelling(_ store: some ContentKeyStore) async throws {
@@ -99,10 +132,10 @@ enum ContentKeyStoreConformance {
     }
 
     private static func takesTheSameKeyTwice(_ store: some ContentKeyStore) async throws {
-        let record = try SampleKeys.record(1, label: .hd, period: 3)
+        let record = try SampleKeys.record(1, track: Track(.hd), period: 3)
         #expect(try await store.insert(record) == .stored)
         #expect(try await store.insert(record) == .alreadyPresent)
-        let later = try SampleKeys.record(1, label: .hd, period: 3, state: .withdrawn, createdAt: 1_800_000_000)
+        let later = try SampleKeys.record(1, track: Track(.hd), period: 3, state: .withdrawn, createdAt: 1_800_000_000)
         #expect(try await store.insert(later) == .alreadyPresent)
         #expect(try await store.list(of: nil, after: nil, limit: 10) == [record.attributes])
         #expect(try await store.record(for: SampleKeys.reference("movie")) == record)
@@ -113,8 +146,10 @@ enum ContentKeyStoreConformance {
         _ = try await store.insert(record)
         let others = [
             try SampleKeys.record(1, key: 2), try SampleKeys.record(1, content: "other"),
-            try SampleKeys.record(1, label: .sd), try SampleKeys.record(1, period: 1),
+            try SampleKeys.record(1, track: Track(.sd)), try SampleKeys.record(1, period: 1),
             try SampleKeys.record(1, scheme: .sampleAES),
+            try SampleKeys.record(1, track: Track(label: nil, contentType: .uhd)),
+            try SampleKeys.record(1, leastHDCP: .type1), try SampleKeys.record(1, leastSecurityLevel: .audio),
             try ContentKeyRecord(attributes: record.attributes, key: record.key, iv: .zero),
         ]
         for other in others {
@@ -125,7 +160,7 @@ enum ContentKeyStoreConformance {
     }
 
     private static func refusesToGuessBetweenLiveKeys(_ store: some ContentKeyStore) async throws {
-        let (first, second) = (try SampleKeys.record(1, label: .sd), try SampleKeys.record(2, label: .hd))
+        let (first, second) = (try SampleKeys.record(1, track: Track(.sd)), try SampleKeys.record(2, track: Track(.hd)))
         _ = try await store.insert(first)
         _ = try await store.insert(second)
         await #expect(throws: StoreError.contentAmbiguous(first.contentID)) {
@@ -241,7 +276,8 @@ enum ContentKeyStoreConformance {
             case 0..<4:
                 let record = try SampleKeys.record(
                     .random(in: 0..<40, using: &random), content: "c\(Int.random(in: 0..<12, using: &random))",
-                    state: Bool.random(using: &random) ? .live : .withdrawn, key: .random(in: 0..<2, using: &random))
+                    state: Bool.random(using: &random) ? .live : .withdrawn, key: .random(in: 0..<2, using: &random),
+                    leastHDCP: Int.random(in: 0..<4, using: &random) == 0 ? .type1 : nil)
                 #expect(
                     await outcome { () async throws(StoreError) in try await store.insert(record) }
                         == model.insert(record))

@@ -24,7 +24,8 @@ import Testing
     }
 
     @Test func keepsEverythingAcrossReopening() async throws {
-        let record = try SampleKeys.record(1, label: .hd, period: 4)
+        let record = try SampleKeys.record(
+            1, track: Track(.hd), period: 4, leastHDCP: .type0, leastSecurityLevel: .baseline)
         let alias = try AssetID(bytes: [0, 1])
         for round in 0..<3 {
             let store = try open()

@@ -5,14 +5,16 @@ import KeyCrypto
 /// Content keys for tests, each made from a few numbers.
 enum SampleKeys {
     static func record(
-        _ number: UInt64, content: String = "movie", label: TrackLabel? = nil, period: UInt32? = nil,
-        scheme: EncryptionScheme = .cbcs, state: KeyState = .live, createdAt: Int64 = 1_700_000_000, key: UInt64? = nil
+        _ number: UInt64, content: String = "movie", track: Track = .unlabelled, period: UInt32? = nil,
+        scheme: EncryptionScheme = .cbcs, state: KeyState = .live, createdAt: Int64 = 1_700_000_000, key: UInt64? = nil,
+        leastHDCP: ContentKeyAttributes.HDCP? = nil, leastSecurityLevel: ContentKeyAttributes.SecurityLevel? = nil
     ) throws -> ContentKeyRecord {
         let secret = Bytes16(high: 0x4B45_595F_4B45_5953, low: key ?? number).bytes
         return try ContentKeyRecord(
             attributes: ContentKeyAttributes(
-                keyID: keyID(number), contentID: ContentID(content), trackLabel: label, periodIndex: period,
-                scheme: scheme, state: state, createdAt: createdAt),
+                keyID: keyID(number), contentID: ContentID(content), track: track, periodIndex: period,
+                scheme: scheme, state: state, createdAt: createdAt, leastHDCP: leastHDCP,
+                leastSecurityLevel: leastSecurityLevel),
             key: ContentKey(SecretBytes(copying: secret)), iv: Bytes16(high: 0x4956_5F49_565F_4956, low: number))
     }
 

@@ -20,6 +20,13 @@ import Testing
         try SchemaMigrator(migrations).run(on: &connection, path: folder.database)
     }
 
+    private static let newest = Int64(SchemaMigration.all.count)
+
+    /// A step that this program does not know yet.
+    private static func further(_ script: StaticString, oldestProgram: Int64 = 1) -> SchemaMigration {
+        SchemaMigration(number: newest + 1, oldestProgram: oldestProgram, script: script)
+    }
+
     func integer(_ sql: StaticString) throws -> Int64 {
         var connection = try connect()
         return try connection.readInteger(sql)
@@ -38,17 +45,17 @@ import Testing
         try migrate()
         let more =
             SchemaMigration.all + [
-                SchemaMigration(number: 2, oldestProgram: 1, script: "CREATE TABLE extra (x INTEGER) STRICT;")
+                Self.further("CREATE TABLE extra (x INTEGER) STRICT;")
             ]
         try migrate(more)
         try migrate(more)
         #expect(try integer("SELECT count(*) FROM extra") == 0)
-        #expect(try integer("SELECT max(number) FROM schema_migration") == 2)
+        #expect(try integer("SELECT max(number) FROM schema_migration") == Self.newest + 1)
     }
 
     @Test func worksWithANewerSchemaThatAllowsIt() async throws {
         try migrate(
-            SchemaMigration.all + [SchemaMigration(number: 2, oldestProgram: 1, script: "CREATE TABLE extra (x)")])
+            SchemaMigration.all + [Self.further("CREATE TABLE extra (x)")])
         let store = try SQLiteKeyStore.open(
             path: folder.database, keyEncryptionKey: SampleKeys.keyEncryptionKey(), maximumReaders: 1)
         #expect(try await store.insert(SampleKeys.record(1)) == .stored)
@@ -56,15 +63,16 @@ import Testing
 
     @Test func refusesANewerSchemaThatDoesNot() throws {
         try migrate(
-            SchemaMigration.all + [SchemaMigration(number: 2, oldestProgram: 2, script: "CREATE TABLE extra (x)")])
-        #expect(throws: StorageOpeningError.schemaTooNew(found: 2, supported: 1)) { try migrate() }
+            SchemaMigration.all + [Self.further("CREATE TABLE extra (x)", oldestProgram: Self.newest + 1)])
+        #expect(throws: StorageOpeningError.schemaTooNew(found: Self.newest + 1, supported: Self.newest)) {
+            try migrate()
+        }
     }
 
     @Test func leavesNothingOfAStepThatFails() throws {
         let broken =
             SchemaMigration.all + [
-                SchemaMigration(
-                    number: 2, oldestProgram: 1, script: "CREATE TABLE extra (x); CREATE TABLE content_key (x)")
+                Self.further("CREATE TABLE extra (x); CREATE TABLE content_key (x)")
             ]
         #expect(throws: StorageOpeningError.self) { try migrate(broken) }
         #expect(try integer("SELECT count(*) FROM sqlite_schema") == 0)

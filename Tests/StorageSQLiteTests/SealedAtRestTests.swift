@@ -91,6 +91,10 @@ import Testing
             "UPDATE content_key SET content_id = 'a b'", "UPDATE content_key SET content_id = ''",
             "UPDATE content_key SET track_label = ''", "UPDATE content_key SET period_index = -1",
             "UPDATE content_key SET period_index = 4294967296",
+            "UPDATE content_key SET content_type = 'SD'", "UPDATE content_key SET content_type = ''",
+            "UPDATE content_key SET track_label = 'HD', content_type = 'sd'",
+            "UPDATE content_key SET least_hdcp = 'type2'", "UPDATE content_key SET least_hdcp = ''",
+            "UPDATE content_key SET least_security_level = 'Main'",
         ] as [LiteralSQL])
     func refusesARowThatItNeverWrites(change: LiteralSQL) async throws {
         let store = try open()

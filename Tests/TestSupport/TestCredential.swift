@@ -4,6 +4,7 @@ package import KeyCrypto
 
 /// A credential made once per test process, and devices that share its secret.
 package struct TestCredential: Sendable {
+    /// Serves version 3 too.
     package let credential: Credential
     package let certificate1024: Certificate
     package let certificate2048: Certificate
@@ -21,7 +22,8 @@ package struct TestCredential: Sendable {
             name: name, pair1024: .init(certificate: certificate1024, privateKey: key1024),
             pair2048: .init(certificate: certificate2048, privateKey: key2048),
             ladder: .applicationSecret(
-                ApplicationSecretKeyLadder(.applicationSecret, SecretBytes(copying: applicationSecret))))
+                ApplicationSecretKeyLadder(.applicationSecret, SecretBytes(copying: applicationSecret))),
+            servesVersion3: true)
     }
 
     package func makeDevice(_ version: SPCVersion, using crypto: CryptoContext) throws -> SimulatedDevice {
@@ -29,29 +31,5 @@ package struct TestCredential: Sendable {
             certificate: version == .v1 ? certificate1024 : certificate2048,
             ladder: try ApplicationSecretKeyLadder(.applicationSecret, SecretBytes(copying: applicationSecret)),
             using: crypto)
-    }
-}
-
-/// The server's side of one loop, as the licence pipeline has it.
-package struct TestServer {
-    package let crypto: CryptoContext
-    package let credentials: CredentialSet
-    package let opener: SPCOpener
-    package let operations = RSAOperationCount()
-    private let unwrapper: OpenSSLRSAUnwrapper
-
-    package init(_ credentials: [Credential], servedVersions: Set<UInt32> = [1]) throws {
-        crypto = try CryptoContext()
-        self.credentials = try CredentialSet(credentials)
-        opener = try SPCOpener(using: crypto, servedVersions: servedVersions)
-        unwrapper = OpenSSLRSAUnwrapper(counting: operations)
-    }
-
-    package func open(_ message: [UInt8]) throws(SPCError) -> SPC {
-        let envelope = try SPCEnvelope(parsing: message)
-        let key = try credentials.key(for: envelope)
-        let job = try opener.unwrapJob(for: envelope, with: key)
-        unwrapper.unwrap([job])
-        return try opener.open(envelope, with: key, unwrapped: job)
     }
 }

@@ -14,6 +14,7 @@ extension Problem {
         case .keyNotFound: self.init(.keyNotFound)
         case .store(let error): self.init(for: error)
         case .terms(let error): self.init(Self.code(of: error))
+        case .challengeNotOpen: self.init(.spcReplayed)
         case .module: self.init(.moduleUnavailable, retryAfterSeconds: 2)
         case .internalFailure: self.init(.internalError)
         }
@@ -36,6 +37,7 @@ extension Problem {
         case .audienceMismatch: .tokenAudience
         case .claimInvalid, .claimUnsupported: .tokenSchema
         case .contentNotCovered, .streamingNotGranted: .contentMismatch
+        case .offlineNotGranted, .offlineOutlivesLease: .offlineNotAllowed
         case .rightNotStarted: .rightNotStarted
         case .rightEnded: .rightEnded
         case .cryptoFailed: .internalError
@@ -85,6 +87,7 @@ extension LicenseError {
         case .keyNotFound: RefusalCause("no single live key is stored for the asset id")
         case .store(let error): RefusalCause("key store: \(error)")
         case .terms(let error): RefusalCause("terms not expressible: \(error)")
+        case .challengeNotOpen: RefusalCause("the sync report's challenge is not open")
         case .module(let error): RefusalCause("external module: \(error)")
         case .internalFailure(let error): RefusalCause("cryptography: \(error)")
         }

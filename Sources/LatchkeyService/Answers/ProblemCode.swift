@@ -8,6 +8,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
     case spcMalformed = "spc_malformed"
     case spcCertificateUnknown = "spc_certificate_unknown"
     case spcRejected = "spc_rejected"
+    case spcReplayed = "spc_replayed"
     case tokenMissing = "token_missing"
     case tokenAmbiguous = "token_ambiguous"
     case tokenMalformed = "token_malformed"
@@ -21,9 +22,11 @@ enum ProblemCode: String, Sendable, CaseIterable {
     case tokenIssuer = "token_issuer"
     case tokenSchema = "token_schema"
     case contentMismatch = "content_mismatch"
+    case offlineNotAllowed = "offline_not_allowed"
     case rightNotStarted = "right_not_started"
     case rightEnded = "right_ended"
     case keyNotFound = "key_not_found"
+    case rateLimited = "rate_limited"
     case termsNotExpressible = "terms_not_expressible"
     case securityLevel = "security_level"
     case storageUnavailable = "storage_unavailable"
@@ -45,11 +48,14 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .bodyEmpty, .spcIsCertificate, .spcVersionUnsupported, .spcMalformed, .tokenAmbiguous, .tokenSchema,
             .badRequest:
             .badRequest
+        case .spcReplayed: .conflict
+        case .rateLimited: .tooManyRequests
         case .spcCertificateUnknown, .spcRejected: .unprocessableContent
         case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .tokenSignature, .tokenExpired,
             .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
             .unauthorized
-        case .contentMismatch, .rightNotStarted, .rightEnded, .termsNotExpressible, .securityLevel: .forbidden
+        case .contentMismatch, .offlineNotAllowed, .rightNotStarted, .rightEnded, .termsNotExpressible, .securityLevel:
+            .forbidden
         case .keyNotFound, .notFound: .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .requestTimeout: .requestTimeout
@@ -82,6 +88,8 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .spcMalformed: "The SPC container is malformed"
         case .spcCertificateUnknown: "No credential has the SPC's certificate hash"
         case .spcRejected: "The SPC was rejected"
+        case .spcReplayed: "The SPC carries a challenge that is not open"
+        case .rateLimited: "There were too many requests"
         case .tokenMissing: "A token is required"
         case .tokenAmbiguous: "More than one token was presented"
         case .tokenMalformed: "The token cannot be read"
@@ -95,11 +103,12 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .tokenIssuer: "The token's issuer is not the owner of its key"
         case .tokenSchema: "A claim of the token is missing, invalid or not supported"
         case .contentMismatch: "The token does not allow this content"
+        case .offlineNotAllowed: "The token does not allow an offline licence"
         case .rightNotStarted: "The right has not started"
         case .rightEnded: "The right has ended"
         case .keyNotFound: "No key is stored for this content"
         case .termsNotExpressible: "This device cannot be told the limits that the token demands"
-        case .securityLevel: "This device cannot enforce the protection that the token demands"
+        case .securityLevel: "This device cannot give the protection that this content demands"
         case .storageUnavailable: "The key store cannot be reached"
         case .moduleUnavailable: "The credential's external module does not answer"
         case .notFound: "There is nothing at this address"
@@ -121,10 +130,13 @@ enum ProblemCode: String, Sendable, CaseIterable {
         switch self {
         case .bodyEmpty: "POST the bytes of the SPC as the body, with Content-Type application/octet-stream."
         case .spcIsCertificate: "Give the certificate to the player; what the player makes with it is the SPC."
-        case .spcVersionUnsupported: "Versions 1 and 2 are served. Text, Base64 and form bodies are not SPCs."
+        case .spcVersionUnsupported:
+            "Versions 1 and 2 are served, and 3 where a credential enables it. Text and forms are not SPCs."
         case .spcMalformed: "Send the SPC exactly as the player made it: binary, whole, and nothing behind it."
         case .spcCertificateUnknown: "Give the player the certificate from GET /fps/certificate."
         case .spcRejected: "Look up the cause in the server's log by the request id."
+        case .spcReplayed: "Fetch a challenge from POST /fps/challenge, and use it once, for the same subject."
+        case .rateLimited: "Try again after the number of seconds in retry_after."
         case .tokenMissing: "Send a token in the header Authorization: Bearer."
         case .tokenAmbiguous: "Send one token, once."
         case .tokenMalformed: "Send the compact form of a signed JWT, unchanged."
@@ -138,12 +150,14 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .tokenIssuer: "Put the issuer that the server's configuration names into iss."
         case .tokenSchema: "Compare the token's claims with the server's documentation."
         case .contentMismatch: "Fetch a token whose rights cover this content."
+        case .offlineNotAllowed:
+            "Ask for a streaming licence, or fetch a token with a right for offline use, without a lease."
         case .rightNotStarted: "Try again after the number of seconds in retry_after."
         case .rightEnded: "Fetch a token with a right that has not ended."
         case .keyNotFound: "Register the content's key, or give each key of the content an id of its own."
         case .termsNotExpressible:
-            "The SPC has no media playback state; update the player, or grant without time limits."
-        case .securityLevel: "Grant a lower HDCP type for this device, or use another device."
+            "Update the player, or grant limits that this device knows; the log says which one it is."
+        case .securityLevel: "Grant less for this device, or use another device: the log says what it lacks."
         case .storageUnavailable, .moduleUnavailable: "Try again after the number of seconds in retry_after."
         case .notFound: "Licences are at POST /fps/license, certificates at GET /fps/certificate."
         case .methodNotAllowed: "Use a method that the header Allow names."

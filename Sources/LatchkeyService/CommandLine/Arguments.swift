@@ -45,6 +45,17 @@ package struct Arguments: Equatable, Sendable {
         return seconds
     }
 
+    /// The option's value as one of a closed list of words; nil where it was not given.
+    package func word<Word: RawRepresentable & CaseIterable>(
+        _ option: CommandOption
+    ) throws(CommandError) -> Word? where Word.RawValue == String {
+        guard let text = value(option) else { return nil }
+        guard let word = Word(rawValue: text) else {
+            throw .usage("\(option.name) takes one of: \(Word.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return word
+    }
+
     mutating func append(_ value: String, to option: CommandOption) {
         valuesByName[option.name, default: []].append(value)
     }

@@ -22,9 +22,11 @@ extension Command {
             """,
         examples: [
             "latchkey keys create --config latchkey.json5 --content movie-1",
-            "latchkey keys create --config latchkey.json5 --content movie-1 --alias movie-1-hd --json",
+            "latchkey keys create --config latchkey.json5 --content movie-1 --track HD --alias movie-1-hd --json",
+            "latchkey keys create --config latchkey.json5 --content movie-1 --track 4K --content-type uhd --hdcp type1",
         ],
-        options: [KeyArguments.config, KeyArguments.content, KeyArguments.keyID, KeyArguments.alias, .json],
+        options: [KeyArguments.config, KeyArguments.content, KeyArguments.keyID, KeyArguments.alias]
+            + KeyPolicyArguments.options + [.json],
         run: { arguments, context throws(CommandError) in
             let given = try KeyArguments(arguments)
             let (key, iv) = try KeyArguments.attempt { () throws(CryptoError) in try KeyGeneration.generate() }
@@ -36,8 +38,9 @@ extension Command {
         "import",
         summary: "Store a content key that a packager has already used",
         details: """
-            The same key again under the same --kid changes nothing and is no error. Key and vector are 32 hexadecimal digits;
-            what stands on a command line can be read by everybody on the machine, so real keys come by @FILE or standard input.
+            The same key again under the same --kid and with the same options changes nothing and is no error. Key and vector are
+            32 hexadecimal digits; what stands on a command line can be read by everybody on the machine, so real keys come by @FILE
+            or standard input.
             """,
         examples: [
             "latchkey keys import --config latchkey.json5 --content movie-1 --key @key.hex --iv "
@@ -47,8 +50,8 @@ extension Command {
         ],
         options: [
             KeyArguments.config, KeyArguments.content, KeyArguments.key, KeyArguments.iv, KeyArguments.keyID,
-            KeyArguments.alias, .json,
-        ],
+            KeyArguments.alias,
+        ] + KeyPolicyArguments.options + [.json],
         run: { arguments, context throws(CommandError) in
             let given = try KeyArguments(arguments)
             let secret = try SecretArgument.block(KeyArguments.key, arguments.required(KeyArguments.key), context)
@@ -75,7 +78,7 @@ extension Command {
                     writer.array { writer in for key in keys { writer.object { key.write(to: &$0) } } }
                 }
             } else {
-                try context.print(KeyList.text(keys))
+                try context.print(KeyText.list(keys))
             }
         })
 }
@@ -99,10 +102,12 @@ private struct KeyArguments {
     private let contentID: ContentID
     private let keyID: KeyID
     private let aliases: [AssetID]
+    private let policy: KeyPolicyArguments
 
     init(_ arguments: Arguments) throws(CommandError) {
         configuration = try arguments.required(Self.config)
         contentID = try Self.contentID(arguments.required(Self.content))
+        policy = try KeyPolicyArguments(arguments)
         if let text = arguments.value(Self.keyID) {
             guard let keyID = try? KeyID(parsing: text) else {
                 throw .usage("--kid takes a UUID or 32 hexadecimal digits")
@@ -121,7 +126,10 @@ private struct KeyArguments {
 
     /// Stores the key and its aliases.
     func store(_ key: ContentKey, _ iv: Bytes16, _ context: CommandContext) async throws(CommandError) -> StoredKey {
-        let attributes = ContentKeyAttributes(keyID: keyID, contentID: contentID, createdAt: context.now)
+        let attributes = ContentKeyAttributes(
+            keyID: keyID, contentID: contentID, track: policy.track, createdAt: context.now,
+            leastHDCP: policy.leastHDCP,
+            leastSecurityLevel: policy.leastSecurityLevel)
         let record: ContentKeyRecord
         do throws(ContentKeyError) {
             record = try ContentKeyRecord(attributes: attributes, key: key, iv: iv)
@@ -186,10 +194,9 @@ private struct StoredKey {
                 }
             }
         } else {
-            let secrets = showsKey ? ["key      \(key)", "IV       \(iv)"] : []
-            try context.print(
-                (["kid      \(record.keyID)", "content  \(record.contentID)", "URL      \(url)"] + secrets)
-                    .joined(separator: "\n"))
+            let lines = [("kid", record.keyID.description), ("content", record.contentID.text), ("URL", url)]
+            let secrets = showsKey ? [("key", key), ("IV", iv)] : []
+            try context.print(KeyText.lines(lines + KeyText.policy(of: record.attributes) + secrets))
             if outcome == .alreadyPresent { context.note("this key was stored already, and has not changed") }
         }
         if liveKeyCount > 1 {
@@ -205,29 +212,5 @@ private struct StoredKey {
         case .stored: "stored"
         case .alreadyPresent: "alreadyPresent"
         }
-    }
-}
-
-extension ContentKeyAttributes {
-    fileprivate func write(to writer: inout JSONWriter) {
-        writer.member("kid", keyID.description)
-        writer.member("content", contentID.text)
-        writer.member("track", trackLabel?.text)
-        writer.name("period")
-        if let periodIndex { writer.unsigned(UInt64(periodIndex)) } else { writer.null() }
-        writer.member("scheme", scheme.rawValue)
-        writer.member("state", state.rawValue)
-        writer.member("createdAt", UnixTime(seconds: createdAt)?.description)
-    }
-}
-
-/// The list of keys for a person.
-private enum KeyList {
-    static func text(_ keys: [ContentKeyAttributes]) -> String {
-        guard !keys.isEmpty else { return "no content keys; make one with: latchkey keys create" }
-        return keys.map { key in
-            let time = UnixTime(seconds: key.createdAt)?.description ?? "-"
-            return "\(key.keyID)  \(key.state.rawValue)  \(time)  \(key.contentID)"
-        }.joined(separator: "\n")
     }
 }

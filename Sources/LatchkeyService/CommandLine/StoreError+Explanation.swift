@@ -25,7 +25,8 @@ extension StoreError {
         switch self {
         case .contentAmbiguous(let contentID): "\(contentID) has several keys; name one by its kid"
         case .keyIDTaken(let keyID):
-            "\(keyID) is the kid of another key, content or initialization vector; a stored key never changes, so use another kid"
+            "\(keyID) is the kid of another key, content or initialization vector, or has another track or floor; a stored key never "
+                + "changes, so use another kid"
         case .aliasTaken(let keyID): "an alias already names the key \(keyID); the key is stored, without that alias"
         case .keyUnknown(let keyID): "no key has the kid \(keyID)"
         case .sealBroken(let keyID):

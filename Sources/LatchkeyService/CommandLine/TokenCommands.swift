@@ -1,5 +1,4 @@
 import ByteCoding
-import ContentKeys
 import Entitlements
 import KeyCrypto
 
@@ -17,14 +16,20 @@ extension Command {
         details: """
             Signs as the configured issuer to whom the signing key belongs, and prints the token alone. In production your own
             service mints tokens; the README says what they hold.
+
+            An offline licence keeps every limit: without --playback, --storage and --rental bound it as a whole.
             """,
         examples: [
             "latchkey token mint --config latchkey.json5 --content movie-1",
             "latchkey token mint --config latchkey.json5 --content movie-1 --lease 300 --rental 172800 --subject viewer-7",
+            "latchkey token mint --config latchkey.json5 --content movie-1 --mode both --storage 604800 --playback 172800",
+            "latchkey token mint --config latchkey.json5 --content movie-1 --track UHD:hdcp=type1,min-level=main",
         ],
         options: MintArguments.options,
         run: { arguments, context throws(CommandError) in
-            try context.print(try MintArguments(arguments, context).mint())
+            let given = try MintArguments(arguments, context)
+            try context.print(try given.mint())
+            if let note = given.note { context.note(note) }
         })
 }
 
@@ -32,13 +37,6 @@ extension Command {
 private struct MintArguments {
     private static let config = CommandOption(
         "--config", .value("FILE"), help: "the daemon's configuration, which names the issuers", isRequired: true)
-    private static let content = CommandOption(
-        "--content", .value("ID"), help: "the content that may be played", isRequired: true)
-    private static let lease = CommandOption(
-        "--lease", .value("SECONDS"),
-        help: "how long playback may go on before it must be renewed; no limit unless given")
-    private static let rental = CommandOption(
-        "--rental", .value("SECONDS"), help: "how long from the licence on playback may begin; no limit unless given")
     private static let expires = CommandOption(
         "--expires", .value("SECONDS"), help: "how long the token is good; \(expiresDefault) unless given")
     private static let subject = CommandOption("--subject", .value("ID"), help: "whose token it is")
@@ -46,24 +44,20 @@ private struct MintArguments {
         "--issuer-key", .value("FILE"),
         help: "the key that signs; \(issuerKeyDefault) beside the configuration unless given")
 
-    static let options = [config, content, lease, rental, expires, subject, issuerKey]
+    static let options = [config] + RightArguments.options + [expires, subject, issuerKey]
 
     private static let expiresDefault: Int64 = 3600
     private static let issuerKeyDefault = "secrets/token-signing-key.pem"
-    private static let termSeconds: ClosedRange<Int64> = 1...Int64(StreamingLimits.secondsMaximum)
     private static let expiresSeconds: ClosedRange<Int64> = 1...366 * 86_400
 
     private let signer: TokenSigner
     private let contents: TokenContents
+    /// What to say beside the token.
+    let note: String?
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
-        let contentText = try arguments.required(Self.content)
-        guard let contentID = try? ContentID(contentText) else {
-            throw .usage("--content takes 1 to 200 printable ASCII characters without space")
-        }
-        let right = Right(
-            .content(contentID.text), duration: try arguments.seconds(Self.rental, in: Self.termSeconds),
-            lease: try arguments.seconds(Self.lease, in: Self.termSeconds))
+        let given = try RightArguments(arguments)
+        note = given.note
         let life = try arguments.seconds(Self.expires, in: Self.expiresSeconds) ?? Self.expiresDefault
         let configuration = try arguments.required(Self.config)
         let keyPath =
@@ -78,7 +72,8 @@ private struct MintArguments {
         }
         contents = TokenContents(
             issuer: signer.issuer.issuer, audience: signer.issuer.audience, subject: arguments.value(Self.subject),
-            tokenID: try Self.randomTokenID(), issuedAt: context.now, expiresAt: context.now + life, rights: [right])
+            tokenID: try Self.randomTokenID(), issuedAt: context.now, expiresAt: context.now + life,
+            rights: [given.right])
     }
 
     func mint() throws(CommandError) -> String {

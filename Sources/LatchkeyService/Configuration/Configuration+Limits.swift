@@ -11,8 +11,8 @@ extension Configuration.Limits {
         loopCount = section.value("loopCount", .integer(1...256, example: 4), default: Self.processorCount)
     }
 
-    /// The processors that are switched on, within what `loopCount` takes.
-    private static var processorCount: Int {
+    /// The processors that are switched on, within what `loopCount` and the workers of a module take.
+    static var processorCount: Int {
         min(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))), 256)
     }
 }

@@ -1,5 +1,6 @@
 package import Entitlements
 package import HTTPMessages
+package import Licensing
 package import POSIXSockets
 package import Telemetry
 
@@ -47,27 +48,8 @@ package struct Configuration: Equatable, Sendable {
         package let protocolVersions: Set<UInt32>
         /// Whether a fixed DASk may be loaded and development certificates may be used where strangers can reach them.
         package let allowTestCredentials: Bool
-    }
-
-    /// What Apple issued for one deployment; at least one pair is there.
-    package struct Credential: Equatable, Sendable {
-        package let name: String
-        package let pair1024: KeyPair?
-        package let pair2048: KeyPair?
-        package let secret: LadderSecret
-    }
-
-    /// A certificate, in DER or PEM, and its private key.
-    package struct KeyPair: Equatable, Sendable {
-        package let certificate: SecretSource
-        package let privateKey: SecretSource
-    }
-
-    /// What opens the SK..R1 blocks of a credential; 16 bytes either way.
-    package enum LadderSecret: Equatable, Sendable {
-        case applicationSecret(SecretSource)
-        /// For the published test vectors only.
-        case fixedDASk(SecretSource)
+        /// What is demanded of devices.
+        package let policy: LicensePolicy
     }
 
     package struct Keys: Equatable, Sendable {

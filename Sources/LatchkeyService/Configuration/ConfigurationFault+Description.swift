@@ -1,4 +1,5 @@
 import Entitlements
+import FairPlay
 import KeyCrypto
 
 extension ConfigurationFault: CustomStringConvertible {
@@ -19,7 +20,20 @@ extension ConfigurationFault: CustomStringConvertible {
         case .notASecret(let size):
             "the file must hold \(size) bytes as \(size * 2) hexadecimal digits, as Base64, or raw"
         case .notACertificate: "the file is not an X.509 certificate of an RSA key in DER or PEM"
-        case .notAPrivateKey: "the file is not an unencrypted RSA private key in PEM or DER"
+        case .severalCertificates(let count):
+            "the file holds \(count) certificates, and this field is for one; the file with both belongs into"
+                + " \"certificateBundle\""
+        case .notACertificateBundle(let error): Self.describe(error)
+        case .notAPrivateKey: "the file is not an RSA private key in PEM or DER"
+        case .passphraseMissing:
+            "the private key is encrypted; name a file of its passphrase in \"privateKeyPassphrase\""
+        case .passphraseWrong:
+            "the private key does not open with the passphrase in \"privateKeyPassphrase\"; try: openssl pkey -noout -in"
+                + " KEY -passin file:PASSPHRASE (if that works, its encryption is too old: write it anew with openssl"
+                + " pkcs8 -topk8 -v2 aes-256-cbc)"
+        case .notAPassphrase: "the file must hold the passphrase in one line of 1 to 1024 bytes"
+        case .passphraseUnneeded:
+            "no private key of this credential is encrypted; remove this field, or check which key files are named"
         case .wrongKeySize(let expected, let actual):
             "the file's key has \(actual) bits, and this field is for \(expected); check which file belongs where"
         case .keyMismatch(let certificate):
@@ -30,6 +44,8 @@ extension ConfigurationFault: CustomStringConvertible {
         case .testCredentialForbidden:
             "a fixed DASk is for the published test vectors only; use \"applicationSecret\", or set"
                 + " fairplay.allowTestCredentials to true on a machine for tests"
+        case .notALibrary: "the file is not a shared library (ELF); build it with: cc -shared -fPIC"
+        case .unknownUser: "this machine has no such user; make one with: useradd --system --no-create-home NAME"
         case .notAVerificationKey: "the file is not a P-256 key in PEM or DER, as ES256 needs"
         case .issuer(let error): Self.describe(error)
         case .notAnAdminToken:
@@ -43,6 +59,20 @@ extension ConfigurationFault: CustomStringConvertible {
                 + " listen on 127.0.0.1 or use a credential that Apple issued"
         case .adminTokenMissing(let address):
             "\(address) can be reached from other machines, so the listener needs \"tokenFile\""
+        }
+    }
+
+    private static func describe(_ error: CertificateBundleError) -> String {
+        let expected = "a bundle is the 1024-bit certificate followed by the 2048-bit one, in DER or PEM"
+        return switch error {
+        case .notCertificates: "the file does not consist of X.509 certificates of RSA keys; \(expected)"
+        case .wrongCount(1):
+            "the file holds one certificate, and \(expected); a single one belongs into \"certificate1024\" or"
+                + " \"certificate2048\""
+        case .wrongCount(let count): "the file holds \(count) certificates; \(expected)"
+        case .swapped: "the 2048-bit certificate comes first in the file; \(expected); take the file as Apple issued it"
+        case .wrongSizes(let sizes):
+            "the keys in the file have " + sizes.map { "\($0)" }.joined(separator: " and ") + " bits; \(expected)"
         }
     }
 

@@ -1,4 +1,5 @@
 package import Entitlements
+package import FairPlay
 package import KeyCrypto
 package import POSIXSockets
 
@@ -31,7 +32,18 @@ package enum ConfigurationFault: Equatable, Sendable {
     /// The file is neither of these forms of a secret of this size, in bytes.
     case notASecret(size: Int)
     case notACertificate
+    /// The file holds more certificates than the one that the field is for.
+    case severalCertificates(count: Int)
+    case notACertificateBundle(CertificateBundleError)
     case notAPrivateKey
+    /// The private key is encrypted, and the credential names no passphrase.
+    case passphraseMissing
+    /// The private key does not open with the passphrase.
+    case passphraseWrong
+    /// The file is not one line of text that could be a passphrase.
+    case notAPassphrase
+    /// The credential names a passphrase, and no private key of it is encrypted.
+    case passphraseUnneeded
     /// The certificate or private key has another size than its field says, in bits.
     case wrongKeySize(expected: Int, actual: Int)
     /// The private key does not belong to the certificate that this field names.
@@ -39,6 +51,10 @@ package enum ConfigurationFault: Equatable, Sendable {
     /// A credential before this one answers to the same certificate hash.
     case sameCertificate(as: String)
     case testCredentialForbidden
+    /// The file is not one that the dynamic linker loads.
+    case notALibrary
+    /// This machine has no user of this name.
+    case unknownUser
     case notAVerificationKey
     case issuer(IssuerSetError)
     case notAnAdminToken

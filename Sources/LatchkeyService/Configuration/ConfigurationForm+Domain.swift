@@ -61,6 +61,23 @@ extension ConfigurationForm<String> {
     }
 }
 
+extension ConfigurationForm<String> {
+    /// The path of a file that is no secret and no credential; a relative one is relative to `directory`.
+    static func path(in directory: String, example: String) -> ConfigurationForm {
+        .string("a file's path", example: example) { text in
+            (1...4000).contains(text.utf8.count) && !text.utf8.contains(0)
+                ? FilePath.resolve(text, relativeTo: directory) : nil
+        }
+    }
+
+    /// The name of a user of this machine, as useradd takes it.
+    static var userName: ConfigurationForm {
+        .string("the name of a user", example: "latchkey-ladder") { text in
+            (1...32).contains(text.utf8.count) && text.utf8.allSatisfy(isNameByte) ? text : nil
+        }
+    }
+}
+
 extension ConfigurationForm<SocketAddress> {
     static var address: ConfigurationForm {
         .string("a numeric IP address and a port (0 takes a free one)", example: "127.0.0.1:8443") {

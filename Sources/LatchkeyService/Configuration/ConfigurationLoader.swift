@@ -79,9 +79,11 @@ struct ConfigurationLoader {
     // MARK: Files
 
     /// The contents of a secret's file.
-    mutating func secret(_ source: SecretSource, _ path: String) -> SecretBytes? {
+    mutating func secret(
+        _ source: SecretSource, sizeMaximum: Int = SecretFile.sizeMaximum, _ path: String
+    ) -> SecretBytes? {
         do throws(FileError) {
-            return try SecretFile.read(source, environment: environment)
+            return try SecretFile.read(source, environment: environment, sizeMaximum: sizeMaximum)
         } catch {
             report(path, .file(error))
             return nil

@@ -85,6 +85,11 @@ final class ConfigurationSection {
         child(name, node(name), read)
     }
 
+    /// A section that may be absent; nil then, and where it was reported.
+    func optionalSection<Value>(_ name: String, _ read: (ConfigurationSection) -> Value?) -> Value? {
+        node(name).flatMap { child(name, $0, read) }
+    }
+
     /// A list of sections that must not be empty where it is there; nil where it is absent or an element was reported.
     func sections<Value>(
         _ name: String, example: String, allowsEmpty: Bool = false, _ read: (ConfigurationSection) -> Value?

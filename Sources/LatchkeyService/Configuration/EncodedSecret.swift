@@ -45,6 +45,22 @@ extension SecretBytes {
         return try body(bytes)
     }
 
+    /// The bytes without one line end behind them, LF or CR LF; nil where nothing is left.
+    borrowing func withoutLineEnd() -> SecretBytes? {
+        withWipedArray { bytes in
+            var text = bytes
+            defer { text.wipe() }
+            if text.last == 0x0A { text.removeLast() }
+            if text.last == 0x0D { text.removeLast() }
+            return text.isEmpty ? nil : SecretBytes(copying: text)
+        }
+    }
+
+    /// Whether no line ends within.
+    var isOneLine: Bool {
+        withWipedArray { bytes in !bytes.contains(0x0A) && !bytes.contains(0x0D) }
+    }
+
     /// The bytes without spaces, tabs and line ends behind them; nil where nothing is left.
     borrowing func withoutTrailingWhiteSpace() -> SecretBytes? {
         withWipedArray { bytes in

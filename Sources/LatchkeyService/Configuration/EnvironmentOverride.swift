@@ -57,9 +57,7 @@ extension Configuration {
     }
 
     private var secretSources: [SecretSource] {
-        let pairs = fairplay.credentials.flatMap { [$0.pair1024, $0.pair2048] }.compactMap(\.self)
-        return [keys.keyEncryptionKey] + listeners.admin.compactMap(\.tokenFile)
-            + pairs.flatMap { [$0.certificate, $0.privateKey] } + fairplay.credentials.map(\.secret.source)
+        [keys.keyEncryptionKey] + listeners.admin.compactMap(\.tokenFile) + fairplay.credentials.flatMap(\.sources)
             + entitlement.issuers.flatMap(\.keys).map(\.key)
     }
 }

@@ -8,6 +8,8 @@ package enum FileError: Error, Equatable, Sendable {
     case notARegularFile(path: String)
     /// Others than its owner and its group may use it; the mode is the octal one that `chmod` takes.
     case permissionsTooWide(path: String, mode: UInt32)
+    /// Others than its owner may write to it, and it is to be run.
+    case writableByOthers(path: String, mode: UInt32)
     /// It is empty.
     case empty(path: String)
     /// It has more bytes than `maximum`.
@@ -31,6 +33,9 @@ extension FileError: CustomStringConvertible {
         case .notARegularFile(let path): "\(path) is not a regular file"
         case .permissionsTooWide(let path, let mode):
             "\(path) has permissions 0\(String(mode, radix: 8)), which are wider than 0640; run: chmod 0640 \(Shell.quote(path))"
+        case .writableByOthers(let path, let mode):
+            "\(path) has permissions 0\(String(mode, radix: 8)), so that others could put code of theirs into it; run:"
+                + " chmod go-w \(Shell.quote(path))"
         case .empty(let path): "\(path) is empty"
         case .tooLarge(let path, let maximum): "\(path) has more than \(maximum) bytes"
         case .failed(let path, let errno): "cannot read \(path) (errno \(errno))"

@@ -9,7 +9,10 @@ package import POSIXSockets
 /// open to strangers that should not be.
 package struct LoadedConfiguration: Sendable {
     package let configuration: Configuration
+    /// A module among them answers nothing until the real one takes its place, by `CredentialSet.connecting`.
     package let credentials: CredentialSet
+    /// What it takes to start the modules, by the name of the credential.
+    package let modules: [String: ExternalModuleSettings]
     /// Seals content keys in the store.
     package let keyEncryptionKey: AES256GCMKey
     package let issuers: IssuerSet
@@ -35,6 +38,7 @@ package struct LoadedConfiguration: Sendable {
         var loader = ConfigurationLoader(file, environment: environment)
         let adminListeners = loader.adminListeners()
         let credentials = loader.credentials()
+        let modules = loader.modules()
         let keyEncryptionKey = loader.keyEncryptionKey()
         let issuers = loader.issuers()
         if let credentials { loader.checkListeners(with: credentials) }
@@ -44,8 +48,22 @@ package struct LoadedConfiguration: Sendable {
             preconditionFailure("the loader reports what it does not load")
         }
         return LoadedConfiguration(
-            configuration: file.configuration, credentials: credentials, keyEncryptionKey: keyEncryptionKey,
-            issuers: issuers, adminListeners: adminListeners, databasePath: file.configuration.storage.databasePath)
+            configuration: file.configuration, credentials: credentials, modules: modules,
+            keyEncryptionKey: keyEncryptionKey, issuers: issuers, adminListeners: adminListeners,
+            databasePath: file.configuration.storage.databasePath)
+    }
+
+    /// Reads the files of the credentials and their modules alone, and gives those that are good together with what is wrong with the
+    /// others.
+    package static func loadCredentials(
+        _ file: ConfigurationFile, environment: [String: String]
+    ) -> (credentials: [Credential], error: ConfigurationError?) {
+        var loader = ConfigurationLoader(file, environment: environment)
+        let loaded = loader.eachCredential()
+        let credentials = loaded.compactMap(\.self)
+        if credentials.count == loaded.count { _ = loader.credentialSet(credentials) }
+        _ = loader.modules()
+        return (credentials, loader.error)
     }
 
     /// Reads the key-encryption key alone, for tools that need no more of a configuration. Throws as `load` does.

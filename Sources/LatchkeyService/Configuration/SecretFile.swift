@@ -12,7 +12,7 @@ package enum SecretFile {
     /// wider than 0640 (write for the group, anything for others, execution). The file has 1 to `sizeMaximum` bytes.
     /// `environment` is where `CREDENTIALS_DIRECTORY` and the variables of sources are looked up.
     package static func read(
-        _ source: SecretSource, environment: [String: String]
+        _ source: SecretSource, environment: [String: String], sizeMaximum: Int = sizeMaximum
     ) throws(FileError) -> SecretBytes {
         try FileReading.read(
             source.path(in: environment), sizeMaximum: sizeMaximum, permissions: .ownerAndGroup)
@@ -63,11 +63,15 @@ enum FileReading {
         case any
         /// At most 0640.
         case ownerAndGroup
+        /// Anything but writing for others than the owner.
+        case ownerWrites
 
-        var forbidden: mode_t {
+        /// What is wrong with a mode, or nil.
+        fileprivate func fault(of mode: mode_t, path: String) -> FileError? {
             switch self {
-            case .any: 0
-            case .ownerAndGroup: 0o777 & ~0o640
+            case .any: nil
+            case .ownerAndGroup: mode & ~0o640 == 0 ? nil : .permissionsTooWide(path: path, mode: mode)
+            case .ownerWrites: mode & 0o022 == 0 ? nil : .writableByOthers(path: path, mode: mode)
             }
         }
     }
@@ -75,13 +79,8 @@ enum FileReading {
     static func read(
         _ path: String, sizeMaximum: Int, permissions: Permissions
     ) throws(FileError) -> SecretBytes {
-        // Swift lends the path as a C string for the call alone. Without O_NONBLOCK, opening a pipe would wait for a
-        // writer.
-        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard descriptor >= 0 else { throw failure(of: path) }
+        let descriptor = try open(path, sizeMaximum: sizeMaximum, permissions: permissions)
         defer { _ = Glibc.close(descriptor) }
-        try check(descriptor, path, sizeMaximum: sizeMaximum, permissions: permissions)
-
         var buffer = [UInt8](repeating: 0, count: sizeMaximum + 1)
         defer { buffer.wipe() }
         let count = try fill(&buffer, from: descriptor, path)
@@ -91,15 +90,39 @@ enum FileReading {
         return unsafe SecretBytes(copying: buffer.span.bytes.extracting(0..<count))
     }
 
+    /// The first bytes of a file of any size, at most `count`.
+    static func readStart(_ path: String, count: Int, permissions: Permissions) throws(FileError) -> [UInt8] {
+        let descriptor = try open(path, sizeMaximum: .max, permissions: permissions)
+        defer { _ = Glibc.close(descriptor) }
+        var buffer = [UInt8](repeating: 0, count: count)
+        let size = try fill(&buffer, from: descriptor, path)
+        return Array(buffer.prefix(size))
+    }
+
+    /// A descriptor of a regular file that may be read, which the caller closes.
+    private static func open(
+        _ path: String, sizeMaximum: Int, permissions: Permissions
+    ) throws(FileError) -> Int32 {
+        // Swift lends the path as a C string for the call alone. Without O_NONBLOCK, opening a pipe would wait for a
+        // writer.
+        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { throw failure(of: path) }
+        do throws(FileError) {
+            try check(descriptor, path, sizeMaximum: sizeMaximum, permissions: permissions)
+            return descriptor
+        } catch {
+            _ = Glibc.close(descriptor)
+            throw error
+        }
+    }
+
     private static func check(
         _ descriptor: Int32, _ path: String, sizeMaximum: Int, permissions: Permissions
     ) throws(FileError) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw failure(of: path) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw .notARegularFile(path: path) }
-        guard status.st_mode & permissions.forbidden == 0 else {
-            throw .permissionsTooWide(path: path, mode: status.st_mode & 0o777)
-        }
+        if let fault = permissions.fault(of: status.st_mode & 0o777, path: path) { throw fault }
         guard status.st_size <= sizeMaximum else { throw .tooLarge(path: path, maximum: sizeMaximum) }
     }
 

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Where a secret, or the certificate or key that belongs to it, is kept: never the secret itself.
 package enum SecretSource: Hashable, Sendable {
     /// The file at this path.
@@ -65,6 +67,16 @@ enum FilePath {
     static func resolve(_ path: String, relativeTo directory: String) -> String {
         if path.hasPrefix("/") || directory.isEmpty || directory == "." { return path }
         return directory.hasSuffix("/") ? directory + path : directory + "/" + path
+    }
+
+    /// The path from the root; a relative one is relative to the working directory of this process.
+    static func absolute(_ path: String) -> String {
+        if path.hasPrefix("/") { return path }
+        var buffer = [CChar](repeating: 0, count: 4096)
+        // The kernel writes at most the given size, terminator included.
+        guard unsafe getcwd(&buffer, buffer.count) != nil else { return path }
+        let directory = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+        return resolve(path, relativeTo: String(decoding: directory, as: UTF8.self))
     }
 
     /// The folder of a file; "." for a plain file name.

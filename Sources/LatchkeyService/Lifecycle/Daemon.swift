@@ -19,6 +19,7 @@ package final class Daemon: Sendable {
     private static let taskLimit: Duration = .seconds(2)
 
     private let group: EventLoopGroup
+    private let modules: LadderModules?
     private let server: HTTPServer
     private let health: Health
     private let notifier: ServiceNotifier
@@ -37,6 +38,7 @@ package final class Daemon: Sendable {
         self.health = health
         do throws(EventLoopError) {
             group = try EventLoopGroup(count: configuration.limits.loopCount)
+            modules = try LadderModules(loaded.modules, logger: logger)
         } catch {
             throw .loops(error)
         }
@@ -45,13 +47,14 @@ package final class Daemon: Sendable {
         } catch {
             throw .notifier(error)
         }
+        modules?.register(in: metrics.registry)
         server = HTTPServer(group: group, observer: metrics)
         let issuer = LicenseIssuer(
-            credentials: loaded.credentials,
+            credentials: loaded.credentials.connecting(modules?.byCredential ?? [:]),
             tokens: VerifiedTokenCache(
                 verifier: TokenVerifier(issuers: loaded.issuers), capacity: configuration.limits.tokenCacheCapacity),
-            keys: RecentContentKeys(source: store), servedVersions: configuration.fairplay.protocolVersions,
-            operations: operations)
+            keys: RecentContentKeys(source: store), policy: configuration.fairplay.policy,
+            servedVersions: configuration.fairplay.protocolVersions, operations: operations)
         do throws(DaemonError) {
             try listen(
                 loaded, issuer: issuer, metrics: metrics,
@@ -77,6 +80,7 @@ package final class Daemon: Sendable {
     private func tearDown() {
         let drained = server.drain(within: Self.drainLimit)
         let stopped = group.stop(within: Self.taskLimit)
+        modules?.stop()
         if drained.cutOffConnectionCount > 0 || stopped.abandonedTaskCount > 0 {
             logger.warning(
                 "stopped_with_work_left",
@@ -94,8 +98,10 @@ package final class Daemon: Sendable {
         let requestIDs = RequestIDs()
         let license = LicenseEndpoint(issuer: issuer, metrics: metrics, logger: logger, clock: clock)
         let refusals = Refusals(logger: logger, clock: clock)
+        let challenge = ChallengeEndpoint(issuer: issuer, refusals: refusals, clock: clock)
         let publicRoutes = PublicRoutes(
-            license: license, certificate: certificate, health: health, requestIDs: requestIDs, refusals: refusals)
+            license: license, challenge: challenge, certificate: certificate, health: health, requestIDs: requestIDs,
+            refusals: refusals)
         // The admin listener first: when the public one answers, everything does.
         for admin in loaded.adminListeners {
             let routes = AdminRoutes(

@@ -1,3 +1,4 @@
+import FairPlay
 import POSIXSockets
 import Telemetry
 
@@ -26,6 +27,7 @@ package enum DaemonCommand {
         let (file, loaded) = try load(path, context)
         if arguments.isSet(check) {
             for warning in file.warnings { context.note("warning: \(warning)") }
+            for (name, warning) in credentialWarnings(loaded, context) { context.note("warning: \(name): \(warning)") }
             try context.print("\(path): good")
         } else {
             try serve(file, loaded, protection, context)
@@ -49,6 +51,9 @@ package enum DaemonCommand {
         let logger = try makeLogger(level: loaded.configuration.logging.level)
         defer { logger.flush() }
         for warning in file.warnings { logger.warning("configuration", [.string("warning", "\(warning)")]) }
+        for (name, warning) in credentialWarnings(loaded, context) {
+            logger.warning("credential", [.string("credential", name), .string("warning", "\(warning)")])
+        }
         if let protection { logger.warning("memory_unprotected", [.string("cause", protection.description)]) }
         do throws(DaemonError) {
             let daemon = try Daemon(loaded, environment: context.environment, logger: logger)
@@ -57,6 +62,15 @@ package enum DaemonCommand {
         } catch {
             logger.critical("start_failed", [.string("cause", error.description)])
             throw .failed(error.description)
+        }
+    }
+
+    /// The name of a credential with each thing worth a warning about it.
+    private static func credentialWarnings(
+        _ loaded: LoadedConfiguration, _ context: CommandContext
+    ) -> [(name: String, warning: CredentialWarning)] {
+        loaded.credentials.credentials.flatMap { credential in
+            credential.warnings(now: context.now).map { (credential.name, $0) }
         }
     }
 

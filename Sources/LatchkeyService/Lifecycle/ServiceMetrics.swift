@@ -10,6 +10,7 @@ final class ServiceMetrics: Sendable {
     private let issuedVersion1: Counter
     private let issuedVersion2: Counter
     private let issuedVersion3: Counter
+    private let syncReports: Counter
     private let refusals: MetricFamily<ProblemCode, Counter>
     private let licenseDuration: Histogram
     private let responses: MetricFamily<StatusClass, Counter>
@@ -24,6 +25,8 @@ final class ServiceMetrics: Sendable {
         issuedVersion1 = issued[.version1]
         issuedVersion2 = issued[.version2]
         issuedVersion3 = issued[.version3]
+        syncReports = registry.counter(
+            "latchkey_sync_reports_total", help: "Reports of devices on keys that they keep, which were accepted.")
         refusals = registry.counters(
             "latchkey_licenses_refused_total", help: "Licence requests that were refused, by code.",
             by: ProblemCode.self)
@@ -53,6 +56,10 @@ final class ServiceMetrics: Sendable {
         case .v3: issuedVersion3.increment()
         }
         licenseDuration.observe(duration)
+    }
+
+    func acceptedSyncReport() {
+        syncReports.increment()
     }
 
     func refused(_ code: ProblemCode) {

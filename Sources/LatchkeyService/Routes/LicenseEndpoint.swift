@@ -7,7 +7,7 @@ import HTTPServing
 import Licensing
 import Telemetry
 
-/// `POST /fps/license`: a raw SPC in, a raw CKC out.
+/// `POST /fps/license`: a raw SPC in, a raw CKC out; for a sync SPC what it reports, as JSON.
 struct LicenseEndpoint: Sendable {
     private let issuer: LicenseIssuer
     private let metrics: ServiceMetrics
@@ -38,8 +38,11 @@ struct LicenseEndpoint: Sendable {
         case .one(let bytes): token = bytes
         case .ambiguous: return .now(refuse(Problem(.tokenAmbiguous), RefusalCause("two different tokens"), id))
         }
+        guard let use = LicenseWish.use(in: request.query) else {
+            return .now(refuse(Problem(.badRequest), RefusalCause("the query's offline is neither 1 nor 0"), id))
+        }
         do throws(LicenseError) {
-            let licenseRequest = LicenseRequest(message: request.body, token: token)
+            let licenseRequest = LicenseRequest(message: request.body, token: token, use: use)
             let admission = try issuer.admit(licenseRequest, now: clock.wallTime.seconds, on: loop)
             return .later { loop in await issue(admission, id: id, since: start, on: loop) }
         } catch {
@@ -51,12 +54,19 @@ struct LicenseEndpoint: Sendable {
         _ admission: LicenseIssuer.Admission, id: RequestID, since start: LoopInstant, on loop: LoopContext
     ) async -> HTTPResponse {
         do throws(LicenseError) {
-            let license = try await issuer.issue(admission, now: clock.wallTime.seconds, on: loop)
-            metrics.issued(admission.envelope.version, after: loop.now - start)
-            log(license, id)
-            var fields = Self.successFields
-            fields.append("X-Request-Id", id.text)
-            return HTTPResponse(status: .ok, fields: fields, body: license.ckc)
+            let now = clock.wallTime.seconds
+            switch try await issuer.issue(admission, now: now, on: loop) {
+            case .license(let license):
+                metrics.issued(admission.envelope.version, after: loop.now - start)
+                log(license, id)
+                var fields = Self.successFields
+                fields.append("X-Request-Id", id.text)
+                return HTTPResponse(status: .ok, fields: fields, body: license.ckc)
+            case .syncReport(let accepted):
+                metrics.acceptedSyncReport()
+                log(accepted, id)
+                return SyncAnswer.response(to: accepted, now: now, id: id)
+            }
         } catch {
             return refuse(error, id, version: admission.envelope.version)
         }
@@ -80,8 +90,38 @@ struct LicenseEndpoint: Sendable {
             [
                 .string("request_id", id.text), .string("credential", license.credentialName),
                 .string("kid", license.key.keyID.description), .string("content", license.key.contentID.text),
+                .string("validity", license.terms.validity.name),
                 .unsigned("lease", UInt64(license.terms.lease?.value ?? 0)),
                 .unsigned("rental", UInt64(license.terms.rental?.value ?? 0)),
             ])
+    }
+
+    private func log(_ accepted: AcceptedSyncReport, _ id: RequestID) {
+        logger.debug(
+            "sync_report_accepted",
+            [
+                .string("request_id", id.text), .string("credential", accepted.credentialName),
+                .bool("challenge_accepted", accepted.isChallengeAccepted),
+                .unsigned("duration_to_expiry", UInt64(accepted.report.remaining.wireValue)),
+            ])
+    }
+}
+
+extension LicenseTerms.Validity {
+    /// A word for the log.
+    fileprivate var name: String {
+        switch self {
+        case .session: "session"
+        case .duration(.lease): "lease"
+        case .duration(.rental): "rental"
+        case .duration(.leaseAndRental): "lease_and_rental"
+        case .duration(.persistent): "persistent"
+        case .duration(.persistentLimited): "persistent_limited"
+        case .offlineKey(let key):
+            switch key.name {
+            case .version1: "offline_key_1"
+            case .version2: "offline_key_2"
+            }
+        }
     }
 }

@@ -5,6 +5,7 @@ import HTTPServing
 /// What strangers can reach: licences, certificates, and whether the daemon is there.
 struct PublicRoutes: HTTPHandler {
     let license: LicenseEndpoint
+    let challenge: ChallengeEndpoint
     let certificate: CertificateEndpoint
     let health: Health
     let requestIDs: RequestIDs
@@ -16,6 +17,9 @@ struct PublicRoutes: HTTPHandler {
         case "/fps/license":
             guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
             return license.answer(request, id: id, on: loop)
+        case "/fps/challenge":
+            guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
+            return .now(challenge.answer(request, id: id, on: loop))
         case "/fps/certificate":
             guard request.method.isRead else { return refuse(.methodNotAllowed, id, allow: "GET, HEAD") }
             guard let response = certificate.response(to: request, id: id) else { return refuse(.notFound, id) }

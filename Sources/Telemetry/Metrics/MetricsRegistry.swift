@@ -87,6 +87,15 @@ package final class MetricsRegistry: Sendable {
         register(name, isCounter ? .counter : .gauge, help, [MetricSeries(labels: [], source: .sample(sample))])
     }
 
+    /// Registers numbers that are asked for at each scrape, one for each value of a label that only the configuration knows.
+    package func samples(
+        _ name: String, help: String, isCounter: Bool = false, label: String,
+        _ samples: [(value: String, sample: @Sendable () -> Double?)]
+    ) {
+        let series = samples.map { MetricSeries(labels: [(label, $0.value)], source: .sample($0.sample)) }
+        register(name, isCounter ? .counter : .gauge, help, series)
+    }
+
     // MARK: Registration
 
     private func registerFamily<Labels, Metric>(

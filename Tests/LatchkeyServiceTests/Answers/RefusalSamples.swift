@@ -35,7 +35,15 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.contentUnknown, 403, "content_mismatch"),
         RefusalSample(.keyNotFound, 404, "key_not_found"),
         RefusalSample(.terms(.durationNeedsPlaybackState), 403, "terms_not_expressible"),
+        RefusalSample(.terms(.offlineKeyUnsupported), 403, "terms_not_expressible"),
+        RefusalSample(.terms(.offlineKeyVersion2Unsupported), 403, "terms_not_expressible"),
+        RefusalSample(.terms(.dualExpiryUnsupported), 403, "terms_not_expressible"),
         RefusalSample(.terms(.hdcpTypeUnsupported), 403, "security_level"),
+        RefusalSample(.terms(.securityLevelTooLow(required: .main, device: .baseline)), 403, "security_level"),
+        RefusalSample(.terms(.denyListOutdated(version: 30)), 403, "security_level"),
+        RefusalSample(.terms(.virtualMachine), 403, "security_level"),
+        RefusalSample(.module(.unavailable), 503, "module_unavailable", retryAfterSeconds: 2),
+        RefusalSample(.challengeNotOpen, 409, "spc_replayed"),
         RefusalSample(.internalFailure(.randomnessUnavailable), 500, "internal"),
     ]
 
@@ -60,6 +68,8 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.entitlement(.claimUnsupported("geo")), 400, "token_schema"),
         RefusalSample(.entitlement(.contentNotCovered), 403, "content_mismatch"),
         RefusalSample(.entitlement(.streamingNotGranted), 403, "content_mismatch"),
+        RefusalSample(.entitlement(.offlineNotGranted), 403, "offline_not_allowed"),
+        RefusalSample(.entitlement(.offlineOutlivesLease), 403, "offline_not_allowed"),
         RefusalSample(
             .entitlement(.rightNotStarted(retryAfterSeconds: 90)), 403, "right_not_started", retryAfterSeconds: 90),
         RefusalSample(.entitlement(.rightEnded), 403, "right_ended"),
@@ -77,6 +87,8 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.spc(.malformed(.payloadLength(declared: 16, available: 32))), 400, "spc_malformed"),
         RefusalSample(.spc(.malformed(.payloadEmpty)), 400, "spc_malformed"),
         RefusalSample(.spc(.malformed(.payloadUnaligned)), 400, "spc_malformed"),
+        RefusalSample(.spc(.malformed(.transportIdentifier)), 400, "spc_malformed"),
+        RefusalSample(.spc(.malformed(.payloadLengthHigh)), 400, "spc_malformed"),
         RefusalSample(.spc(.internalFailure(.randomnessUnavailable)), 500, "internal"),
     ]
 
@@ -85,6 +97,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
 
     static let allRejections: [SPCRejection] = [
         .sessionKey,
+        .authenticationTag,
         .framing(.truncatedHeader(offset: 16)),
         .framing(.blockUnaligned(tag: 1, length: 17)),
         .framing(.blockOverrun(tag: 1, length: 1 << 20)),
@@ -97,6 +110,9 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         .returnRequestForbidden(0x19f9_d4e5_ab76_09cb),
         .returnRequestMissing(0x0102_0304_0506_0708),
         .protocolVersion(used: 9),
+        .reservedWord(tag: 0xb18e_e16e_a50f_6c02),
+        .syncContradictory,
+        .moduleRefused(status: -42_589),
         .integrity,
     ]
 
@@ -118,25 +134,45 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
 
 /// Numbers the cases of the errors, so that a case without a sample is seen: a new case does not compile before it has a number here.
 extension LicenseError {
-    static let caseCount = 6 + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
+    static let caseCount =
+        6 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
 
     var caseNumber: Int {
         switch self {
         case .tokenMissing: 0
         case .contentUnknown: 1
         case .keyNotFound: 2
-        case .terms(.durationNeedsPlaybackState): 3
-        case .terms(.hdcpTypeUnsupported): 4
-        case .internalFailure: 5
-        case .entitlement(let error): 6 + error.caseNumber
-        case .spc(let error): 6 + EntitlementError.caseCount + error.caseNumber
-        case .store(let error): 6 + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
+        case .module: 3
+        case .internalFailure: 4
+        case .challengeNotOpen: 5
+        case .terms(let error): 6 + error.caseNumber
+        case .entitlement(let error): 6 + LicenseTermsError.caseCount + error.caseNumber
+        case .spc(let error): 6 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
+        case .store(let error):
+            6 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
+        }
+    }
+}
+
+extension LicenseTermsError {
+    fileprivate static let caseCount = 8
+
+    fileprivate var caseNumber: Int {
+        switch self {
+        case .durationNeedsPlaybackState: 0
+        case .offlineKeyUnsupported: 1
+        case .offlineKeyVersion2Unsupported: 2
+        case .dualExpiryUnsupported: 3
+        case .hdcpTypeUnsupported: 4
+        case .securityLevelTooLow: 5
+        case .denyListOutdated: 6
+        case .virtualMachine: 7
         }
     }
 }
 
 extension EntitlementError {
-    fileprivate static let caseCount = 16
+    fileprivate static let caseCount = 18
 
     fileprivate var caseNumber: Int {
         switch self {
@@ -156,6 +192,8 @@ extension EntitlementError {
         case .rightNotStarted: 13
         case .rightEnded: 14
         case .cryptoFailed: 15
+        case .offlineNotGranted: 16
+        case .offlineOutlivesLease: 17
         }
     }
 }
@@ -177,7 +215,7 @@ extension SPCError {
 }
 
 extension SPCRejection {
-    fileprivate static let caseCount = 9
+    fileprivate static let caseCount = 13
 
     fileprivate var caseNumber: Int {
         switch self {
@@ -189,7 +227,11 @@ extension SPCRejection {
         case .returnRequestForbidden: 5
         case .returnRequestMissing: 6
         case .protocolVersion: 7
-        case .integrity: 8
+        case .authenticationTag: 8
+        case .reservedWord: 9
+        case .syncContradictory: 10
+        case .moduleRefused: 11
+        case .integrity: 12
         }
     }
 }

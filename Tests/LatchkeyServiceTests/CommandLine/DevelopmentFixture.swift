@@ -40,9 +40,7 @@ struct DevelopmentFixture {
         _ spc: [UInt8], contentKey: [UInt8], iv: Bytes16, terms: LicenseTerms = LicenseTerms()
     ) throws -> [UInt8] {
         let server = try TestServer([credential()])
-        return try CKCWriter.write(
-            for: server.open(spc), contentKey: SecretBytes(copying: contentKey), iv: iv, terms: terms,
-            using: server.crypto)
+        return try server.answer(server.open(spc), contentKey: contentKey, iv: iv, terms: terms)
     }
 
     private func credential() throws -> Credential {

@@ -28,7 +28,7 @@ import Testing
         let iv = Bytes16([UInt8](0x40...0x4F), at: 0)
         let lease = try #require(LicenseSeconds(300))
         let rental = try #require(LicenseSeconds(7200))
-        let terms = LicenseTerms(duration: .leaseAndRental(lease: lease, rental: rental), hdcp: .type1)
+        let terms = LicenseTerms(validity: .duration(.leaseAndRental(lease: lease, rental: rental)), hdcp: .type1)
         try folder.write(try fixture.answer(spc, contentKey: key, iv: iv, terms: terms), to: "a.ckc")
 
         let run = try await LatchkeyProcess(

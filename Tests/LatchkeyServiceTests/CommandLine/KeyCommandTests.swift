@@ -119,6 +119,86 @@ import Testing
         #expect(!run.messages.contains(Self.key.dropFirst(2)))
     }
 
+    // MARK: Tracks and floors
+
+    /// Options, and what `track`, `contentType`, `hdcp` and `securityLevel` are then.
+    @Test(
+        arguments: [
+            ([], [nil, "sd", nil, nil]),
+            (["--track", "UHD"], ["UHD", "uhd", nil, nil]),
+            (["--track", "HD", "--content-type", "hd"], ["HD", "hd", nil, nil]),
+            (["--track", "4K", "--content-type", "uhd"], ["4K", "uhd", nil, nil]),
+            (["--content-type", "audio"], [nil, "audio", nil, nil]),
+            (
+                ["--track", "HD", "--hdcp", "type1", "--security-level", "main"],
+                ["HD", "hd", "type1", "main"]
+            ),
+            (["--hdcp", "none", "--security-level", "baseline"], [nil, "sd", "none", "baseline"]),
+        ] as [([String], [String?])])
+    func storesWhatAKeyIsForAndWhatItDemands(options: [String], expected: [String?]) async throws {
+        let names = ["track", "contentType", "hdcp", "securityLevel"]
+        let run = try await LatchkeyProcess(
+            arguments: ["keys", "create", "--config", fixture.configuration, "--content", "movie-1", "--json"] + options
+        )
+        #expect(run.status == 0, "\(run.messages)")
+        let listed = try await list()
+        for object in [try run.object(), try #require(listed.first)] {
+            for (name, value) in zip(names, expected) {
+                let member = try #require(object[name], "\(name) is always there")
+                #expect(member.string == value)
+            }
+        }
+    }
+
+    @Test func showsAPersonWhatAKeyIsForAndWhatItDemands() async throws {
+        let run = try await keys(
+            "create", "--content", "movie-1", "--track", "4K:HDR", "--content-type", "uhd", "--hdcp", "type1",
+            "--security-level", "main")
+        for line in ["track    4K:HDR", "type     uhd", "HDCP     type1", "level    main"] {
+            #expect(run.output.split(separator: "\n").contains(Substring(line)), "\(run.output)")
+        }
+        #expect(try await keys("create", "--content", "movie-2").status == 0)
+        let lines = try await keys("list").output.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines.first?.hasSuffix("movie-1  track 4K:HDR  type uhd  HDCP type1  level main") == true)
+        #expect(lines.last?.hasSuffix("movie-2  type sd") == true)
+    }
+
+    @Test(arguments: [
+        (["--track", "4K"], "--content-type"), (["--track", "hd"], "--content-type"),
+        (["--track", "HD", "--content-type", "uhd"], "contradicts"), (["--track", ""], "--track"),
+        (["--track", "H D"], "--track"), (["--content-type", "HD"], "--content-type"),
+        (["--content-type", "video"], "audio, sd, hd, uhd"), (["--hdcp", "type2"], "none, type0, type1"),
+        (["--hdcp", "1"], "--hdcp"), (["--security-level", "high"], "audio, baseline, main"),
+    ])
+    func refusesTracksAndFloorsThatMeanNothing(options: [String], message: String) async throws {
+        let run = try await LatchkeyProcess(
+            arguments: ["keys", "create", "--config", fixture.configuration, "--content", "movie-1"] + options)
+        #expect(run.status == 2)
+        #expect(run.output.isEmpty)
+        #expect(run.messages.contains(message), "\(run.messages)")
+        #expect(try await list().isEmpty)
+    }
+
+    /// A floor that is asked for again must not be taken for the one that is stored.
+    @Test func refusesTheSameKeyWithAnotherFloor() async throws {
+        let words = ["--content", "movie-1", "--kid", Self.kid, "--key", Self.key, "--iv", Self.iv]
+        func importKey(_ options: String...) async throws -> LatchkeyProcess {
+            try await LatchkeyProcess(
+                arguments: ["keys", "import", "--config", fixture.configuration] + words + options)
+        }
+        #expect(try await importKey("--track", "HD", "--hdcp", "type0").status == 0)
+        #expect(try await importKey("--track", "HD", "--hdcp", "type0", "--content-type", "hd").status == 0)
+        for options in [["--hdcp", "type1"], ["--hdcp", "type0", "--security-level", "main"], []] {
+            let run = try await LatchkeyProcess(
+                arguments: ["keys", "import", "--config", fixture.configuration, "--track", "HD"] + words + options)
+            #expect(run.status == 1)
+            #expect(run.messages.contains("floor"), "\(run.messages)")
+        }
+        #expect(try await importKey("--hdcp", "type0").status == 1)
+        #expect(try await list().map { $0["hdcp"]?.string } == ["type0"])
+    }
+
     @Test func refusesAVectorThatEqualsTheKey() async throws {
         let run = try await keys("import", "--content", "movie-1", "--key", Self.key, "--iv", Self.key)
         #expect(run.status == 1)

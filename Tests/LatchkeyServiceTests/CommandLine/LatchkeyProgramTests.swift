@@ -11,7 +11,7 @@ import Testing
     @Test(arguments: [
         [], ["init"], ["device"], ["device", "request"], ["device", "make-spc"], ["spc"], ["spc", "inspect"], ["ckc"],
         ["ckc", "inspect"], ["keys"], ["keys", "create"], ["keys", "import"], ["keys", "list"], ["token"],
-        ["token", "mint"],
+        ["token", "mint"], ["credentials"], ["credentials", "list"], ["credentials", "check"],
     ])
     func helpsWithExamples(path: [String]) async throws {
         let run = try await LatchkeyProcess(arguments: path + ["--help"])

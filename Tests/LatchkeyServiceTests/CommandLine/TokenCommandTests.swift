@@ -42,13 +42,111 @@ import Testing
         let right = try #require(claims["rights"]?.array?.first?.object)
         #expect(right["lease"]?.number?.signed == 300)
 
+        _ = try verifiedClaims(of: run, at: issued)
+    }
+
+    /// What the development issuer's verifier makes of a minted token.
+    private func verifiedClaims(of run: LatchkeyProcess, at time: Int64) throws -> Claims {
         let key = try ES256PublicKey(parsing: fixture.folder.read("secrets/token-verification-key.pem"))
         let issuer = Issuer(
             name: "latchkey-development", audience: "latchkey",
             keys: [VerificationKey(id: "development-1", es256: key)], maximumLife: 86_400)
         let verifier = TokenVerifier(issuers: try IssuerSet([issuer], leeway: 5))
-        let text = Array(run.output.utf8.dropLast())
-        _ = try verifier.verify(text, now: issued)
+        return try verifier.verify(Array(run.output.utf8.dropLast()), now: time)
+    }
+
+    /// Options, and the right that a verifier reads from the token.
+    struct Minted: Sendable, CustomTestStringConvertible {
+        let words: [String]
+        let right: Right
+
+        init(_ words: String..., right: Right) {
+            self.words = words
+            self.right = right
+        }
+
+        var testDescription: String { words.joined(separator: " ") }
+    }
+
+    @Test(arguments: [
+        Minted("--mode", "stream", "--lease", "300", right: Right(.content("movie-1"), lease: 300)),
+        Minted(
+            "--mode", "both", "--storage", "604800", "--playback", "172800", "--rental", "7200",
+            right: Right(.content("movie-1"), duration: 7200, mode: .both, storage: 604_800, playback: 172_800)),
+        Minted("--mode", "offline", "--playback", "1", right: Right(.content("movie-1"), mode: .offline, playback: 1)),
+        Minted(
+            "--storage", "4294967294", "--mode", "offline",
+            right: Right(.content("movie-1"), mode: .offline, storage: 4_294_967_294)),
+        Minted(
+            "--hdcp", "type0", "--min-level", "audio",
+            right: Right(.content("movie-1"), hdcp: .type0, minimumLevel: .audio)),
+        Minted(
+            "--hdcp", "none", "--track", "UHD:hdcp=type1,min-level=main", "--track", "HD:hdcp=type0", "--track",
+            "a:b=c:min-level=baseline",
+            right: Right(
+                .content("movie-1"), hdcp: .notRequired,
+                tracks: [
+                    "UHD": Protection(hdcp: .type1, securityLevel: .main), "HD": Protection(hdcp: .type0),
+                    "a:b=c": Protection(securityLevel: .baseline),
+                ])),
+        Minted(
+            "--track", "SD:min-level=baseline,hdcp=none", "--min-level", "baseline",
+            right: Right(
+                .content("movie-1"), minimumLevel: .baseline,
+                tracks: ["SD": Protection(hdcp: .notRequired, securityLevel: .baseline)])),
+    ])
+    func mintsTheRightThatWasAskedFor(minted: Minted) async throws {
+        let run = try await LatchkeyProcess(
+            arguments: ["token", "mint", "--config", fixture.configuration, "--content", "movie-1"] + minted.words)
+        let issued = try #require(try payload(run)["iat"]?.number?.signed)
+        #expect(try verifiedClaims(of: run, at: issued).rights == [minted.right])
+    }
+
+    @Test(arguments: ["offline", "both"])
+    func saysThatALicenceWithoutLimitsNeverEnds(mode: String) async throws {
+        let run = try await mint("--mode", mode)
+        #expect(run.status == 0)
+        #expect(run.messages.contains("never ends"))
+        #expect(run.output.split(separator: "\n").count == 1)
+        #expect(try await mint("--mode", mode, "--rental", "60").messages.isEmpty)
+    }
+
+    /// Options that contradict one another, and the words of the message.
+    @Test(arguments: [
+        (["--storage", "60"], ["--storage", "--mode"]), (["--playback", "60"], ["--playback", "--mode"]),
+        (["--mode", "stream", "--playback", "60"], ["--playback", "--mode"]),
+        (["--mode", "offline", "--lease", "60"], ["--lease", "--mode offline"]),
+        (["--mode", "both", "--lease", "60", "--storage", "60"], ["--lease", "--mode both"]),
+        (["--hdcp", "type1", "--track", "SD:hdcp=type0"], ["--track SD", "laxer", "--hdcp type1"]),
+        (["--min-level", "main", "--track", "SD:min-level=audio"], ["--track SD", "laxer", "--min-level main"]),
+        (["--track", "SD:hdcp=none", "--track", "SD:min-level=audio"], ["SD", "twice"]),
+    ])
+    func namesContradictions(words: [String], message: [String]) async throws {
+        let run = try await LatchkeyProcess(
+            arguments: ["token", "mint", "--config", fixture.configuration, "--content", "movie-1"] + words)
+        #expect(run.status == 2)
+        #expect(run.output.isEmpty)
+        for part in message { #expect(run.messages.contains(part), "\(run.messages)") }
+    }
+
+    @Test(arguments: [
+        "SD", "SD:", "SD:hdcp", "SD:hdcp=", "SD:hdcp=type2", "SD:hdcp=type1,", "SD:hdcp=type1,hdcp=type1",
+        "SD:level=main", "SD:hdcp=main", "SD:min-level=type1", ":hdcp=type1", "S D:hdcp=type1", "SD:hdcp=type1=type1",
+        "SD:,hdcp=type1", "SD:hdcp=type1 ",
+    ])
+    func refusesTracksThatAreNotInOrder(text: String) async throws {
+        let run = try await mint("--track", text)
+        #expect(run.status == 2)
+        #expect(run.output.isEmpty)
+        #expect(run.messages.contains("--track takes"))
+    }
+
+    @Test func takesNoMoreTracksThanATokenMayHave() async throws {
+        let tracks = (0..<33).flatMap { ["--track", "T\($0):hdcp=type0"] }
+        let run = try await LatchkeyProcess(
+            arguments: ["token", "mint", "--config", fixture.configuration, "--content", "movie-1"] + tracks)
+        #expect(run.status == 2)
+        #expect(run.messages.contains("32"))
     }
 
     @Test func setsNoLimitThatWasNotAskedFor() async throws {
@@ -67,6 +165,8 @@ import Testing
 
     @Test(arguments: [
         ["--lease", "0"], ["--lease", "-5"], ["--lease", "x"], ["--rental", "4294967295"], ["--expires", "0"],
+        ["--storage", "0", "--mode", "both"], ["--playback", "4294967295", "--mode", "both"], ["--mode", "download"],
+        ["--hdcp", "2"], ["--min-level", "high"],
         ["--expires", "86401"],
     ])
     func refusesDurationsThatTheDaemonWouldNotTake(words: [String]) async throws {

@@ -47,6 +47,12 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         return BrokenConfiguration(ConfigurationText.make(key: key), path, line: 4, kind)
     }
 
+    private static func module(_ fields: String, _ path: String, _ kind: Kind) -> BrokenConfiguration {
+        credential(
+            (#"applicationSecret: "fairplay/application-secret.hex""#, "module: { \(fields) }"),
+            "fairplay.credentials[0].module\(path)", kind)
+    }
+
     static let table: [BrokenConfiguration] = [
         // The whole.
         BrokenConfiguration("\n[]", "configuration", line: 2, .wrongType(.array)),
@@ -98,13 +104,13 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
             .conflict(with: "applicationSecret")),
         credential(
             (#", applicationSecret: "fairplay/application-secret.hex""#, ""), "fairplay.credentials[0]",
-            .noneOf(["applicationSecret", "fixedDASk"])),
+            .noneOf(["applicationSecret", "module", "fixedDASk"])),
         credential(
             ("fairplay/application-secret.hex", "credential:../x"), "fairplay.credentials[0].applicationSecret",
             .invalidValue),
         credential(
             (ConfigurationText.credential, #"name: "a", applicationSecret: "x""#), "fairplay.credentials[0]",
-            .noneOf(["certificate1024", "certificate2048"])),
+            .noneOf(["certificateBundle", "certificate1024", "certificate2048"])),
         credential(
             (ConfigurationText.credential, "\(ConfigurationText.credential) }, { \(ConfigurationText.credential)"),
             "fairplay.credentials[1].name", .duplicate(of: "fairplay.credentials[0].name")),
@@ -121,8 +127,53 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
             ConfigurationText.make(fairplay: #"allowTestCredentials: "yes""#), "fairplay.allowTestCredentials", line: 3,
             .wrongType(.string)),
         BrokenConfiguration(
-            ConfigurationText.make(fairplay: "spcVersion3: true"), "fairplay.spcVersion3", line: 3,
-            .unknownKey(nearest: nil)),
+            ConfigurationText.make(fairplay: "spcVersion3: 1"), "fairplay.spcVersion3", line: 3, .wrongType(.number)),
+        credential(
+            ("applicationSecret:", #"spcVersion3: "yes", applicationSecret:"#), "fairplay.credentials[0].spcVersion3",
+            .wrongType(.string)),
+        credential(
+            (
+                ConfigurationText.credential,
+                #"name: "a", certificate1024: "a", privateKey1024: "b", spcVersion3: true, applicationSecret: "s""#
+            ), "fairplay.credentials[0].spcVersion3", .incomplete(without: "certificate2048")),
+
+        // Bundles, passphrases and modules.
+        credential(
+            (#"certificate2048: "fairplay/certificate-2048.der""#, #"certificateBundle: "x""#),
+            "fairplay.credentials[0].certificate1024", .conflict(with: "certificateBundle")),
+        credential(
+            (
+                ConfigurationText.credential,
+                #"name: "a", certificateBundle: "x", privateKey1024: "b", applicationSecret: "s""#
+            ), "fairplay.credentials[0].certificateBundle", .incomplete(without: "privateKey2048")),
+        credential(
+            (
+                ConfigurationText.credential,
+                #"name: "a", certificateBundle: "x", privateKey2048: "b", applicationSecret: "s""#
+            ), "fairplay.credentials[0].certificateBundle", .incomplete(without: "privateKey1024")),
+        credential(
+            ("applicationSecret:", #"privateKeyPassphrase: "", applicationSecret:"#),
+            "fairplay.credentials[0].privateKeyPassphrase", .invalidValue),
+        credential(
+            ("applicationSecret:", #"module: { library: "l", data: "d" }, applicationSecret:"#),
+            "fairplay.credentials[0].module", .conflict(with: "applicationSecret")),
+        module(#"data: "d""#, ".library", .missing),
+        module(#"library: "l""#, ".data", .missing),
+        module(#"library: "", data: "d""#, ".library", .invalidValue),
+        module(#"library: ["l"], data: "d""#, ".library", .wrongType(.array)),
+        module(#"library: "l", data: "credential:a/b""#, ".data", .invalidValue),
+        module(#"library: "l", data: "d", workers: 0"#, ".workers", .invalidValue),
+        module(#"library: "l", data: "d", workers: 257"#, ".workers", .invalidValue),
+        module(#"library: "l", data: "d", callDeadline: "9ms""#, ".callDeadline", .invalidValue),
+        module(#"library: "l", data: "d", callDeadline: "61s""#, ".callDeadline", .invalidValue),
+        module(#"library: "l", data: "d", memoryLimit: 67108863"#, ".memoryLimit", .invalidValue),
+        module(#"library: "l", data: "d", memoryLimit: "64M""#, ".memoryLimit", .wrongType(.string)),
+        module(#"library: "l", data: "d", user: "two words""#, ".user", .invalidValue),
+        module(#"library: "l", data: "d", worker: 2"#, ".worker", .unknownKey(nearest: "workers")),
+        credential(
+            (#"applicationSecret: "fairplay/application-secret.hex""#, "module: true"),
+            "fairplay.credentials[0].module",
+            .wrongType(.boolean)),
 
         // Keys and storage.
         rest(#"keys: { keyEncryptionKey: ["x"] }"#, "keys.keyEncryptionKey", .wrongType(.array)),
@@ -259,8 +310,10 @@ extension BrokenConfiguration.Kind {
         case .incomplete(let other): self = .incomplete(without: other)
         case .conflict(let other): self = .conflict(with: other)
         case .noneOf(let names): self = .noneOf(names)
-        case .file, .notASecret, .notACertificate, .notAPrivateKey, .wrongKeySize, .keyMismatch, .sameCertificate,
-            .testCredentialForbidden, .notAVerificationKey, .issuer, .notAnAdminToken, .cryptography,
+        case .file, .notASecret, .notACertificate, .severalCertificates, .notACertificateBundle, .notAPrivateKey,
+            .passphraseMissing, .passphraseWrong, .notAPassphrase, .passphraseUnneeded, .wrongKeySize, .keyMismatch,
+            .sameCertificate, .testCredentialForbidden, .notALibrary, .unknownUser, .notAVerificationKey, .issuer,
+            .notAnAdminToken, .cryptography,
             .plaintextBeyondLoopback, .developmentMaterialBeyondLoopback, .adminTokenMissing:
             return nil
         }

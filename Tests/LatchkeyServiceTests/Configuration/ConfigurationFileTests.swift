@@ -1,5 +1,6 @@
 import ByteCoding
 import Entitlements
+import Foundation
 import HTTPMessages
 import POSIXSockets
 import Telemetry
@@ -73,12 +74,59 @@ import Testing
         let credentials = try ConfigurationText.parse(ConfigurationText.make(credential: credential))
             .configuration.fairplay.credentials
 
-        #expect(credentials.map(\.pair1024) == [nil])
-        #expect(
-            credentials.map(\.pair2048) == [
-                .init(certificate: .file(path: "/etc/latchkey/a.der"), privateKey: .file(path: "/b.pem"))
-            ])
-        #expect(credentials.map(\.secret) == [.fixedDASk(.environment(variable: "DASK"))])
+        let pair = Configuration.KeyPair(
+            certificate: .file(path: "/etc/latchkey/a.der"), privateKey: .file(path: "/b.pem"))
+        #expect(credentials.map(\.certificates) == [.pairs(nil, pair)])
+        #expect(credentials.map(\.ladder) == [.fixedDASk(.environment(variable: "DASK"))])
+        #expect(credentials.map(\.privateKeyPassphrase) == [nil])
+        #expect(credentials.map(\.spcVersion3) == [false])
+    }
+
+    @Test func namesTheFilesOfABundleAndAModule() throws {
+        let credential = """
+            name: "new", certificateBundle: "bundle.bin", privateKey1024: "a.pem", privateKey2048: "b.pem", \
+            privateKeyPassphrase: "credential:phrase", module: { library: "lib/ladder.so", data: "data.bin", workers: 3, \
+            callDeadline: "250ms", memoryLimit: 134217728, user: "nobody" }
+            """
+        let credentials = try ConfigurationText.parse(ConfigurationText.make(credential: credential))
+            .configuration.fairplay.credentials
+
+        let files = Configuration.CertificateFiles.bundle(
+            .file(path: "/etc/latchkey/bundle.bin"), privateKey1024: .file(path: "/etc/latchkey/a.pem"),
+            privateKey2048: .file(path: "/etc/latchkey/b.pem"))
+        let module = Configuration.Module(
+            library: "/etc/latchkey/lib/ladder.so", data: .file(path: "/etc/latchkey/data.bin"), workers: 3,
+            callDeadline: .milliseconds(250), memoryLimit: 128 << 20, user: "nobody")
+        #expect(credentials.map(\.certificates) == [files])
+        #expect(credentials.map(\.privateKeyPassphrase) == [.credential(name: "phrase")])
+        #expect(credentials.map(\.ladder) == [.module(module)])
+    }
+
+    @Test func aModuleHasDefaults() throws {
+        let credential = ConfigurationText.credential.replacingOccurrences(
+            of: #"applicationSecret: "fairplay/application-secret.hex""#,
+            with: #"module: { library: "/l.so", data: "/d" }"#)
+        let ladder = try ConfigurationText.parse(ConfigurationText.make(credential: credential))
+            .configuration.fairplay.credentials.first?.ladder
+        let expected = Configuration.Module(
+            library: "/l.so", data: .file(path: "/d"), workers: Configuration.Limits.processorCount,
+            callDeadline: .seconds(1), memoryLimit: 512 << 20, user: nil)
+        #expect(ladder == .module(expected))
+    }
+
+    /// The credential's own word counts, then the one for all, and no key of 2048 bits means no.
+    @Test(arguments: [
+        ("", "", false), ("spcVersion3: true", "", true), ("spcVersion3: true", "spcVersion3: false", false),
+        ("spcVersion3: false", "spcVersion3: true", true), ("", "spcVersion3: true", true),
+    ])
+    func versionThreeFollowsTheNearestWord(forAll: String, own: String, isServed: Bool) throws {
+        let credential = ConfigurationText.credential + (own.isEmpty ? "" : ", \(own)")
+        let small = """
+            name: "small", certificate1024: "a.der", privateKey1024: "a.pem", applicationSecret: "s"
+            """
+        let text = ConfigurationText.make(credential: credential + " }, { " + small, fairplay: forAll)
+        let credentials = try ConfigurationText.parse(text).configuration.fairplay.credentials
+        #expect(credentials.map(\.spcVersion3) == [isServed, false])
     }
 
     @Test func pathsAreRelativeToTheFile() throws {

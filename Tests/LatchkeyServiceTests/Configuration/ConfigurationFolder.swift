@@ -57,6 +57,10 @@ final class ConfigurationFolder: Sendable {
         try write(name, Array(text.utf8), mode: mode)
     }
 
+    func read(_ name: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(fileURLWithPath: "\(path)/\(name)")))
+    }
+
     /// What the configuration with this text gives, as if it lay in the folder.
     func load(_ text: String, environment: [String: String] = [:]) throws -> LoadedConfiguration {
         let file = try ConfigurationFile(

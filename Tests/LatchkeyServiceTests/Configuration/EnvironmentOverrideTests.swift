@@ -86,4 +86,17 @@ import Testing
         let text = ConfigurationText.make(rest: #"keys: { keyEncryptionKey: "environment:LATCHKEY_KEK" }"#)
         #expect(try ConfigurationText.parse(text, environment: ["LATCHKEY_KEK": "/kek"]).warnings.isEmpty)
     }
+
+    @Test func knowsTheVariablesOfEveryFileOfACredential() throws {
+        let names = ["BUNDLE", "KEY1", "KEY2", "PHRASE", "DATA"].map { "LATCHKEY_X_\($0)" }
+        let credential = """
+            name: "a", certificateBundle: "environment:\(names[0])", privateKey1024: "environment:\(names[1])", \
+            privateKey2048: "environment:\(names[2])", privateKeyPassphrase: "environment:\(names[3])", \
+            module: { library: "/l", data: "environment:\(names[4])" }
+            """
+        let environment = Dictionary(uniqueKeysWithValues: names.map { ($0, "/x") })
+        let file = try ConfigurationText.parse(
+            ConfigurationText.make(credential: credential), environment: environment)
+        #expect(file.warnings.isEmpty)
+    }
 }

@@ -48,7 +48,8 @@ import Testing
         "fairplay.credentials[0].name", "fairplay.credentials[0].certificate1024",
         "fairplay.credentials[0].privateKey1024", "fairplay.credentials[0].certificate2048",
         "fairplay.credentials[0].privateKey2048", "fairplay.credentials[0].applicationSecret",
-        "fairplay.protocolVersions", "fairplay.allowTestCredentials", "keys.keyEncryptionKey", "keys.skdTemplate",
+        "fairplay.credentials[0].spcVersion3", "fairplay.spcVersion3", "fairplay.protocolVersions",
+        "fairplay.allowTestCredentials", "keys.keyEncryptionKey", "keys.skdTemplate",
         "storage.url", "entitlement.issuers[0].issuer", "entitlement.issuers[0].audience",
         "entitlement.issuers[0].dialect", "entitlement.issuers[0].keys[0].kid",
         "entitlement.issuers[0].keys[0].algorithm", "entitlement.issuers[0].keys[0].key",
@@ -56,6 +57,41 @@ import Testing
     ])
     func itHasEveryField(path: String) {
         #expect(file.positions[path] != nil)
+    }
+
+    /// Fields that cannot stand beside those that are there, as comments.
+    @Test(arguments: [
+        "certificateBundle", "privateKeyPassphrase", "module", "library", "data", "workers", "callDeadline",
+        "memoryLimit", "user", "fixedDASk",
+    ])
+    func itShowsEveryAlternative(name: String) throws {
+        let text = try String(contentsOfFile: Self.path, encoding: .utf8)
+        #expect(text.contains("//   \(name): ") || text.contains("//     \(name): "))
+    }
+
+    /// What stands in comments is as true as the rest: with it in place of what it replaces, the text is a configuration.
+    @Test func itsAlternativesAreFields() throws {
+        let lines = try String(contentsOfFile: Self.path, encoding: .utf8).split(separator: "\n").map(String.init)
+        let replaced = ["certificate1024:", "certificate2048:", "applicationSecret:"]
+        let alternatives = [
+            "//   certificateBundle:", "//   privateKeyPassphrase:", "//   module:", "//     ", "//   },",
+        ]
+        let text = lines.compactMap { line -> String? in
+            let bare = line.trimmingCharacters(in: .whitespaces)
+            if replaced.contains(where: bare.hasPrefix) { return nil }
+            return alternatives.contains(where: bare.hasPrefix) ? String(bare.dropFirst(2)) : line
+        }.joined(separator: "\n")
+        let credential = try #require(
+            try ConfigurationFile(parsing: Array(text.utf8), path: Self.path, environment: [:]).configuration.fairplay
+                .credentials.first)
+
+        guard case .bundle = credential.certificates, case .module(let module) = credential.ladder else {
+            Issue.record("a bundle and a module: \(credential)")
+            return
+        }
+        #expect(module.callDeadline == .seconds(1) && module.memoryLimit == 512 << 20)
+        #expect(module.user == "latchkey-ladder")
+        #expect(credential.privateKeyPassphrase == .credential(name: "fairplay-passphrase"))
     }
 
     @Test func itNamesEveryOverrideAndLevel() throws {

@@ -1,4 +1,6 @@
+import ByteCoding
 import Foundation
+import KeyCrypto
 import TestSupport
 import Testing
 
@@ -35,6 +37,25 @@ import Testing
         #expect(process.waitForExit() == 0)
         #expect(process.output.text == "\(folder.configuration): good\n")
         #expect(!(try folder.files.names().contains("latchkey.db")))
+    }
+
+    /// A certificate that has ended is warned about and served all the same.
+    @Test func warnsAboutACertificateThatHasEnded() throws {
+        let key = try RSAPrivateKey(parsing: folder.files.read("fairplay/private-key-2048.pem"))
+        let ended = try CertificateSamples.make(for: key, notAfter: 1_700_000_060)
+        try folder.files.write(ended.der, to: "fairplay/certificate-2048.der")
+
+        let check = try RunningDaemon.start(folder, arguments: ["--check"])
+        #expect(check.waitForExit() == 0)
+        #expect(check.messages.text.contains("warning: development: the 2048-bit certificate ended on 2023-11-14"))
+
+        let daemon = try RunningDaemon(folder)
+        let warnings = daemon.log.filter { $0["event"]?.string == "credential" }
+        #expect(warnings.map { $0["level"]?.string } == ["warning", "warning"])
+        #expect(warnings.map { $0["credential"]?.string } == ["development", "development"])
+        #expect(warnings.contains { $0["warning"]?.string?.hasPrefix("the 2048-bit certificate ended") == true })
+        let answer = try daemon.connect().request("GET", "/fps/certificate?size=2048")
+        #expect(answer.status == 200 && answer.body == ended.der)
     }
 
     /// The address is known beforehand, so that nothing lies between the message and the connection.

@@ -24,11 +24,11 @@ import Testing
     private func requestSecrets(_ request: DeviceRequest) -> [Secret] {
         let secrets = request.secrets
         return [
-            Secret(name: "the SPC's payload key", bytes: secrets.payloadKey.revealed()),
-            Secret(name: "SK", bytes: secrets.sessionBlock.copy(0..<16).revealed()),
-            Secret(name: "HU", bytes: secrets.deviceID),
+            Secret(name: "the SPC's payload key", bytes: secrets.wrappedKey.bytes.revealed()),
+            Secret(name: "SK", bytes: secrets.sessionBlock.bytes.copy(0..<16).revealed()),
+            Secret(name: "HU", bytes: secrets.deviceID.bytes),
             Secret(name: "R1", bytes: secrets.r1),
-            Secret(name: "the integrity bytes", bytes: secrets.sessionBlock.copy(80..<96).revealed()),
+            Secret(name: "the integrity bytes", bytes: secrets.sessionBlock.bytes.copy(80..<96).revealed()),
         ]
     }
 
@@ -67,13 +67,17 @@ import Testing
             try fixture.token(fixture.contents(Right(.content("movie-2")))),
             try fixture.token(key: .generate()), try fixture.token(keyID: "other"),
         ]
-        for version in SPCVersion.allCases {
+        for version in [SPCVersion.v1, .v2] {
             for token in tokens {
                 let request = try fixture.deviceRequest(version)
                 secrets += requestSecrets(request)
                 _ = try connection.license(request.message, token: token)
             }
-            for fault in [SPCFault.wrongIntegrity, .missingR2, .duplicateTagDifferent, .unknownCertificateHash] {
+            let faults: [SPCFault] = [
+                .payload(.wrongIntegrity), .payload(.missingR2), .payload(.duplicateTagDifferent),
+                .container(.unknownCertificateHash),
+            ]
+            for fault in faults {
                 let request = try fixture.deviceRequest(version, with: fault)
                 secrets += requestSecrets(request)
                 #expect(try connection.license(request.message, token: tokens[0]).status == 422)

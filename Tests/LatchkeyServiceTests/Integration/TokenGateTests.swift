@@ -104,10 +104,10 @@ import Testing
     }
 
     /// A container that no key can help costs none.
-    @Test(arguments: [SPCFault.truncatedPayload, .versionThree, .unknownCertificateHash])
-    func buysNoRSAForAContainerThatCannotBeOpened(fault: SPCFault) throws {
+    @Test(arguments: [ContainerFault.truncatedPayload, .versionFour, .unknownCertificateHash])
+    func buysNoRSAForAContainerThatCannotBeOpened(fault: ContainerFault) throws {
         let response = try fixture.daemon.connect().license(
-            try fixture.deviceRequest(.v1, with: fault).message, token: try fixture.token())
+            try fixture.deviceRequest(.v1, with: .container(fault)).message, token: try fixture.token())
         #expect(response.status == (fault == .unknownCertificateHash ? 422 : 400))
         #expect(try rsaOperations() == 0)
     }

@@ -1,0 +1,189 @@
+// How a process gives up for good what it does not need: users and capabilities, limits, system calls. All of it for a process with a single
+// thread, before foreign code is loaded into it. Each function returns 0, or -1 and errno.
+#ifndef LATCHKEY_CLINUX_CONFINEMENT_H
+#define LATCHKEY_CLINUX_CONFINEMENT_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+// glibc declares these only under _GNU_SOURCE or _DEFAULT_SOURCE.
+extern long syscall(long number, ...);
+extern int clearenv(void);
+extern int setgroups(size_t count, const gid_t *groups);
+extern int setresgid(gid_t real, gid_t effective, gid_t saved);
+extern int setresuid(uid_t real, uid_t effective, uid_t saved);
+
+// A descriptor that becomes readable when a child of this process has ended; close-on-exec by itself.
+static inline int latchkey_process_descriptor(pid_t process) {
+    return (int)syscall(SYS_pidfd_open, process, 0);
+}
+
+// Sends a signal to the process behind a descriptor, never to another one that has its number by now.
+static inline int latchkey_process_signal(int descriptor, int signal) {
+    return (int)syscall(SYS_pidfd_send_signal, descriptor, signal, NULL, 0);
+}
+
+// Becomes another user for good, without supplementary groups.
+static inline int latchkey_become_user(uid_t user, gid_t group) {
+    if (setgroups(0, NULL) != 0 || setresgid(group, group, group) != 0) return -1;
+    return setresuid(user, user, user);
+}
+
+// Gives up all capabilities, those of root included.
+static inline int latchkey_drop_capabilities(void) {
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct nothing[_LINUX_CAPABILITY_U32S_3] = {{0, 0, 0}};
+    return (int)syscall(SYS_capset, &header, nothing);
+}
+
+// SIGKILL for this process when the thread that started it ends.
+static inline int latchkey_die_with_parent(void) {
+    return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+}
+
+// No program that is executed from here on has more rights than this process.
+static inline int latchkey_forbid_new_privileges(void) {
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+// Sets a limit for good.
+static inline int latchkey_limit(int resource, uint64_t maximum) {
+    struct rlimit limit = {maximum, maximum};
+    return setrlimit((__rlimit_resource_t)resource, &limit);
+}
+
+static inline int latchkey_limit_memory(uint64_t bytes) { return latchkey_limit(RLIMIT_AS, bytes); }
+static inline int latchkey_limit_descriptors(uint64_t count) { return latchkey_limit(RLIMIT_NOFILE, count); }
+static inline int latchkey_limit_cores(uint64_t bytes) { return latchkey_limit(RLIMIT_CORE, bytes); }
+static inline int latchkey_limit_files(uint64_t bytes) { return latchkey_limit(RLIMIT_FSIZE, bytes); }
+
+#if defined(__x86_64__)
+#define LATCHKEY_AUDIT_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define LATCHKEY_AUDIT_ARCH AUDIT_ARCH_AARCH64
+#else
+#error "the filter of system calls knows x86-64 and arm64"
+#endif
+
+#define LATCHKEY_FIELD(name) ((uint32_t)offsetof(struct seccomp_data, name))
+// The lower half of an argument; both machines are little-endian.
+#define LATCHKEY_ARGUMENT(index) ((uint32_t)(offsetof(struct seccomp_data, args) + 8 * (index)))
+#define LATCHKEY_REFUSE(number) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (number))
+#define LATCHKEY_ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+// The call is refused unless its argument has this value.
+#define LATCHKEY_ONLY_WITH(call, index, value)                                                                          \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 4),                                                                  \
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, LATCHKEY_ARGUMENT(index)),                                                   \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, 1), LATCHKEY_ALLOW, LATCHKEY_REFUSE(EPERM)
+// The same the other way: refused if one of these bits is set.
+#define LATCHKEY_NOT_WITH_BITS(call, index, bits)                                                                       \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 4),                                                                  \
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, LATCHKEY_ARGUMENT(index)),                                                   \
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bits), 1, 0), LATCHKEY_ALLOW, LATCHKEY_REFUSE(EPERM)
+// The system calls that the filter refuses whatever their arguments, with EPERM.
+#define LATCHKEY_REFUSED_CALLS                                                                                          \
+    /* Sockets, and descriptors that come or go over the one that the process has. */                                  \
+    SYS_socket, SYS_socketpair, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4, SYS_sendmsg,                \
+        SYS_sendmmsg, SYS_recvmsg, SYS_recvmmsg,                                                                        \
+        /* A ring makes system calls that no filter sees. */                                                           \
+        SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register,                                                  \
+        /* Programs and other processes. */                                                                            \
+        SYS_execve, SYS_execveat, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_process_madvise,         \
+        SYS_process_mrelease, SYS_kcmp, SYS_pidfd_open, SYS_pidfd_getfd, SYS_pidfd_send_signal, SYS_rt_sigqueueinfo,    \
+        SYS_rt_tgsigqueueinfo, SYS_tkill, SYS_setpriority, SYS_ioprio_set, SYS_sched_setaffinity,                       \
+        SYS_sched_setscheduler, SYS_sched_setparam, SYS_sched_setattr, SYS_migrate_pages, SYS_move_pages,               \
+        SYS_perf_event_open, SYS_bpf, SYS_userfaultfd,                                                                  \
+        /* Users and keys. */                                                                                          \
+        SYS_setuid, SYS_setgid, SYS_setreuid, SYS_setregid, SYS_setresuid, SYS_setresgid, SYS_setgroups, SYS_capset,    \
+        SYS_add_key, SYS_request_key, SYS_keyctl,                                                                       \
+        /* Changes of files. Written bytes are limited to none; this is about names, sizes and owners. */              \
+        SYS_openat2, SYS_open_by_handle_at, SYS_truncate, SYS_ftruncate, SYS_fallocate, SYS_mkdirat, SYS_mknodat,       \
+        SYS_unlinkat, SYS_renameat2, SYS_linkat, SYS_symlinkat, SYS_fchmod, SYS_fchmodat, SYS_fchown, SYS_fchownat,     \
+        SYS_utimensat, SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, SYS_removexattr, SYS_lremovexattr,                   \
+        SYS_fremovexattr, SYS_copy_file_range, SYS_quotactl, SYS_fanotify_init,                                         \
+        /* The view of the system. */                                                                                  \
+        SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_unshare, SYS_setns, SYS_fsopen, SYS_fsconfig,           \
+        SYS_fsmount, SYS_fspick, SYS_move_mount, SYS_open_tree, SYS_mount_setattr, SYS_swapon, SYS_swapoff,             \
+        SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_kexec_load, SYS_kexec_file_load, SYS_reboot,          \
+        SYS_sethostname, SYS_setdomainname, SYS_settimeofday, SYS_clock_settime, SYS_adjtimex, SYS_clock_adjtime,       \
+        SYS_acct, SYS_syslog, SYS_nfsservctl, SYS_lookup_dcookie
+
+// The same for calls that only the older of the two machines has.
+#if defined(__x86_64__)
+#define LATCHKEY_REFUSED_OLDER_CALLS                                                                                    \
+    SYS_fork, SYS_vfork, SYS_creat, SYS_mkdir, SYS_rmdir, SYS_mknod, SYS_unlink, SYS_rename, SYS_renameat, SYS_link,    \
+        SYS_symlink, SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat, SYS_iopl, SYS_ioperm,      \
+        SYS_modify_ldt
+#else
+#define LATCHKEY_REFUSED_OLDER_CALLS SYS_renameat
+#endif
+
+// O_TMPFILE without its directory part.
+#define LATCHKEY_CREATING_FLAGS (O_CREAT | O_TRUNC | 020000000)
+#define LATCHKEY_CLONE_THREAD 0x00010000
+
+// Refuses, for this process and for good, what a library that computes has no need of. The calling process must be one that cannot get
+// new privileges. It may still signal itself.
+static inline int latchkey_filter_system_calls(void) {
+    static const uint32_t refused[] = {LATCHKEY_REFUSED_CALLS, LATCHKEY_REFUSED_OLDER_CALLS};
+    enum { refused_count = sizeof(refused) / sizeof(refused[0]) };
+    const uint32_t process = (uint32_t)getpid();
+    const struct sock_filter head[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, LATCHKEY_FIELD(arch)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, LATCHKEY_AUDIT_ARCH, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, LATCHKEY_FIELD(nr)),
+        // Numbers of another calling convention of the same machine (x32).
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
+        LATCHKEY_REFUSE(EPERM),
+        // Threads yes, processes no. Without clone3, whose flags no filter can read, the C library falls back to clone.
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+        LATCHKEY_REFUSE(ENOSYS),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, LATCHKEY_ARGUMENT(0)),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, LATCHKEY_CLONE_THREAD, 0, 1),
+        LATCHKEY_ALLOW,
+        LATCHKEY_REFUSE(EPERM),
+        LATCHKEY_ONLY_WITH(SYS_kill, 0, process),
+        LATCHKEY_ONLY_WITH(SYS_tgkill, 0, process),
+        LATCHKEY_ONLY_WITH(SYS_prlimit64, 0, 0),
+        // What was asked of the kernel for this process stays.
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 5),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, LATCHKEY_ARGUMENT(0)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_DUMPABLE, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_PDEATHSIG, 1, 0),
+        LATCHKEY_ALLOW,
+        LATCHKEY_REFUSE(EPERM),
+        LATCHKEY_NOT_WITH_BITS(SYS_openat, 2, LATCHKEY_CREATING_FLAGS),
+#if defined(__x86_64__)
+        LATCHKEY_NOT_WITH_BITS(SYS_open, 1, LATCHKEY_CREATING_FLAGS),
+#endif
+    };
+    enum { head_count = sizeof(head) / sizeof(head[0]) };
+    struct sock_filter program[head_count + 2 * refused_count + 1];
+    unsigned short count = 0;
+    for (int index = 0; index < head_count; index++) program[count++] = head[index];
+    for (int index = 0; index < refused_count; index++) {
+        program[count++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, refused[index], 0, 1);
+        program[count++] = (struct sock_filter)LATCHKEY_REFUSE(EPERM);
+    }
+    program[count++] = (struct sock_filter)LATCHKEY_ALLOW;
+    struct sock_fprog filter = {count, program};
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0);
+}
+
+#endif

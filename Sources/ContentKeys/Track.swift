@@ -1,0 +1,49 @@
+/// Which tracks of its content a key is for, and the content type whose policy that means.
+///
+/// AUDIO, SD, HD and UHD mean their type. A packager's own label comes with a type, because nobody could guess it. A key without a label
+/// serves every track, and has SD's policy unless it says otherwise. So every key has a type, and no label is contradicted.
+package struct Track: Hashable, Sendable {
+    /// Nil for a key that serves every track of its content.
+    package let label: TrackLabel?
+    package let contentType: ContentType
+
+    /// Every track, with SD's policy.
+    package static let unlabelled = Track(checked: nil, .sd)
+
+    /// The tracks with this type's well-known label.
+    package init(_ contentType: ContentType) {
+        self.init(checked: contentType.label, contentType)
+    }
+
+    /// `contentType` is what somebody said explicitly; it may repeat what the label means. Throws `contentTypeMissing` and
+    /// `contentTypeContradicted`.
+    package init(label: TrackLabel?, contentType: ContentType? = nil) throws(TrackError) {
+        guard let label else {
+            self.init(checked: nil, contentType ?? .sd)
+            return
+        }
+        let meant = label.contentType
+        if let meant, let contentType, meant != contentType { throw .contentTypeContradicted(by: meant) }
+        guard let type = meant ?? contentType else { throw .contentTypeMissing }
+        self.init(checked: label, type)
+    }
+
+    private init(checked label: TrackLabel?, _ contentType: ContentType) {
+        self.label = label
+        self.contentType = contentType
+    }
+
+    /// The labels under which a policy may speak of these tracks: their own, and the one that means their type.
+    package var policyLabels: [TrackLabel] {
+        guard let label, label != contentType.label else { return [contentType.label] }
+        return [label, contentType.label]
+    }
+}
+
+/// Why a label and a content type make no track.
+package enum TrackError: Error, Equatable, Sendable {
+    /// A packager's own label says nothing of the type.
+    case contentTypeMissing
+    /// The label is a well-known one and means this other type.
+    case contentTypeContradicted(by: ContentType)
+}

@@ -1,0 +1,72 @@
+import ByteCoding
+import FairPlay
+
+/// The blocks of a CKC's plain payload (protocol, section 2.2).
+struct LicenseReader {
+    let payload: [UInt8]
+    private let blocks: [TLLVBlock]
+
+    init(parsing payload: [UInt8]) throws(CKCFault) {
+        self.payload = payload
+        do throws(TLLVError) {
+            blocks = try TLLVBlocks(parsing: payload).blocks
+        } catch {
+            throw .framing(error)
+        }
+    }
+
+    /// The value of a block that must be there.
+    func requiredValue(of tag: UInt64, size: Int) throws(CKCFault) -> Range<Int> {
+        guard let value = try value(of: tag, size: size) else { throw .missingTag(tag) }
+        return value
+    }
+
+    /// The value of a block, nil where it is not there. Throws `wrongSize`.
+    func value(of tag: UInt64, size: Int) throws(CKCFault) -> Range<Int>? {
+        guard let block = block(of: tag) else { return nil }
+        guard block.value.count == size else { throw .wrongSize(tag: tag, size: block.value.count) }
+        return block.value
+    }
+
+    func block(of tag: UInt64) -> TLLVBlock? {
+        blocks.first { $0.tag == tag }
+    }
+
+    /// Blocks that were asked back come back byte for byte, padding included, in the order in which they were asked for; and nothing comes
+    /// that was neither asked for nor is known. An unknown block is refused rather than passed over: its meaning is not checked here.
+    func checkEchoes(_ expected: [[UInt8]]) throws(CKCFault) {
+        var lastPosition = 0
+        var echoed: Set<UInt64> = []
+        for echo in expected {
+            let tag = Bytes16(echo, at: 0).high
+            guard let block = block(of: tag) else { throw .echoMissing(tag: tag) }
+            guard payload[block.range].elementsEqual(echo) else { throw .echoAltered(tag: tag) }
+            guard block.range.lowerBound >= lastPosition else { throw .echoOutOfOrder(tag: tag) }
+            lastPosition = block.range.upperBound
+            echoed.insert(tag)
+        }
+        for block in blocks where !echoed.contains(block.tag) && !TLLVTag.carriedByCKC.contains(block.tag) {
+            throw .unexpectedTag(block.tag)
+        }
+    }
+
+    /// 16 bytes: version 1, a reserved word, a number.
+    func sessionKeyVersion() throws(CKCFault) -> SessionKeyVersion? {
+        guard let number = try versionedNumber(of: TLLVTag.sessionKeyVersionUsed) else { return nil }
+        guard let version = SessionKeyVersion(rawValue: number) else {
+            throw .unknownValue(tag: TLLVTag.sessionKeyVersionUsed, number)
+        }
+        return version
+    }
+
+    /// The number behind a version 1 and a reserved word of 0; nil where the block is not there.
+    func versionedNumber(of tag: UInt64) throws(CKCFault) -> UInt64? {
+        guard let value = try value(of: tag, size: 16) else { return nil }
+        let fields = Bytes16(payload, at: value.lowerBound)
+        let version = fields.high >> 32
+        guard version == 1 else { throw .unknownValue(tag: tag, version) }
+        let reserved = UInt32(truncatingIfNeeded: fields.high)
+        guard reserved == 0 else { throw .reservedWord(tag: tag, reserved) }
+        return fields.low
+    }
+}

@@ -1,0 +1,63 @@
+import ByteCoding
+import FairPlay
+import KeyCrypto
+
+/// An SPC before it is encrypted.
+struct SPCDraft {
+    let version: SPCVersion
+    let keys: ContainerKeys
+    var certificateHash: [UInt8]
+    var blocks: [RawBlock]
+    let secrets: RequestSecrets
+    /// What is wrapped in place of the key, by the fault that wants another size.
+    var wrappedMessage: [UInt8]?
+
+    /// Encrypts the payload, wraps its key and puts the container around them (protocol, sections 1.1 and 1.2).
+    func seal(for certificate: Certificate, using crypto: CryptoContext) throws(CryptoError) -> [UInt8] {
+        let payload = blocks.flatMap(\.bytes)
+        let padded = payload + [UInt8](repeating: 0, count: (16 - payload.count % 16) % 16)
+        let encrypted = try crypto.encryptCBC(padded, key: keys.payload.bytes, iv: keys.iv)
+        let wrapped = try wrapKey(for: certificate)
+        var message = ByteWriter(capacity: 400 + encrypted.count)
+        message.write(version.rawValue)
+        message.write(UInt32(0))
+        guard let authenticationKey = keys.authentication else {
+            message.write(keys.iv)
+            message.write(wrapped + certificateHash + bigEndian(UInt32(encrypted.count)) + encrypted)
+            return message.bytes
+        }
+        message.write(Bytes16(high: 0x6644_ff2b_a87c_99b6, low: 0xff96_5527_0cd0_68a6))
+        let authenticated =
+            wrapped + certificateHash + bigEndian(UInt64(0)) + bigEndian(UInt64(encrypted.count)) + encrypted
+        message.write(authenticated)
+        message.write(try crypto.cmac(of: [authenticated[...]], key: authenticationKey.bytes))
+        return message.bytes
+    }
+
+    private func wrapKey(for certificate: Certificate) throws(CryptoError) -> [UInt8] {
+        switch wrappedMessage {
+        case .none: try certificate.publicKey.encrypt(keys.wrapped.bytes, padding: version.padding)
+        case .some(let message):
+            try certificate.publicKey.encrypt(SecretBytes(copying: message), padding: version.padding)
+        }
+    }
+}
+
+/// A block as bytes, so that a fault can be in its framing.
+struct RawBlock {
+    let tag: UInt64
+    var bytes: [UInt8]
+
+    init(_ block: DeviceBlock, using crypto: CryptoContext) throws(CryptoError) {
+        tag = block.tag
+        var writer = TLLVWriter(using: crypto)
+        try writer.write(block.tag, block.value, extraBlocks: block.extraBlocks)
+        bytes = writer.payload.bytes
+    }
+
+    /// Bytes that are no block.
+    init(bytes: [UInt8]) {
+        tag = 0
+        self.bytes = bytes
+    }
+}

@@ -1,0 +1,68 @@
+package import ByteCoding
+
+/// What an offline licence may not exceed, and the names that it gives its key.
+package struct OfflineTerms: Sendable, Equatable {
+    /// When the key ends.
+    package enum Expiry: Sendable, Equatable {
+        case never
+        /// So long after it is acquired, played or not.
+        case hardEnd(LicenseSeconds)
+        /// So long after it is acquired until its first play, and so long from then on; nil is no limit, and one of them is set.
+        case aroundFirstPlay(storage: LicenseSeconds?, playback: LicenseSeconds?)
+    }
+
+    package var expiry: Expiry
+    /// Belongs to this key alone.
+    package var streamID: Bytes16
+    /// Belongs to all keys of one title.
+    package var titleID: Bytes16
+
+    package init(_ expiry: Expiry, streamID: Bytes16, titleID: Bytes16) {
+        self.expiry = expiry
+        self.streamID = streamID
+        self.titleID = titleID
+    }
+
+    /// How the device is told of it (protocol, section 4.3): by an offline key of version 2 where it knows that, else of version 1, else by
+    /// a persistent key, which has one end at most.
+    ///
+    /// An offline key has no hard end: the persistent key tells one exactly. Only where the SPC lacks the playback state that such a key
+    /// needs, an offline key's two expiries share the time. Throws `dualExpiryUnsupported` and `durationNeedsPlaybackState` where a limit
+    /// would be lost.
+    package func validity(
+        for device: DeviceFacts, by policy: DevicePolicy
+    ) throws(LicenseTermsError) -> LicenseTerms.Validity {
+        guard let name = name(for: device, by: policy) else { return .duration(try persistentKey) }
+        switch expiry {
+        case .never: return .offlineKey(OfflineKey(name, storage: nil, playback: nil))
+        case .aroundFirstPlay(let storage, let playback):
+            return .offlineKey(OfflineKey(name, storage: storage, playback: playback))
+        case .hardEnd(let end):
+            guard device.playbackState == nil else { return .duration(.persistentLimited(end)) }
+            let playback = end.value / 2
+            guard let storage = LicenseSeconds(UInt64(end.value - playback)),
+                let playback = LicenseSeconds(UInt64(playback))
+            else { throw .durationNeedsPlaybackState }
+            return .offlineKey(OfflineKey(name, storage: storage, playback: playback))
+        }
+    }
+
+    /// The key's name in the newest offline key block that the device knows; nil where it knows none.
+    private func name(for device: DeviceFacts, by policy: DevicePolicy) -> OfflineKey.Name? {
+        if device.capabilities.contains(.offlineKeyVersion2) {
+            return .version2(streamID: streamID, titleID: titleID)
+        }
+        return device.supportsOfflineKey(by: policy) ? .version1(contentID: streamID) : nil
+    }
+
+    /// For a device that knows no offline key: its one end may come early, and never late.
+    private var persistentKey: KeyDuration {
+        get throws(LicenseTermsError) {
+            switch expiry {
+            case .never, .aroundFirstPlay(nil, nil): .persistent
+            case .hardEnd(let end), .aroundFirstPlay(let end?, nil): .persistentLimited(end)
+            case .aroundFirstPlay(_, .some): throw .dualExpiryUnsupported
+            }
+        }
+    }
+}

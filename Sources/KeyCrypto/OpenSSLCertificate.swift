@@ -1,0 +1,118 @@
+import COpenSSL
+
+/// The one owner of an `X509`: frees it when the last holder of this object is gone.
+@safe
+final class OpenSSLCertificate: @unchecked Sendable {
+    // Safe to share: the certificate is only read after `init`, and OpenSSL locks what it fills in late.
+    let pointer: OpaquePointer
+
+    /// Takes over the caller's reference.
+    init?(owning pointer: OpaquePointer?) {
+        guard let pointer = unsafe pointer else { return nil }
+        unsafe self.pointer = pointer
+    }
+
+    deinit {
+        unsafe X509_free(pointer)
+    }
+
+    /// Every certificate in `bytes`, at most `countMaximum`: one DER encoding after another, or the blocks of a PEM text.
+    ///
+    /// Empty where there is none, where there are more, and where anything but certificates stands in a DER file.
+    static func readAll(_ bytes: [UInt8], countMaximum: Int) -> [OpenSSLCertificate] {
+        defer { ERR_clear_error() }
+        let found = MemoryInput.isPEM(bytes) ? readPEM(bytes, countMaximum) : readDER(bytes, countMaximum)
+        return found ?? []
+    }
+
+    private static func readDER(_ bytes: [UInt8], _ countMaximum: Int) -> [OpenSSLCertificate]? {
+        unsafe bytes.withUnsafeBufferPointer { buffer in
+            guard let base = buffer.baseAddress else { return nil }
+            let end = unsafe base + buffer.count
+            // OpenSSL moves the cursor behind what it read, which never lies behind `end`.
+            var cursor: UnsafePointer<UInt8>? = unsafe base
+            var found: [OpenSSLCertificate] = []
+            while let position = unsafe cursor, unsafe position < end {
+                guard found.count < countMaximum,
+                    let certificate = unsafe OpenSSLCertificate(owning: d2i_X509(nil, &cursor, end - position))
+                else { return nil }
+                found.append(certificate)
+            }
+            return found
+        }
+    }
+
+    private static func readPEM(_ bytes: [UInt8], _ countMaximum: Int) -> [OpenSSLCertificate]? {
+        unsafe MemoryInput.read(bytes) { bio in
+            var found: [OpenSSLCertificate] = []
+            while let certificate = unsafe OpenSSLCertificate(owning: PEM_read_bio_X509(bio, nil, nil, nil)) {
+                guard found.count < countMaximum else { return nil }
+                found.append(certificate)
+            }
+            // The text is at its end; any other error means a block that is broken.
+            return ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE ? found : nil
+        }
+    }
+
+    /// The DER encoding; nil where OpenSSL has no memory for it.
+    var der: [UInt8]? {
+        let size = unsafe i2d_X509(pointer, nil)
+        guard size > 0 else { return nil }
+        var bytes = [UInt8](repeating: 0, count: Int(size))
+        let written = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
+            // `size` bytes are there, as the first call said.
+            var cursor = buffer.baseAddress
+            return unsafe i2d_X509(pointer, &cursor)
+        }
+        return written == size ? bytes : nil
+    }
+
+    var publicKey: OpenSSLKey? {
+        defer { ERR_clear_error() }
+        return unsafe OpenSSLKey(owning: X509_get_pubkey(pointer))
+    }
+
+    /// Seconds since 1970; nil for a time that cannot be read.
+    var notBefore: Int64? {
+        unsafe Self.seconds(X509_get0_notBefore(pointer))
+    }
+
+    /// Seconds since 1970; nil for a time that cannot be read.
+    var notAfter: Int64? {
+        unsafe Self.seconds(X509_get0_notAfter(pointer))
+    }
+
+    private static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
+        defer { ERR_clear_error() }
+        var days: Int32 = 0
+        var seconds: Int32 = 0
+        // 1970-01-01 as OpenSSL counts; the difference to it is the Unix time.
+        guard let epoch = unsafe ASN1_TIME_set(nil, 0) else { return nil }
+        defer { unsafe ASN1_STRING_free(epoch) }
+        guard unsafe ASN1_TIME_diff(&days, &seconds, epoch, time) == 1 else { return nil }
+        return Int64(days) * 86_400 + Int64(seconds)
+    }
+
+    /// The subject's organization, of at most 127 bytes.
+    var organization: String? {
+        guard let name = unsafe X509_get_subject_name(pointer) else { return nil }
+        var text = [CChar](repeating: 0, count: 128)
+        // OpenSSL writes at most the given size, terminator included.
+        let length = unsafe X509_NAME_get_text_by_NID(name, NID_organizationName, &text, Int32(text.count))
+        guard length >= 0 else { return nil }
+        return String(decoding: text.prefix(Int(length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// The value of the first extension with this object identifier, in dotted form; nil where there is none.
+    func extensionValue(_ identifier: String) -> [UInt8]? {
+        defer { ERR_clear_error() }
+        guard let object = unsafe OBJ_txt2obj(identifier, 1) else { return nil }
+        defer { unsafe ASN1_OBJECT_free(object) }
+        // What follows belongs to the certificate, which outlives this call.
+        let index = unsafe X509_get_ext_by_OBJ(pointer, object, -1)
+        guard index >= 0, let data = unsafe X509_EXTENSION_get_data(X509_get_ext(pointer, index)),
+            let bytes = unsafe ASN1_STRING_get0_data(data)
+        else { return nil }
+        return unsafe [UInt8](UnsafeBufferPointer(start: bytes, count: Int(ASN1_STRING_length(data))))
+    }
+}

@@ -1,0 +1,114 @@
+import ByteCoding
+import FairPlay
+import KeyCrypto
+
+/// One call as the body of a message.
+///
+///     size  field
+///       16  content IV
+///        4  content kind
+///      112  SK..R1
+///       21  R2
+///       16  integrity
+///       20  certificate hash
+///        4  protocol version used
+///        8  session key wanted
+///        4  count f of key formats, 1 to 64
+///        4  size s of SK..R1 video, 0 to 256
+///        4  size r of R2 video, 0 to 64; 0 exactly if s is
+///      8 f  key formats
+///        s  SK..R1 video
+///        r  R2 video
+///       16  content key, secret
+extension LadderCall {
+    private static let sessionKeyBlockSize = 112
+    private static let r2Size = 21
+    private static let certificateHashSize = 20
+    private static let contentKeySize = 16
+    static let keyFormatCounts = 1...64
+    static let videoSessionKeyBlockSizes = 1...256
+    static let videoR2Sizes = 1...64
+
+    private static let fixedSize = 16 + 4 + 112 + 21 + 16 + 20 + 4 + 8 + 4 + 4 + 4 + contentKeySize
+    static let encodedSizes =
+        fixedSize + 8 * keyFormatCounts.lowerBound...fixedSize + 8 * keyFormatCounts.upperBound
+        + videoSessionKeyBlockSizes.upperBound + videoR2Sizes.upperBound
+
+    /// Throws `notExpressible` for a call with other sizes than its type names.
+    func message(number: UInt64) throws(LadderFrameError) -> LadderMessage {
+        try checkSizes()
+        let bodySize =
+            Self.fixedSize + 8 * keyFormats.count + (video?.sessionKeyBlock.count ?? 0) + (video?.r2.count ?? 0)
+        return LadderMessage(publicPart(number: number, bodySize: bodySize), secret: contentKey.bytes)
+    }
+
+    private func checkSizes() throws(LadderFrameError) {
+        guard contentKey.bytes.count == Self.contentKeySize else { throw .notExpressible("content key") }
+        guard sessionKeyBlock.count == Self.sessionKeyBlockSize else { throw .notExpressible("SK..R1") }
+        guard r2.count == Self.r2Size else { throw .notExpressible("R2") }
+        guard certificateHash.count == Self.certificateHashSize else { throw .notExpressible("certificate hash") }
+        guard Self.keyFormatCounts.contains(keyFormats.count) else { throw .notExpressible("key formats") }
+        guard let video else {
+            guard wanted == .generic else { throw .notExpressible("session key wanted") }
+            return
+        }
+        guard Self.videoSessionKeyBlockSizes.contains(video.sessionKeyBlock.count),
+            Self.videoR2Sizes.contains(video.r2.count)
+        else { throw .notExpressible("video blocks") }
+    }
+
+    private func publicPart(number: UInt64, bodySize: Int) -> [UInt8] {
+        var writer = ByteWriter(capacity: LadderFrameHead.size + bodySize)
+        LadderFrameHead(.call, number: number, bodySize: bodySize).write(to: &writer)
+        writer.write(contentIV)
+        writer.write(contentKind.rawValue)
+        writer.write(sessionKeyBlock)
+        writer.write(r2)
+        writer.write(integrity)
+        writer.write(certificateHash)
+        writer.write(protocolVersionUsed)
+        writer.write(wanted.rawValue)
+        writer.write(UInt32(keyFormats.count))
+        writer.write(UInt32(video?.sessionKeyBlock.count ?? 0))
+        writer.write(UInt32(video?.r2.count ?? 0))
+        for format in keyFormats { writer.write(format) }
+        if let video {
+            writer.write(video.sessionKeyBlock)
+            writer.write(video.r2)
+        }
+        return writer.bytes
+    }
+
+    /// Reads a body. Throws `malformed` or `illegalValue`.
+    init(parsing bytes: [UInt8], in body: Range<Int>) throws(LadderFrameError) {
+        var reader = LadderFrameReader(bytes, in: body)
+        let contentIV = try reader.bytes16("content IV")
+        let kindNumber = try reader.word("content kind")
+        let sessionKeyBlock = try reader.bytes(count: Self.sessionKeyBlockSize, "SK..R1")
+        let r2 = try reader.bytes(count: Self.r2Size, "R2")
+        let integrity = try reader.bytes16("integrity")
+        let certificateHash = try reader.bytes(count: Self.certificateHashSize, "certificate hash")
+        let protocolVersionUsed = try reader.word("protocol version used")
+        let wantedNumber = try reader.longWord("session key wanted")
+        let formatCount = try reader.size("count of key formats", in: Self.keyFormatCounts)
+        let videoSize = try reader.size("size of SK..R1 video", in: 0...Self.videoSessionKeyBlockSizes.upperBound)
+        let videoR2Size = try reader.size("size of R2 video", in: 0...Self.videoR2Sizes.upperBound)
+        var keyFormats: [UInt64] = []
+        keyFormats.reserveCapacity(formatCount)
+        for _ in 0..<formatCount { keyFormats.append(try reader.longWord("key format")) }
+        let videoBlock = try reader.bytes(count: videoSize, "SK..R1 video")
+        let videoR2 = try reader.bytes(count: videoR2Size, "R2 video")
+        let contentKey = try reader.secret(count: Self.contentKeySize, "content key")
+        try reader.finish()
+        guard let kind = ContentKind(rawValue: kindNumber) else { throw .illegalValue("content kind") }
+        guard videoBlock.isEmpty == videoR2.isEmpty else { throw .illegalValue("video blocks") }
+        guard let wanted = SessionKeyVersion(rawValue: wantedNumber), wanted == .generic || !videoBlock.isEmpty else {
+            throw .illegalValue("session key wanted")
+        }
+        self.init(
+            contentKey: contentKey, contentIV: contentIV, contentKind: kind, sessionKeyBlock: sessionKeyBlock, r2: r2,
+            integrity: integrity, keyFormats: keyFormats, protocolVersionUsed: protocolVersionUsed,
+            certificateHash: certificateHash,
+            video: videoBlock.isEmpty ? nil : VideoBlocks(sessionKeyBlock: videoBlock, r2: videoR2), wanted: wanted)
+    }
+}

@@ -1,0 +1,80 @@
+import ByteCoding
+import KeyCrypto
+import POSIXSockets
+
+/// What a worker is told before anything else: how to confine itself, and the module to open.
+///
+///     size  field
+///        8  address space in bytes
+///        4  descriptors
+///        4  whether a user follows, 0 or 1
+///        4  user id, else 0
+///        4  group id, else 0
+///        4  size p of the path, 1 to 4,095
+///        4  size d of the module data, 1 to 1,048,576
+///        p  path of the library, absolute, UTF-8
+///        d  module data, secret
+struct LadderStart: Sendable {
+    static let pathSizes = 1...4095
+    static let dataSizes = 1...1 << 20
+    private static let fixedSize = 32
+    static let encodedSizes =
+        fixedSize + pathSizes.lowerBound + dataSizes.lowerBound...fixedSize + pathSizes.upperBound
+        + dataSizes.upperBound
+
+    let confinement: ProcessConfinement
+    let libraryPath: String
+    let moduleData: SharedSecret
+
+    init(confinement: ProcessConfinement, libraryPath: String, moduleData: SharedSecret) {
+        self.confinement = confinement
+        self.libraryPath = libraryPath
+        self.moduleData = moduleData
+    }
+
+    /// Throws `notExpressible` for a path or data that no worker can be told.
+    func message() throws(LadderFrameError) -> LadderMessage {
+        let path = Array(libraryPath.utf8)
+        let dataSize = moduleData.bytes.count
+        guard Self.pathSizes.contains(path.count), path.first == UInt8(ascii: "/"), !path.contains(0) else {
+            throw .notExpressible("library path")
+        }
+        guard Self.dataSizes.contains(dataSize) else { throw .notExpressible("module data") }
+        let bodySize = Self.fixedSize + path.count + dataSize
+        return LadderMessage(publicPart(path, bodySize: bodySize), secret: moduleData.bytes)
+    }
+
+    private func publicPart(_ path: [UInt8], bodySize: Int) -> [UInt8] {
+        var writer = ByteWriter(capacity: LadderFrameHead.size + bodySize)
+        LadderFrameHead(.start, number: 0, bodySize: bodySize).write(to: &writer)
+        writer.write(confinement.memoryMaximum)
+        writer.write(UInt32(clamping: confinement.descriptorMaximum))
+        writer.write(confinement.user == nil ? 0 : UInt32(1))
+        writer.write(confinement.user?.userID ?? 0)
+        writer.write(confinement.user?.groupID ?? 0)
+        writer.write(UInt32(path.count))
+        writer.write(UInt32(moduleData.bytes.count))
+        writer.write(path)
+        return writer.bytes
+    }
+
+    /// Reads a body. Throws `malformed` or `illegalValue`.
+    init(parsing bytes: [UInt8], in body: Range<Int>) throws(LadderFrameError) {
+        var reader = LadderFrameReader(bytes, in: body)
+        let memoryMaximum = try reader.longWord("address space")
+        let descriptorMaximum = try reader.word("descriptors")
+        let hasUser = try reader.size("has user", in: 0...1) == 1
+        let user = SystemUser(userID: try reader.word("user id"), groupID: try reader.word("group id"))
+        let pathSize = try reader.size("path size", in: Self.pathSizes)
+        let dataSize = try reader.size("data size", in: Self.dataSizes)
+        let path = try reader.bytes(count: pathSize, "path")
+        moduleData = try reader.secret(count: dataSize, "module data")
+        try reader.finish()
+        guard let text = String(validating: path, as: UTF8.self), text.hasPrefix("/"), !path.contains(0) else {
+            throw .illegalValue("path")
+        }
+        libraryPath = text
+        confinement = ProcessConfinement(
+            user: hasUser ? user : nil, memoryMaximum: memoryMaximum, descriptorMaximum: UInt64(descriptorMaximum))
+    }
+}

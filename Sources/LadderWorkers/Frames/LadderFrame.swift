@@ -1,0 +1,110 @@
+package import ByteCoding
+import FairPlay
+
+/// The kinds of messages between the daemon and a worker process.
+enum LadderFrameKind: UInt8, CaseIterable, Sendable {
+    /// From the daemon, first and once: what the worker is to become.
+    case start = 1
+    /// From the worker: the module is open.
+    case ready = 2
+    /// From the worker, which ends after it: why the module is not open.
+    case startFailure = 3
+    /// From the daemon: one call.
+    case call = 4
+    /// From the worker: the answer to a call.
+    case answer = 5
+    /// From the worker: why a call has no answer.
+    case callFailure = 6
+
+    /// What the body may measure in bytes.
+    var bodySizes: ClosedRange<Int> {
+        switch self {
+        case .start: LadderStart.encodedSizes
+        case .ready: 0...0
+        case .startFailure: LadderModuleFault.encodedSizes
+        case .call: LadderCall.encodedSizes
+        case .answer: LadderAnswer.encodedSizes
+        case .callFailure: LadderCallFailure.encodedSizes
+        }
+    }
+}
+
+/// The head of a message. Integers are big-endian.
+///
+///     offset  size  field
+///          0     1  version of the framing, 1
+///          1     1  kind
+///          2     2  0
+///          4     4  size n of the body
+///          8     8  number of the call; 0 where there is none
+///         16     n  body
+///
+/// Neither side trusts the other: a module may have overwritten what its worker sends.
+struct LadderFrameHead: Equatable, Sendable {
+    static let version: UInt8 = 1
+    static let size = 16
+
+    let kind: LadderFrameKind
+    let number: UInt64
+    let bodySize: Int
+
+    init(_ kind: LadderFrameKind, number: UInt64, bodySize: Int) {
+        self.kind = kind
+        self.number = number
+        self.bodySize = bodySize
+    }
+
+    /// Reads the 16 bytes from `offset`, which must all be there. Throws unless one of `kinds` with a legal body is announced.
+    init(
+        parsing bytes: [UInt8], at offset: Int, accepting kinds: [LadderFrameKind]
+    ) throws(LadderFrameError) {
+        var reader = ByteReader(bytes, in: offset..<offset + Self.size)
+        let word: UInt32
+        let size: UInt32
+        do throws(ByteReaderError) {
+            word = try reader.readUInt32("version, kind")
+            size = try reader.readUInt32("body size")
+            number = try reader.readUInt64("call number")
+            try reader.finish()
+        } catch {
+            throw .malformed(error)
+        }
+        guard word >> 24 == Self.version, word & 0xFFFF == 0 else { throw .unsupportedVersion(word) }
+        let kindNumber = UInt8(truncatingIfNeeded: word >> 16)
+        guard let kind = LadderFrameKind(rawValue: kindNumber), kinds.contains(kind) else {
+            throw .unexpectedKind(kindNumber)
+        }
+        guard size <= UInt32(kind.bodySizes.upperBound), kind.bodySizes.contains(Int(size)) else {
+            throw .wrongBodySize(kind.rawValue, size)
+        }
+        self.kind = kind
+        bodySize = Int(size)
+    }
+
+    /// A whole message, where there is no body.
+    func message() -> LadderMessage {
+        var writer = ByteWriter(capacity: Self.size)
+        write(to: &writer)
+        return LadderMessage(writer.bytes)
+    }
+
+    func write(to writer: inout ByteWriter) {
+        writer.write(UInt32(Self.version) << 24 | UInt32(kind.rawValue) << 16)
+        writer.write(UInt32(bodySize))
+        writer.write(number)
+    }
+}
+
+/// Why bytes are no message, or not one of those that may come.
+package enum LadderFrameError: Error, Equatable, Sendable {
+    case unsupportedVersion(UInt32)
+    case unexpectedKind(UInt8)
+    case wrongBodySize(UInt8, UInt32)
+    case malformed(ByteReaderError)
+    /// A field has a value that it must not have.
+    case illegalValue(String)
+    /// The answer to a call that was not made, or not yet.
+    case unexpectedNumber
+    /// A value that does not fit what the message has room for; a mistake of this side.
+    case notExpressible(String)
+}

@@ -1,0 +1,125 @@
+import ByteCoding
+package import POSIXSockets
+
+/// Why no worker of a module stands ready. For the log and for whoever starts the daemon; it holds nothing secret.
+package enum LadderStartFailure: Error, Equatable, Sendable {
+    /// The worker process runs, and says what is wrong with the module.
+    case module(LadderModuleFault)
+    /// The worker process could not be started.
+    case programNotStarted(SocketError)
+    /// The worker process ended while it opened the module, as a rule because the module crashed.
+    case workerEnded(ProgramEnd)
+    /// The module was not open in time.
+    case workerSilent
+    /// What the worker said makes no sense.
+    case frameMalformed(LadderFrameError)
+    /// The configuration cannot be told to a worker: no absolute path, or module data of an illegal size.
+    case configurationNotExpressible(LadderFrameError)
+}
+
+/// What is wrong with a module, as the worker that tried to open it tells.
+package enum LadderModuleFault: Error, Equatable, Sendable {
+    /// The library cannot be read by the worker's user; the number is an `errno`.
+    case libraryUnreadable(errno: Int32)
+    /// The library cannot be loaded; the text is the loader's.
+    case libraryNotLoadable(String)
+    /// The library lacks one of the functions of `latchkey_ladder.h`.
+    case symbolMissing(String)
+    /// The library was built for another version of the interface.
+    case versionUnknown(UInt32)
+    /// The module does not work with its data; the status is its own.
+    case notOpened(status: Int32)
+    /// The worker could not give up its rights: the step, and its `errno`.
+    case notConfined(step: String, errno: Int32)
+    /// The worker could not read what it was told.
+    case startUnreadable
+}
+
+extension LadderStartFailure: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .module(let fault): fault.description
+        case .programNotStarted(let error): "no worker process could be started: \(error)"
+        case .workerEnded(.exited(let status)): "the module ended its worker with status \(status) while it was opened"
+        case .workerEnded(.killed(let signal)): "the module was ended by signal \(signal) while it was opened"
+        case .workerSilent: "the module was not open in time"
+        case .frameMalformed: "the worker answered with something that is no message"
+        case .configurationNotExpressible(.notExpressible(let field)): "the \(field) is not what a worker can be told"
+        case .configurationNotExpressible: "the configuration is not what a worker can be told"
+        }
+    }
+}
+
+extension LadderModuleFault: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .libraryUnreadable(let errno): "the worker's user cannot read the library (errno \(errno))"
+        case .libraryNotLoadable(let text): "the library cannot be loaded: \(text)"
+        case .symbolMissing(let name): "the library has no function \(name)"
+        case .versionUnknown(let version): "the library was built for version \(version) of the module interface"
+        case .notOpened(let status): "the module refuses its data with status \(status)"
+        case .notConfined(let step, let errno): "the worker could not be confined: \(step) failed (errno \(errno))"
+        case .startUnreadable: "the worker could not read what it was told"
+        }
+    }
+}
+
+/// As the body of a message.
+///
+///     size  field
+///        4  kind
+///        4  number: an errno, a status or a version
+///        n  text of printable ASCII, at most 512
+extension LadderModuleFault {
+    private static let textSizeMaximum = 512
+    static let encodedSizes = 8...8 + textSizeMaximum
+
+    private var fields: (kind: UInt32, number: UInt32, text: String) {
+        switch self {
+        case .libraryUnreadable(let errno): (1, UInt32(bitPattern: errno), "")
+        case .libraryNotLoadable(let text): (2, 0, text)
+        case .symbolMissing(let name): (3, 0, name)
+        case .versionUnknown(let version): (4, version, "")
+        case .notOpened(let status): (5, UInt32(bitPattern: status), "")
+        case .notConfined(let step, let errno): (6, UInt32(bitPattern: errno), step)
+        case .startUnreadable: (7, 0, "")
+        }
+    }
+
+    /// Text is cut to what fits, and what is not printable ASCII becomes a question mark.
+    func message() -> LadderMessage {
+        let fields = fields
+        let text = fields.text.utf8.prefix(Self.textSizeMaximum).map { Self.isPrintable($0) ? $0 : UInt8(ascii: "?") }
+        var writer = ByteWriter(capacity: LadderFrameHead.size + 8 + text.count)
+        LadderFrameHead(.startFailure, number: 0, bodySize: 8 + text.count).write(to: &writer)
+        writer.write(fields.kind)
+        writer.write(fields.number)
+        writer.write(text)
+        return LadderMessage(writer.bytes)
+    }
+
+    /// Reads a body. Throws `malformed` or `illegalValue`.
+    init(parsing bytes: [UInt8], in body: Range<Int>) throws(LadderFrameError) {
+        var reader = LadderFrameReader(bytes, in: body)
+        let kind = try reader.word("kind of fault")
+        let number = try reader.word("number")
+        let textBytes = try reader.bytes(count: reader.remaining, "text")
+        try reader.finish()
+        guard textBytes.allSatisfy(Self.isPrintable) else { throw .illegalValue("text") }
+        let text = String(decoding: textBytes, as: UTF8.self)
+        switch kind {
+        case 1: self = .libraryUnreadable(errno: Int32(bitPattern: number))
+        case 2: self = .libraryNotLoadable(text)
+        case 3: self = .symbolMissing(text)
+        case 4: self = .versionUnknown(number)
+        case 5: self = .notOpened(status: Int32(bitPattern: number))
+        case 6: self = .notConfined(step: text, errno: Int32(bitPattern: number))
+        case 7: self = .startUnreadable
+        default: throw .illegalValue("kind of fault")
+        }
+        // One encoding per fault: a kind without a number or text has none.
+        guard fields == (kind, number, text) else { throw .illegalValue("fault") }
+    }
+
+    private static func isPrintable(_ byte: UInt8) -> Bool { (0x20...0x7E).contains(byte) }
+}

@@ -1,0 +1,35 @@
+import EventLoops
+import FairPlay
+
+typealias CallOutcome = Result<LadderAnswer, LadderModuleError>
+
+/// A call that somebody waits for. Belongs to the pool's loop.
+final class PendingCall {
+    /// Names the call in messages; never used again.
+    let number: UInt64
+    let call: LadderCall
+    /// Until when the call may wait for a worker.
+    let queueDeadline: LoopInstant
+    private var continuation: CheckedContinuation<CallOutcome, Never>?
+
+    init(
+        number: UInt64, _ call: LadderCall, queueDeadline: LoopInstant,
+        _ continuation: CheckedContinuation<CallOutcome, Never>?
+    ) {
+        self.number = number
+        self.call = call
+        self.queueDeadline = queueDeadline
+        self.continuation = continuation
+    }
+
+    /// Whether the caller has its outcome: a call that two workers got is over with the first one's answer.
+    var isOver: Bool { continuation == nil }
+
+    /// Gives the caller its outcome; false when it has one.
+    func end(with outcome: CallOutcome) -> Bool {
+        guard let continuation else { return false }
+        self.continuation = nil
+        continuation.resume(returning: outcome)
+        return true
+    }
+}

@@ -1,0 +1,275 @@
+import EventLoops
+import FairPlay
+import POSIXSockets
+
+/// Keeps the workers of one module alive and gives them calls. Belongs to the pool's loop.
+///
+/// Safe to send: made on one thread before its loop knows it, and used only on that loop afterwards.
+final class WorkerSupervisor: @unchecked Sendable {
+    /// What the pool wants to know.
+    struct Observer: Sendable {
+        let event: @Sendable (LadderWorkerEvent) -> Void
+        /// A worker is ready, or none can be for a reason that was not known yet.
+        let start: @Sendable (Result<Void, LadderStartFailure>) -> Void
+    }
+
+    private enum Phase {
+        case running
+        /// No new calls; those that are there are done first.
+        case draining
+        case stopped
+    }
+
+    /// The place of one worker, which is empty between the end of one process and the start of the next.
+    private struct Slot {
+        var process: WorkerProcess?
+        var restTimer: TimerID?
+        var backoff = RestartBackoff()
+    }
+
+    let loop: LoopContext
+    let configuration: LadderModuleConfiguration
+    private let statistics: LadderPoolStatistics
+    private let observer: Observer
+    private var phase = Phase.running
+    private var slots: [Slot] = []
+    private var queue: CallQueue
+    private var queueTimer: TimerID?
+    private var drainTimer: TimerID?
+    private var nextNumber: UInt64 = 1
+    private var knownStartFailure: LadderStartFailure?
+    private var generator = SystemRandomNumberGenerator()
+    private var whenStopped: [() -> Void] = []
+
+    init(
+        _ configuration: LadderModuleConfiguration, on loop: LoopContext, _ statistics: LadderPoolStatistics,
+        _ observer: Observer
+    ) {
+        self.loop = loop
+        self.configuration = configuration
+        self.statistics = statistics
+        self.observer = observer
+        queue = CallQueue(lengthMaximum: configuration.queueLengthMaximum)
+    }
+
+    func start() {
+        slots = Array(repeating: Slot(), count: configuration.workerCount)
+        for index in slots.indices { startWorker(in: index) }
+    }
+
+    // MARK: Calls
+
+    func submit(_ call: LadderCall, _ continuation: CheckedContinuation<CallOutcome, Never>) {
+        let pending = PendingCall(
+            number: nextNumber, call, queueDeadline: loop.now + configuration.queueDeadline, continuation)
+        nextNumber += 1
+        guard phase == .running, queue.append(pending) else { return end(pending, with: .failure(.unavailable)) }
+        dispatch()
+    }
+
+    /// Gives a caller its outcome, unless it has one.
+    func end(_ call: PendingCall, with outcome: CallOutcome) {
+        if call.end(with: outcome) { statistics.callEnded(outcome) }
+    }
+
+    func hasRoom(_ process: WorkerProcess) {
+        dispatch()
+        finishIfDrained()
+    }
+
+    /// Queues a call again that lies behind a slow one.
+    func putBack(_ call: PendingCall) {
+        queue.putBack(call)
+        dispatch()
+    }
+
+    /// Takes such a call out of the queue again, when its turn has come after all; false when another worker has it by now.
+    func takeBack(_ call: PendingCall) -> Bool {
+        queue.remove(call)
+    }
+
+    /// Sends calls for as long as there are calls and room: first to workers that have none, then behind the one that has been at work
+    /// the longest.
+    private func dispatch() {
+        while !queue.isEmpty, let process = roomiestProcess(), let call = queue.popFirst() {
+            if !process.send(call) { queue.putBack(call) }
+        }
+        statistics.queueHas(queue.count)
+        watchQueue()
+    }
+
+    private func roomiestProcess() -> WorkerProcess? {
+        var best: WorkerProcess?
+        for slot in slots {
+            guard let process = slot.process, process.room.isThere else { continue }
+            if process.isIdle { return process }
+            if best.map({ process.busySince < $0.busySince }) ?? true { best = process }
+        }
+        return best
+    }
+
+    private func watchQueue() {
+        guard queueTimer == nil, let first = queue.first else { return }
+        queueTimer = loop.schedule(at: first.queueDeadline) { [weak self] in self?.refuseExpired() }
+    }
+
+    private func refuseExpired() {
+        queueTimer = nil
+        let now = loop.now
+        while let call = queue.popExpired(at: now) { end(call, with: .failure(.unavailable)) }
+        statistics.queueHas(queue.count)
+        watchQueue()
+        finishIfDrained()
+    }
+
+    // MARK: Workers
+
+    private func startWorker(in index: Int) {
+        slots[index].restTimer = nil
+        do throws(LadderStartFailure) {
+            let process = try WorkerProcess(slot: index, of: self)
+            slots[index].process = process
+            try process.begin()
+        } catch {
+            slots[index].process = nil
+            startFailed(error)
+            rest(index, afterLife: nil)
+        }
+    }
+
+    private func rest(_ index: Int, afterLife life: Duration?) {
+        let delay = slots[index].backoff.delay(afterLife: life, using: &generator)
+        slots[index].restTimer = loop.schedule(after: delay) { [weak self] in self?.startWorker(in: index) }
+    }
+
+    func isReady(_ process: WorkerProcess) {
+        knownStartFailure = nil
+        statistics.workerBecameReady()
+        observer.event(.ready(processID: process.processID))
+        observer.start(.success(()))
+        dispatch()
+    }
+
+    /// A worker answers no more: the call that it had begun is lost, the others are not.
+    func isLost(_ process: WorkerProcess, wasReady: Bool, _ places: [WorkerProcess.Place]) {
+        if wasReady { statistics.workerIsGone() }
+        for (index, place) in places.enumerated() where !place.isElsewhere && !place.call.isOver {
+            if index == 0 {
+                end(place.call, with: .failure(process.end.callError))
+            } else {
+                queue.putBack(place.call)
+            }
+        }
+        dispatch()
+        finishIfDrained()
+    }
+
+    func hasEnded(_ process: WorkerProcess, _ programEnd: ProgramEnd) {
+        slots[process.slot].process = nil
+        report(process, programEnd)
+        guard phase != .stopped else { return tellIfStopped() }
+        rest(process.slot, afterLife: process.readySince.map { loop.now - $0 })
+    }
+
+    private func report(_ process: WorkerProcess, _ programEnd: ProgramEnd) {
+        guard process.end != .finished else { return }
+        guard process.readySince != nil else {
+            return startFailed(process.end.startFailure ?? .workerEnded(programEnd))
+        }
+        statistics.workerDied()
+        observer.event(
+            .ended(
+                processID: process.processID, process.end.loss, programEnd, lostCall: process.hasLostCall))
+    }
+
+    private func startFailed(_ failure: LadderStartFailure) {
+        statistics.startFailed()
+        guard knownStartFailure != failure else { return }
+        knownStartFailure = failure
+        observer.event(.startFailed(failure))
+        observer.start(.failure(failure))
+    }
+
+    // MARK: Stopping
+
+    /// Takes no new calls, does those that are there within `limit`, ends the workers, and calls `done`.
+    func stop(within limit: Duration, _ done: @escaping () -> Void) {
+        whenStopped.append(done)
+        guard phase == .running else { return tellIfStopped() }
+        phase = .draining
+        drainTimer = loop.schedule(after: limit) { [weak self] in self?.endWorkers() }
+        finishIfDrained()
+    }
+
+    private func finishIfDrained() {
+        guard phase == .draining, queue.isEmpty, slots.allSatisfy({ $0.process?.isIdle ?? true }) else { return }
+        endWorkers()
+    }
+
+    private func endWorkers() {
+        guard phase == .draining else { return }
+        phase = .stopped
+        refuseWaiting()
+        for index in slots.indices {
+            if let timer = slots[index].restTimer { loop.cancel(timer) }
+            slots[index].restTimer = nil
+            slots[index].process?.finish()
+        }
+        tellIfStopped()
+    }
+
+    /// Ends everything at once, without waiting for anybody: the loop stops, or the pool is forgotten.
+    func abort() {
+        phase = .stopped
+        refuseWaiting()
+        for index in slots.indices {
+            if let timer = slots[index].restTimer { loop.cancel(timer) }
+            for place in slots[index].process?.abort() ?? [] { end(place.call, with: .failure(.unavailable)) }
+            slots[index] = Slot()
+        }
+        tellIfStopped()
+    }
+
+    private func refuseWaiting() {
+        for timer in [queueTimer, drainTimer] {
+            if let timer { loop.cancel(timer) }
+        }
+        (queueTimer, drainTimer) = (nil, nil)
+        while let call = queue.popFirst() { end(call, with: .failure(.unavailable)) }
+        statistics.queueHas(0)
+    }
+
+    private func tellIfStopped() {
+        guard phase == .stopped, slots.allSatisfy({ $0.process == nil }) else { return }
+        let done = whenStopped
+        whenStopped = []
+        for body in done { body() }
+    }
+}
+
+extension WorkerEnd {
+    /// What the caller hears whose call the worker had begun.
+    fileprivate var callError: LadderModuleError {
+        switch self {
+        case .misbehaved: .answerMalformed
+        case .died, .hung, .startFailed: .workerLost
+        case .finished: .unavailable
+        }
+    }
+
+    fileprivate var startFailure: LadderStartFailure? {
+        switch self {
+        case .startFailed(let failure): failure
+        case .misbehaved(let error): .frameMalformed(error)
+        case .died, .hung, .finished: nil
+        }
+    }
+
+    fileprivate var loss: LadderWorkerLoss {
+        switch self {
+        case .hung: .hung
+        case .misbehaved(let error): .misbehaved(error)
+        case .died, .finished, .startFailed: .died
+        }
+    }
+}

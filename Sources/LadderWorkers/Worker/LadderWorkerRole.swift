@@ -1,0 +1,69 @@
+import FairPlay
+import POSIXSockets
+
+/// What `latchkeyd` is when a pool has started it: a process that holds one module and answers calls, until its stream ends.
+///
+/// One thread, which blocks. Nothing of the module runs before the process is confined.
+package enum LadderWorkerRole {
+    /// The only argument of such a process; no option that people use.
+    package static let argument = "--ladder-worker"
+
+    /// Runs until the pool closes the stream, and gives the exit status.
+    package static func run() -> Int32 {
+        do throws(WorkerExit) {
+            try work()
+        } catch {
+            return error.rawValue
+        }
+    }
+
+    private static func work() throws(WorkerExit) -> Never {
+        guard let stream = InheritedStream() else { throw .notStartedByPool }
+        var line = WorkerLine(stream)
+        let module = try open(&line)
+        try line.send(LadderFrameHead(.ready, number: 0, bodySize: 0).message())
+        while true {
+            let (number, call) = try line.nextCall()
+            switch module.answer(call) {
+            case .success(let answer): try line.send(answer, number: number)
+            case .failure(let failure): try line.send(failure.message(number: number))
+            }
+        }
+    }
+
+    /// Reads what this process is to be, confines it and opens the module; tells the pool what is wrong before it throws.
+    private static func open(_ line: inout WorkerLine) throws(WorkerExit) -> LoadedModule {
+        let start = try line.readStart()
+        do throws(LadderModuleFault) {
+            try confine(start.confinement)
+            return try LoadedModule(libraryPath: start.libraryPath, moduleData: start.moduleData)
+        } catch {
+            try line.send(error.message())
+            throw .moduleNotOpened
+        }
+    }
+
+    private static func confine(_ confinement: ProcessConfinement) throws(LadderModuleFault) {
+        do throws(SocketError) {
+            try confinement.apply()
+        } catch {
+            switch error {
+            case .failed(let call, let errno): throw .notConfined(step: call.rawValue, errno: errno)
+            case .addressInUse, .addressUnavailable, .addressForbidden, .notASocket:
+                throw .notConfined(step: "socket", errno: 0)
+            }
+        }
+    }
+}
+
+/// Why a worker process ends by itself, as its exit status.
+enum WorkerExit: Int32, Error {
+    /// The pool has closed the stream.
+    case streamEnded = 0
+    /// The module could not be opened; the pool knows why.
+    case moduleNotOpened = 1
+    /// Descriptor 3 is no stream: a person has started this process.
+    case notStartedByPool = 2
+    /// The stream broke, or held something that is no message.
+    case streamBroken = 3
+}

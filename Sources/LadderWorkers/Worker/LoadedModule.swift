@@ -1,0 +1,104 @@
+import CLadder
+import FairPlay
+import Glibc
+import KeyCrypto
+
+/// A ladder module in this process: its library loaded, its handle open. One thread calls it.
+@safe
+struct LoadedModule: ~Copyable {
+    private let handle: OpaquePointer?
+    private let functions: ModuleFunctions
+    private let memory: ModuleMemory
+
+    /// Loads a library and opens its module. Throws what is wrong with it.
+    init(libraryPath: String, moduleData: SharedSecret) throws(LadderModuleFault) {
+        let functions = try ModuleFunctions(libraryPath: libraryPath)
+        guard let memory = ModuleMemory() else { throw .notConfined(step: "mmap", errno: ENOMEM) }
+        let handle = try unsafe functions.openModule(moduleData.bytes)
+        self.functions = functions
+        self.memory = memory
+        unsafe self.handle = handle
+    }
+
+    deinit {
+        // The library itself stays: it may have threads, and the process ends.
+        unsafe functions.close(handle)
+    }
+
+    /// Asks the module.
+    borrowing func answer(_ call: LadderCall) -> Result<LadderAnswer, LadderCallFailure> {
+        unsafe memory.lend(call) { input, output in
+            let status = unsafe functions.answerCall(handle, &input, &output)
+            let ownStatus = unsafe output.own_status != 0 ? output.own_status : status
+            switch status {
+            case LATCHKEY_LADDER_OK:
+                guard let answer = unsafe memory.answer(output) else { return .failure(.answerUnusable) }
+                return .success(answer)
+            case LATCHKEY_LADDER_REFUSED: return .failure(.refused(status: ownStatus))
+            default: return .failure(.failed(status: ownStatus))
+            }
+        }
+    }
+}
+
+/// The functions of `latchkey_ladder.h` in a library.
+@safe
+private struct ModuleFunctions {
+    typealias Open =
+        @convention(c) (UnsafePointer<latchkey_ladder_setup>?, UnsafeMutablePointer<OpaquePointer?>?) -> Int32
+    typealias AnswerCall =
+        @convention(c) (
+            OpaquePointer?, UnsafePointer<latchkey_ladder_call>?, UnsafeMutablePointer<latchkey_ladder_answer>?
+        ) -> Int32
+    typealias Close = @convention(c) (OpaquePointer?) -> Void
+
+    private let open: Open
+    let answerCall: AnswerCall
+    let close: Close
+
+    init(libraryPath: String) throws(LadderModuleFault) {
+        // Before the loader's try: its text does not say whether the file or what it needs cannot be read.
+        guard unsafe access(libraryPath, R_OK) == 0 else { throw .libraryUnreadable(errno: errno) }
+        guard let library = unsafe dlopen(libraryPath, RTLD_NOW | RTLD_LOCAL) else {
+            throw .libraryNotLoadable(Self.loaderText())
+        }
+        // Safe: the header fixes the type behind each name; a library that breaks it is beyond help, and harms this process alone.
+        let version = try unsafe unsafeBitCast(
+            Self.symbol("latchkey_ladder_abi_version", in: library), to: (@convention(c) () -> UInt32).self)
+        let number = version()
+        guard number == LATCHKEY_LADDER_ABI_VERSION else { throw .versionUnknown(number) }
+        unsafe open = try unsafeBitCast(Self.symbol("latchkey_ladder_open", in: library), to: Open.self)
+        unsafe answerCall = try unsafeBitCast(
+            Self.symbol("latchkey_ladder_answer_call", in: library), to: AnswerCall.self)
+        unsafe close = try unsafeBitCast(Self.symbol("latchkey_ladder_close", in: library), to: Close.self)
+    }
+
+    func openModule(_ data: borrowing SecretBytes) throws(LadderModuleFault) -> OpaquePointer? {
+        var handle: OpaquePointer?
+        let status = data.withBytes { span in
+            // Safe: the data lives during the call, which is all that the module may rely on.
+            unsafe span.withUnsafeBytes { bytes in
+                var setup = unsafe latchkey_ladder_setup()
+                unsafe setup.size = UInt32(MemoryLayout<latchkey_ladder_setup>.size)
+                unsafe setup.data_size = UInt32(bytes.count)
+                unsafe setup.data = bytes.bindMemory(to: UInt8.self).baseAddress
+                return unsafe open(&setup, &handle)
+            }
+        }
+        guard status == LATCHKEY_LADDER_OK else { throw .notOpened(status: status) }
+        return unsafe handle
+    }
+
+    private static func symbol(
+        _ name: String, in library: UnsafeMutableRawPointer
+    ) throws(LadderModuleFault) -> UnsafeMutableRawPointer {
+        guard let symbol = unsafe dlsym(library, name) else { throw .symbolMissing(name) }
+        return unsafe symbol
+    }
+
+    private static func loaderText() -> String {
+        // Safe: the text is copied before the next call of the loader.
+        guard let text = unsafe dlerror() else { return "" }
+        return unsafe String(cString: text)
+    }
+}

@@ -1,0 +1,34 @@
+import ByteCoding
+import FairPlay
+
+extension CredentialWarning: CustomStringConvertible {
+    /// For the log and for people, behind the name of the credential.
+    package var description: String {
+        switch self {
+        case .certificateExpired(let bits, let notAfter):
+            "the \(bits)-bit certificate ended on \(Self.date(notAfter)); it is served all the same"
+        case .certificateExpiring(let bits, let notAfter):
+            "the \(bits)-bit certificate ends on \(Self.date(notAfter)); it will be served all the same"
+        case .sdkVersionUnknown(let version):
+            "the 2048-bit certificate was issued for SDK version \(version), and this version of Latchkey knows those up to"
+                + " \(SDKVersion.newestKnownMajor); look for a newer one"
+        case .sdkVersionUnreadable: "the SDK version in the 2048-bit certificate cannot be read"
+        case .developmentMaterial: "it is development material, for this machine and for tests"
+        }
+    }
+
+    /// For programs; never changes between versions.
+    package var code: String {
+        switch self {
+        case .certificateExpired: "certificate_expired"
+        case .certificateExpiring: "certificate_expiring"
+        case .sdkVersionUnknown: "sdk_version_unknown"
+        case .sdkVersionUnreadable: "sdk_version_unreadable"
+        case .developmentMaterial: "development_material"
+        }
+    }
+
+    private static func date(_ seconds: Int64) -> String {
+        UnixTime(seconds: seconds)?.description ?? "a day beyond all calendars"
+    }
+}

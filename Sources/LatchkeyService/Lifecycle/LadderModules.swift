@@ -1,0 +1,81 @@
+import EventLoops
+import FairPlay
+import LadderWorkers
+import POSIXSockets
+import Telemetry
+
+/// The external modules of all credentials that have one: their worker processes, on one loop of their own beside those that serve.
+final class LadderModules: Sendable {
+    private let group: EventLoopGroup
+    private let pools: [(credential: String, pool: LadderWorkerPool)]
+
+    /// How long calls that are being answered may take when the daemon stops.
+    private static let stopLimit: Duration = .seconds(5)
+
+    /// Starts the workers, and waits until each module has a worker or has shown why it can have none: that is logged, and its credential
+    /// alone goes without (design, section 8). Nil where no credential has a module.
+    init?(_ settings: [String: ExternalModuleSettings], logger: Logger) throws(EventLoopError) {
+        guard !settings.isEmpty else { return nil }
+        let group = try EventLoopGroup(count: 1)
+        self.group = group
+        pools = settings.sorted { $0.key < $1.key }.map { credential, settings in
+            let pool = LadderWorkerPool(LadderModuleConfiguration(settings), on: group.loops[0]) { event in
+                event.log(to: logger, credential: credential)
+            }
+            return (credential, pool)
+        }
+        for (_, pool) in pools {
+            do throws(LadderStartFailure) {
+                try pool.waitUntilStarted()
+            } catch {
+                // The pool has told its observer, and goes on trying.
+            }
+        }
+    }
+
+    /// By the name of the credential.
+    var byCredential: [String: any LadderModule] {
+        Dictionary(uniqueKeysWithValues: pools.map { ($0.credential, $0.pool) })
+    }
+
+    /// Ends the workers; blocks until they are gone.
+    func stop() {
+        for (_, pool) in pools { pool.stop(within: Self.stopLimit) }
+        group.stop(within: .seconds(1))
+    }
+
+    func register(in registry: MetricsRegistry) {
+        let metrics: [(String, String, isCounter: Bool, @Sendable (LadderPoolStatistics) -> Double)] = [
+            ("workers", "Worker processes that answer calls.", false, { Double($0.aliveWorkerCount) }),
+            ("queue_length", "Calls that wait for a worker.", false, { Double($0.queueLength) }),
+            ("answers_total", "Calls that were answered.", true, { Double($0.answerCount) }),
+            ("refusals_total", "Calls whose SK..R1 block was refused.", true, { Double($0.refusalCount) }),
+            ("failures_total", "Calls that the module could not answer.", true, { Double($0.failureCount) }),
+            ("losses_total", "Calls that were lost with their worker.", true, { Double($0.lossCount) }),
+            (
+                "unavailable_total", "Calls for which no worker was there in time.", true,
+                { Double($0.unavailableCount) }
+            ),
+            ("deaths_total", "Workers that ended without having been told to.", true, { Double($0.deathCount) }),
+            ("start_failures_total", "Workers that could not open the module.", true, { Double($0.startFailureCount) }),
+        ]
+        for (name, help, isCounter, value) in metrics {
+            registry.samples(
+                "latchkey_module_\(name)", help: help, isCounter: isCounter, label: "credential",
+                pools.map { credential, pool in
+                    let statistics = pool.statistics
+                    return (credential, { value(statistics) })
+                })
+        }
+    }
+}
+
+extension LadderModuleConfiguration {
+    fileprivate init(_ settings: ExternalModuleSettings) {
+        self.init(libraryPath: settings.library, data: settings.data)
+        workerCount = settings.workers
+        callDeadline = settings.callDeadline
+        memoryMaximum = settings.memoryLimit
+        user = settings.user.flatMap { SystemUser(named: $0) }
+    }
+}

@@ -1,0 +1,57 @@
+import ByteCoding
+import EventLoops
+import HTTPMessages
+import HTTPServing
+import Licensing
+import Telemetry
+
+/// `POST /fps/challenge`: a number for the holder of a valid token, with which the next sync report shows that it is fresh.
+struct ChallengeEndpoint: Sendable {
+    private let issuer: LicenseIssuer
+    private let refusals: Refusals
+    private let clock: any Telemetry.WallClock
+
+    init(issuer: LicenseIssuer, refusals: Refusals, clock: any Telemetry.WallClock) {
+        self.issuer = issuer
+        self.refusals = refusals
+        self.clock = clock
+    }
+
+    func answer(_ request: HTTPRequest, id: RequestID, on loop: LoopContext) -> HTTPResponse {
+        let token: [UInt8]?
+        switch BearerToken.presented(in: request.fields) {
+        case .none: token = nil
+        case .one(let bytes): token = bytes
+        case .ambiguous: return refuse(Problem(.tokenAmbiguous), RefusalCause("two different tokens"), id)
+        }
+        do throws(LicenseError) {
+            switch try issuer.issueChallenge(token: token, now: clock.wallTime.seconds, on: loop) {
+            case .challenge(let challenge): return response(challenge, id)
+            case .tooMany(let wait):
+                // Rounded up: who comes back too early is refused again.
+                let problem = Problem(.rateLimited, retryAfterSeconds: wait.components.seconds + 1)
+                return refuse(problem, RefusalCause("too many open challenges"), id)
+            }
+        } catch {
+            return refuse(Problem(for: error), error.cause, id)
+        }
+    }
+
+    private func response(_ challenge: UInt64, _ id: RequestID) -> HTTPResponse {
+        let fields: HTTPFields = [
+            "Content-Type": "application/json",
+            "Cache-Control": "no-store",
+            "X-Content-Type-Options": "nosniff",
+            "X-Request-Id": id.text,
+        ]
+        let body = JSONWriter.object { writer in
+            writer.member("challenge", sixteenDigits(challenge))
+            writer.member("expiresIn", issuer.challenges.limits.life.components.seconds)
+        }
+        return HTTPResponse(status: .ok, fields: fields, body: body)
+    }
+
+    private func refuse(_ problem: Problem, _ cause: RefusalCause, _ id: RequestID) -> HTTPResponse {
+        refusals.response(to: "challenge_refused", problem, because: cause, id: id)
+    }
+}

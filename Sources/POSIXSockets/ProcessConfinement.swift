@@ -1,0 +1,66 @@
+import CLinux
+import Glibc
+
+/// What a process keeps that is about to load foreign code. All that `apply` gives up is gone for good.
+package struct ProcessConfinement: Equatable, Sendable {
+    /// The user to become; only a process of root can. Nil leaves the user as it is.
+    package var user: SystemUser?
+    /// The address space in bytes, shared libraries included.
+    package var memoryMaximum: UInt64
+    /// The highest number of open descriptors.
+    package var descriptorMaximum: UInt64
+
+    package init(user: SystemUser?, memoryMaximum: UInt64, descriptorMaximum: UInt64) {
+        self.user = user
+        self.memoryMaximum = memoryMaximum
+        self.descriptorMaximum = descriptorMaximum
+    }
+
+    /// Confines the calling process, which must have a single thread.
+    ///
+    /// The process ends with the thread that started it. The environment and the working folder are gone, and the capabilities, root's
+    /// too. It can get no new privileges, leaves no core file, cannot be traced by its own user, and can write no byte to a file. What the
+    /// filter of system calls refuses stands in CLinux: sockets, programs, processes, changes of files and of the system.
+    /// Throws `failed` with the step that failed; the process must end then.
+    package func apply() throws(SocketError) {
+        _ = clearenv()
+        // Safe: a literal path.
+        try unsafe check(.changeFolder, chdir("/"))
+        if let user { try check(.becomeUser, latchkey_become_user(user.userID, user.groupID)) }
+        try check(.dropCapabilities, latchkey_drop_capabilities())
+        // After the change of user, which takes both back.
+        try check(.processControl, latchkey_die_with_parent())
+        try check(.processControl, latchkey_forbid_dumps())
+        try check(.processControl, latchkey_forbid_new_privileges())
+        try check(.limit, latchkey_limit_cores(0))
+        try check(.limit, latchkey_limit_files(0))
+        try check(.limit, latchkey_limit_descriptors(descriptorMaximum))
+        try check(.limit, latchkey_limit_memory(memoryMaximum))
+        try check(.filter, latchkey_filter_system_calls())
+    }
+
+    private func check(_ call: SystemCall, _ result: Int32) throws(SocketError) {
+        guard result == 0 else { throw .failed(call, errno: errno) }
+    }
+}
+
+/// A user and a group of this machine, by number.
+package struct SystemUser: Equatable, Sendable {
+    package let userID: UInt32
+    package let groupID: UInt32
+
+    package init(userID: UInt32, groupID: UInt32) {
+        self.userID = userID
+        self.groupID = groupID
+    }
+
+    /// Looks a user up by name, with the user's own group; nil when there is none.
+    package init?(named name: String) {
+        var entry = unsafe passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        var texts = [CChar](repeating: 0, count: 16 * 1024)
+        // Safe: the entry and its texts are local, and the numbers are copied out of them.
+        guard unsafe getpwnam_r(name, &entry, &texts, texts.count, &found) == 0, unsafe found != nil else { return nil }
+        self.init(userID: unsafe entry.pw_uid, groupID: unsafe entry.pw_gid)
+    }
+}

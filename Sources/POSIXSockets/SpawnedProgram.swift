@@ -1,0 +1,176 @@
+import CLinux
+import Glibc
+
+/// A program that this process has started, with a stream socket between the two: our end here, the child's end at descriptor 3.
+///
+/// The child gets nothing else: descriptors 0 to 2 lead to `/dev/null`, all others are closed, and the environment is the one given. It
+/// runs in a session of its own, and SIGTERM, SIGINT, SIGHUP and SIGQUIT are blocked in it: what a terminal or a service manager sends to
+/// the whole group does not end it before the process that it works for. It ends when its stream ends, or by `kill`.
+package struct SpawnedProgram: ~Copyable, Sendable {
+    /// For the log; signals go by the descriptor.
+    package let processID: Int32
+    private let process: Descriptor
+    private var stream: Descriptor
+    private var hasEnded = false
+
+    /// Starts the program at a path. `arguments` begins with the program's name; `environment` holds `NAME=value`.
+    ///
+    /// Throws `failed` with the call that failed; an absent or unfit program is a failure of `posix_spawn`.
+    package init(path: String, arguments: [String], environment: [String]) throws(SocketError) {
+        var ends: [Int32] = [-1, -1]
+        // Safe: there is room for two descriptors.
+        guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw .failed(.socketPair, errno: errno)
+        }
+        let stream = Descriptor(owning: ends[0])
+        let childEnd = Descriptor(owning: ends[1])
+        guard fcntl(stream.number, F_SETFL, O_NONBLOCK) == 0 else { throw .failed(.fileControl, errno: errno) }
+        let processID = try ProgramStart(path: path, arguments: arguments, environment: environment).run(childEnd.number)
+        // The number is the child's until it has been waited for, which nobody does but `reap`.
+        let number = latchkey_process_descriptor(processID)
+        guard number >= 0 else {
+            let error = errno
+            _ = Glibc.kill(processID, SIGKILL)
+            _ = waitpid(processID, nil, 0)
+            throw .failed(.processDescriptor, errno: error)
+        }
+        self.processID = processID
+        self.stream = stream
+        process = Descriptor(owning: number)
+    }
+
+    /// A child that still runs is killed and waited for, so that none is left behind.
+    deinit {
+        guard !hasEnded else { return }
+        _ = latchkey_process_signal(process.number, SIGKILL)
+        _ = interruptible { waitpid(processID, nil, 0) }
+    }
+
+    /// For an epoll set: our end of the stream; -1 once closed.
+    package var streamNumber: Int32 { stream.number }
+
+    /// For an epoll set: readable once the program has ended.
+    package var processNumber: Int32 { process.number }
+
+    /// Reads what has come into `buffer` from `offset` on, where there must be room.
+    package borrowing func read(into buffer: inout [UInt8], from offset: Int) -> ReadOutcome {
+        stream.receive(into: &buffer, from: offset)
+    }
+
+    /// Writes as much as the kernel takes now. `bytes` must not be empty.
+    package borrowing func write(_ bytes: Span<UInt8>) -> WriteOutcome {
+        stream.send(bytes)
+    }
+
+    /// Closes our end, at which the child's reads end.
+    package mutating func closeStream() {
+        stream.close()
+    }
+
+    /// Ends the program at once.
+    package borrowing func kill() {
+        // Fails only when it has ended already.
+        if !hasEnded { _ = latchkey_process_signal(process.number, SIGKILL) }
+    }
+
+    /// How the program ended; nil while it runs. After an answer it is not asked again.
+    package mutating func reap() -> ProgramEnd? {
+        guard !hasEnded else { return nil }
+        var status: Int32 = 0
+        // Safe: the status is a local variable.
+        let result = interruptible { unsafe waitpid(processID, &status, WNOHANG) }
+        switch result {
+        case .value(0): return nil
+        case .value:
+            hasEnded = true
+            return ProgramEnd(waitStatus: status)
+        case .failure:
+            // Somebody else has waited for it: it has ended, nobody knows how.
+            hasEnded = true
+            return .exited(status: -1)
+        }
+    }
+}
+
+/// How a program ended.
+package enum ProgramEnd: Equatable, Sendable {
+    /// It returned, with 0 as a rule if all was well.
+    case exited(status: Int32)
+    /// A signal ended it.
+    case killed(signal: Int32)
+
+    init(waitStatus status: Int32) {
+        let signal = status & 0x7F
+        self = signal == 0 ? .exited(status: status >> 8 & 0xFF) : .killed(signal: signal)
+    }
+}
+
+/// What `posix_spawn` is told.
+private struct ProgramStart {
+    let path: String
+    let arguments: [String]
+    let environment: [String]
+
+    /// Starts the program with `childEnd` as its stream, and gives its process id.
+    func run(_ childEnd: Int32) throws(SocketError) -> Int32 {
+        var actions = unsafe posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        // Both are made before they are used and live until the call has returned.
+        unsafe posix_spawn_file_actions_init(&actions)
+        unsafe posix_spawnattr_init(&attributes)
+        defer {
+            unsafe posix_spawn_file_actions_destroy(&actions)
+            unsafe posix_spawnattr_destroy(&attributes)
+        }
+        // First, because 0 to 2 may be free and the child's end one of them: opening `/dev/null` there would close it.
+        unsafe posix_spawn_file_actions_adddup2(&actions, childEnd, InheritedStream.number)
+        for number in 0..<InheritedStream.number {
+            unsafe posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0)
+        }
+        _ = unsafe latchkey_spawn_closing_from(&actions, InheritedStream.number + 1)
+        setSignals(&attributes)
+        // Safe: both are made and filled.
+        return try unsafe spawn(&actions, &attributes)
+    }
+
+    private func setSignals(_ attributes: inout posix_spawnattr_t) {
+        var standard = sigset_t()
+        var blocked = sigset_t()
+        // Safe: local variables, and signals that exist.
+        unsafe sigfillset(&standard)
+        unsafe sigemptyset(&blocked)
+        for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] { unsafe sigaddset(&blocked, signal) }
+        unsafe posix_spawnattr_setsigdefault(&attributes, &standard)
+        unsafe posix_spawnattr_setsigmask(&attributes, &blocked)
+        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | latchkey_spawn_in_new_session
+        unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
+    }
+
+    private func spawn(
+        _ actions: inout posix_spawn_file_actions_t, _ attributes: inout posix_spawnattr_t
+    ) throws(SocketError) -> Int32 {
+        let argumentList = CStringList(arguments)
+        let environmentList = CStringList(environment)
+        var processID: Int32 = 0
+        // Safe: both lists end with nil and live until the call has returned.
+        let error = unsafe posix_spawn(
+            &processID, path, &actions, &attributes, argumentList.pointers, environmentList.pointers)
+        guard error == 0 else { throw .failed(.spawn, errno: error) }
+        return processID
+    }
+}
+
+/// Texts as C wants them: terminated each, and nil at the end of the list.
+@safe
+private struct CStringList: ~Copyable {
+    // Owned: made by strdup, freed in deinit.
+    let pointers: [UnsafeMutablePointer<CChar>?]
+
+    init(_ texts: [String]) {
+        unsafe pointers = texts.map { unsafe strdup($0) } + [nil]
+    }
+
+    deinit {
+        for index in unsafe pointers.indices { unsafe free(pointers[index]) }
+    }
+}

@@ -1,0 +1,165 @@
+import EventLoops
+import FairPlay
+import Foundation
+import LadderWorkers
+import Synchronization
+import TestSupport
+
+/// A pool of real worker processes of the real `latchkeyd`, on a loop of its own, with a stand-in module.
+final class PoolFixture: Sendable {
+    let group: EventLoopGroup
+    let pool: LadderWorkerPool
+    let events = EventLog()
+
+    var loop: LoopContext { group.loops[0] }
+
+    /// The deadlines are so long that no test meets them but those that move the clock.
+    init(
+        workers: Int = 1, options: StandInOptions = StandInOptions(.applicationSecret(TestCall.applicationSecret)),
+        clock: any LoopClock = SystemLoopClock(), configure: (inout LadderModuleConfiguration) -> Void = { _ in }
+    ) throws {
+        var configuration = LadderModuleConfiguration(libraryPath: try StandInModule.build(), data: options.data)
+        configuration.workerCount = workers
+        configuration.callDeadline = .seconds(60)
+        configuration.queueDeadline = .seconds(120)
+        configuration.startDeadline = .seconds(60)
+        configuration.programPath = try BuiltProgram.path("latchkeyd")
+        configure(&configuration)
+        group = try EventLoopGroup(count: 1, clock: clock)
+        pool = LadderWorkerPool(configuration, on: group.loops[0], observer: { [events] in events.append($0) })
+    }
+
+    deinit {
+        group.stop(within: .seconds(10))
+    }
+
+    /// The error of a call, or nil when it was answered rightly. A wrong answer is reported as one that is no answer.
+    func outcome(of call: TestCall) async -> LadderModuleError? {
+        do throws(LadderModuleError) {
+            return call.isAnswered(by: try await pool.answer(call.call)) ? nil : .answerMalformed
+        } catch {
+            return error
+        }
+    }
+
+    /// The process ids of the workers that are alive, as the kernel has them.
+    static func children(of processID: Int32 = getpid()) throws -> Set<Int32> {
+        var children: Set<Int32> = []
+        for thread in try FileManager.default.contentsOfDirectory(atPath: "/proc/\(processID)/task") {
+            // A thread may end in between.
+            let text = (try? TextFile.read("/proc/\(processID)/task/\(thread)/children")) ?? ""
+            children.formUnion(text.split(separator: " ").compactMap { Int32($0) })
+        }
+        return children
+    }
+}
+
+/// What a pool has told, in order; a test waits for it.
+final class EventLog: Sendable {
+    private struct State {
+        var events: [LadderWorkerEvent] = []
+        var waiters: [Waiter] = []
+    }
+
+    private struct Waiter {
+        let id: UUID
+        let isEnough: @Sendable ([LadderWorkerEvent]) -> Bool
+        let continuation: CheckedContinuation<[LadderWorkerEvent], Never>
+    }
+
+    private static let patience: DispatchTimeInterval = .seconds(60)
+    private let state = Mutex(State())
+
+    func append(_ event: LadderWorkerEvent) {
+        let (events, ready) = state.withLock { state in
+            state.events.append(event)
+            let events = state.events
+            let ready = state.waiters.filter { $0.isEnough(events) }
+            state.waiters.removeAll { $0.isEnough(events) }
+            return (events, ready)
+        }
+        for waiter in ready { waiter.continuation.resume(returning: events) }
+    }
+
+    var all: [LadderWorkerEvent] { state.withLock { $0.events } }
+
+    /// Waits until there is enough, and gives all events; what is there after a minute, so that a test fails instead of standing still.
+    func wait(_ isEnough: @escaping @Sendable ([LadderWorkerEvent]) -> Bool) async -> [LadderWorkerEvent] {
+        await withCheckedContinuation { continuation in
+            let waiter = Waiter(id: UUID(), isEnough: isEnough, continuation: continuation)
+            let events = state.withLock { state in
+                if !isEnough(state.events) { state.waiters.append(waiter) }
+                return isEnough(state.events) ? state.events : nil
+            }
+            if let events { return continuation.resume(returning: events) }
+            DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) { [weak self] in self?.giveUp(waiter.id) }
+        }
+    }
+
+    private func giveUp(_ id: UUID) {
+        let (events, waiter) = state.withLock { state in
+            let waiter = state.waiters.first { $0.id == id }
+            state.waiters.removeAll { $0.id == id }
+            return (state.events, waiter)
+        }
+        waiter?.continuation.resume(returning: events)
+    }
+
+    /// The process ids of the first `count` workers that became ready.
+    func ready(_ count: Int) async -> [Int32] {
+        await wait { $0.compactMap(\.readyProcessID).count >= count }.compactMap(\.readyProcessID)
+    }
+
+    /// The first `count` events of workers that ended.
+    func ends(_ count: Int) async -> [LadderWorkerEvent] {
+        await wait { $0.filter(\.isEnd).count >= count }.filter(\.isEnd)
+    }
+
+    /// The reasons why no worker could be made ready, once there are so many.
+    func startFailures(_ count: Int) async -> [LadderStartFailure] {
+        await wait { $0.compactMap(\.startFailure).count >= count }.compactMap(\.startFailure)
+    }
+}
+
+extension LadderWorkerEvent {
+    var readyProcessID: Int32? {
+        switch self {
+        case .ready(let processID): processID
+        case .ended, .startFailed: nil
+        }
+    }
+
+    var isEnd: Bool {
+        switch self {
+        case .ended: true
+        case .ready, .startFailed: false
+        }
+    }
+
+    var startFailure: LadderStartFailure? {
+        switch self {
+        case .startFailed(let failure): failure
+        case .ready, .ended: nil
+        }
+    }
+
+    var loss: LadderWorkerLoss? {
+        switch self {
+        case .ended(_, let loss, _, _): loss
+        case .ready, .startFailed: nil
+        }
+    }
+}
+
+/// A clock that stands until a test moves it.
+final class ManualLoopClock: LoopClock {
+    private let nanoseconds = Atomic<Int64>(1_000_000_000)
+
+    var now: LoopInstant { LoopInstant(nanoseconds: nanoseconds.load(ordering: .relaxed)) }
+
+    /// Moves the clock and lets a group's loops see it.
+    func advance(by duration: Duration, _ group: EventLoopGroup) {
+        nanoseconds.add(duration.clampedNanoseconds, ordering: .relaxed)
+        group.wakeAll()
+    }
+}

@@ -1,0 +1,104 @@
+import ByteCoding
+import ContentKeys
+import DeviceSimulation
+import Entitlements
+import FairPlay
+import KeyCrypto
+import Licensing
+import TestSupport
+import Testing
+
+/// What a device that wants to keep a key is told, from the right to the blocks of the CKC.
+@Suite struct OfflineLicenseTests {
+    private static let capable: Capabilities = [.hdcpEnforcement, .offlineKey, .offlineKeyVersion2]
+
+    private func issue(
+        _ right: Right, capabilities: Capabilities?, hasState: Bool = true, policy: LicensePolicy = LicensePolicy()
+    ) async throws -> Result<OpenedLicense, LicenseError> {
+        let fixture = try LicensingFixture(policy: policy)
+        let request = try fixture.deviceRequest(.v2) { options in
+            options.capabilities = capabilities
+            if !hasState { options.playbackState = nil }
+        }
+        let issued = await fixture.issue(request.message, token: try fixture.token([right]), for: .offline)
+        return try issued.withValue { try CKCOpener(secrets: request.secrets, using: CryptoContext()).open($0.ckc) }
+    }
+
+    private static func seconds(_ value: UInt64) -> LicenseSeconds? { LicenseSeconds(value) }
+
+    private static let keyID = Bytes16(high: 0x0011_2233_4455_6677, low: 0x8899_AABB_CCDD_EEFF)
+
+    @Test func namesKeyAndTitleToANewDevice() async throws {
+        let right = Right(.content("movie-1"), mode: .both, storage: 604_800, playback: 172_800)
+        let opened = try await issue(right, capabilities: Self.capable).get()
+        guard case .offlineKey(let key) = opened.terms.validity, case .version2(let stream, let title) = key.name else {
+            Issue.record("no offline key of version 2: \(opened.terms.validity)")
+            return
+        }
+        #expect(key.storage == Self.seconds(604_800) && key.playback == Self.seconds(172_800))
+        #expect(stream == Self.keyID)
+        #expect(title != stream && title != .zero)
+        #expect(opened.contentKey.bytes.revealed() == LicensingFixture.key)
+    }
+
+    @Test func namesTheKeyToAnOlderDevice() async throws {
+        let right = Right(.content("movie-1"), mode: .offline, storage: 600)
+        let opened = try await issue(right, capabilities: [.offlineKey]).get()
+        let name = OfflineKey.Name.version1(contentID: Self.keyID)
+        #expect(
+            opened.terms.validity == .offlineKey(OfflineKey(name, storage: Self.seconds(600), playback: nil)))
+    }
+
+    /// A device that knows no offline key has one end, which may come early and never late.
+    @Test func givesAnOldDeviceAPersistentKey() async throws {
+        let limited = Right(.content("movie-1"), mode: .offline, storage: 600)
+        #expect(
+            try await issue(limited, capabilities: []).get().terms.validity
+                == .duration(.persistentLimited(try #require(Self.seconds(600)))))
+        let unlimited = Right(.content("movie-1"), mode: .offline)
+        #expect(try await issue(unlimited, capabilities: nil).get().terms.validity == .duration(.persistent))
+    }
+
+    @Test func refusesWhatAnOldDeviceCannotBeTold() async throws {
+        let dual = Right(.content("movie-1"), mode: .offline, storage: 600, playback: 60)
+        #expect(try await issue(dual, capabilities: []).failure == .terms(.dualExpiryUnsupported))
+        #expect(try await issue(dual, capabilities: nil).failure == .terms(.dualExpiryUnsupported))
+        let single = Right(.content("movie-1"), mode: .offline, storage: 600)
+        #expect(
+            try await issue(single, capabilities: [], hasState: false).failure == .terms(.durationNeedsPlaybackState))
+    }
+
+    @Test func believesADeviceWithoutCapabilitiesWhereToldTo() async throws {
+        var policy = LicensePolicy()
+        policy.device.assumesOfflineKeySupport = true
+        let dual = Right(.content("movie-1"), mode: .offline, storage: 600, playback: 60)
+        let opened = try await issue(dual, capabilities: nil, policy: policy).get()
+        let name = OfflineKey.Name.version1(contentID: Self.keyID)
+        #expect(
+            opened.terms.validity
+                == .offlineKey(OfflineKey(name, storage: Self.seconds(600), playback: Self.seconds(60))))
+        // A device that says what it can do is believed that it cannot do this.
+        #expect(try await issue(dual, capabilities: [], policy: policy).failure == .terms(.dualExpiryUnsupported))
+    }
+
+    @Test func tellsAHardEndExactlyWhereItCan() async throws {
+        let right = Right(.content("movie-1"), end: LicensingFixture.now + 1_001, mode: .offline)
+        #expect(
+            try await issue(right, capabilities: Self.capable).get().terms.validity
+                == .duration(.persistentLimited(try #require(Self.seconds(1_001)))))
+        let stateless = try await issue(right, capabilities: [.offlineKey], hasState: false).get()
+        let name = OfflineKey.Name.version1(contentID: Self.keyID)
+        #expect(
+            stateless.terms.validity
+                == .offlineKey(OfflineKey(name, storage: Self.seconds(501), playback: Self.seconds(500))))
+    }
+
+    @Test func refusesOfflineUseThatTheRightDoesNotGrant() async throws {
+        let streaming = Right(.content("movie-1"))
+        #expect(
+            try await issue(streaming, capabilities: Self.capable).failure == .entitlement(.offlineNotGranted))
+        let leased = Right(.content("movie-1"), lease: 60, mode: .both)
+        #expect(
+            try await issue(leased, capabilities: Self.capable).failure == .entitlement(.offlineOutlivesLease))
+    }
+}

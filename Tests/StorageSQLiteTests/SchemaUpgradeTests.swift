@@ -1,0 +1,136 @@
+import ByteCoding
+import ContentKeys
+import Testing
+
+@testable import StorageSQLite
+
+/// Databases that the version before this one made, and goes on using.
+@Suite struct SchemaUpgradeTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try DatabaseFile.prepare(folder.database)
+    }
+
+    /// The statements of a program that knows one step, as it has them.
+    private enum FirstProgram {
+        static let insert: StaticString = """
+            INSERT INTO content_key
+                (kid, content_id, track_label, period_index, scheme, state, created_at, key_version, sealed)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (kid) DO NOTHING
+            """
+        static let select: StaticString = """
+            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, key_version, sealed
+            FROM content_key WHERE kid = ?1
+            """
+    }
+
+    private func connect() throws -> SQLiteConnection {
+        try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 1000)
+    }
+
+    /// Opens the file as the first version does.
+    private func openAsFirstProgram() throws -> SQLiteConnection {
+        var connection = try connect()
+        try SchemaMigrator([.contentKeys]).run(on: &connection, path: folder.database)
+        try KeyEncryptionKeyProof.establish(Self.sealing(), on: &connection)
+        return connection
+    }
+
+    private func open() throws -> SQLiteKeyStore {
+        try SQLiteKeyStore.open(
+            path: folder.database, keyEncryptionKey: SampleKeys.keyEncryptionKey(), maximumReaders: 1)
+    }
+
+    private static func sealing() throws -> KeySealing {
+        KeySealing(keyEncryptionKey: try SampleKeys.keyEncryptionKey(), version: 1)
+    }
+
+    /// Stores a record as the first version does: with the label, and without a floor.
+    private func insert(_ record: ContentKeyRecord, on connection: inout SQLiteConnection) throws {
+        let sealed = try Self.sealing().seal(record)
+        let attributes = record.attributes
+        var statement = try connection.prepare(FirstProgram.insert)
+        try statement.bind(attributes.keyID.bytes, at: 1)
+        try statement.bind(attributes.contentID.text, at: 2)
+        try statement.bind(attributes.trackLabel?.text, at: 3)
+        try statement.bind(attributes.periodIndex.map { Int64($0) }, at: 4)
+        try statement.bind(attributes.scheme.rawValue, at: 5)
+        try statement.bind(attributes.state.rawValue, at: 6)
+        try statement.bind(attributes.createdAt, at: 7)
+        try statement.bind(Int64(sealed.keyVersion), at: 8)
+        try statement.bind(sealed.bytes, at: 9)
+        #expect(try !statement.step())
+        #expect(connection.changedRowCount == 1)
+    }
+
+    private static func oldRecords() throws -> [ContentKeyRecord] {
+        [
+            try SampleKeys.record(1, content: "a", period: 9),
+            try SampleKeys.record(2, content: "b", track: Track(.hd)),
+            try SampleKeys.record(3, content: "c", track: Track(.audio), state: .withdrawn),
+            // Nobody said what is behind a label of the packager's own, so it is read with the strictest policy.
+            try SampleKeys.record(4, content: "d", track: Track(label: TrackLabel("hd"), contentType: .uhd)),
+        ]
+    }
+
+    @Test func readsTheRowsOfTheVersionBefore() async throws {
+        let records = try Self.oldRecords()
+        var connection = try openAsFirstProgram()
+        for record in records { try insert(record, on: &connection) }
+        #expect(try connection.readInteger("SELECT max(number) FROM schema_migration") == 1)
+
+        let store = try open()
+        #expect(try connection.readInteger("SELECT max(number) FROM schema_migration") == 2)
+        #expect(try await store.list(of: nil, after: nil, limit: 10) == records.map(\.attributes))
+        for record in records where record.attributes.state == .live {
+            #expect(try await store.record(for: SampleKeys.reference(record.keyID.description)) == record)
+        }
+        for record in records { #expect(try await store.insert(record) == .alreadyPresent) }
+        #expect(try await store.insert(SampleKeys.record(5, leastHDCP: .type1)) == .stored)
+    }
+
+    /// The version before goes on while this one has changed the schema, and after it has been taken away again.
+    @Test func theVersionBeforeWorksOnWithTheNewSchema() async throws {
+        var connection = try openAsFirstProgram()
+        let before = try SampleKeys.record(1, content: "a")
+        let protected = try SampleKeys.record(
+            2, content: "b", track: Track(.uhd), leastHDCP: .type1, leastSecurityLevel: .main)
+        let after = try SampleKeys.record(3, content: "c", track: Track(.sd))
+        try insert(before, on: &connection)
+        // Prepared before the schema changes, as a running program has it.
+        var running = try connection.prepare(FirstProgram.select)
+        let store = try open()
+        #expect(try await store.insert(protected) == .stored)
+        try insert(after, on: &connection)
+
+        for record in [before, protected, after] {
+            try running.bind(record.keyID.bytes, at: 1)
+            #expect(try running.step())
+            #expect(try running.text(at: 1) == record.contentID.text)
+            let sealed = SealedContentKey(keyVersion: 1, bytes: try running.bytes(at: 8))
+            #expect(try Self.sealing().open(sealed, attributes: record.attributes) == record)
+            running.reset()
+            #expect(try await store.record(for: SampleKeys.reference(record.keyID.description)) == record)
+        }
+
+        // Rolled back, it opens the file again.
+        var again = try connect()
+        try SchemaMigrator([.contentKeys]).run(on: &again, path: folder.database)
+        #expect(try again.readInteger("SELECT max(number) FROM schema_migration") == 2)
+    }
+
+    @Test func upgradesOnceFromManyTasksAtOnce() async throws {
+        var connection = try openAsFirstProgram()
+        try insert(try SampleKeys.record(1), on: &connection)
+        try await withThrowingTaskGroup { group in
+            for number in 2..<8 as Range<UInt64> {
+                group.addTask { _ = try await open().insert(SampleKeys.record(number, leastHDCP: .type0)) }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await open().list(of: nil, after: nil, limit: 100).count == 7)
+        #expect(try connection.readInteger("SELECT count(*) FROM schema_migration") == 2)
+    }
+}

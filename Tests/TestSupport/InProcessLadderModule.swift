@@ -1,0 +1,68 @@
+import ByteCoding
+package import FairPlay
+import KeyCrypto
+import Synchronization
+
+/// What an external module does, in this process and with an application secret.
+///
+/// It opens the blocks for video too, as `SimulatedDevice` seals them.
+package final class InProcessLadderModule: LadderModule {
+    private let ladder: ApplicationSecretKeyLadder
+    private let received = Mutex<[LadderCall]>([])
+    private let failure: LadderModuleError?
+    /// Which session key and R1 it gives out where video is asked for.
+    private let whenVideoIsWanted: (sessionKey: SessionKeyVersion, r1: SessionKeyVersion)
+
+    package init(
+        applicationSecret: [UInt8], failingWith failure: LadderModuleError? = nil,
+        whenVideoIsWanted: (sessionKey: SessionKeyVersion, r1: SessionKeyVersion) = (.video, .video)
+    ) throws {
+        ladder = try ApplicationSecretKeyLadder(.applicationSecret, SecretBytes(copying: applicationSecret))
+        self.failure = failure
+        self.whenVideoIsWanted = whenVideoIsWanted
+    }
+
+    /// What it was asked, in order.
+    package var calls: [LadderCall] { received.withLock { $0 } }
+
+    package func answer(_ call: LadderCall) async throws(LadderModuleError) -> LadderAnswer {
+        received.withLock { $0.append(call) }
+        if let failure { throw failure }
+        let answer: LadderAnswer?
+        do throws(CryptoError) {
+            answer = try open(call)
+        } catch {
+            throw .failed(status: -1)
+        }
+        guard let answer else { throw .refused(status: -42_589) }
+        return answer
+    }
+
+    /// Nil where SK..R1 does not hold its integrity bytes.
+    private func open(_ call: LadderCall) throws(CryptoError) -> LadderAnswer? {
+        let crypto = try CryptoContext()
+        let generic = try open(call.sessionKeyBlock, call.r2, crypto)
+        guard generic.copy(80..<96).revealedBytes16() == call.integrity else { return nil }
+        let uses = call.wanted == .video ? whenVideoIsWanted : (.generic, .generic)
+        let video = try call.video.map { (video) throws(CryptoError) in
+            SharedSecret(try open(video.sessionKeyBlock, video.r2, crypto))
+        }
+        let session = uses.sessionKey == .video ? video : nil
+        let wrapped =
+            if let session {
+                try crypto.encryptBlock(secret: call.contentKey.bytes, key: session.bytes)
+            } else {
+                try crypto.encryptBlock(secret: call.contentKey.bytes, key: generic)
+            }
+        let r1 = uses.r1 == .video ? video?.bytes.copy(36..<80) : nil
+        return LadderAnswer(
+            contentKeyTag: TLLVTag.contentKey, contentKeyValue: call.contentIV.bytes + wrapped.bytes,
+            deviceID: DeviceID(generic.copy(16..<36).revealed()),
+            r1: SharedSecret(r1 ?? generic.copy(36..<80)), sessionKeyVersion: uses.sessionKey, r1Version: uses.r1)
+    }
+
+    private func open(_ block: [UInt8], _ r2: [UInt8], _ crypto: CryptoContext) throws(CryptoError) -> SecretBytes {
+        try crypto.decryptCBCSecret(
+            block, in: 16..<block.count, key: ladder.deriveDASk(r2: r2[...], using: crypto), iv: Bytes16(block, at: 0))
+    }
+}
