@@ -13,8 +13,12 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+// libFuzzer looks for ways through the code that it counts. `Scripts/fuzz` asks for the counters.
+let isFuzzing = Context.environment["LATCHKEY_FUZZ"] != nil
+let counters: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : []
+
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+    .target(name: name, dependencies: dependencies, swiftSettings: settings + counters)
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -109,7 +113,10 @@ var targets: [Target] = [
     tests(of: "StorageSQLite", ["ByteCoding", "KeyCrypto", "ContentKeys"]),
     tests(
         of: "LadderWorkers",
-        ["ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "DeviceSimulation", "latchkeyd"]),
+        [
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "DeviceSimulation",
+            "latchkeyd",
+        ]),
     tests(
         of: "LatchkeyService",
         [
@@ -130,6 +137,34 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
                 "Licensing", "StorageSQLite", "POSIXSockets", "TestSupport", "latchkeyd", "latchkey",
             ],
             path: "Tests/Benchmarks", swiftSettings: settings))
+}
+
+// The fuzz targets are part of the tests. For libFuzzer they are a module of their own, with a program for each of them; only the
+// toolchain's own linker reads what the counters need.
+let fuzzed: [Target.Dependency] = [
+    "ByteCoding", "KeyCrypto", "POSIXSockets", "FairPlay", "DeviceSimulation", "LadderWorkers", "TestSupport",
+]
+if isFuzzing {
+    targets += [
+        .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),
+        .target(name: "FuzzTargets", dependencies: fuzzed, path: "Tests/Fuzz/Targets", swiftSettings: settings),
+        .target(
+            name: "FuzzDriver", dependencies: ["CLibFuzzer", "FuzzTargets", "TestSupport"], path: "Tests/Fuzz/Driver",
+            swiftSettings: settings),
+        .testTarget(
+            name: "FuzzTests", dependencies: ["TestSupport"], path: "Tests/Fuzz/Tests", swiftSettings: settings),
+    ]
+    targets += ["fuzz-spc-container", "fuzz-spc-payload", "fuzz-ckc", "fuzz-worker-framing"].map { name in
+        .executableTarget(
+            name: name, dependencies: ["FuzzDriver", "FuzzTargets"], path: "Tests/Fuzz/Programs/\(name)",
+            swiftSettings: settings, linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])
+    }
+} else {
+    targets.append(
+        .testTarget(
+            name: "FuzzTests", dependencies: fuzzed, path: "Tests/Fuzz",
+            exclude: ["CLibFuzzer", "Driver", "Programs", "FailCases"], sources: ["Targets", "Tests"],
+            swiftSettings: settings))
 }
 
 let package = Package(name: "latchkey", targets: targets)

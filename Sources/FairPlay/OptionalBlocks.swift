@@ -76,6 +76,13 @@ struct OptionalBlocks: Sendable {
         return nil
     }
 
+    /// Whether a module may give the content key block this tag. False where the list of formats is at fault.
+    func namesKeyFormat(_ tag: UInt64, in payload: [UInt8]) -> Bool {
+        guard let value = keyFormats, value.count >= 12, keyFormatsFault(in: payload) == nil else { return false }
+        let count = Int(payload.readUInt32(at: value.lowerBound + 8))
+        return (0..<count).contains { payload.readUInt64(at: value.lowerBound + 12 + $0 * 8) == tag }
+    }
+
     private func syncFault(in payload: [UInt8]) -> SPCRejection? {
         guard let value = sync else { return nil }
         do throws(SPCRejection) {

@@ -102,7 +102,9 @@ struct SPCPayload: Sendable {
         guard count <= Self.returnRequestCountMaximum else { return note(.returnRequestTooLong(count: count)) }
         for index in 0..<count {
             let tag = returnedTag(at: index)
-            if Self.tagsNeverReturned.contains(tag) { note(.returnRequestForbidden(tag)) }
+            if Self.tagsNeverReturned.contains(tag) || optional.namesKeyFormat(tag, in: bytes) {
+                note(.returnRequestForbidden(tag))
+            }
             if !blocks.contains(where: { $0.tag == tag }) { note(.returnRequestMissing(tag)) }
         }
     }

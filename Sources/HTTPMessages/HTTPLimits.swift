@@ -31,6 +31,8 @@ package struct HTTPLimits: Equatable, Sendable {
     package var writeDeadline: Duration = .seconds(30)
     /// From the last response (or from the connection's beginning) to the first byte of a request. Longer: close.
     package var idleDeadline: Duration = .seconds(60)
+    /// How long a connection may still take to its first request once the server is going down. Longer: close.
+    package var drainPatience: Duration = .seconds(1)
     /// How long to read and drop what a refused peer still sends, so that it can read the refusal before the connection goes.
     package var lingerDeadline: Duration = .seconds(2)
     /// How many bytes to drop in that time.

@@ -60,6 +60,7 @@ final class HTTP1Driver: ConnectionDriver {
 
     func drain(on connection: HTTPConnection) {
         perform(machine.drain(), on: connection)
+        if machine.phase == .waiting { connection.setDeadline(connection.now + limits.drainPatience) }
     }
 
     func closed() {

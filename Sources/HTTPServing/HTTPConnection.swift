@@ -20,6 +20,8 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     private let services: LoopServices
     private let closed: (HTTPConnection) -> Void
     private let openedAt: LoopInstant
+    /// The address whose limit this connection counts against.
+    private var countedAddress: IPAddress?
 
     private var transport: Transport
     private var registration: RegistrationID?
@@ -32,6 +34,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
 
     /// What a partial write has left.
     private var unsent: ArraySlice<UInt8> = []
+    private var isDraining = false
     /// The kernel may have more to read: no edge announces it again.
     private(set) var mayHaveInput = false
     /// The peer has closed its side; what it sent before may still be unread.
@@ -41,10 +44,12 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     private var isResumeScheduled = false
 
     init(
-        _ socket: consuming ConnectedSocket, _ peer: HTTPPeer, of listener: ListenerState, on loop: LoopContext,
+        _ socket: consuming ConnectedSocket, _ peer: HTTPPeer, countedAs address: IPAddress?,
+        of listener: ListenerState, on loop: LoopContext,
         _ services: LoopServices, closed: @escaping (HTTPConnection) -> Void
     ) {
         self.peer = peer
+        countedAddress = address
         self.listener = listener
         self.loop = loop
         self.services = services
@@ -60,6 +65,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
 
     /// What the bytes of the connection are.
     private enum Stage {
+        case proxyHeader
         case handshake
         case serving
     }
@@ -73,6 +79,15 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         } catch {
             return close(reset: true)
         }
+        if listener.settings.expectsProxyHeader {
+            stage = .proxyHeader
+            setDeadline(openedAt + listener.limits.handshakeDeadline)
+        } else {
+            startProtocol()
+        }
+    }
+
+    private func startProtocol() {
         if let slot = listener.settings.tls { startTLS(slot.current) } else { startPlain() }
     }
 
@@ -93,12 +108,18 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         stage = .serving
         self.driver = driver
         driver.started(on: self)
+        if isOpen && isDraining { driver.drain(on: self) }
     }
 
     /// Lets the requests in flight finish, then closes.
     func drain() {
         guard isOpen, !isLingering else { return }
-        driver?.drain(on: self)
+        isDraining = true
+        guard stage == .serving else { return setDeadline(min(deadline.instant, now + listener.limits.drainPatience)) }
+        // A request may have come that no event has announced yet.
+        mayHaveInput = true
+        readOnce()
+        if isOpen && !isLingering { driver?.drain(on: self) }
     }
 
     /// Closes at once.
@@ -134,6 +155,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     private func deadlinePassed() {
         guard isOpen else { return }
         switch stage {
+        case .proxyHeader: refuse(.proxyHeader)
         case .handshake: failHandshake(.timeout)
         case .serving where isLingering: close(reset: true)
         case .serving: driver?.deadlinePassed(on: self)
@@ -142,9 +164,57 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
 
     private func proceed() {
         switch stage {
+        case .proxyHeader: readProxyHeader()
         case .handshake: shakeHands()
         case .serving: readOnce()
         }
+    }
+
+    // MARK: The PROXY header
+
+    /// Looks at what has come without taking it, until the header is complete: what follows may be for OpenSSL to read.
+    private func readProxyHeader() {
+        switch transport.peek(into: &services.input) {
+        case .bytes(let count): takeProxyHeader(count)
+        case .wouldBlock: break
+        case .endOfInput: refuse(.proxyHeader)
+        case .failed: close(reset: false)
+        }
+    }
+
+    private func takeProxyHeader(_ count: Int) {
+        do throws(ProxyHeaderError) {
+            guard let (header, size) = try parseProxyHeader(count) else {
+                // The rest of a header cannot come any more, or there is no room for it.
+                return peerHasEnded ? refuse(.proxyHeader) : ()
+            }
+            transport.skip(size)
+            if case .client(let address) = header { peer.address = address }
+            admitClient()
+        } catch {
+            refuse(.proxyHeader)
+        }
+    }
+
+    private func parseProxyHeader(_ count: Int) throws(ProxyHeaderError) -> (header: ProxyHeader, size: Int)? {
+        let input = services.input
+        return try ProxyHeader.parse(input.span.extracting(first: count))
+    }
+
+    private func admitClient() {
+        let address = peer.address.ip
+        // Behind one proxy there may be another, whose clients these are.
+        if let address, !listener.settings.trustedProxies.contains(address) {
+            if let refusal = listener.admitAddress(address) { return refuse(refusal) }
+            countedAddress = address
+        }
+        startProtocol()
+        if isOpen { proceed() }
+    }
+
+    private func refuse(_ reason: HTTPConnectionRefusal) {
+        listener.observer.connectionRefused(peer, because: reason)
+        close(reset: true)
     }
 
     // MARK: TLS
@@ -284,7 +354,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
 
     private func reportClosed() {
         driver?.closed()
-        listener.release(peer.address.ip)
+        listener.release(countedAddress)
         listener.observer.connectionClosed(peer, after: loop.now - openedAt)
         closed(self)
     }
@@ -353,7 +423,7 @@ extension HTTPConnection {
     /// answers at once, from a task on this loop otherwise. Any number may be in flight.
     func dispatch(_ head: HTTPRequestHead, body: [UInt8], as stream: StreamToken) {
         guard isOpen else { return }
-        let request = HTTPRequest(head: head, body: body, peer: peer)
+        let request = HTTPRequest(head: head, body: body, peer: peer(of: head))
         switch listener.settings.handler.answer(request, on: loop) {
         case .now(let response):
             driver?.respond(response, to: stream, on: self)
@@ -364,6 +434,15 @@ extension HTTPConnection {
                 if isOpen && !isLingering { driver?.respond(response, to: stream, on: self) }
             }
         }
+    }
+
+    /// The peer as the request's own fields let it be known.
+    private func peer(of head: HTTPRequestHead) -> HTTPPeer {
+        let proxies = listener.settings.trustedProxies
+        guard !proxies.isEmpty else { return peer }
+        var peer = peer
+        peer.address = proxies.client(of: peer.address, head.fields)
+        return peer
     }
 
     /// The handler's response to what never became a request, which the observer hears of.

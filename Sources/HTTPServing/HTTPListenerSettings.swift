@@ -14,10 +14,17 @@ package struct HTTPListenerSettings: Sendable {
     package let offersHTTP2: Bool
     /// How TLS is spoken; `nil` for plain HTTP.
     package let tls: TLSContextSlot?
+    /// Whose `X-Forwarded-For` and PROXY headers count.
+    package let trustedProxies: TrustedProxies
+    /// Whether every connection must begin with a PROXY header. Then trusted proxies alone are let in.
+    package let expectsProxyHeader: Bool
+    /// The permissions of a unix socket's file.
+    package let socketMode: UInt32
 
     package init(
         name: String, address: SocketAddress, limits: HTTPLimits = HTTPLimits(), handler: any HTTPHandler,
-        offersHTTP2: Bool = false, tls: TLSContextSlot? = nil
+        offersHTTP2: Bool = false, tls: TLSContextSlot? = nil, trustedProxies: TrustedProxies = TrustedProxies(),
+        expectsProxyHeader: Bool = false, socketMode: UInt32 = 0o660
     ) {
         self.name = name
         self.address = address
@@ -25,6 +32,9 @@ package struct HTTPListenerSettings: Sendable {
         self.handler = handler
         self.offersHTTP2 = offersHTTP2
         self.tls = tls
+        self.trustedProxies = trustedProxies
+        self.expectsProxyHeader = expectsProxyHeader
+        self.socketMode = socketMode
     }
 }
 

@@ -35,6 +35,10 @@ package enum HTTPConnectionRefusal: String, Sendable {
     case tooManyConnectionsFromAddress
     /// No file descriptor is left.
     case outOfDescriptors
+    /// The listener is for proxies, and this is none.
+    case notAProxy
+    /// The PROXY header is missing, malformed or late.
+    case proxyHeader
 }
 
 extension HTTPServerObserver {

@@ -43,8 +43,8 @@ final class PriorKnowledgeDriver: ConnectionDriver {
     }
 
     func drain(on connection: HTTPConnection) {
-        if held.isEmpty { return connection.close(reset: false) }
-        handOver(connection, to: .http1).drain(on: connection)
+        // What is chosen will be told to drain in its turn.
+        if held.isEmpty { connection.setDeadline(connection.now + limits.drainPatience) }
     }
 
     @discardableResult

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// Tells systemd what the service is doing: the protocol of `sd_notify(3)`, one datagram per message.

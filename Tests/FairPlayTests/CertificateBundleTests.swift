@@ -62,7 +62,7 @@ import Testing
             #expect(throws: CertificateBundleError.notCertificates) { try CertificateBundle(parsing: bytes) }
         }
         let both = small.der + large.der
-        for length in small.der.count + 1..<both.count {
+        for length in Array(stride(from: small.der.count + 1, to: both.count, by: 29)) + [both.count - 1] {
             #expect(throws: CertificateBundleError.notCertificates) {
                 try CertificateBundle(parsing: Array(both.prefix(length)))
             }

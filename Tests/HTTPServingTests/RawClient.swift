@@ -11,7 +11,8 @@ final class RawClient {
 
     /// Connects, from another loopback address if one is given, with a small receive buffer if asked for.
     init(_ server: SocketAddress, from source: UInt32? = nil, receiveBufferSize: Int32? = nil) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let family = if case .unix = server { AF_UNIX } else { AF_INET }
+        descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
         try #require(descriptor >= 0)
         // Safe here and below: the kernel is given local variables with their sizes.
         var timeout = timeval(tv_sec: 10, tv_usec: 0)
@@ -25,8 +26,13 @@ final class RawClient {
             let result = unsafe Self.withAddress(source, 0) { unsafe bind(number, $0, $1) }
             try #require(result == 0)
         }
-        guard case .internet(.v4(let bits), let port) = server else { return }
-        let result = unsafe Self.withAddress(bits, port) { unsafe connect(number, $0, $1) }
+        let result: Int32 =
+            switch server {
+            case .internet(.v4(let bits), let port):
+                unsafe Self.withAddress(bits, port) { unsafe connect(number, $0, $1) }
+            case .internet(.v6, _): -1
+            case .unix(let path): unsafe withUnixAddress(path) { unsafe connect(number, $0, $1) }
+            }
         guard result == 0 else { throw NotConnected() }
     }
 

@@ -16,6 +16,8 @@ final class TestServer {
 
     init(
         loopCount: Int = 1, offersHTTP2: Bool = false, tls: TLSContext? = nil,
+        trustedProxies: TrustedProxies = TrustedProxies(), expectsProxyHeader: Bool = false,
+        listener: SocketAddress = .internet(.v4(0x7f00_0001), port: 0),
         change: (inout HTTPLimits) -> Void = { _ in }
     ) throws {
         tlsSlot = tls.map(TLSContextSlot.init)
@@ -25,8 +27,9 @@ final class TestServer {
         server = HTTPServer(group: group, observer: observer, wallClock: { 784_111_777 })
         address = try server.listen(
             HTTPListenerSettings(
-                name: "test", address: .internet(.v4(0x7f00_0001), port: 0), limits: limits, handler: handler,
-                offersHTTP2: offersHTTP2, tls: tlsSlot))
+                name: "test", address: listener, limits: limits, handler: handler,
+                offersHTTP2: offersHTTP2, tls: tlsSlot,
+                trustedProxies: trustedProxies, expectsProxyHeader: expectsProxyHeader))
     }
 
     deinit {
@@ -73,6 +76,7 @@ final class TestHandler: HTTPHandler {
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
         switch request.path {
         case "/now": return .now(HTTPResponse(status: .ok, body: Array("now".utf8)))
+        case "/peer": return .now(HTTPResponse(status: .ok, body: Array(request.peer.address.description.utf8)))
         case "/echo": return .now(HTTPResponse(status: .ok, body: request.body))
         case "/loop": return .now(HTTPResponse(status: .ok, body: Array("\(loop.index)".utf8)))
         case "/large": return .now(HTTPResponse(status: .ok, body: [UInt8](repeating: 97, count: largeSize)))

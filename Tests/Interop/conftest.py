@@ -1,22 +1,34 @@
-"""Fixtures that every interop test may use, and the seed of the random ones."""
+"""Fixtures that every interop test may use, the seed of the random ones, and the order of the tests."""
 
 import os
 import secrets
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from deployment import Deployment, deployment_of, sample_process
+from fairplay_device import containers
 from fairplay_device.credentials import Credential, make_credential
+from fairplay_device.spc import SPCOptions, device_for
 
-SEED_VARIABLE = "LATCHKEY_INTEROP_SEED"
+SEED_VARIABLE = "LATCHKEY_TEST_SEED"
+WARM_UP_COUNT = 50
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """One seed for the whole run: given by the environment, or fresh."""
     config.interop_seed = int(os.environ.get(SEED_VARIABLE) or secrets.randbits(32))
+    config.addinivalue_line("markers", "last: runs after every test without this mark")
 
 
 def pytest_report_header(config: pytest.Config) -> str:
     return f"interop seed: {config.interop_seed} (set {SEED_VARIABLE} to repeat)"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.get_closest_marker("last") is not None)
 
 
 @pytest.fixture(scope="session")
@@ -28,3 +40,31 @@ def seed(pytestconfig: pytest.Config) -> int:
 def made_credential() -> Credential:
     """A credential of our own, private keys included."""
     return make_credential()
+
+
+@pytest.fixture(scope="session")
+def deployment() -> Iterator[Deployment]:
+    """The daemon under test, after its first licences."""
+    deployment = _deployment("LATCHKEY")
+    for version in containers.VERSIONS:
+        device = device_for(deployment.credential, version)
+        for _ in range(WARM_UP_COUNT):
+            deployment.licence(device, SPCOptions(deployment.asset_id))
+    process = os.environ.get("LATCHKEY_PID")
+    yield replace(deployment, process_before=sample_process(int(process)) if process else None)
+    deployment.client.close()
+
+
+@pytest.fixture(scope="session")
+def other_deployment() -> Iterator[Deployment]:
+    """A second daemon, whose configuration differs."""
+    deployment = _deployment("LATCHKEY_OTHER")
+    yield deployment
+    deployment.client.close()
+
+
+def _deployment(prefix: str) -> Deployment:
+    url = os.environ.get(f"{prefix}_URL")
+    if not url:
+        pytest.skip(f"{prefix}_URL names no running daemon; Scripts/test-interop starts one")
+    return deployment_of(url, Path(os.environ[f"{prefix}_SETUP"]))

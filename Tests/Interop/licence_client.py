@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 LICENCE_PATH = "/fps/license"
+CHALLENGE_PATH = "/fps/challenge"
 TIMEOUT_SECONDS = 20
 # Below the idle time after which a server may close a connection, so that no request meets a closing one.
 IDLE_SECONDS_MAXIMUM = 2.0
@@ -58,11 +59,19 @@ class LicenceClient:
         self._last_use = 0.0
         self.request_ids: list[str | None] = []
 
-    def licence(self, spc: bytes, token: str | None) -> Answer:
+    def licence(self, spc: bytes, token: str | None, *, offline: bool = False) -> Answer:
+        path = f"{LICENCE_PATH}?offline=1" if offline else LICENCE_PATH
+        return self._post(path, spc, token)
+
+    def challenge(self, token: str | None) -> Answer:
+        """A challenge for a sync request."""
+        return self._post(CHALLENGE_PATH, b"", token)
+
+    def _post(self, path: str, body: bytes, token: str | None) -> Answer:
         headers = {"Content-Type": "application/octet-stream"}
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"
-        answer = self.send("POST", LICENCE_PATH, spc, headers)
+        answer = self.send("POST", path, body, headers)
         self.request_ids.append(answer.header("X-Request-Id"))
         return answer
 

@@ -1,42 +1,115 @@
-"""The Python key server behind HTTP, on a free loopback port, for a device that somebody else wrote."""
+"""The Python key server behind HTTP, on a free loopback port, for a device that somebody else wrote.
 
+    POST /fps/license             an SPC: a CKC, or for a sync request an account of it without a CKC
+    POST /fps/license?offline=1   an SPC: a CKC to be kept (`offline=true` is the same)
+    POST /fps/challenge           a challenge for a sync request, good once
+"""
+
+import datetime
+import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
 
-from fairplay_device.key_server import KeyServer, Licence, OpenedSPC, Refusal
+from fairplay_device.facts import SyncV1, SyncV2
+from fairplay_device.key_server import KeyServer, OpenedSPC
+from fairplay_device.licence import Licence
+from fairplay_device.refusal import Refusal
+from licence_policy import ContentKey, Policy, Refused, Right, decide, sync_answer
 
 BODY_SIZE_MAXIMUM = 65536
+LICENCE_PATH = "/fps/license"
+CHALLENGE_PATH = "/fps/challenge"
+CHALLENGE_LIFE_SECONDS = 300
+# The opened request and whether it came for a licence to be kept; raises `Refused`.
+Grant = Callable[[OpenedSPC, bool], Licence]
+
+
+def always(licence: Licence) -> Grant:
+    return lambda opened, offline: licence
+
+
+def by_right(right: Right, key: ContentKey, policy: Policy = Policy()) -> Grant:
+    return lambda opened, offline: decide(opened, right, key, policy, offline=offline)
+
+
+@dataclass(frozen=True)
+class Reply:
+    status: int
+    content_type: str
+    body: bytes
+    code: str | None = None
+
+    @classmethod
+    def json(cls, members: dict[str, object]) -> "Reply":
+        return cls(200, "application/json", json.dumps(members).encode())
+
+    @classmethod
+    def problem(cls, status: int, code: str) -> "Reply":
+        members = {"type": f"urn:latchkey:error:{code}", "title": code, "status": status, "code": code}
+        return cls(status, "application/problem+json", json.dumps(members).encode(), code)
 
 
 @dataclass
 class LicenceServer:
-    """Answers every POST with a CKC for one licence, and remembers what it was asked.
+    """Answers as `grant` decides, and remembers what it was asked.
 
-    `seal` makes the CKC; replace it to make a faulty one.
+    `seal` makes the CKC, and `status` is that of its answer; replace them to make a faulty one.
     """
 
     key_server: KeyServer
-    licence: Licence
+    grant: Grant
     seal: Callable[[KeyServer, OpenedSPC, Licence], bytes] = KeyServer.answer
     status: int = 200
     opened: list[OpenedSPC] = field(default_factory=list)
     messages: list[bytes] = field(default_factory=list)
+    targets: list[str] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     authorizations: list[str | None] = field(default_factory=list)
+    challenges: set[int] = field(default_factory=set)
 
-    def respond(self, spc: bytes, authorization: str | None) -> tuple[int, bytes]:
-        self.messages.append(spc)
+    def respond(self, target: str, body: bytes, authorization: str | None) -> Reply:
+        self.targets.append(target)
         self.authorizations.append(authorization)
+        parts = urlsplit(target)
+        if parts.path == CHALLENGE_PATH:
+            return self._issue_challenge()
+        if parts.path != LICENCE_PATH:
+            return Reply.problem(404, "not_found")
+        offline = parse_qs(parts.query).get("offline", [""])[-1] in ("1", "true")
+        return self._answer_spc(body, offline)
+
+    def _answer_spc(self, message: bytes, offline: bool) -> Reply:
+        self.messages.append(message)
         try:
-            opened = self.key_server.open(spc)
+            opened = self.key_server.open(message)
         except Refusal as refusal:
             self.refusals.append(refusal)
-            return refusal.status, b""
+            return Reply.problem(refusal.status, refusal.code)
         self.opened.append(opened)
-        return self.status, self.seal(self.key_server, opened, self.licence)
+        if opened.sync_request is not None:
+            return self._answer_sync(opened.sync_request)
+        try:
+            licence = self.grant(opened, offline)
+        except Refused as refused:
+            return Reply.problem(403, min(refused.codes))
+        return Reply(self.status, "application/octet-stream", self.seal(self.key_server, opened, licence))
+
+    def _issue_challenge(self) -> Reply:
+        challenge = self.key_server.randomness.randint(1, (1 << 64) - 1)
+        self.challenges.add(challenge)
+        return Reply.json({"challenge": f"{challenge:016x}", "expiresIn": CHALLENGE_LIFE_SECONDS})
+
+    def _answer_sync(self, request: SyncV1 | SyncV2) -> Reply:
+        challenge = request.challenge if isinstance(request, SyncV2) else 0
+        if challenge != 0 and challenge not in self.challenges:
+            return Reply.problem(409, "spc_replayed")
+        self.challenges.discard(challenge)
+        now = datetime.datetime.now(datetime.timezone.utc)
+        return Reply.json(sync_answer(request, now, challenge_accepted=challenge != 0))
 
     @contextmanager
     def running(self) -> Iterator[str]:
@@ -48,12 +121,14 @@ class LicenceServer:
 
             def do_POST(self) -> None:
                 size = min(int(self.headers.get("Content-Length") or 0), BODY_SIZE_MAXIMUM)
-                status, body = outer.respond(self.rfile.read(size), self.headers.get("Authorization"))
-                self.send_response(status)
-                self.send_header("Content-Type", "application/octet-stream")
-                self.send_header("Content-Length", str(len(body)))
+                reply = outer.respond(self.path, self.rfile.read(size), self.headers.get("Authorization"))
+                self.send_response(reply.status)
+                self.send_header("Content-Type", reply.content_type)
+                self.send_header("Content-Length", str(len(reply.body)))
+                if reply.code is not None:
+                    self.send_header("X-Error-Code", reply.code)
                 self.end_headers()
-                self.wfile.write(body)
+                self.wfile.write(reply.body)
 
             def log_message(self, format: str, *arguments: object) -> None:
                 """The tests say what matters; an access log would only be noise."""
@@ -63,7 +138,7 @@ class LicenceServer:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
         try:
-            yield f"http://127.0.0.1:{server.server_port}/fps/license"
+            yield f"http://127.0.0.1:{server.server_port}{LICENCE_PATH}"
         finally:
             server.shutdown()
             server.server_close()

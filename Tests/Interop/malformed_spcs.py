@@ -1,175 +1,43 @@
 """SPCs with one thing wrong, each with the HTTP status and code that a daemon owes to it.
 
-Two kinds. The named cases are written out by hand, with the answer that each must get. The bulk (truncations, random
-blobs, one-byte flips) is made by rule from a printed seed.
+Two kinds. The named cases are written out by hand, with the answer that each must get: here those of every version and
+of the required blocks, in `malformed_version_3` and `malformed_facts` the others. The bulk (truncations, random blobs,
+one-byte flips) is made by rule from a printed seed: `malformed_bulk`.
 
 Everything that fails after the certificate hash gets one answer, 422 `spc_rejected`. A few oddities are legal and
 get a licence; they are here because a parser that is too strict refuses them.
 """
 
-import random
-import struct
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-
-from fairplay_device import tags
-from fairplay_device.credentials import Credential, sha1
-from fairplay_device.key_server import KeyServer, key_server_without_private_keys
-from fairplay_device.spc import Device, PlaybackState, SPCOptions
-from fairplay_device.tllv import Block, Padding, serialise
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """An HTTP status and the stable code; 200 has none."""
-
-    status: int
-    code: str | None = None
-
-
-LICENCE = Outcome(200)
-EMPTY = Outcome(400, "body_empty")
-CERTIFICATE = Outcome(400, "spc_is_certificate")
-CONTAINER = Outcome(400, "spc_malformed")
-VERSION = Outcome(400, "spc_version_unsupported")
-UNRECOGNISED = Outcome(400, "body_unrecognised")
-HASH_UNKNOWN = Outcome(422, "spc_certificate_unknown")
-REJECTED = Outcome(422, "spc_rejected")
-OTHER_CONTENT = Outcome(403, "content_mismatch")
-
-# What is no SPC at all may be called by any of these names: `spc_malformed` when it is too short for a version word
-# (which is what the daemon answers below 4 bytes), `spc_version_unsupported` when its first word is no version (what
-# the daemon answers from 4 bytes on), and `body_unrecognised` by a reader that looks at shapes before versions.
-NOT_AN_SPC = (CONTAINER, VERSION, UNRECOGNISED)
-
-
-class Workbench:
-    """One sound SPC, taken apart, so that one thing in it can be made wrong and the rest sealed again.
-
-    All bodies of one workbench share their secrets; `yardstick` opens them without the private key.
-    """
-
-    def __init__(self, credential: Credential, device: Device, asset_id: bytes):
-        randomness = device.randomness
-        self.credential = credential
-        self.device = device
-        self.version = device.spc_version
-        self.unknown_tag = randomness.getrandbits(64)
-        self.options = SPCOptions(
-            asset_id=asset_id,
-            transaction_id=randomness.getrandbits(64),
-            streaming_indicator=randomness.getrandbits(64),
-            playback_state=PlaybackState(1_700_000_000, tags.READY_TO_START, randomness.getrandbits(64)),
-            capabilities=tags.CAPABILITY_HDCP_TYPE_1 | tags.CAPABILITY_OFFLINE_KEY,
-            unknown_blocks=(
-                (self.unknown_tag, randomness.randbytes(20)),
-                (tags.UNNAMED_IN_LEASE_REQUESTS, randomness.randbytes(8)),
-                (randomness.getrandbits(64), b""),
-                (randomness.getrandbits(64), randomness.randbytes(88)),
-            ),
-            return_request=(tags.ASSET_ID, tags.TRANSACTION_ID, tags.UNNAMED_IN_LEASE_REQUESTS),
-            padding=Padding.GENEROUS,
-        )
-        self.session = device.start_session()
-        self.blocks = device.blocks(self.session, self.options)
-        self.payload = serialise(self.blocks)
-        self.message = device.seal(self.session, self.payload)
-        self.header_size = len(self.message) - len(self.payload)
-        self.yardstick: KeyServer = key_server_without_private_keys(
-            credential, {self.session.wrapped_payload_key: self.session.payload_key}
-        )
-
-    def sealed(self, payload: bytes) -> bytes:
-        return self.device.seal(self.session, payload)
-
-    def with_blocks(self, blocks: list[Block]) -> bytes:
-        return self.sealed(serialise(blocks))
-
-    def without(self, tag: int) -> bytes:
-        return self.with_blocks([block for block in self.blocks if block.tag != tag])
-
-    def with_options(self, **changes: object) -> bytes:
-        """The request with other options; blocks that the session decides stay as they are."""
-        changed = replace(self.options, **changes)
-        return self.with_blocks(self.device.blocks(self.session, changed))
-
-    def with_value(self, tag: int, value: bytes) -> bytes:
-        """The block of `tag` with another value, minimally padded."""
-        return self.with_blocks(
-            [Block(tag, value, bytes(-len(value) % 16)) if block.tag == tag else block for block in self.blocks]
-        )
-
-    def with_value_size(self, tag: int, size: int) -> bytes:
-        """The block of `tag` with its value cut, or lengthened by random bytes."""
-        value = self.value_of(tag)
-        return self.with_value(tag, (value + self.device.randomness.randbytes(size))[:size])
-
-    def with_return_request(self, *requested: int, extra_blocks: tuple[tuple[int, bytes], ...] = ()) -> bytes:
-        return self.with_options(
-            return_request=requested, unknown_blocks=self.options.unknown_blocks + extra_blocks
-        )
-
-    def with_lengths(self, tag: int, *, block_length: int | None = None, value_length: int | None = None) -> bytes:
-        """The payload with the lengths in one block's header overwritten, and nothing else."""
-        payload = bytearray(self.payload)
-        offset = self.offset_of(tag)
-        if block_length is not None:
-            struct.pack_into(">I", payload, offset + 8, block_length)
-        if value_length is not None:
-            struct.pack_into(">I", payload, offset + 12, value_length)
-        return self.sealed(bytes(payload))
-
-    def with_flipped_bit(self, offset: int) -> bytes:
-        """The whole message with one bit inverted."""
-        return flipped(self.message, offset, 0x01)
-
-    def with_first_word(self, word: int) -> bytes:
-        return struct.pack(">I", word) + self.message[4:]
-
-    def value_of(self, tag: int) -> bytes:
-        return self.block_of(tag).value
-
-    def block_of(self, tag: int) -> Block:
-        return next(block for block in self.blocks if block.tag == tag)
-
-    def offset_of(self, tag: int) -> int:
-        """Where the block's header starts in the payload."""
-        before = self.blocks[: self.blocks.index(self.block_of(tag))]
-        return sum(len(block.encoded) for block in before)
-
-
-@dataclass(frozen=True)
-class Case:
-    """One body by name, and every answer that is right for it (nearly always one)."""
-
-    name: str
-    make: Callable[[Workbench], bytes]
-    outcomes: tuple[Outcome, ...]
-    versions: tuple[int, ...] = field(default=(1, 2))
-
-
-def flipped(message: bytes, offset: int, mask: int) -> bytes:
-    return message[:offset] + bytes([message[offset] ^ mask]) + message[offset + 1 :]
-
-
-def _cases(outcome: Outcome | tuple[Outcome, ...], makers: dict[str, Callable[[Workbench], bytes]]) -> list[Case]:
-    outcomes = outcome if isinstance(outcome, tuple) else (outcome,)
-    return [Case(name, make, outcomes) for name, make in makers.items()]
-
-
-def _seal_with(**overrides: object) -> Callable[[Workbench], bytes]:
-    return lambda bench: bench.device.seal(bench.session, bench.payload, **overrides)
-
-
-def _with_length_changed(change: int) -> Callable[[Workbench], bytes]:
-    return lambda bench: bench.device.seal(bench.session, bench.payload, payload_length=len(bench.payload) + change)
-
+from fairplay_device import containers, tags
+from fairplay_device.credentials import sha1
+from fairplay_device.facts import PlaybackState
+from malformed_facts import FACTS, SYNC
+from malformed_version_3 import VERSION_3
+from workbench import (
+    CERTIFICATE,
+    CONTAINER,
+    EMPTY,
+    HASH_UNKNOWN,
+    LICENCE,
+    NOT_AN_SPC,
+    OTHER_CONTENT,
+    REJECTED,
+    VERSION,
+    Case,
+    Workbench,
+    cases,
+    flipped,
+    seal_with,
+    with_duplicate,
+    with_hash_of,
+    with_length_changed,
+)
 
 # --- What is not an SPC, and containers that do not hold: no key is used ---------------------------------------------
 
 NOT_SPCS = (
-    _cases(EMPTY, {"empty body": lambda bench: b""})
-    + _cases(
+    cases(EMPTY, {"empty body": lambda bench: b""})
+    + cases(
         CERTIFICATE,
         {
             "the certificate instead of an SPC": lambda bench: bench.device.certificate,
@@ -177,7 +45,7 @@ NOT_SPCS = (
             "only the start of a certificate": lambda bench: bench.device.certificate[:4],
         },
     )
-    + _cases(
+    + cases(
         NOT_AN_SPC,
         {
             "one byte": lambda bench: b"\x00",
@@ -189,21 +57,20 @@ NOT_SPCS = (
 )
 
 CONTAINERS = (
-    _cases(
+    cases(
         VERSION,
         {
             "version 0": lambda bench: bench.with_first_word(0),
-            "version 3": lambda bench: bench.with_first_word(3),
             "version 4": lambda bench: bench.with_first_word(4),
             "version 9": lambda bench: bench.with_first_word(9),
             "version little-endian": lambda bench: bench.with_first_word(bench.version << 24),
             "version 2^32-1": lambda bench: bench.with_first_word(0xFFFFFFFF),
         },
     )
-    + _cases(
+    + cases(
         CONTAINER,
         {
-            "the other version's first word": lambda bench: bench.with_first_word(3 - bench.version),
+            "another version's first word": lambda bench: bench.with_first_word({1: 2, 2: 1, 3: 2}[bench.version]),
             "only a version": lambda bench: bench.message[:4],
             "truncated header": lambda bench: bench.message[: bench.header_size - 1],
             "truncated payload": lambda bench: bench.message[:-1],
@@ -211,13 +78,13 @@ CONTAINERS = (
             "one trailing byte": lambda bench: bench.message + b"\x00",
             "16 trailing bytes": lambda bench: bench.message + bytes(16),
             "64 trailing bytes": lambda bench: bench.message + bytes(64),
-            "length +16": _with_length_changed(16),
-            "length -16": _with_length_changed(-16),
-            "length 2^32-1": _seal_with(payload_length=0xFFFFFFFF),
-            "length 2^32-16": _seal_with(payload_length=0xFFFFFFF0),
-            "length 2^31": _seal_with(payload_length=0x80000000),
-            "zero length": _seal_with(payload_length=0),
-            "unaligned length": _with_length_changed(-1),
+            "length +16": with_length_changed(16),
+            "length -16": with_length_changed(-16),
+            "length 2^32-1": seal_with(payload_length=0xFFFFFFFF),
+            "length 2^32-16": seal_with(payload_length=0xFFFFFFF0),
+            "length 2^31": seal_with(payload_length=0x80000000),
+            "zero length": seal_with(payload_length=0),
+            "unaligned length": with_length_changed(-1),
             "unaligned length and payload": lambda bench: bench.sealed(bench.payload[:-8]),
             "payload of 8 bytes": lambda bench: bench.sealed(bench.payload[:8]),
             "empty payload": lambda bench: bench.sealed(b""),
@@ -227,50 +94,56 @@ CONTAINERS = (
 
 # --- Credential: the hash is public, everything after it gives one answer --------------------------------------------
 
-CREDENTIALS = _cases(
-    HASH_UNKNOWN,
-    {
-        "unknown certificate hash": _seal_with(certificate_hash=bytes(range(20))),
-        "certificate hash with one bit flipped": lambda bench: bench.with_flipped_bit(bench.header_size - 24),
-        "hash of the other version's certificate": lambda bench: bench.device.seal(
-            bench.session, bench.payload, certificate_hash=sha1(bench.credential.certificate(3 - bench.version))
-        ),
-    },
-) + _cases(
-    REJECTED,
-    {
-        "corrupted wrapped key": lambda bench: bench.with_flipped_bit(24 + 64),
-        "wrapped key with its last bit flipped": lambda bench: bench.with_flipped_bit(bench.header_size - 25),
-        "wrapped key of zeros": lambda bench: _with_wrapped_key(bench, b"\x00"),
-        "wrapped key above the modulus": lambda bench: _with_wrapped_key(bench, b"\xff"),
-        "wrapped key of 32 bytes": lambda bench: _with_payload_key_size(bench, 32),
-        "wrapped key of 15 bytes": lambda bench: _with_payload_key_size(bench, 15),
-        "wrapped key of no bytes": lambda bench: _with_payload_key_size(bench, 0),
-        "another payload key": lambda bench: bench.device.seal(
-            bench.session, bench.payload, wrapped_payload_key=bench.device.wrap(bytes(16))
-        ),
-    },
-)
-CREDENTIALS.append(
-    Case(
-        "bundle hash in version 2",
-        lambda bench: bench.device.seal(
-            bench.session, bench.payload, certificate_hash=sha1(bench.credential.bundle)
-        ),
-        (HASH_UNKNOWN,),
+CREDENTIALS = (
+    cases(
+        HASH_UNKNOWN,
+        {
+            "unknown certificate hash": lambda bench: bench.sealed(
+                bench.payload, certificate_hash=bytes(range(containers.HASH_SIZES[bench.version]))
+            ),
+            "certificate hash with one bit flipped": lambda bench: bench.with_flipped_bit(bench.hash_offset),
+            "certificate hash with its last bit flipped": lambda bench: bench.with_flipped_bit(bench.length_offset - 1),
+        },
+    )
+    + cases(
+        HASH_UNKNOWN,
+        {
+            "hash of the other version's certificate": lambda bench: bench.sealed(
+                bench.payload, certificate_hash=sha1(bench.credential.certificate(3 - bench.version))
+            )
+        },
+        versions=(1, 2),
+    )
+    + cases(
+        HASH_UNKNOWN,
+        {"bundle hash in version 2": lambda bench: with_hash_of(bench, bench.credential.bundle)},
         versions=(2,),
+    )
+    + cases(
+        REJECTED,
+        {
+            "corrupted wrapped key": lambda bench: bench.with_flipped_bit(containers.WRAPPED_KEY_OFFSET + 64),
+            "wrapped key with its last bit flipped": lambda bench: bench.with_flipped_bit(bench.hash_offset - 1),
+            "wrapped key of zeros": lambda bench: _with_wrapped_key(bench, b"\x00"),
+            "wrapped key above the modulus": lambda bench: _with_wrapped_key(bench, b"\xff"),
+            "wrapped key of 32 bytes": lambda bench: _with_transport_key_size(bench, 32),
+            "wrapped key of 15 bytes": lambda bench: _with_transport_key_size(bench, 15),
+            "wrapped key of no bytes": lambda bench: _with_transport_key_size(bench, 0),
+            "another payload key": lambda bench: bench.sealed(
+                bench.payload, wrapped_key=bench.device.wrap(bytes(16))
+            ),
+        },
     )
 )
 
 
 def _with_wrapped_key(bench: Workbench, byte: bytes) -> bytes:
-    size = len(bench.session.wrapped_payload_key)
-    return bench.device.seal(bench.session, bench.payload, wrapped_payload_key=byte * size)
+    return bench.sealed(bench.payload, wrapped_key=byte * len(bench.session.wrapped_key))
 
 
-def _with_payload_key_size(bench: Workbench, size: int) -> bytes:
-    payload_key = (bench.session.payload_key * 2)[:size]
-    return bench.device.seal(bench.session, bench.payload, wrapped_payload_key=bench.device.wrap(payload_key))
+def _with_transport_key_size(bench: Workbench, size: int) -> bytes:
+    transport_key = (bench.session.keys.transport_key * 2)[:size]
+    return bench.sealed(bench.payload, wrapped_key=bench.device.wrap(transport_key))
 
 
 # --- Payloads, sealed again after the fault was made: everybody who holds the public certificate can send them -------
@@ -287,19 +160,13 @@ def _with_integrity_ciphertext_flipped(bench: Workbench) -> bytes:
     return bench.with_flipped_bit(bench.header_size + value_start)
 
 
-def _with_duplicate(bench: Workbench, tag: int, value: bytes | None = None) -> bytes:
-    original = bench.block_of(tag)
-    again = original if value is None else Block(tag, value, bytes(-len(value) % 16))
-    return bench.with_blocks(bench.blocks + [again])
-
-
 def _with_last_block_overrunning(bench: Workbench) -> bytes:
     """The last block claims 16 bytes more than the payload has: its own header counted as body."""
     last = bench.blocks[-1]
     return bench.with_lengths(last.tag, block_length=len(last.encoded))
 
 
-PAYLOADS = _cases(
+PAYLOADS = cases(
     REJECTED,
     {
         "flipped payload bit": _with_integrity_ciphertext_flipped,
@@ -311,19 +178,19 @@ PAYLOADS = _cases(
     },
 )
 
-DUPLICATES = _cases(
+DUPLICATES = cases(
     REJECTED,
     {
-        "duplicate asset id with different content": lambda bench: _with_duplicate(bench, tags.ASSET_ID, b"other"),
-        "identical duplicate of the asset id": lambda bench: _with_duplicate(bench, tags.ASSET_ID),
-        "identical duplicate of SK..R1": lambda bench: _with_duplicate(bench, tags.SESSION_KEY_AND_R1),
-        "duplicate R2 with different content": lambda bench: _with_duplicate(bench, tags.R2, bytes(21)),
-        "identical duplicate of an unknown tag": lambda bench: _with_duplicate(bench, bench.unknown_tag),
-        "duplicate unknown tag with different content": lambda bench: _with_duplicate(bench, bench.unknown_tag, b""),
+        "duplicate asset id with different content": lambda bench: with_duplicate(bench, tags.ASSET_ID, b"other"),
+        "identical duplicate of the asset id": lambda bench: with_duplicate(bench, tags.ASSET_ID),
+        "identical duplicate of SK..R1": lambda bench: with_duplicate(bench, tags.SESSION_KEY_AND_R1),
+        "duplicate R2 with different content": lambda bench: with_duplicate(bench, tags.R2, bytes(21)),
+        "identical duplicate of an unknown tag": lambda bench: with_duplicate(bench, bench.unknown_tag),
+        "duplicate unknown tag with different content": lambda bench: with_duplicate(bench, bench.unknown_tag, b""),
     },
 )
 
-RETURN_REQUESTS = _cases(
+RETURN_REQUESTS = cases(
     REJECTED,
     {
         "return request names an absent tag": lambda bench: bench.with_return_request(0x0123456789ABCDEF),
@@ -343,7 +210,7 @@ RETURN_REQUESTS = _cases(
     },
 )
 
-FIELD_SIZES = _cases(
+FIELD_SIZES = cases(
     REJECTED,
     {
         f"{name} of {size} bytes": lambda bench, tag=tag, size=size: bench.with_value_size(tag, size)
@@ -364,7 +231,7 @@ FIELD_SIZES = _cases(
     },
 )
 
-FRAMING = _cases(
+FRAMING = cases(
     REJECTED,
     {
         "value length above block length": lambda bench: bench.with_lengths(
@@ -400,12 +267,12 @@ FRAMING = _cases(
     },
 )
 
-MISSING = _cases(
+MISSING = cases(
     REJECTED,
     {f"missing {tag:016x}": lambda bench, tag=tag: bench.without(tag) for tag in tags.REQUIRED_IN_SPC},
 )
 
-SEMANTICS = _cases(
+SEMANTICS = cases(
     REJECTED,
     {
         "protocol version used 9": lambda bench: bench.with_options(protocol_version_used=9),
@@ -422,11 +289,11 @@ SEMANTICS = _cases(
 
 # --- Legal oddities: a licence, or the ordinary refusal of an unknown content ----------------------------------------
 
-LEGAL = _cases(
+LEGAL = cases(
     LICENCE,
     {
         "nothing wrong": lambda bench: bench.message,
-        "reserved word not zero": _seal_with(reserved=0xFFFFFFFF),
+        "reserved word not zero": seal_with(reserved=0xFFFFFFFF),
         "empty return request": lambda bench: bench.with_return_request(),
         "empty return request without padding": lambda bench: bench.with_value(tags.RETURN_REQUEST, b""),
         "repeated entry in the return request": lambda bench: bench.with_return_request(
@@ -450,7 +317,7 @@ LEGAL = _cases(
         "SK..R1 flipped in its second block": lambda bench: _with_session_block_flipped(bench, 16 + 16),
         "SK..R1 flipped in its IV": lambda bench: _with_session_block_flipped(bench, 0),
     },
-) + _cases(
+) + cases(
     OTHER_CONTENT,
     {
         "asset id that is not UTF-8": lambda bench: bench.with_value(tags.ASSET_ID, bytes.fromhex("aabbccddeeff") * 3),
@@ -467,47 +334,4 @@ MALFORMED: list[Case] = (
     NOT_SPCS + CONTAINERS + CREDENTIALS + PAYLOADS + DUPLICATES + RETURN_REQUESTS + FIELD_SIZES + FRAMING + MISSING
     + SEMANTICS
 )
-CASES: list[Case] = MALFORMED + LEGAL
-
-# --- The bulk --------------------------------------------------------------------------------------------------------
-
-TRUNCATION_STEP = 7
-BLOB_COUNT = 500
-SHAPED_BLOB_COUNT = 100
-FLIP_COUNT = 1000
-FLIP_SEED = 1
-
-
-def truncations(message: bytes) -> Iterator[tuple[str, bytes, tuple[Outcome, ...]]]:
-    """The message cut after every 7th byte."""
-    for length in range(0, len(message), TRUNCATION_STEP):
-        outcomes = (EMPTY,) if length == 0 else NOT_AN_SPC if length < 4 else (CONTAINER,)
-        yield f"cut to {length} of {len(message)} bytes", message[:length], outcomes
-
-
-def random_blobs(bench: Workbench, randomness: random.Random) -> Iterator[tuple[str, bytes, tuple[Outcome, ...]]]:
-    """Random bytes: as they are, then with more and more of a header made right, so that they get further."""
-    for number in range(BLOB_COUNT):
-        blob = randomness.randbytes(176 + 16 * randomness.randrange(200))
-        starts_like_der = blob.startswith(b"\x30\x82")
-        yield f"random blob {number}", blob, (CERTIFICATE,) if starts_like_der else NOT_AN_SPC
-    for number in range(SHAPED_BLOB_COUNT):
-        blob = randomness.randbytes(bench.header_size + 16 * randomness.randrange(1, 200))
-        versioned = struct.pack(">I", bench.version) + blob[4:]
-        yield f"random blob {number} with a version", versioned, (CONTAINER,)
-        length = struct.pack(">I", len(blob) - bench.header_size)
-        measured = versioned[: bench.header_size - 4] + length + versioned[bench.header_size :]
-        yield f"random blob {number} with a version and a length", measured, (HASH_UNKNOWN,)
-        hash_start = bench.header_size - 24
-        known = measured[:hash_start] + bench.device.certificate_hash + measured[hash_start + 20 :]
-        yield f"random blob {number} with a known hash", known, (REJECTED,)
-        yield f"random payload {number}", bench.sealed(blob[bench.header_size :]), (REJECTED,)
-
-
-def flips(message: bytes) -> Iterator[tuple[str, bytes]]:
-    """One byte changed at random, a thousand times; what each deserves is for a strict key server to say."""
-    randomness = random.Random(FLIP_SEED)
-    for number in range(FLIP_COUNT):
-        offset = randomness.randrange(len(message))
-        mask = randomness.randrange(1, 256)
-        yield f"flip {number}: byte {offset} xor {mask:#04x}", flipped(message, offset, mask)
+CASES: list[Case] = MALFORMED + LEGAL + VERSION_3 + FACTS + SYNC

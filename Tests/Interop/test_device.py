@@ -2,30 +2,47 @@
 
 import random
 import struct
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-import malformed_spcs as corpus
-from fairplay_device import tags
-from fairplay_device.ckc import CKCFault, open_ckc
-from fairplay_device.credentials import Credential, sha1
-from fairplay_device.key_server import KeyServer, Licence, Refusal, key_server_for
-from fairplay_device.session_keys import aes_cbc_decrypt, aes_cbc_encrypt, ckc_payload_key, d_function
-from fairplay_device.spc import (
-    Device,
-    PlaybackContext,
+from fairplay_device import containers, tags
+from fairplay_device.ckc import open_ckc
+from fairplay_device.credentials import Credential, sha1, sha256
+from fairplay_device.facts import (
+    DenyListVersion,
+    DeviceIdentity,
+    DeviceInfo,
+    EncryptedSecurityLevelReport,
+    KeyFormats,
+    NotSync,
     PlaybackState,
-    SPCOptions,
-    device_for,
-    device_with_bundle_hash,
+    SecurityLevelReport,
+    SyncV1,
+    SyncV2,
+    VMDeviceInfo,
 )
+from fairplay_device.key_server import KeyServer, OpenedSPC, key_server_for
+from fairplay_device.licence import Licence, OfflineKey, Persistent, Streaming, Terms
+from fairplay_device.refusal import Refusal
+from fairplay_device.session_keys import aes_cmac, aes_ecb_encrypt, d_function
+from fairplay_device.spc import Device, DeviceSession, SPCOptions, device_for, device_with_bundle_hash
 from fairplay_device.tllv import Block, FramingError, Padding, by_tag, parse, serialise
+from licence_policy import Policy, Refused, decide
+from random_requests import named_on_failure, random_content_key, random_options, random_right, random_sync
 
 ASSET_ID = b"interop-asset"
-LICENCE = Licence(bytes(range(16)), bytes(range(16, 32)), lease=120, rental=3600, hdcp_level=tags.HDCP_TYPE_1)
+COMBINATION_COUNT = 400
+SYNC_COUNT = 200
+LICENCE = Licence(
+    bytes(range(16)),
+    bytes(range(16, 32)),
+    Streaming(lease=120, rental=3600),
+    hdcp_level=tags.HDCP_TYPE_1,
+    security_level=tags.LEVEL_MAIN,
+)
 STATE = PlaybackState(1_700_000_000, tags.READY_TO_START, 0x0102030405060708)
+OFFLINE_CAPABILITIES = tags.CAPABILITY_OFFLINE_KEY | tags.CAPABILITY_OFFLINE_KEY_V2
 
 # R2 and the first 16 bytes of the digest, as published.
 D_FUNCTION_VALUES = [
@@ -55,11 +72,26 @@ b1caecddef433ceb4d8ed554f1702dbd
 ]
 
 
-@pytest.fixture(params=["version 1", "version 2", "version 1, bundle hash"])
+# Message length and tag of RFC 4493, section 4, with its key.
+CMAC_KEY = bytes.fromhex("2b7e151628aed2a6abf7158809cf4f3c")
+CMAC_MESSAGE = bytes.fromhex(
+    "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51"
+    "30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710"
+)
+CMAC_VALUES = [
+    (0, "bb1d6929e95937287fa37d129b756746"),
+    (16, "070a16b46b4d4144f79bdd9dd04a287c"),
+    (40, "dfa66747de9ae63030ca32611497c827"),
+    (64, "51f0bebf7e3b9d92fc49741779363cfe"),
+]
+
+
+@pytest.fixture(params=["version 1", "version 2", "version 3", "version 1, bundle hash", "version 3, bundle hash"])
 def device(request: pytest.FixtureRequest, made_credential: Credential) -> Device:
-    if request.param == "version 1, bundle hash":
-        return device_with_bundle_hash(made_credential)
-    return device_for(made_credential, int(request.param[-1]))
+    version = int(request.param.split(",")[0][-1])
+    if "bundle" in request.param:
+        return device_with_bundle_hash(made_credential, version)
+    return device_for(made_credential, version)
 
 
 @pytest.fixture(scope="session")
@@ -74,9 +106,29 @@ def rich_options() -> SPCOptions:
         playback_state=STATE,
         streaming_indicator=tags.STREAMING_TO_AIRPLAY,
         capabilities=tags.CAPABILITY_HDCP_TYPE_1,
+        device_identity=DeviceIdentity(1, 2, b"vendor--", b"product-", 3, 4, 0x00110402),
+        device_info=DeviceInfo(tags.DEVICE_TYPE_MAC, 0x000F0000),
+        deny_list_version=DenyListVersion(33),
+        security_level_report=SecurityLevelReport(tags.LEVEL_MAIN, 32),
+        key_formats=KeyFormats((tags.KEY_FORMAT_16_BYTES, 5)),
+        vm_device_info=VMDeviceInfo(1, 2, 3, 4, 5, 6, 7),
+        sync=NotSync(),
+        video=True,
         unknown_blocks=((0x1111111111111111, b"kept"), (0x2222222222222222, b"")),
         return_request=(0x2222222222222222, tags.ASSET_ID, 0x1111111111111111, tags.ASSET_ID),
     )
+
+
+def assert_read_as_said(opened: OpenedSPC, options: SPCOptions) -> None:
+    for name in (
+        *("asset_id", "transaction_id", "protocol_versions_supported", "streaming_indicator", "playback_state"),
+        *("capabilities", "device_identity", "device_info", "deny_list_version", "security_level_report"),
+        *("key_formats", "vm_device_info", "sync", "return_request"),
+    ):
+        assert getattr(opened, name) == getattr(options, name), name
+
+
+# --- Published values ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("r2", "expected"), D_FUNCTION_VALUES)
@@ -94,24 +146,63 @@ def test_the_d_function_refuses_an_r2_out_of_bounds(size: int) -> None:
         d_function(bytes(size))
 
 
-def test_the_container_has_the_published_layout(made_credential: Credential) -> None:
-    for version, wrapped_size in ((1, 128), (2, 256)):
-        context = device_for(made_credential, version).request(SPCOptions(ASSET_ID))
-        message, hash_start = context.message, 24 + wrapped_size
-        assert struct.unpack_from(">II", message) == (version, 0)
-        assert message[hash_start : hash_start + 20] == sha1(made_credential.certificate(version))
-        assert struct.unpack_from(">I", message, hash_start + 20) == (len(context.payload),)
-        assert len(message) == hash_start + 24 + len(context.payload)
+@pytest.mark.parametrize(("length", "expected"), CMAC_VALUES)
+def test_the_mac_gives_the_values_of_its_rfc(length: int, expected: str) -> None:
+    assert aes_cmac(CMAC_KEY, CMAC_MESSAGE[:length]).hex() == expected
+
+
+# --- Containers ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("version", "wrapped_size"), [(1, 128), (2, 256)])
+def test_the_older_containers_have_the_published_layout(
+    version: int, wrapped_size: int, made_credential: Credential
+) -> None:
+    context = device_for(made_credential, version).request(SPCOptions(ASSET_ID))
+    message, hash_start = context.message, 24 + wrapped_size
+    assert struct.unpack_from(">II", message) == (version, 0)
+    assert message[hash_start : hash_start + 20] == sha1(made_credential.certificate(version))
+    assert struct.unpack_from(">I", message, hash_start + 20) == (len(context.payload),)
+    assert len(message) == hash_start + 24 + len(context.payload)
+
+
+def test_the_container_of_version_3_has_the_published_layout(made_credential: Credential) -> None:
+    context = device_for(made_credential, 3).request(SPCOptions(ASSET_ID))
+    message, keys = context.message, context.session.keys
+    payload_size = len(context.payload)
+    assert struct.unpack_from(">II", message) == (3, 0)
+    assert message[8:24].hex() == "6644ff2ba87c99b6ff9655270cd068a6"
+    assert message[24:280] == context.session.wrapped_key
+    assert message[280:312] == sha256(made_credential.certificate_2048)
+    assert struct.unpack_from(">12xI", message, 312) == (payload_size,)
+    assert not any(message[312:324])
+    assert len(message) == 328 + payload_size + 16
+    master = keys.transport_key
+    assert keys.payload_key == aes_ecb_encrypt(master, bytes.fromhex("70d1e6c34f07e849b3a624340f4f176d"))
+    assert keys.payload_iv == aes_ecb_encrypt(master, bytes.fromhex("c11b3ed1a3803f4e1322a08803145ac6"))
+    assert keys.mac_key == aes_ecb_encrypt(master, bytes.fromhex("96d3435f6ef08d7d121fa86b253e4ac9"))
+    assert message[-16:] == aes_cmac(keys.mac_key, message[24:-16])
+
+
+def test_version_3_is_refused_before_anything_else_where_it_is_not_served(
+    made_credential: Credential, key_server: KeyServer
+) -> None:
+    message = device_for(made_credential, 3).request(SPCOptions(ASSET_ID)).message
+    older = replace(key_server, served_versions=(1, 2))
+    for body in (message, message[:4], message[:100], message + b"\x00", message[:8] + bytes(16) + message[24:]):
+        with pytest.raises(Refusal) as refusal:
+            older.open(body)
+        assert (refusal.value.status, refusal.value.code) == (400, "spc_version_unsupported")
+
+
+# --- What is asked and what is granted -------------------------------------------------------------------------------
 
 
 def test_what_a_device_asks_is_what_a_key_server_reads(device: Device, key_server: KeyServer) -> None:
     context = device.request(rich_options())
-    opened = key_server.open(context.message)
-    assert opened.asset_id == ASSET_ID
-    assert opened.transaction_id == 7
-    assert opened.playback_state == STATE
-    assert opened.streaming_indicator == tags.STREAMING_TO_AIRPLAY
-    assert opened.payload_key == context.session.payload_key
+    opened = module_server(key_server, context.session).open(context.message)
+    assert_read_as_said(opened, rich_options())
+    assert opened.keys == context.session.keys
     assert opened.device_id == device.device_id
     assert opened.secrets == context.secrets
 
@@ -120,28 +211,75 @@ def test_what_a_key_server_grants_is_what_a_device_opens(device: Device, key_ser
     context = device.request(rich_options())
     opened = open_ckc(key_server.answer(key_server.open(context.message), LICENCE), context.secrets)
     assert (opened.content_key, opened.content_iv) == (LICENCE.content_key, LICENCE.content_iv)
-    assert opened.duration is not None
-    assert (opened.duration.lease_seconds, opened.duration.rental_seconds) == (120, 3600)
-    assert opened.hdcp_level == tags.HDCP_TYPE_1
+    assert opened.terms == LICENCE.terms
+    assert opened.hdcp_level == LICENCE.hdcp_level
+    assert opened.security_level == LICENCE.security_level
+    assert (opened.version, opened.session_key_version) == (1, None)
 
 
 @pytest.mark.parametrize(
-    ("lease", "rental", "key_type"),
-    [(60, None, tags.LEASE_ONLY), (None, 60, tags.RENTAL_ONLY), (60, 61, tags.LEASE_AND_RENTAL)],
+    ("terms", "key_type", "fields"),
+    [
+        (Streaming(60), tags.LEASE_ONLY, (60, 0)),
+        (Streaming(None, 60), tags.RENTAL_ONLY, (0, 60)),
+        (Streaming(60, 61), tags.LEASE_AND_RENTAL, (60, 61)),
+        (Persistent(), tags.PERSISTENT, (0, 0)),
+        (Persistent(60), tags.PERSISTENT_LIMITED, (0, 60)),
+    ],
 )
 def test_durations_have_their_key_type(
-    lease: int | None, rental: int | None, key_type: int, made_credential: Credential, key_server: KeyServer
+    terms: Terms, key_type: int, fields: tuple[int, int], device: Device, key_server: KeyServer
 ) -> None:
-    context = device_for(made_credential, 1).request(SPCOptions(ASSET_ID, playback_state=STATE))
-    licence = replace(LICENCE, lease=lease, rental=rental)
-    duration = open_ckc(key_server.answer(key_server.open(context.message), licence), context.secrets).duration
-    assert duration is not None
-    assert (duration.key_type, duration.lease_seconds, duration.rental_seconds) == (key_type, lease, rental)
+    context = device.request(SPCOptions(ASSET_ID, playback_state=STATE))
+    ckc = key_server.answer(key_server.open(context.message), replace(LICENCE, terms=terms))
+    opened = open_ckc(ckc, context.secrets)
+    assert opened.duration is not None
+    assert (opened.duration.key_type, opened.duration.lease_field, opened.duration.rental_field) == (key_type, *fields)
+    assert opened.terms == terms
+    assert opened.is_persistent == isinstance(terms, Persistent)
+
+
+@pytest.mark.parametrize("title_id", [None, b"sixteen bytes id"], ids=["version 1", "version 2"])
+@pytest.mark.parametrize("limits", [(None, None), (1, None), (None, 1), (2_592_000, 86_400)])
+def test_offline_keys_have_both_limits(
+    limits: tuple[int | None, int | None], title_id: bytes | None, device: Device, key_server: KeyServer
+) -> None:
+    terms = OfflineKey(bytes(range(16)), *limits, title_id)
+    context = device.request(SPCOptions(ASSET_ID, capabilities=OFFLINE_CAPABILITIES))
+    ckc = key_server.answer(key_server.open(context.message), replace(LICENCE, terms=terms))
+    opened = open_ckc(ckc, context.secrets)
+    assert opened.offline_key == terms
+    assert opened.duration is None
+    assert opened.is_persistent
+
+
+def module_server(key_server: KeyServer, session: DeviceSession) -> KeyServer:
+    """The key server with a module that can open the video blocks of this one session."""
+
+    def open_video(session_key_and_r1: bytes, r2: bytes) -> object:
+        assert (session_key_and_r1, r2) == (session.video.session_key_and_r1, session.video.r2)
+        return session.video
+
+    return replace(key_server, open_video=open_video)
+
+
+@pytest.mark.parametrize(
+    ("session_key_version", "ckc_version"), [(tags.SESSION_KEY_GENERIC, 1), (tags.SESSION_KEY_VIDEO, 2)]
+)
+def test_a_module_says_which_session_key_it_used(
+    session_key_version: int, ckc_version: int, device: Device, key_server: KeyServer
+) -> None:
+    context = device.request(rich_options())
+    server = module_server(key_server, context.session)
+    licence = replace(LICENCE, session_key_version=session_key_version)
+    opened = open_ckc(server.answer(server.open(context.message), licence), context.secrets, from_module=True)
+    assert (opened.version, opened.session_key_version) == (ckc_version, session_key_version)
+    assert opened.content_key == LICENCE.content_key
 
 
 @pytest.mark.parametrize("padding", list(Padding))
 def test_every_padding_is_read(padding: Padding, made_credential: Credential, key_server: KeyServer) -> None:
-    context = device_for(made_credential, 1).request(replace(rich_options(), padding=padding))
+    context = device_for(made_credential, 1).request(replace(rich_options(), padding=padding, video=False))
     assert key_server.open(context.message).secrets == context.secrets
 
 
@@ -166,6 +304,86 @@ def test_a_seed_repeats_a_payload(made_credential: Credential) -> None:
     assert first == second
 
 
+# --- Random combinations ---------------------------------------------------------------------------------------------
+
+
+def random_devices(credential: Credential, randomness: random.Random) -> list[Device]:
+    plain = [device_for(credential, version, randomness) for version in containers.VERSIONS]
+    return plain + [device_with_bundle_hash(credential, version, randomness) for version in (1, 3)]
+
+
+def test_random_combinations_agree_on_key_and_terms_and_refusal(
+    made_credential: Credential, key_server: KeyServer, seed: int
+) -> None:
+    randomness = random.Random(seed)
+    devices = random_devices(made_credential, randomness)
+    policy = Policy(title_id=randomness.randbytes(16), assumes_offline_key=randomness.random() < 0.5)
+    kinds: dict[str, int] = {}
+    for number in range(COMBINATION_COUNT):
+        options = random_options(randomness, ASSET_ID)
+        key = random_content_key(randomness)
+        right = random_right(randomness, key)
+        offline = right.mode == "offline" or randomness.random() < 0.5
+        context = randomness.choice(devices).request(options)
+        with named_on_failure(f"combination {number}, offline {offline}", options, key, right, policy):
+            opened = key_server.open(context.message)
+            assert_read_as_said(opened, options)
+            try:
+                licence = decide(opened, right, key, policy, offline=offline)
+            except Refused as refused:
+                for code in refused.codes:
+                    kinds[code] = kinds.get(code, 0) + 1
+                continue
+            granted = open_ckc(key_server.answer(opened, licence), context.secrets)
+            assert (granted.content_key, granted.content_iv) == (key.key, key.iv)
+            assert granted.terms == licence.terms
+            assert (granted.hdcp_level, granted.security_level) == (licence.hdcp_level, licence.security_level)
+            assert granted.is_persistent == offline
+        kind = type(licence.terms).__name__
+        kinds[kind] = kinds.get(kind, 0) + 1
+    print(kinds)
+    assert {"Streaming", "OfflineKey", "security_level", "terms_not_expressible", "offline_not_allowed"} <= kinds.keys()
+
+
+def test_random_sync_requests_are_read_as_they_were_written(
+    made_credential: Credential, key_server: KeyServer, seed: int
+) -> None:
+    randomness = random.Random(seed)
+    devices = random_devices(made_credential, randomness)
+    for number in range(SYNC_COUNT):
+        request = random_sync(randomness, challenge=randomness.getrandbits(64))
+        options = replace(random_options(randomness, ASSET_ID), sync=request, return_request=())
+        with named_on_failure(f"sync request {number}", options):
+            opened = key_server.open(randomness.choice(devices).request(options).message)
+            assert opened.sync_request == request
+
+
+@pytest.mark.parametrize(
+    ("request_", "size"),
+    [(SyncV1(bytes(16), 0), 28), (SyncV2(0, 1, bytes(16), 0), 48), (SyncV2(0, 1, bytes(16), 0, (bytes(16),)), 64)],
+)
+def test_sync_requests_have_the_published_sizes(request_: SyncV1 | SyncV2, size: int) -> None:
+    assert len(request_.encoded) == size
+
+
+def test_the_facts_have_the_published_sizes() -> None:
+    sizes = {
+        STATE: 16,
+        DeviceIdentity(1, 1, bytes(8), bytes(8), 1, 1, 1): 36,
+        DeviceInfo(1, 1): 16,
+        DenyListVersion(1): 4,
+        SecurityLevelReport(1): 20,
+        EncryptedSecurityLevelReport(bytes(32)): 32,
+        KeyFormats((1, 2, 3)): 36,
+        VMDeviceInfo(0): 28,
+        NotSync(): 28,
+    }
+    assert [len(fact.encoded) for fact in sizes] == list(sizes.values())
+
+
+# --- Framing ---------------------------------------------------------------------------------------------------------
+
+
 def test_every_truncation_of_a_payload_is_refused() -> None:
     payload = serialise([Block(1, b"", b""), Block(2, b"value", bytes(11)), Block(3, bytes(32), b"")])
     starts = {0, 16, 48}
@@ -177,166 +395,3 @@ def test_every_truncation_of_a_payload_is_refused() -> None:
 def test_a_tag_that_occurs_twice_is_refused() -> None:
     with pytest.raises(FramingError, match="twice"):
         by_tag([Block(1, b"", b""), Block(1, b"", b"")])
-
-
-# --- The corpus of malformed SPCs against the strict key server ------------------------------------------------------
-
-
-def bench_for(credential: Credential, version: int, seed: int) -> corpus.Workbench:
-    return corpus.Workbench(credential, device_for(credential, version, random.Random(seed)), ASSET_ID)
-
-
-@pytest.fixture(scope="module", params=[1, 2], ids=["version 1", "version 2"])
-def bench(request: pytest.FixtureRequest, made_credential: Credential, seed: int) -> corpus.Workbench:
-    return bench_for(made_credential, request.param, seed)
-
-
-def outcome_of(server: KeyServer, body: bytes) -> corpus.Outcome:
-    try:
-        opened = server.open(body)
-    except Refusal as refusal:
-        return corpus.Outcome(refusal.status, refusal.code)
-    return corpus.LICENCE if opened.asset_id == ASSET_ID else corpus.OTHER_CONTENT
-
-
-@pytest.mark.parametrize("case", corpus.CASES, ids=lambda case: case.name)
-def test_the_strict_key_server_agrees_with_every_named_case(
-    case: corpus.Case, bench: corpus.Workbench, key_server: KeyServer
-) -> None:
-    if bench.version in case.versions:
-        assert outcome_of(key_server, case.make(bench)) in case.outcomes
-
-
-def test_every_named_case_has_a_name_of_its_own() -> None:
-    names = [case.name for case in corpus.CASES]
-    assert len(names) == len(set(names))
-
-
-def test_the_strict_key_server_agrees_with_the_bulk(
-    bench: corpus.Workbench, key_server: KeyServer, seed: int
-) -> None:
-    for name, body, outcomes in corpus.truncations(bench.message):
-        assert outcome_of(key_server, body) in outcomes, name
-    for name, body, outcomes in corpus.random_blobs(bench, random.Random(seed)):
-        assert outcome_of(key_server, body) in outcomes, name
-
-
-def test_the_yardstick_without_private_keys_agrees_about_flips(
-    bench: corpus.Workbench, key_server: KeyServer
-) -> None:
-    outcomes = set()
-    for name, body in corpus.flips(bench.message):
-        outcomes.add(outcome_of(key_server, body))
-        assert outcome_of(bench.yardstick, body) == outcome_of(key_server, body), name
-    assert {corpus.LICENCE, corpus.REJECTED, corpus.HASH_UNKNOWN} <= outcomes
-
-
-# --- CKCs with one thing wrong ---------------------------------------------------------------------------------------
-
-BlockEdit = Callable[[list[Block]], list[Block]]
-
-
-def replaced(tag: int, value: bytes) -> BlockEdit:
-    return lambda blocks: [
-        Block(tag, value, bytes(-len(value) % 16)) if block.tag == tag else block for block in blocks
-    ]
-
-
-def without(tag: int) -> BlockEdit:
-    return lambda blocks: [block for block in blocks if block.tag != tag]
-
-
-BLOCK_FAULTS: dict[str, tuple[str, BlockEdit]] = {
-    "no R1": ("no R1", without(tags.R1)),
-    "another R1": ("R1 is not", replaced(tags.R1, bytes(44))),
-    "R1 of 43 bytes": ("R1 of 43", replaced(tags.R1, bytes(43))),
-    "no content key": ("no content key", without(tags.ENCRYPTED_CONTENT_KEY)),
-    "content key of 31 bytes": ("content key of 31", replaced(tags.ENCRYPTED_CONTENT_KEY, bytes(31))),
-    "missing echo": ("is missing", without(tags.ASSET_ID)),
-    "altered echo": ("is altered", replaced(tags.ASSET_ID, b"another-asset")),
-    "echo with other padding": (
-        "is altered",
-        lambda blocks: [replace(block, padding=block.padding + bytes(16)) for block in blocks],
-    ),
-    "echoes out of order": ("order", lambda blocks: blocks[:-2] + [blocks[-1], blocks[-2]]),
-    "duplicate tag": ("twice", lambda blocks: blocks + [blocks[0]]),
-    "HDCP of 8 bytes": ("HDCP of 8", replaced(tags.HDCP_ENFORCEMENT, bytes(8))),
-    "unknown HDCP level": ("HDCP level", replaced(tags.HDCP_ENFORCEMENT, bytes(16))),
-    "duration of 12 bytes": ("duration of 12", replaced(tags.CONTENT_KEY_DURATION, bytes(12))),
-    "unknown key type": ("key type", replaced(tags.CONTENT_KEY_DURATION, bytes(16))),
-    "persistent key type": (
-        "key type",
-        replaced(tags.CONTENT_KEY_DURATION, struct.pack(">4I", 1, 1, 0x3DF2D9FB, tags.DURATION_RESERVED_WORD)),
-    ),
-    "offline key beside a duration": ("offline", lambda blocks: blocks + [Block(tags.OFFLINE_KEY, bytes(32))]),
-    "reserved word in the duration": (
-        "reserved word",
-        replaced(tags.CONTENT_KEY_DURATION, struct.pack(">4I", 1, 1, tags.LEASE_AND_RENTAL, 0)),
-    ),
-    "a block nobody asked for": (
-        "not asked for",
-        lambda blocks: [Block(0xE6D0A3E72C92A4EF, bytes(7) + b"\x01", bytes(range(8)))] + blocks,
-    ),
-    "constant padding": (
-        "constant",
-        lambda blocks: [replace(block, padding=bytes(4)) if block.tag == tags.R1 else block for block in blocks],
-    ),
-    "echoes not last": ("not the last", lambda blocks: blocks[1:] + blocks[:1]),
-}
-
-
-@pytest.fixture
-def asked(made_credential: Credential) -> PlaybackContext:
-    return device_for(made_credential, 1).request(rich_options())
-
-
-@pytest.mark.parametrize("name", BLOCK_FAULTS)
-def test_a_ckc_with_a_wrong_block_is_refused(name: str, asked: PlaybackContext, key_server: KeyServer) -> None:
-    expected, edit = BLOCK_FAULTS[name]
-    opened = key_server.open(asked.message)
-    blocks = edit(key_server.answer_blocks(opened, LICENCE))
-    with pytest.raises(CKCFault, match=expected):
-        open_ckc(key_server.seal(opened, blocks), asked.secrets)
-
-
-CONTAINER_FAULTS: dict[str, Callable[[bytes], bytes]] = {
-    "empty": lambda message: b"",
-    "only a header": lambda message: message[:24] + bytes(4),
-    "version 2": lambda message: struct.pack(">I", 2) + message[4:],
-    "reserved word": lambda message: message[:4] + b"\x00\x00\x00\x01" + message[8:],
-    "length too small": lambda message: message[:24] + struct.pack(">I", len(message) - 28 - 16) + message[28:],
-    "length too large": lambda message: message[:24] + b"\xff\xff\xff\xff" + message[28:],
-    "one trailing byte": lambda message: message + b"\x00",
-    "other initialization vector": lambda message: message[:8] + bytes(16) + message[24:],
-}
-
-
-@pytest.mark.parametrize("name", CONTAINER_FAULTS)
-def test_a_ckc_with_a_wrong_container_is_refused(name: str, asked: PlaybackContext, key_server: KeyServer) -> None:
-    message = CONTAINER_FAULTS[name](key_server.answer(key_server.open(asked.message), LICENCE))
-    with pytest.raises(CKCFault):
-        open_ckc(message, asked.secrets)
-
-
-def test_every_truncation_of_a_ckc_is_refused(asked: PlaybackContext, key_server: KeyServer) -> None:
-    message = key_server.answer(key_server.open(asked.message), LICENCE)
-    for length in range(len(message)):
-        with pytest.raises(CKCFault):
-            open_ckc(message[:length], asked.secrets)
-
-
-def test_a_payload_cut_and_sealed_again_is_refused(asked: PlaybackContext, key_server: KeyServer) -> None:
-    opened = key_server.open(asked.message)
-    message = key_server.answer(opened, LICENCE)
-    key = ckc_payload_key(opened.r1, opened.anti_replay_seed)
-    payload = aes_cbc_decrypt(key, message[8:24], message[28:])
-    for length in range(0, len(payload), 16):
-        cut = struct.pack(">I", length) + aes_cbc_encrypt(key, message[8:24], payload[:length])
-        with pytest.raises(CKCFault):
-            open_ckc(message[:24] + cut, asked.secrets)
-
-
-def test_a_duration_without_media_playback_state_is_refused(asked: PlaybackContext, key_server: KeyServer) -> None:
-    message = key_server.answer(key_server.open(asked.message), LICENCE)
-    with pytest.raises(CKCFault, match="without media playback state"):
-        open_ckc(message, replace(asked.secrets, has_playback_state=False))

@@ -16,9 +16,10 @@ import pytest
 
 from fairplay_device import tags
 from fairplay_device.credentials import Credential
-from fairplay_device.key_server import KeyServer, Licence, OpenedSPC, key_server_for
+from fairplay_device.key_server import KeyServer, OpenedSPC, key_server_for
+from fairplay_device.licence import Licence, Streaming
 from fairplay_device.tllv import Block
-from licence_server import LicenceServer
+from licence_server import LicenceServer, always
 
 pytestmark = pytest.mark.skipif("LATCHKEY_BIN" not in os.environ, reason="LATCHKEY_BIN names no latchkey program")
 
@@ -26,7 +27,7 @@ TIMEOUT_SECONDS = 30
 ASSET_ID = "interop-asset"
 TOKEN = "any.token.will-do"
 LICENCE = Licence(os.urandom(16), os.urandom(16))
-LIMITED = replace(LICENCE, lease=120, rental=3600, hdcp_level=tags.HDCP_TYPE_0)
+LIMITED = replace(LICENCE, terms=Streaming(lease=120, rental=3600), hdcp_level=tags.HDCP_TYPE_0)
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def files(made_credential: Credential, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture
 def server(made_credential: Credential) -> LicenceServer:
-    return LicenceServer(key_server_for(made_credential), LICENCE)
+    return LicenceServer(key_server_for(made_credential), always(LICENCE))
 
 
 @pytest.fixture(params=[1, 2], ids=["version 1", "version 2"])
@@ -91,22 +92,23 @@ def granted(server: LicenceServer, files: Files, version: int) -> dict[str, obje
     [
         LICENCE,
         LIMITED,
-        replace(LIMITED, rental=None),
-        replace(LIMITED, lease=None),
+        replace(LIMITED, terms=Streaming(lease=120)),
+        replace(LIMITED, terms=Streaming(rental=3600)),
         replace(LICENCE, hdcp_level=tags.HDCP_TYPE_1),
-        replace(LICENCE, lease=0xFFFFFFFE),
+        replace(LICENCE, terms=Streaming(lease=0xFFFFFFFE)),
     ],
     ids=["no limit", "lease and rental", "lease", "rental", "HDCP Type 1", "longest lease"],
 )
 def test_what_is_granted_is_what_is_printed(
     licence: Licence, server: LicenceServer, files: Files, version: int
 ) -> None:
-    server.licence = licence
+    server.grant = always(licence)
     printed = granted(server, files, version)
     assert printed["contentKey"] == licence.content_key.hex()
     assert printed["contentIV"] == licence.content_iv.hex()
-    assert printed["lease"] == licence.lease
-    assert printed["rental"] == licence.rental
+    assert isinstance(licence.terms, Streaming)
+    assert printed["lease"] == licence.terms.lease
+    assert printed["rental"] == licence.terms.rental
 
 
 def test_the_request_says_what_was_asked(server: LicenceServer, files: Files, version: int) -> None:
@@ -120,7 +122,7 @@ def test_two_requests_share_no_secret(server: LicenceServer, files: Files, versi
     for _ in range(2):
         granted(server, files, version)
     first, second = server.opened
-    for name in ("payload_key", "session_key", "r1", "anti_replay_seed"):
+    for name in ("keys", "session_key", "r1", "anti_replay_seed"):
         assert getattr(first, name) != getattr(second, name), name
     assert server.messages[0][8:24] != server.messages[1][8:24], "payload IV"
 
@@ -202,7 +204,7 @@ def test_a_wrong_block_is_refused(name: str, server: LicenceServer, files: Files
         assert faulty != blocks
         return key_server.seal(opened, [aligned(block) for block in faulty])
 
-    server.licence = LIMITED
+    server.grant = always(LIMITED)
     server.seal = seal
     assert_refuses(server, files, version)
 

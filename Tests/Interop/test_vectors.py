@@ -14,9 +14,11 @@ from cryptography.hazmat.primitives.serialization import load_der_private_key
 
 from fairplay_device import tags
 from fairplay_device.ckc import OpenedCKC, open_ckc
+from fairplay_device.containers import read_container
 from fairplay_device.credentials import sha1
-from fairplay_device.key_server import KeyServer, Licence, OpenedSPC, read_container
-from fairplay_device.session_keys import ckc_payload_key, unwrap_payload_key
+from fairplay_device.key_server import KeyServer, OpenedSPC
+from fairplay_device.licence import Licence, Streaming
+from fairplay_device.session_keys import ckc_payload_key, unwrap_transport_key
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 VECTORS = (REPOSITORY / (os.environ.get("LATCHKEY_VECTORS") or "../shared/vectors")).resolve()
@@ -204,7 +206,7 @@ def key_server() -> KeyServer:
     def unwrap(spc_version: int, certificate_hash: bytes, wrapped_key: bytes) -> bytes:
         if (spc_version, certificate_hash) != (1, known_hash):
             raise KeyError(certificate_hash)
-        return unwrap_payload_key(1, private_key, wrapped_key)
+        return unwrap_transport_key(1, private_key, wrapped_key)
 
     return KeyServer(unwrap, fixed_device_key=bytes.fromhex(found[1]))
 
@@ -241,7 +243,8 @@ def test_the_container_is_version_1(vector: Vector) -> None:
 
 
 def test_the_spc_holds_the_published_keys(vector: Vector, spc: OpenedSPC) -> None:
-    assert spc.payload_key.hex() == vector.payload_key
+    assert spc.keys is not None
+    assert spc.keys.payload_key.hex() == vector.payload_key
     assert spc.session_key.hex() == vector.session_key
     assert spc.device_id.hex() == vector.device_id
     assert spc.r1.hex() == vector.r1
@@ -309,7 +312,7 @@ def test_the_sample_ckc_has_the_published_duration(vector: Vector, sample_ckc: O
 
 def test_our_own_answer_opens_strictly(vector: Vector, spc: OpenedSPC, key_server: KeyServer) -> None:
     lease = 120 if spc.playback_state else None
-    licence = Licence(vector.content_key, vector.content_iv, lease=lease, hdcp_level=tags.HDCP_TYPE_0)
+    licence = Licence(vector.content_key, vector.content_iv, Streaming(lease), hdcp_level=tags.HDCP_TYPE_0)
     opened = open_ckc(key_server.answer(spc, licence), spc.secrets)
     assert (opened.content_key, opened.content_iv) == (vector.content_key, vector.content_iv)
-    assert (opened.duration.lease_seconds if opened.duration else None) == lease
+    assert opened.terms == licence.terms

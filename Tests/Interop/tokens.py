@@ -1,12 +1,5 @@
-"""Tokens made from a good one: other claims or another header, signed again or not.
+"""Tokens made from a good one: other claims or another header, signed again or not."""
 
-As a program it prints a token like the given one:
-
-    python tokens.py --like TOKEN --signing-key FILE --expired
-    python tokens.py --like TOKEN --signing-key FILE --hdcp type1
-"""
-
-import argparse
 import base64
 import hashlib
 import hmac
@@ -62,11 +55,13 @@ def expired(token: str, key: ec.EllipticCurvePrivateKey) -> str:
     return sign_es256(header, claims | earlier, key)
 
 
-def with_hdcp(token: str, key: ec.EllipticCurvePrivateKey, hdcp: str) -> str:
-    """The same token, whose every right demands an HDCP type."""
+def with_rights(
+    token: str, key: ec.EllipticCurvePrivateKey, rights: list[dict[str, object]], subject: str | None = None
+) -> str:
+    """The same token with other rights, and of another subject if one is given."""
     header, claims = header_and_claims(token)
-    rights = [right | {"hdcp": hdcp} for right in claims["rights"]]
-    return sign_es256(header, claims | {"rights": rights}, key)
+    changed = {"rights": rights} | ({} if subject is None else {"sub": subject})
+    return sign_es256(header, claims | changed, key)
 
 
 def with_header(token: str, key: ec.EllipticCurvePrivateKey, **members: object) -> str:
@@ -101,22 +96,3 @@ def with_altered_claims(token: str) -> str:
     header, claims = header_and_claims(token)
     altered = claims | {"exp": int(claims["exp"]) + 60}
     return f"{signing_input(header, altered)}.{token.rpartition('.')[2]}"
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Prints a token made from a good one.")
-    parser.add_argument("--like", required=True, help="the good token")
-    parser.add_argument("--signing-key", required=True, type=Path, help="ES256 private key, PEM")
-    kind = parser.add_mutually_exclusive_group(required=True)
-    kind.add_argument("--expired", action="store_true", help="the same token after its end")
-    kind.add_argument("--hdcp", help="demand this HDCP type in every right")
-    arguments = parser.parse_args()
-    key = read_signing_key(arguments.signing_key)
-    if arguments.expired:
-        print(expired(arguments.like, key))
-    else:
-        print(with_hdcp(arguments.like, key, arguments.hdcp))
-
-
-if __name__ == "__main__":
-    main()

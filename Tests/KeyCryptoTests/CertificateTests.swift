@@ -73,7 +73,7 @@ import Testing
     @Test func refusesAFileOfWhichAPartIsBroken() throws {
         let (one, two) = (try make("one"), try make("two"))
         let both = one.der + two.der
-        for length in one.der.count + 1..<both.count {
+        for length in Array(stride(from: one.der.count + 1, to: both.count, by: 13)) + [both.count - 1] {
             #expect(throws: CryptoError.notACertificate) { try Certificate.parseAll(Array(both.prefix(length))) }
         }
         #expect(throws: CryptoError.notACertificate) { try Certificate.parseAll(both + [0]) }

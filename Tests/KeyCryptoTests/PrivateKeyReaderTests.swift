@@ -59,10 +59,11 @@ import Testing
         }
     }
 
-    @Test func refusesEveryTruncationOfADERKey() {
+    /// Not every length: each costs OpenSSL a search through all its decoders.
+    @Test func refusesTruncationsOfADERKey() {
         for pem in [KeySamples.pkcs8, KeySamples.traditional, KeySamples.encrypted] {
             let der = KeySamples.der(of: pem)
-            for length in 0..<der.count {
+            for length in Array(stride(from: 0, to: der.count, by: 17)) + [der.count - 1] {
                 #expect(throws: CryptoError.self) {
                     try RSAPrivateKey(parsing: Array(der.prefix(length)), passphrase: passphrase)
                 }

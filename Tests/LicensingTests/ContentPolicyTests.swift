@@ -20,7 +20,7 @@ import Testing
         let fixture = try LicensingFixture(track: track, policy: policy, adjust)
         let request = try fixture.deviceRequest(.v2) { options in
             options.capabilities = capabilities
-            options.kextDenyListVersion = denyListVersion
+            options.denyListVersion = denyListVersion
         }
         let issued = await fixture.issue(request.message, token: try fixture.token([right]))
         return try issued.withValue { license in

@@ -26,7 +26,7 @@ import Testing
         let opened = try open(license, request)
         #expect(opened.contentKey.bytes.revealed() == LicensingFixture.key)
         #expect(opened.contentIV.bytes == LicensingFixture.iv)
-        #expect(opened.terms == LicenseTerms())
+        #expect(opened.terms == LicenseTerms(securityLevel: .baseline))
         #expect(license.key.contentID.text == "movie-1")
     }
 

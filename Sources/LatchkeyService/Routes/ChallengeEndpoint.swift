@@ -28,7 +28,8 @@ struct ChallengeEndpoint: Sendable {
             switch try issuer.issueChallenge(token: token, now: clock.wallTime.seconds, on: loop) {
             case .challenge(let challenge): return response(challenge, id)
             case .tooMany(let wait):
-                let problem = Problem(.rateLimited, retryAfterSeconds: max(1, wait.components.seconds))
+                // Rounded up: who comes back too early is refused again.
+                let problem = Problem(.rateLimited, retryAfterSeconds: wait.components.seconds + 1)
                 return refuse(problem, RefusalCause("too many open challenges"), id)
             }
         } catch {

@@ -1,7 +1,7 @@
 """The device: opens a Content Key Context and checks everything that a device can check.
 
     offset  size  field
-         0     4  version, 1
+         0     4  version: 1, or 2 where the video session key of an external module made it
          4     4  reserved; devices ignore it, a server that follows the protocol sends 0
          8    16  initialization vector
         24     4  payload length N, a multiple of 16
@@ -12,6 +12,7 @@ import struct
 from dataclasses import dataclass
 
 from . import tags
+from .licence import NO_LIMIT, OfflineKey, Persistent, Streaming, Terms
 from .session_keys import aes_cbc_decrypt, ckc_payload_key, unwrap_content_key
 from .spc import RequestSecrets
 from .tllv import Block, FramingError, by_tag, parse
@@ -20,6 +21,8 @@ HEADER_SIZE = 28
 EXTRA_PADDING_MAXIMUM = 3 * 16 + 15
 # A run of this many equal padding bytes comes from a random generator once in 2^24 CKCs at most.
 CONSTANT_PADDING_MINIMUM = 4
+NO_LIMIT_ELSEWHERE = 0xFFFFFFFF
+OFFLINE_KEY_SIZES = {1: 32, 2: 48}
 
 
 class CKCFault(Exception):
@@ -28,7 +31,7 @@ class CKCFault(Exception):
 
 @dataclass(frozen=True)
 class Duration:
-    """The content key duration block: how long the key may be used."""
+    """The content key duration block as it stands: how long the key may be used, or kept."""
 
     lease_field: int
     rental_field: int
@@ -43,54 +46,90 @@ class Duration:
     def rental_seconds(self) -> int | None:
         return self.rental_field if self.key_type in (tags.RENTAL_ONLY, tags.LEASE_AND_RENTAL) else None
 
+    @property
+    def terms(self) -> Terms:
+        if self.key_type == tags.PERSISTENT:
+            return Persistent()
+        if self.key_type == tags.PERSISTENT_LIMITED:
+            return Persistent(self.rental_field)
+        return Streaming(self.lease_seconds, self.rental_seconds)
+
 
 @dataclass(frozen=True)
 class OpenedCKC:
+    version: int
     content_key: bytes
     content_iv: bytes
     duration: Duration | None
+    offline_key: OfflineKey | None
     hdcp_level: int | None
+    security_level: int | None
+    session_key_version: int | None
     initialization_vector: bytes
     blocks: tuple[Block, ...]
 
+    @property
+    def terms(self) -> Terms:
+        if self.offline_key is not None:
+            return self.offline_key
+        return Streaming() if self.duration is None else self.duration.terms
 
-def open_ckc(message: bytes, secrets: RequestSecrets, *, strict: bool = True) -> OpenedCKC:
+    @property
+    def is_persistent(self) -> bool:
+        return not isinstance(self.terms, Streaming)
+
+
+def open_ckc(
+    message: bytes, secrets: RequestSecrets, *, strict: bool = True, from_module: bool = False
+) -> OpenedCKC:
     """What the CKC grants; raises `CKCFault` for anything wrong in it.
 
     `strict` also refuses what devices accept but a careful server does not send: constant or excessive padding in
-    the server's own blocks, another reserved word in the duration, blocks nobody asked for, and echoes that are
-    not the last blocks. Apple's sample CKCs pass without `strict`.
+    the server's own blocks, another reserved word in the duration, a limit that limits nothing, an offline key that
+    the device did not say it can read, blocks nobody asked for, and echoes that are not the last blocks. Apple's
+    sample CKCs pass without `strict`. `from_module` says that an external module made the content key block: such
+    a CKC says which session key was used, and no other does.
     """
-    initialization_vector, encrypted = _open_container(message)
-    payload_key = ckc_payload_key(secrets.r1, secrets.anti_replay_seed)
+    version, initialization_vector, encrypted = _open_container(message)
+    session_key, r1 = _session_keys(version, secrets)
     try:
-        blocks = parse(aes_cbc_decrypt(payload_key, initialization_vector, encrypted))
+        blocks = parse(aes_cbc_decrypt(ckc_payload_key(r1, secrets.anti_replay_seed), initialization_vector, encrypted))
         found = by_tag(blocks)
     except FramingError as error:
         raise CKCFault(f"payload: {error}") from error
 
-    _check_r1(found, secrets)
+    if _required(found, tags.R1, 44, "R1") != r1:
+        raise CKCFault("R1 is not the one of the request")
     _check_echoes(blocks, found, secrets)
-    content_iv, content_key = _open_content_key(found, secrets)
+    content_iv, content_key = _open_content_key(found, session_key)
     opened = OpenedCKC(
+        version=version,
         content_key=content_key,
         content_iv=content_iv,
         duration=_open_duration(found, secrets),
+        offline_key=_open_offline_key(found),
         hdcp_level=_open_hdcp(found),
+        security_level=_open_security_level(found),
+        session_key_version=_open_session_key_version(found),
         initialization_vector=initialization_vector,
         blocks=tuple(blocks),
     )
+    _check_session_key_version(opened)
     if strict:
-        _check_strictly(opened, secrets)
+        _check_layout(opened, secrets)
+        _check_duration(opened.duration)
+        _check_offline_key(opened.offline_key, secrets)
+        if from_module != (opened.session_key_version is not None):
+            raise CKCFault(f"session key version {opened.session_key_version}, from a module: {from_module}")
     return opened
 
 
-def _open_container(message: bytes) -> tuple[bytes, bytes]:
+def _open_container(message: bytes) -> tuple[int, bytes, bytes]:
     if len(message) < HEADER_SIZE:
         raise CKCFault(f"{len(message)} bytes are too few for a CKC")
     version, reserved = struct.unpack_from(">II", message)
     (payload_length,) = struct.unpack_from(">I", message, 24)
-    if version != 1:
+    if version not in (1, 2):
         raise CKCFault(f"version {version}")
     if reserved != 0:
         raise CKCFault(f"reserved word {reserved:08x}")
@@ -98,7 +137,16 @@ def _open_container(message: bytes) -> tuple[bytes, bytes]:
         raise CKCFault(f"payload length {payload_length}, but {len(message) - HEADER_SIZE} bytes follow")
     if payload_length == 0 or payload_length % 16 != 0:
         raise CKCFault(f"payload length {payload_length} is not a positive multiple of 16")
-    return message[8:24], message[HEADER_SIZE:]
+    return version, message[8:24], message[HEADER_SIZE:]
+
+
+def _session_keys(version: int, secrets: RequestSecrets) -> tuple[bytes, bytes]:
+    """Session key and R1 of this CKC: version 2 is made with those for video."""
+    if version == 1:
+        return secrets.session_key, secrets.r1
+    if secrets.video is None:
+        raise CKCFault("version 2 for a request without a session key for video")
+    return secrets.video.session_key, secrets.video.r1
 
 
 def _required(found: dict[int, Block], tag: int, size: int, name: str) -> bytes:
@@ -108,11 +156,6 @@ def _required(found: dict[int, Block], tag: int, size: int, name: str) -> bytes:
     if len(block.value) != size:
         raise CKCFault(f"{name} of {len(block.value)} bytes instead of {size}")
     return block.value
-
-
-def _check_r1(found: dict[int, Block], secrets: RequestSecrets) -> None:
-    if _required(found, tags.R1, 44, "R1") != secrets.r1:
-        raise CKCFault("R1 is not the one of the request")
 
 
 def _check_echoes(blocks: list[Block], found: dict[int, Block], secrets: RequestSecrets) -> None:
@@ -127,10 +170,10 @@ def _check_echoes(blocks: list[Block], found: dict[int, Block], secrets: Request
         raise CKCFault("requested blocks are not in the order of the request")
 
 
-def _open_content_key(found: dict[int, Block], secrets: RequestSecrets) -> tuple[bytes, bytes]:
+def _open_content_key(found: dict[int, Block], session_key: bytes) -> tuple[bytes, bytes]:
     """Content IV and content key of the value: IV 16 in clear, AES-ECB under SK of the key 16."""
     value = _required(found, tags.ENCRYPTED_CONTENT_KEY, 32, "content key")
-    return value[:16], unwrap_content_key(secrets.session_key, value[16:])
+    return value[:16], unwrap_content_key(session_key, value[16:])
 
 
 def _open_duration(found: dict[int, Block], secrets: RequestSecrets) -> Duration | None:
@@ -141,11 +184,32 @@ def _open_duration(found: dict[int, Block], secrets: RequestSecrets) -> Duration
         raise CKCFault("a duration for a request without media playback state")
     if tags.OFFLINE_KEY in found:
         raise CKCFault("a duration beside an offline key")
-    value = _required(found, tags.CONTENT_KEY_DURATION, 16, "duration")
-    duration = Duration(*struct.unpack(">4I", value))
-    if duration.key_type not in (tags.LEASE_ONLY, tags.RENTAL_ONLY, tags.LEASE_AND_RENTAL):
-        raise CKCFault(f"key type {duration.key_type:08x} is none of a streaming licence")
+    duration = Duration(*struct.unpack(">4I", _required(found, tags.CONTENT_KEY_DURATION, 16, "duration")))
+    if duration.key_type not in tags.STREAMING_KEY_TYPES + tags.PERSISTENT_KEY_TYPES:
+        raise CKCFault(f"key type {duration.key_type:08x}")
     return duration
+
+
+def _open_offline_key(found: dict[int, Block]) -> OfflineKey | None:
+    """The value: version 4, zero 4, identifier 16, storage 4, playback 4 (seconds), and of version 2 title id 16."""
+    block = found.get(tags.OFFLINE_KEY)
+    if block is None:
+        return None
+    if len(block.value) < 8:
+        raise CKCFault(f"offline key of {len(block.value)} bytes")
+    version, reserved = struct.unpack_from(">II", block.value)
+    if version not in OFFLINE_KEY_SIZES:
+        raise CKCFault(f"offline key of version {version}")
+    if reserved != 0:
+        raise CKCFault(f"reserved word {reserved:08x} in the offline key")
+    value = _required(found, tags.OFFLINE_KEY, OFFLINE_KEY_SIZES[version], f"offline key of version {version}")
+    identifier, storage, playback = struct.unpack_from(">16sII", value, 8)
+    return OfflineKey(
+        identifier=identifier,
+        storage=None if storage == NO_LIMIT else storage,
+        playback=None if playback == NO_LIMIT else playback,
+        title_id=value[32:] if version == 2 else None,
+    )
 
 
 def _open_hdcp(found: dict[int, Block]) -> int | None:
@@ -159,22 +223,70 @@ def _open_hdcp(found: dict[int, Block]) -> int | None:
     return level
 
 
-def _check_strictly(opened: OpenedCKC, secrets: RequestSecrets) -> None:
+def _open_security_level(found: dict[int, Block]) -> int | None:
+    return _open_versioned_word(found, tags.REQUIRED_SECURITY_LEVEL, "required security level", tags.SECURITY_LEVELS)
+
+
+def _open_session_key_version(found: dict[int, Block]) -> int | None:
+    versions = (tags.SESSION_KEY_GENERIC, tags.SESSION_KEY_VIDEO)
+    return _open_versioned_word(found, tags.SESSION_KEY_VERSION_USED, "session key version", versions)
+
+
+def _open_versioned_word(found: dict[int, Block], tag: int, name: str, known: tuple[int, ...]) -> int | None:
+    """The value: version 4, 1; reserved 4, 0; word 8."""
+    if tag not in found:
+        return None
+    version, reserved, word = struct.unpack(">IIQ", _required(found, tag, 16, name))
+    if (version, reserved) != (1, 0) or word not in known:
+        raise CKCFault(f"{name} {version}, {reserved:08x}, {word:016x}")
+    return word
+
+
+def _check_session_key_version(opened: OpenedCKC) -> None:
+    if (opened.version == 2) != (opened.session_key_version == tags.SESSION_KEY_VIDEO):
+        raise CKCFault(f"CKC version {opened.version} does not go with the session key version")
+
+
+def _check_layout(opened: OpenedCKC, secrets: RequestSecrets) -> None:
     echo_count = len(secrets.echoes)
     own = opened.blocks[: len(opened.blocks) - echo_count]
     last_tags = [block.tag for block in opened.blocks[len(own) :]]
     if last_tags != [block.tag for block in secrets.echoes]:
         raise CKCFault("the echoes are not the last blocks")
-    expected = {tags.ENCRYPTED_CONTENT_KEY, tags.R1, tags.CONTENT_KEY_DURATION, tags.HDCP_ENFORCEMENT}
     for block in own:
-        if block.tag not in expected:
+        if block.tag not in tags.OWN_BLOCKS_OF_CKC:
             raise CKCFault(f"block {block.tag:016x} was not asked for")
         if len(block.padding) > EXTRA_PADDING_MAXIMUM:
             raise CKCFault(f"block {block.tag:016x} has {len(block.padding)} bytes of padding")
         if len(block.padding) >= CONSTANT_PADDING_MINIMUM and len(set(block.padding)) == 1:
             raise CKCFault(f"the padding of block {block.tag:016x} is constant")
-    duration = opened.duration
-    if duration is not None and duration.reserved != tags.DURATION_RESERVED_WORD:
+
+
+def _check_duration(duration: Duration | None) -> None:
+    """Each field is a real limit where the key type reads it, and zero where it does not."""
+    if duration is None:
+        return
+    if duration.reserved != tags.DURATION_RESERVED_WORD:
         raise CKCFault(f"reserved word {duration.reserved:08x} in the duration")
-    if duration is not None and 0xFFFFFFFF in (duration.lease_field, duration.rental_field):
-        raise CKCFault("a duration of 2^32-1 seconds means no limit to other implementations")
+    lease_is_read = duration.key_type in (tags.LEASE_ONLY, tags.LEASE_AND_RENTAL)
+    rental_is_read = duration.key_type in (tags.RENTAL_ONLY, tags.LEASE_AND_RENTAL, tags.PERSISTENT_LIMITED)
+    for value, is_read in ((duration.lease_field, lease_is_read), (duration.rental_field, rental_is_read)):
+        if is_read != (value != 0):
+            raise CKCFault(f"{value} seconds with key type {duration.key_type:08x}")
+        if value == NO_LIMIT_ELSEWHERE:
+            raise CKCFault("a duration of 2^32-1 seconds means no limit to other implementations")
+
+
+def _check_offline_key(offline_key: OfflineKey | None, secrets: RequestSecrets) -> None:
+    """Version 2 needs its capability; version 1 too, where the device names its capabilities at all."""
+    if offline_key is None:
+        return
+    if NO_LIMIT_ELSEWHERE in (offline_key.storage, offline_key.playback):
+        raise CKCFault("2^32-1 seconds means no limit to other implementations")
+    capabilities = secrets.capabilities
+    if offline_key.version == 1:
+        can_read = capabilities is None or capabilities & tags.CAPABILITY_OFFLINE_KEY != 0
+    else:
+        can_read = capabilities is not None and capabilities & tags.CAPABILITY_OFFLINE_KEY_V2 != 0
+    if not can_read:
+        raise CKCFault(f"an offline key of version {offline_key.version} for a device without that capability")

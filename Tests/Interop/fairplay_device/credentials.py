@@ -32,19 +32,31 @@ class Credential:
         return self.certificate_1024 + self.certificate_2048
 
     def certificate(self, spc_version: int) -> bytes:
-        return {1: self.certificate_1024, 2: self.certificate_2048}[spc_version]
-
-    def private_key(self, spc_version: int) -> rsa.RSAPrivateKey | None:
-        return {1: self.private_key_1024, 2: self.private_key_2048}[spc_version]
+        return self.certificate_1024 if spc_version == 1 else self.certificate_2048
 
     @property
     def served_hashes(self) -> dict[tuple[int, bytes], int]:
-        """The size of the RSA key in bits by (SPC version, certificate hash), for every pair that is served."""
+        """The size of the RSA key in bits by (SPC version, certificate hash), for every pair that is served.
+
+        Version 3 always wraps for the 2048-bit key, whichever of the three files its device hashed.
+        """
         return {
             (1, sha1(self.certificate_1024)): 1024,
             (1, sha1(self.bundle)): 1024,
             (2, sha1(self.certificate_2048)): 2048,
+            (3, sha256(self.certificate_1024)): 2048,
+            (3, sha256(self.certificate_2048)): 2048,
+            (3, sha256(self.bundle)): 2048,
         }
+
+
+def certificate_hash(spc_version: int, data: bytes) -> bytes:
+    """The digest by which an SPC of this version names a certificate or a bundle."""
+    return sha256(data) if spc_version == 3 else sha1(data)
+
+
+def sha256(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest()
 
 
 def sha1(data: bytes) -> bytes:

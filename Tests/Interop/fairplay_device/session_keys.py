@@ -3,13 +3,18 @@
 import hashlib
 import struct
 
-from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives import cmac, hashes
 from cryptography.hazmat.primitives.asymmetric import padding as rsa_padding
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 KEY_SIZE = 16
 R2_SIZE_MAXIMUM = 55
+
+# What a master key encrypts to become the payload key, the initialization vector and the MAC key of version 3.
+_PAYLOAD_KEY_SEED = bytes.fromhex("70d1e6c34f07e849b3a624340f4f176d")
+_PAYLOAD_IV_SEED = bytes.fromhex("c11b3ed1a3803f4e1322a08803145ac6")
+_MAC_KEY_SEED = bytes.fromhex("96d3435f6ef08d7d121fa86b253e4ac9")
 
 _D_FUNCTION_PRIME = 813416437
 _D_FUNCTION_ROUNDS = 16
@@ -36,17 +41,30 @@ def aes_cbc_decrypt(key: bytes, initialization_vector: bytes, ciphertext: bytes)
     return decryptor.update(ciphertext) + decryptor.finalize()
 
 
+def aes_cmac(key: bytes, message: bytes) -> bytes:
+    mac = cmac.CMAC(algorithms.AES(key))
+    mac.update(message)
+    return mac.finalize()
+
+
+def derive_from_master_key(master_key: bytes) -> tuple[bytes, bytes, bytes]:
+    """Payload key, initialization vector and MAC key of an SPC of version 3."""
+    seeds = (_PAYLOAD_KEY_SEED, _PAYLOAD_IV_SEED, _MAC_KEY_SEED)
+    payload_key, payload_iv, mac_key = (aes_ecb_encrypt(master_key, seed) for seed in seeds)
+    return payload_key, payload_iv, mac_key
+
+
 def _oaep(spc_version: int) -> rsa_padding.OAEP:
-    """Version 1 uses SHA-1 for label and mask, version 2 SHA-256 for both; the label is empty."""
-    digest = {1: hashes.SHA1, 2: hashes.SHA256}[spc_version]
+    """Version 1 uses SHA-1 for label and mask, later versions SHA-256 for both; the label is empty."""
+    digest = {1: hashes.SHA1, 2: hashes.SHA256, 3: hashes.SHA256}[spc_version]
     return rsa_padding.OAEP(mgf=rsa_padding.MGF1(digest()), algorithm=digest(), label=None)
 
 
-def wrap_payload_key(spc_version: int, public_key: RSAPublicKey, payload_key: bytes) -> bytes:
-    return public_key.encrypt(payload_key, _oaep(spc_version))
+def wrap_transport_key(spc_version: int, public_key: RSAPublicKey, transport_key: bytes) -> bytes:
+    return public_key.encrypt(transport_key, _oaep(spc_version))
 
 
-def unwrap_payload_key(spc_version: int, private_key: RSAPrivateKey, wrapped_key: bytes) -> bytes:
+def unwrap_transport_key(spc_version: int, private_key: RSAPrivateKey, wrapped_key: bytes) -> bytes:
     """The plaintext, whatever its length; raises `ValueError` when the OAEP padding is wrong."""
     return private_key.decrypt(wrapped_key, _oaep(spc_version))
 

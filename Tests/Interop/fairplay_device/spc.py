@@ -1,51 +1,39 @@
-"""The device: makes Server Playback Contexts and keeps what is needed to open their answer.
-
-    offset v1  offset v2  size       field
-            0          0  4          version
-            4          4  4          reserved, zero
-            8          8  16         initialization vector of the payload
-           24         24  128 / 256  RSA-OAEP wrapped payload key (SPCK)
-          152        280  20         SHA-1 of the certificate
-          172        300  4          payload length N, a multiple of 16
-          176        304  N          AES-CBC encrypted blocks
-"""
+"""The device: makes Server Playback Contexts and keeps what is needed to open their answer."""
 
 import random
 import struct
 from dataclasses import dataclass, field
 
-from . import tags
-from .credentials import Credential, public_key_of, sha1
-from .session_keys import aes_cbc_encrypt, device_key, wrap_payload_key
+from . import containers, tags
+from .containers import ContainerKeys, Overrides
+from .credentials import Credential, certificate_hash, public_key_of
+from .facts import (
+    DenyListVersion,
+    DeviceIdentity,
+    DeviceInfo,
+    EncryptedSecurityLevelReport,
+    KeyFormats,
+    PlaybackState,
+    SecurityLevelReport,
+    Sync,
+    VMDeviceInfo,
+)
+from .session_keys import aes_cbc_encrypt, device_key, wrap_transport_key
 from .tllv import Block, Padding, padded_block, serialise
 
 R1_SIZE = 44
 R2_SIZE = 21
 DEVICE_ID_SIZE = 20
-
-
-@dataclass(frozen=True)
-class PlaybackState:
-    """The media playback state block.
-
-        offset  size  field
-             0     4  creation date of the SPC, seconds of the Unix epoch
-             4     4  state
-             8     8  playback session
-    """
-
-    creation_date: int
-    state: int
-    session: int
-
-    @property
-    def encoded(self) -> bytes:
-        return struct.pack(">IIQ", self.creation_date, self.state, self.session)
+VIDEO_BLOCK_SIZE_MAXIMUM = 256
+VIDEO_R2_SIZE_MAXIMUM = 64
 
 
 @dataclass(frozen=True)
 class SPCOptions:
-    """What one request says; the secrets of the request are not here but in `DeviceSession`."""
+    """What one request says; the secrets of the request are not here but in `DeviceSession`.
+
+    `video` adds the two blocks of the video session key, which only an external module can open.
+    """
 
     asset_id: bytes
     transaction_id: int = 0
@@ -54,6 +42,14 @@ class SPCOptions:
     streaming_indicator: int | None = None
     playback_state: PlaybackState | None = None
     capabilities: int | None = None
+    device_identity: DeviceIdentity | None = None
+    device_info: DeviceInfo | None = None
+    deny_list_version: DenyListVersion | None = None
+    security_level_report: SecurityLevelReport | EncryptedSecurityLevelReport | None = None
+    key_formats: KeyFormats | None = None
+    vm_device_info: VMDeviceInfo | None = None
+    sync: Sync | None = None
+    video: bool = False
     unknown_blocks: tuple[tuple[int, bytes], ...] = ()
     return_request: tuple[int, ...] = ()
     padding: Padding = Padding.RANDOM
@@ -71,20 +67,44 @@ class SPCOptions:
         ]
         if self.streaming_indicator is not None:
             chosen.append((tags.STREAMING_INDICATOR, struct.pack(">Q", self.streaming_indicator)))
-        if self.playback_state is not None:
-            chosen.append((tags.MEDIA_PLAYBACK_STATE, self.playback_state.encoded))
         if self.capabilities is not None:
             chosen.append((tags.CAPABILITIES, self.capabilities.to_bytes(16, "big")))
+        facts = {
+            tags.MEDIA_PLAYBACK_STATE: self.playback_state,
+            tags.DEVICE_IDENTITY: self.device_identity,
+            tags.DEVICE_INFO: self.device_info,
+            tags.DENY_LIST_VERSION: self.deny_list_version,
+            tags.SECURITY_LEVEL_REPORT: self.security_level_report,
+            tags.SUPPORTED_KEY_FORMATS: self.key_formats,
+            tags.VM_DEVICE_INFO: self.vm_device_info,
+            tags.SYNC: self.sync,
+        }
+        chosen += [(tag, fact.encoded) for tag, fact in facts.items() if fact is not None]
         return chosen + list(self.unknown_blocks)
+
+
+@dataclass(frozen=True)
+class VideoSession:
+    """The second session key of a request, for video: what is in the two blocks that only a module can open.
+
+    Their content is made up, because how they hold key and R1 is not public; the module of a test knows it by heart.
+    """
+
+    session_key: bytes
+    r1: bytes
+    session_key_and_r1: bytes
+    r2: bytes
+
+    def values(self) -> list[tuple[int, bytes]]:
+        return [(tags.SESSION_KEY_AND_R1_VIDEO, self.session_key_and_r1), (tags.R2_VIDEO, self.r2)]
 
 
 @dataclass(frozen=True)
 class DeviceSession:
     """The secrets that a device makes up for one request."""
 
-    payload_key: bytes
-    payload_iv: bytes
-    wrapped_payload_key: bytes
+    keys: ContainerKeys
+    wrapped_key: bytes
     session_key: bytes
     device_id: bytes
     r1: bytes
@@ -93,6 +113,7 @@ class DeviceSession:
     r2: bytes
     device_key: bytes
     block_iv: bytes
+    video: VideoSession
 
     @property
     def session_key_and_r1(self) -> bytes:
@@ -118,6 +139,8 @@ class RequestSecrets:
     anti_replay_seed: bytes
     echoes: tuple[Block, ...]
     has_playback_state: bool
+    capabilities: int | None = None
+    video: VideoSession | None = None
 
 
 @dataclass(frozen=True)
@@ -147,17 +170,16 @@ class Device:
     def __post_init__(self) -> None:
         if (self.application_secret is None) == (self.fixed_device_key is None):
             raise ValueError("a device has either an application secret or a fixed device key")
-        self.certificate_hash = self.certificate_hash or sha1(self.certificate)
+        self.certificate_hash = self.certificate_hash or certificate_hash(self.spc_version, self.certificate)
         self._public_key = public_key_of(self.certificate)
         self.device_id = self.randomness.randbytes(DEVICE_ID_SIZE)
 
     def start_session(self) -> DeviceSession:
         r2 = self.randomness.randbytes(R2_SIZE)
-        payload_key = self.randomness.randbytes(16)
+        keys = self._make_container_keys()
         return DeviceSession(
-            payload_key=payload_key,
-            payload_iv=self.randomness.randbytes(16),
-            wrapped_payload_key=self.wrap(payload_key),
+            keys=keys,
+            wrapped_key=self.wrap(keys.transport_key),
             session_key=self.randomness.randbytes(16),
             device_id=self.device_id,
             r1=self.randomness.randbytes(R1_SIZE),
@@ -166,16 +188,28 @@ class Device:
             r2=r2,
             device_key=self.fixed_device_key or device_key(self.application_secret or b"", r2),
             block_iv=self.randomness.randbytes(16),
+            video=self._make_video_session(),
+        )
+
+    def _make_container_keys(self) -> ContainerKeys:
+        if self.spc_version == 3:
+            return ContainerKeys.of_master_key(self.randomness.randbytes(16))
+        return ContainerKeys.of_payload_key(self.randomness.randbytes(16), self.randomness.randbytes(16))
+
+    def _make_video_session(self) -> VideoSession:
+        return VideoSession(
+            session_key=self.randomness.randbytes(16),
+            r1=self.randomness.randbytes(R1_SIZE),
+            session_key_and_r1=self.randomness.randbytes(self.randomness.randint(1, VIDEO_BLOCK_SIZE_MAXIMUM)),
+            r2=self.randomness.randbytes(self.randomness.randint(1, VIDEO_R2_SIZE_MAXIMUM)),
         )
 
     def wrap(self, plaintext: bytes) -> bytes:
-        return wrap_payload_key(self.spc_version, self._public_key, plaintext)
+        return wrap_transport_key(self.spc_version, self._public_key, plaintext)
 
     def blocks(self, session: DeviceSession, options: SPCOptions) -> list[Block]:
-        blocks = [
-            padded_block(tag, value, self.randomness, options.padding)
-            for tag, value in session.values() + options.values()
-        ]
+        values = session.values() + options.values() + (session.video.values() if options.video else [])
+        blocks = [padded_block(tag, value, self.randomness, options.padding) for tag, value in values]
         if options.shuffled:
             self.randomness.shuffle(blocks)
         return blocks
@@ -195,35 +229,20 @@ class Device:
                 anti_replay_seed=session.anti_replay_seed,
                 echoes=requested_echoes(blocks, options.return_request),
                 has_playback_state=options.playback_state is not None,
+                capabilities=options.capabilities,
+                video=session.video if options.video else None,
             ),
         )
 
-    def seal(
-        self,
-        session: DeviceSession,
-        payload: bytes,
-        *,
-        version: int | None = None,
-        reserved: int = 0,
-        wrapped_payload_key: bytes | None = None,
-        certificate_hash: bytes | None = None,
-        payload_length: int | None = None,
-    ) -> bytes:
-        """The container around a payload; an argument that is given replaces the right value of its field.
-
-        A payload whose length is no multiple of 16 has its last bytes cut off after encryption.
-        """
-        whole = payload + bytes(-len(payload) % 16)
-        encrypted = aes_cbc_encrypt(session.payload_key, session.payload_iv, whole)[: len(payload)]
-        return b"".join(
-            [
-                struct.pack(">II", self.spc_version if version is None else version, reserved),
-                session.payload_iv,
-                session.wrapped_payload_key if wrapped_payload_key is None else wrapped_payload_key,
-                self.certificate_hash if certificate_hash is None else certificate_hash,
-                struct.pack(">I", len(payload) if payload_length is None else payload_length),
-                encrypted,
-            ]
+    def seal(self, session: DeviceSession, payload: bytes, **overrides: object) -> bytes:
+        """The container around a payload; each argument of `Overrides` that is given replaces a right value."""
+        return containers.seal(
+            self.spc_version,
+            session.keys,
+            session.wrapped_key,
+            self.certificate_hash,
+            payload,
+            Overrides(**overrides),
         )
 
 
@@ -242,9 +261,10 @@ def device_for(credential: Credential, spc_version: int, randomness: random.Rand
     )
 
 
-def device_with_bundle_hash(credential: Credential, randomness: random.Random | None = None) -> Device:
-    """An older version 1 device, which names the hash of the whole bundle file."""
-    device = device_for(credential, 1, randomness)
-    device.certificate_hash = sha1(credential.bundle)
+def device_with_bundle_hash(
+    credential: Credential, spc_version: int = 1, randomness: random.Random | None = None
+) -> Device:
+    """A device of version 1 or 3 that names the hash of the whole bundle file, as some older ones do."""
+    device = device_for(credential, spc_version, randomness)
+    device.certificate_hash = certificate_hash(spc_version, credential.bundle)
     return device
-

@@ -63,7 +63,7 @@ import Testing
 
     @Test(arguments: [
         ([], 400, "body_empty"), ([0x30, 0x82, 1, 2], 400, "spc_is_certificate"),
-        ([0, 0, 0, 3], 400, "spc_version_unsupported"), ([0, 0, 0, 1], 400, "spc_malformed"),
+        ([0, 0, 0, 4], 400, "spc_version_unsupported"), ([0, 0, 0, 1], 400, "spc_malformed"),
         ([0, 0, 0], 400, "spc_malformed"),
     ])
     func tellsWhatIsWrongWithAContainer(body: [UInt8], status: Int, expected: String) async throws {

@@ -104,9 +104,9 @@ final class RoutesFixture: Sendable {
     }
 
     /// Asks for a licence as an app does.
-    func license(_ message: [UInt8], token: String?) async -> HTTPResponse {
+    func license(_ message: [UInt8], token: String?, query: String? = nil) async -> HTTPResponse {
         let fields: HTTPFields = token.map { ["Authorization": "Bearer \($0)"] } ?? [:]
-        return await ask(.post, "/fps/license", fields, body: message)
+        return await ask(.post, "/fps/license", query: query, fields, body: message)
     }
 
     func metrics() async throws -> MetricsText {
@@ -124,9 +124,13 @@ final class RoutesFixture: Sendable {
 
     // MARK: Devices and tokens
 
-    func deviceRequest(_ version: SPCVersion, assetID: String = "movie-1") throws -> DeviceRequest {
+    func deviceRequest(
+        _ version: SPCVersion, assetID: String = "movie-1", _ adjust: (inout DeviceOptions) -> Void = { _ in }
+    ) throws -> DeviceRequest {
         let device = try credential.makeDevice(version, using: CryptoContext())
-        return try device.makeRequest(DeviceOptions(version: version, assetID: Array(assetID.utf8)))
+        var options = DeviceOptions(version: version, assetID: Array(assetID.utf8))
+        adjust(&options)
+        return try device.makeRequest(options)
     }
 
     func token(_ rights: [Right] = [Right(.content("movie-1"))], startsIn delay: Int64 = 0) throws -> String {

@@ -1,0 +1,76 @@
+import CLibFuzzer
+import Foundation
+package import FuzzTargets
+import Glibc
+import TestSupport
+
+/// Connects a target with libFuzzer, which knows functions of C and calls them on one thread.
+package enum FuzzDriver {
+    // libFuzzer's functions carry no context. One thread sets it before libFuzzer starts, and the same one reads it.
+    private nonisolated(unsafe) static var running: Running?
+
+    private struct Running {
+        let target: any FuzzTarget
+        var counts: (accepted: Int, refused: Int) = (0, 0)
+    }
+
+    /// Runs a target with the options of the command line, which are libFuzzer's. `--seeds FOLDER` writes the target's seeds and ends.
+    package static func run(_ kind: FuzzTargetKind) -> Never {
+        do {
+            let target = try kind.makeTarget()
+            let arguments = CommandLine.arguments
+            if arguments.count == 3, arguments[1] == "--seeds" {
+                try SeedFolder.write(target.seeds(), to: arguments[2])
+                exit(0)
+            }
+            unsafe running = Running(target: target)
+        } catch {
+            print("\(kind.name): \(error)")
+            exit(2)
+        }
+        atexit { FuzzDriver.printCounts() }
+        var count = CommandLine.argc
+        var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe CommandLine.unsafeArgv
+        // The arguments live as long as the process.
+        exit(unsafe LLVMFuzzerRunDriver(&count, &arguments, { unsafe FuzzDriver.check($0, $1) }))
+    }
+
+    /// Runs one input of libFuzzer's; ends the process where a property does not hold.
+    private static func check(_ start: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
+        // libFuzzer lends `size` bytes for this call.
+        let input = unsafe [UInt8](UnsafeBufferPointer(start: start, count: size))
+        do {
+            switch try unsafe running?.target.check(input) {
+            case .accepted: unsafe running?.counts.accepted += 1
+            case .refused, .none: unsafe running?.counts.refused += 1
+            }
+            return 0
+        } catch {
+            // Standard output would be lost with the process.
+            FileHandle.standardError.write(Data("A property does not hold: \(error)\n".utf8))
+            abort()
+        }
+    }
+
+    private static func printCounts() {
+        guard let counts = unsafe running?.counts else { return }
+        print("accepted \(counts.accepted), refused \(counts.refused)")
+    }
+
+    /// Changes an input in place, as the target knows it or as libFuzzer does; the body of `LLVMFuzzerCustomMutator`.
+    package static func mutate(
+        _ bytes: UnsafeMutablePointer<UInt8>?, size: Int, maximum: Int, seed: UInt32
+    ) -> Int {
+        var generator = SeededGenerator(seed: UInt64(seed))
+        guard let bytes = unsafe bytes, let target = unsafe running?.target,
+            Int.random(in: 0..<4, using: &generator) > 0
+        else {
+            return unsafe LLVMFuzzerMutate(bytes, size, maximum)
+        }
+        // libFuzzer lends `maximum` bytes, of which `size` are set.
+        let input = unsafe [UInt8](UnsafeBufferPointer(start: bytes, count: size))
+        let output = target.mutate(input, using: &generator).prefix(maximum)
+        _ = unsafe UnsafeMutableBufferPointer(start: bytes, count: maximum).update(fromContentsOf: output)
+        return output.count
+    }
+}

@@ -1,0 +1,155 @@
+import ByteCoding
+import DeviceSimulation
+import FairPlay
+import KeyCrypto
+import TestSupport
+
+/// A CKC as a device reads it. Input: a byte of plan, then a plain payload or a whole message.
+///
+///     bits of the plan: 0 a whole message follows, 1 version 2, 2 the payload as it is, 3 a block was asked back
+///
+/// A payload is sealed under the key of a known session and its R1 put right. What opens holds a key, a vector and terms that are those
+/// of its blocks.
+struct CKCTarget: FuzzTarget {
+    private let crypto: CryptoContext
+    private let openers: (expectingNothing: CKCOpener, expectingEcho: CKCOpener)
+    private let payloadKey: SharedSecret
+    private let session = SharedSecret(SecretBytes(copying: FixedSession.plain))
+
+    private static let antiReplaySeed = Bytes16(high: 0xA0A1_A2A3_A4A5_A6A7, low: 0xA8A9_AAAB_ACAD_AEAF)
+    private static let iv = Bytes16(high: 0xB0B1_B2B3_B4B5_B6B7, low: 0xB8B9_BABB_BCBD_BEBF)
+    private static let echo = RawTLLV(tag: TLLVTag.assetID, value: Array("skd-asset".utf8), padding: [])
+
+    init() throws {
+        let crypto = try CryptoContext()
+        self.crypto = crypto
+        openers = (
+            try Self.makeOpener(echoes: [], crypto), try Self.makeOpener(echoes: [Self.echo.bytes], crypto)
+        )
+        let antiReplayKey = try crypto.sha1Key(of: SecretBytes(copying: FixedSession.r1), in: 0..<44)
+        payloadKey = SharedSecret(try crypto.deriveKey(from: Self.antiReplaySeed, key: antiReplayKey))
+    }
+
+    private static func makeOpener(echoes: [[UInt8]], _ crypto: CryptoContext) throws -> CKCOpener {
+        let abilities = DeviceAbilities(
+            hasPlaybackState: true, capabilities: [.hdcpEnforcement, .offlineKey, .offlineKeyVersion2],
+            offersVideoSessionKey: true)
+        let secrets = try RequestSecrets(
+            wrappedKey: SharedSecret(SecretBytes(count: 16)),
+            sessionBlock: SharedSecret(SecretBytes(copying: FixedSession.plain)), antiReplaySeed: antiReplaySeed,
+            expectedEchoes: echoes, abilities: abilities)
+        return CKCOpener(secrets: secrets, using: crypto)
+    }
+
+    func check(_ input: [UInt8]) throws -> Verdict {
+        guard let plan = input.first else { return .refused }
+        let isMessage = plan & 1 != 0
+        let message = isMessage ? Array(input.dropFirst()) : try seal(input.dropFirst(), plan)
+        guard let envelope = try parse(message) else { return .refused }
+        let opener = plan >> 3 & 1 == 0 ? openers.expectingNothing : openers.expectingEcho
+        let license: OpenedLicense
+        do throws(CKCFault) {
+            license = try opener.open(message)
+        } catch {
+            if case .cryptography = error { throw error }
+            return .refused
+        }
+        try check(license, of: envelope)
+        return .accepted
+    }
+
+    /// The envelope, whose parts make up the message again; nil where there is none.
+    private func parse(_ message: [UInt8]) throws -> CKCEnvelope? {
+        let envelope: CKCEnvelope
+        do throws(CKCFault) {
+            envelope = try CKCEnvelope(parsing: message)
+        } catch {
+            switch error {
+            case .truncated, .payloadLength, .payloadUnaligned: return nil
+            case _: throw PropertyViolation(description: "an envelope needs no key: \(error)")
+            }
+        }
+        let rewritten = Self.message(envelope.version, envelope.reserved, envelope.iv, Array(message[envelope.payload]))
+        try require(rewritten == message, "the parts make up the message")
+        return envelope
+    }
+
+    /// The key, the vector and the terms are those of the blocks.
+    private func check(_ license: OpenedLicense, of envelope: CKCEnvelope) throws {
+        let payload = try crypto.decryptCBC(
+            envelope.message, in: envelope.payload, key: payloadKey.bytes, iv: envelope.iv)
+        let blocks = try require(RawTLLV.parse(payload), "what opens is a row of blocks")
+        let values = Dictionary(uniqueKeysWithValues: blocks.map { ($0.tag, $0.value) })
+        let key = try require(values[TLLVTag.contentKey], "what opens has a key")
+        let wrapped = try crypto.encryptBlock(secret: license.contentKey.bytes, key: session.bytes)
+        try require(key == license.contentIV.bytes + wrapped.bytes, "the key is its block's value")
+        try require(values[TLLVTag.r1] == FixedSession.r1, "R1 is the session's")
+        try require(license.version == envelope.version, "the version is the envelope's")
+        let terms = license.terms
+        try require((terms.hdcp != nil) == (values[TLLVTag.hdcpEnforcement] != nil), "HDCP is said by its block")
+        let hasLevel = values[TLLVTag.requiredSecurityLevel] != nil
+        try require((terms.securityLevel != nil) == hasLevel, "a level is said by its block")
+        try check(terms.validity, values)
+    }
+
+    private func check(_ validity: LicenseTerms.Validity, _ values: [UInt64: [UInt8]]) throws(PropertyViolation) {
+        let duration = values[TLLVTag.contentKeyDuration]
+        let offlineKey = values[TLLVTag.offlineKey]
+        switch validity {
+        case .session: try require(duration == nil && offlineKey == nil, "without a block a key is for the session")
+        case .duration(let limits):
+            let words = [limits.lease?.value ?? 0, limits.rental?.value ?? 0, limits.keyType]
+            let said = duration.map { Array($0.prefix(12)) }
+            try require(said == words.flatMap { bigEndianBytes($0) }, "a duration is its block's value")
+        case .offlineKey(let key):
+            let words = [key.storage?.value ?? 0, key.playback?.value ?? 0]
+            let said = offlineKey.map { Array($0[24..<32]) }
+            try require(said == words.flatMap { bigEndianBytes($0) }, "an offline key's limits are its block's values")
+        }
+    }
+
+    // MARK: - Sealing
+
+    private func seal(_ plain: ArraySlice<UInt8>, _ plan: UInt8) throws -> [UInt8] {
+        var payload = Array(plain.prefix(plain.count & ~15))
+        if plan >> 2 & 1 == 0 { FixedSession.repairR1(&payload) }
+        let encrypted = try crypto.encryptCBC(payload, key: payloadKey.bytes, iv: Self.iv)
+        return Self.message(plan >> 1 & 1 == 0 ? 1 : 2, 0, Self.iv, encrypted)
+    }
+
+    private static func message(_ version: UInt32, _ reserved: UInt32, _ iv: Bytes16, _ payload: [UInt8]) -> [UInt8] {
+        var writer = ByteWriter(capacity: 28 + payload.count)
+        writer.write(version)
+        writer.write(reserved)
+        writer.write(iv)
+        writer.write(UInt32(payload.count))
+        writer.write(payload)
+        return writer.bytes
+    }
+
+    // MARK: - Inputs
+
+    func seeds() throws -> [[UInt8]] {
+        var seeds: [[UInt8]] = []
+        for terms in SeedLicenses.terms {
+            let payload = SeedLicenses.payload(terms)
+            seeds.append([0] + payload)
+            seeds.append([1 << 1] + payload + SeedLicenses.videoKeyUsed)
+            seeds.append([1 << 3] + payload + Self.echo.bytes)
+        }
+        return seeds + [[1] + (try seal(SeedLicenses.payload([])[...], 0))]
+    }
+
+    func mutate(_ input: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
+        guard let plan = input.first else { return ByteMutation.mutate(input, using: &generator) }
+        let rest = Array(input.dropFirst())
+        if Int.random(in: 0..<8, using: &generator) == 0 {
+            return [plan ^ 1 << UInt8.random(in: 0..<4, using: &generator)] + rest
+        }
+        let isMessage = plan & 1 != 0
+        let changed =
+            isMessage
+            ? ByteMutation.mutate(rest, using: &generator) : TLLVMutation.mutate(rest, using: &generator)
+        return [plan] + changed
+    }
+}

@@ -1,0 +1,71 @@
+import FairPlay
+
+@testable import LadderWorkers
+
+/// A `LadderFrameAssembler` with those who read from it, and a count of what it should hold.
+struct FramedLine {
+    private var assembler: LadderFrameAssembler
+    /// How many bytes have come whose message was not taken.
+    private var heldCount = 0
+    /// How far the memory was ever written.
+    private var writtenCount = 0
+    private var faults: [String] = []
+
+    init(_ assembler: LadderFrameAssembler) {
+        self.assembler = assembler
+    }
+
+    /// Takes as much of a piece as there is room for, and says how much.
+    mutating func receive(_ piece: ArraySlice<UInt8>) throws(PropertyViolation) -> Int {
+        let taken = assembler.fill { bytes, offset in
+            let part = piece.prefix(bytes.count - offset)
+            bytes.replaceSubrange(offset..<offset + part.count, with: part)
+            return (part.count, count: part.count)
+        }
+        try require(taken > 0, "there is room for the rest of a message")
+        heldCount += taken
+        writtenCount = max(writtenCount, heldCount)
+        return taken
+    }
+
+    /// Reads the next message and writes it again; false when more must come first. Throws what the readers throw.
+    mutating func takeMessage() throws(LadderFrameError) -> Bool {
+        guard let (head, body) = try assembler.next() else { return false }
+        let size = LadderFrameHead.size + body.count
+        let rewritten: [UInt8]
+        do throws(LadderFrameError) {
+            rewritten = try Self.rewrite(head, assembler.bytes, in: body)
+        } catch {
+            if case .notExpressible = error { faults.append("what was read can be written: \(error)") }
+            throw error
+        }
+        let start = body.lowerBound - LadderFrameHead.size
+        if !rewritten.elementsEqual(assembler.bytes[start..<body.upperBound]) {
+            faults.append("a value has one form: \(head.kind), \(head.number)")
+        }
+        heldCount -= size
+        return true
+    }
+
+    private static func rewrite(
+        _ head: LadderFrameHead, _ bytes: [UInt8], in body: Range<Int>
+    ) throws(LadderFrameError) -> [UInt8] {
+        switch head.kind {
+        case .start: try LadderStart(parsing: bytes, in: body).message().revealed()
+        case .ready: head.message().revealed()
+        case .startFailure: try LadderModuleFault(parsing: bytes, in: body).message().revealed()
+        case .call: try LadderCall(parsing: bytes, in: body).message(number: head.number).revealed()
+        case .answer: try LadderAnswer(parsing: bytes, in: body).message(number: head.number).revealed()
+        case .callFailure: try LadderCallFailure(parsing: bytes, in: body).message(number: head.number).revealed()
+        }
+    }
+
+    /// After the messages of a piece: no property was broken, and nothing of what was taken is left.
+    mutating func checkTaken() throws(PropertyViolation) {
+        try require(faults.isEmpty, faults.joined(separator: "; "))
+        assembler.wipeTaken()
+        let isWiped = assembler.bytes[min(heldCount, writtenCount)..<writtenCount].allSatisfy { $0 == 0 }
+        try require(isWiped, "what was read is wiped")
+        try require(assembler.isEmpty == (heldCount == 0), "what was not read is kept")
+    }
+}

@@ -1,0 +1,38 @@
+package import TestSupport
+
+/// One format from outside, and what must hold for any bytes that claim to be in it.
+///
+/// A target is driven by libFuzzer (`Scripts/fuzz`), and by the tests with saved failures and seeded mutations. It depends on its input
+/// alone: keys and secrets never change, so that a saved input means the same in every run.
+package protocol FuzzTarget {
+    /// Runs the code under test on `input`. Throws `PropertyViolation` where a property does not hold; any other error is a finding too.
+    func check(_ input: [UInt8]) throws -> Verdict
+
+    /// Inputs to start from: at least one that is accepted for every way through the code.
+    func seeds() throws -> [[UInt8]]
+
+    /// A change that keeps the outer form of an input, so that more than its outermost check is reached.
+    func mutate(_ input: [UInt8], using generator: inout SeededGenerator) -> [UInt8]
+}
+
+/// What the code under test said to an input.
+package enum Verdict: Sendable {
+    case accepted
+    case refused
+}
+
+/// A property that does not hold for an input.
+struct PropertyViolation: Error, Equatable, CustomStringConvertible {
+    package let description: String
+}
+
+/// Throws `PropertyViolation` unless the property holds.
+func require(_ isHeld: Bool, _ property: @autoclosure () -> String) throws(PropertyViolation) {
+    guard isHeld else { throw PropertyViolation(description: property()) }
+}
+
+/// The value, or a `PropertyViolation` where there is none.
+func require<Value>(_ value: Value?, _ property: @autoclosure () -> String) throws(PropertyViolation) -> Value {
+    guard let value else { throw PropertyViolation(description: property()) }
+    return value
+}

@@ -1,0 +1,18 @@
+/// Every target there is; the raw value is the name of its program and of its folder in `FailCases`.
+package enum FuzzTargetKind: String, Sendable, CaseIterable {
+    case spcContainer = "fuzz-spc-container"
+    case spcPayload = "fuzz-spc-payload"
+    case ckc = "fuzz-ckc"
+    case workerFraming = "fuzz-worker-framing"
+
+    package var name: String { rawValue }
+
+    package func makeTarget() throws -> any FuzzTarget {
+        switch self {
+        case .spcContainer: try SPCContainerTarget()
+        case .spcPayload: try SPCPayloadTarget()
+        case .ckc: try CKCTarget()
+        case .workerFraming: WorkerFramingTarget()
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import ByteCoding
+import FairPlay
+
+/// What an SPC that was opened promises to those who use it.
+struct OpenedSPCCheck {
+    let spc: SPC
+    let payload: [UInt8]
+    let plan: PayloadPlan
+
+    func run() throws(PropertyViolation) {
+        try checkRequiredBlocks()
+        try checkReturnedBlocks()
+        try checkDevice()
+        try checkSyncReport()
+        try checkSession()
+    }
+
+    private func checkRequiredBlocks() throws(PropertyViolation) {
+        try require(spc.version == plan.version, "the version is the container's")
+        try require((2...200).contains(spc.assetID.count), "an asset id has 2 to 200 bytes")
+        try require(try value(TLLVTag.assetID).elementsEqual(spc.assetID), "the asset id is its block's value")
+        try require(try number(TLLVTag.transactionID) == spc.transactionID, "the transaction id is its block's value")
+        let seed = try value(TLLVTag.antiReplaySeed)
+        try require(seed.elementsEqual(spc.antiReplaySeed.bytes), "the seed is its block's value")
+    }
+
+    /// The blocks that go back are whole blocks of the payload, as they came, each once and in the order of the request.
+    private func checkReturnedBlocks() throws(PropertyViolation) {
+        let request = try value(TLLVTag.tagReturnRequest)
+        var wanted: [UInt64] = []
+        for start in stride(from: request.startIndex, to: request.endIndex, by: 8) {
+            let tag = request[start..<start + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            if !wanted.contains(tag) { wanted.append(tag) }
+        }
+        let own = TLLVTag.carriedByCKC + [TLLVTag.tagReturnRequest, TLLVTag.sessionKeyBlock]
+        try require(wanted.count <= 64 && !wanted.contains(where: own.contains), "what is asked back may leave")
+        let returned = spc.returnedBlocks
+        try require(returned.count == wanted.count, "what is asked back goes back once")
+        for (bytes, tag) in zip(returned, wanted) {
+            let block = try block(tag)
+            try require(bytes.elementsEqual(payload[block.range]), "a block goes back as it came")
+        }
+    }
+
+    private func checkDevice() throws(PropertyViolation) {
+        let device = spc.device
+        let served: Set<UInt32> = plan.servesProtocolVersion2 ? [1, 2] : [1]
+        try require(device.protocolVersionsSupported.contains(device.protocolVersionUsed), "a device uses what it can")
+        try require(served.contains(device.protocolVersionUsed), "a device uses what is served")
+        try require((1...99).contains(device.protocolVersionsSupported.count), "it can do 1 to 99 versions")
+        try require((1...64).contains(device.keyFormats.count), "it can do 1 to 64 key formats")
+        try require(device.hasCapabilities || device.capabilities.isEmpty, "a device that does not say can do nothing")
+        if device.hasOldDenyList {
+            try require(device.securityLevel.map { $0 <= .baseline } ?? false, "an old deny list is Baseline at most")
+        }
+        _ = device.identity?.operatingSystem.description
+        _ = device.info?.type
+    }
+
+    private func checkSyncReport() throws(PropertyViolation) {
+        guard let report = spc.syncReport else { return }
+        let value = try value(TLLVTag.sync)
+        let offset: Int
+        switch report.subject {
+        case .version1: offset = 24
+        case .version2(let details):
+            offset = 40
+            try require(!details.flags.isEmpty, "a report says what it reports")
+            try require(details.streamIDs.count <= 250, "a report has at most 250 records")
+            try require(value.count >= 48 + 16 * details.streamIDs.count, "the records lie within the block")
+        }
+        let word = value.dropFirst(offset).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        try require(report.remaining.wireValue == word, "what remains is what the device says")
+        _ = report.challenge
+    }
+
+    /// What was put right is what comes out; behind a module nothing does.
+    private func checkSession() throws(PropertyViolation) {
+        switch plan.ladder {
+        case .module: try require(spc.sessionKeys == nil, "behind a module the session stays closed")
+        case .applicationSecret:
+            let keys = try require(spc.sessionKeys, "an application secret opens the session")
+            guard plan.isRepaired else { return }
+            try require(keys.deviceID == FixedSession.deviceID, "HU is the session's")
+            try require(keys.r1 == FixedSession.r1, "R1 is the session's")
+        }
+    }
+
+    // MARK: - Blocks
+
+    private func block(_ tag: UInt64) throws(PropertyViolation) -> TLLVBlock {
+        try require(spc.blocks.first { $0.tag == tag }, "an accepted SPC has a block \(String(tag, radix: 16))")
+    }
+
+    private func value(_ tag: UInt64) throws(PropertyViolation) -> ArraySlice<UInt8> {
+        payload[try block(tag).value]
+    }
+
+    private func number(_ tag: UInt64) throws(PropertyViolation) -> UInt64 {
+        try value(tag).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    }
+}

@@ -1,0 +1,163 @@
+import ByteCoding
+import FairPlay
+import KeyCrypto
+import TestSupport
+
+/// The payload of an SPC and what is made of it: four bytes of plan (`PayloadPlan`), then the plain payload.
+///
+/// The payload is sealed under known keys and goes the way of every request: container, opener, device facts, terms, ladder, CKC. What is
+/// refused is refused for a cause that fits; what is accepted keeps every promise of its types; and its licence is read back.
+struct SPCPayloadTarget: FuzzTarget {
+    private let sealer: SPCSealer
+    private let openers: (version1: SPCOpener, both: SPCOpener)
+    private let jobs: [SPCVersion: KeyJobs]
+    private let contentKey = SharedSecret(SecretBytes(copying: [UInt8](repeating: 0x3C, count: 16)))
+
+    /// The RSA results for one version: of the key that seals, and of no key.
+    private struct KeyJobs {
+        let genuine: RSAUnwrapJob
+        let foreign: RSAUnwrapJob
+    }
+
+    init() throws {
+        sealer = try SPCSealer()
+        openers = (
+            try SPCOpener(using: sealer.crypto), try SPCOpener(using: sealer.crypto, servedVersions: [1, 2])
+        )
+        jobs = try Self.makeJobs(sealer, openers.version1)
+    }
+
+    private static func makeJobs(_ sealer: SPCSealer, _ opener: SPCOpener) throws -> [SPCVersion: KeyJobs] {
+        let unwrapper = OpenSSLRSAUnwrapper(counting: RSAOperationCount())
+        var jobs: [SPCVersion: KeyJobs] = [:]
+        for version in SPCVersion.allCases {
+            let message = try sealer.seal([UInt8](repeating: 0, count: 16), version: version)
+            let envelope = try SPCEnvelope(parsing: message, served: Set(SPCVersion.allCases))
+            let key = try sealer.key(for: envelope, ladder: .applicationSecret)
+            let genuine = try opener.unwrapJob(for: envelope, with: key)
+            unwrapper.unwrap([genuine])
+            try require(genuine.isGenuine, "the wrapped key opens")
+            jobs[version] = KeyJobs(genuine: genuine, foreign: try opener.unwrapJob(for: envelope, with: key))
+        }
+        return jobs
+    }
+
+    func check(_ input: [UInt8]) throws -> Verdict {
+        let size = max(0, input.count - PayloadPlan.size) & ~15
+        guard size > 0 else { return .refused }
+        let plan = PayloadPlan(Array(input.prefix(PayloadPlan.size)))
+        var payload = Array(input[PayloadPlan.size..<PayloadPlan.size + size])
+        if plan.isRepaired { sealer.session.repair(&payload) }
+        let framing = TLLVFraming(payload)
+        try framing.check(payload)
+        guard let spc = try open(payload, plan, framing) else { return .refused }
+        try OpenedSPCCheck(spc: spc, payload: payload, plan: plan).run()
+        try checkLicense(for: spc, plan)
+        return .accepted
+    }
+
+    /// Opens the payload as the server does; nil where it is rejected for a cause that fits.
+    private func open(_ payload: [UInt8], _ plan: PayloadPlan, _ framing: TLLVFraming) throws -> SPC? {
+        var message = try sealer.seal(payload, version: plan.version)
+        guard message.count <= SPCEnvelope.sizeMaximum else { return nil }
+        if plan.isTagAltered { message[message.count - 1] ^= 1 }
+        let envelope = try SPCEnvelope(parsing: message, served: Set(SPCVersion.allCases))
+        let key = try sealer.key(for: envelope, ladder: plan.ladder)
+        let jobs = try require(jobs[plan.version], "every version has its keys")
+        let opener = plan.servesProtocolVersion2 ? openers.both : openers.version1
+        let spc: SPC
+        do throws(SPCError) {
+            spc = try opener.open(envelope, with: key, unwrapped: plan.isKeyGenuine ? jobs.genuine : jobs.foreign)
+        } catch {
+            try check(error, plan, framing)
+            return nil
+        }
+        try require(plan.isKeyGenuine && !plan.isTagAltered, "what is not authentic is rejected")
+        return spc
+    }
+
+    private func check(_ error: SPCError, _ plan: PayloadPlan, _ framing: TLLVFraming) throws(PropertyViolation) {
+        guard case .rejected(let rejection) = error else {
+            throw PropertyViolation(description: "behind the hash there is one error: \(error)")
+        }
+        _ = rejection.logged
+        if !plan.isKeyGenuine { return try require(rejection == .sessionKey, "the key comes first: \(rejection)") }
+        if plan.isTagAltered { return try require(rejection == .authenticationTag, "then the tag: \(rejection)") }
+        if let error = framing.error {
+            return try require(rejection == .framing(error), "then the framing: \(rejection)")
+        }
+        switch rejection {
+        case .sessionKey, .authenticationTag, .framing, .moduleRefused:
+            throw PropertyViolation(description: "nothing is wrong with that: \(rejection)")
+        case .integrity:
+            try require(plan.ladder == .applicationSecret, "a module's integrity is not checked here")
+            try require(!plan.isRepaired, "a session that was put right is intact")
+        case .missingTag, .wrongSize, .returnRequestTooLong, .returnRequestForbidden, .returnRequestMissing,
+            .protocolVersion, .reservedWord, .syncContradictory:
+            break
+        }
+    }
+
+    // MARK: - The licence
+
+    private static let contentIV = Bytes16(high: 0x1F1E_1D1C_1B1A_1918, low: 0x1716_1514_1312_1110)
+
+    private func checkLicense(for spc: SPC, _ plan: PayloadPlan) throws {
+        let terms = plan.terms
+        do throws(LicenseTermsError) {
+            try terms.check(for: spc.device, by: plan.policy)
+        } catch {
+            return
+        }
+        guard let wrapped = try wrap(for: spc, plan) else { return }
+        let message = try CKCWriter.write(for: spc, contentKey: wrapped, terms: terms, using: sealer.crypto)
+        try LicenseCheck(
+            spc: spc, wrapped: wrapped, contentKey: contentKey, contentIV: Self.contentIV, terms: terms,
+            knowsSession: plan.isRepaired, crypto: sealer.crypto
+        ).run(message)
+    }
+
+    /// The content key as the ladder wraps it; nil where the module refuses a session that was not put right.
+    private func wrap(for spc: SPC, _ plan: PayloadPlan) throws -> WrappedContentKey? {
+        // The context stays on this thread, on which everything runs.
+        nonisolated(unsafe) let crypto = sealer.crypto
+        let result = try InlineExecutor.run { [contentKey] () async throws(LadderError) in
+            unsafe try await spc.wrap(contentKey.bytes, iv: Self.contentIV, for: plan.contentKeyUse, using: crypto)
+        }
+        switch result {
+        case .success(let wrapped): return wrapped
+        case .failure(.module(.refused)) where !plan.isRepaired: return nil
+        case .failure(let error): throw PropertyViolation(description: "a sound session is wrapped for: \(error)")
+        }
+    }
+
+    // MARK: - Inputs
+
+    func seeds() throws -> [[UInt8]] {
+        let payloads = try SeedPayloads(using: sealer.crypto).all()
+        var seeds: [[UInt8]] = []
+        for (index, payload) in payloads.enumerated() {
+            for version in SPCVersion.allCases {
+                for ladder in SPCSealer.Ladder.allCases {
+                    let plan = PayloadPlan(
+                        version: version, ladder: ladder, validity: UInt8(index + seeds.count) & 7,
+                        hdcp: UInt8(index) & 3, securityLevel: UInt8(seeds.count) & 3)
+                    seeds.append(plan.input(payload))
+                }
+            }
+        }
+        return seeds
+    }
+
+    /// Changes the plan now and then, and the payload's blocks otherwise.
+    func mutate(_ input: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
+        guard input.count > PayloadPlan.size else { return ByteMutation.mutate(input, using: &generator) }
+        var plan = Array(input.prefix(PayloadPlan.size))
+        let payload = Array(input.dropFirst(PayloadPlan.size))
+        if Int.random(in: 0..<6, using: &generator) == 0 {
+            plan[Int.random(in: plan.indices, using: &generator)] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+            return plan + payload
+        }
+        return plan + TLLVMutation.mutate(payload, using: &generator)
+    }
+}

@@ -1,0 +1,163 @@
+"""The daemons under test, which the environment names, and what a client of them knows.
+
+    LATCHKEY_BIN                 the program `latchkey`, to register keys and to mint tokens with
+    LATCHKEY_URL                 base address, plain HTTP
+    LATCHKEY_SETUP               folder that `latchkey init` made; its credential serves SPC version 3
+    LATCHKEY_PID                 process of the daemon on this machine; may be absent
+    LATCHKEY_OTHER_URL, _SETUP   a second daemon, without SPC version 3 and with `assumeOfflineKeySupport`
+"""
+
+import json
+import os
+import secrets
+import subprocess
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric import ec
+
+import tokens
+from fairplay_device.ckc import OpenedCKC, open_ckc
+from fairplay_device.credentials import Credential, read_device_credential
+from fairplay_device.spc import Device, RequestSecrets, SPCOptions
+from licence_client import Answer, LicenceClient
+from licence_policy import ContentKey, Right
+from workbench import Outcome
+
+UNAUTHORISED_TYPE = "https://dashif.org/drm-problems/insufficient-proof-of-authorization"
+COMMAND_SECONDS = 30
+
+
+@dataclass(frozen=True)
+class ProcessSample:
+    """A process at one moment; the start time tells it from a later one with the same id."""
+
+    process: int
+    start_time: str
+    resident_bytes: int
+
+
+def sample_process(process: int) -> ProcessSample:
+    after_name = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    status = Path(f"/proc/{process}/status").read_text().splitlines()
+    resident = next(line for line in status if line.startswith("VmRSS:")).split()[1]
+    return ProcessSample(process, start_time=after_name[19], resident_bytes=int(resident) * 1024)
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """One daemon, its credential, a content with one key, and a token for it.
+
+    `process_before` is its process before any fault was sent; `None` where it is not on this machine.
+    """
+
+    client: LicenceClient
+    setup: Path
+    content: str
+    key: ContentKey
+    token: str
+    credential: Credential
+    signing_key: ec.EllipticCurvePrivateKey
+    process_before: ProcessSample | None = None
+
+    @property
+    def asset_id(self) -> bytes:
+        return self.content.encode()
+
+    def mint(self, *options: str) -> str:
+        """A token for the content as `latchkey token mint` makes it."""
+        return run_latchkey(self.setup, "token", "mint", "--content", self.content, *options).strip()
+
+    def token_for(self, right: Right, content: str | None = None, subject: str | None = None) -> str:
+        """A token for one right, signed as the issuer does."""
+        claims = {"content": content or self.content} | right.claims
+        return tokens.with_rights(self.token, self.signing_key, [claims], subject)
+
+    def open(self, answer: Answer, request_secrets: RequestSecrets, key: ContentKey | None = None) -> OpenedCKC:
+        """The opened CKC of an answer that must be a licence for the key."""
+        assert answer.status == 200, f"{answer.status} {answer.body!r}"
+        assert answer.header("Content-Type") == "application/octet-stream"
+        assert answer.header("X-Request-Id")
+        assert answer.header("X-Error-Code") is None
+        opened = open_ckc(answer.body, request_secrets)
+        expected = key or self.key
+        assert opened.content_key == expected.key
+        assert opened.content_iv == expected.iv
+        return opened
+
+    def licence(
+        self, device: Device, options: SPCOptions, token: str | None = None, *, offline: bool = False
+    ) -> OpenedCKC:
+        context = device.request(options)
+        answer = self.client.licence(context.message, token or self.token, offline=offline)
+        return self.open(answer, context.secrets)
+
+    def register(self, content: str, key: ContentKey) -> None:
+        register(self.setup, content, key)
+
+
+def run_latchkey(setup: Path, *arguments: str) -> str:
+    """What `latchkey` prints with the configuration of a set-up, while its daemon serves."""
+    finished = subprocess.run(
+        [os.environ["LATCHKEY_BIN"], *arguments, "--config", str(setup / "latchkey.json5")],
+        capture_output=True,
+        text=True,
+        timeout=COMMAND_SECONDS,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stderr
+    return finished.stdout
+
+
+def register(setup: Path, content: str, key: ContentKey) -> None:
+    """The key stored for a content."""
+    wishes = {
+        "--track": key.track,
+        "--content-type": key.content_type,
+        "--hdcp": key.demand.hdcp,
+        "--security-level": key.demand.security_level,
+    }
+    run_latchkey(
+        setup,
+        *("keys", "import", "--content", content, "--kid", str(uuid.UUID(bytes=key.key_id))),
+        *("--key", key.key.hex(), "--iv", key.iv.hex()),
+        *(word for name, value in wishes.items() if value is not None for word in (name, value)),
+    )
+
+
+def deployment_of(url: str, setup: Path) -> Deployment:
+    """A daemon with a content that is registered now, under a name that nobody used before."""
+    content = f"interop-{secrets.token_hex(6)}"
+    key = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
+    register(setup, content, key)
+    return Deployment(
+        client=LicenceClient(url),
+        setup=setup,
+        content=content,
+        key=key,
+        token=run_latchkey(setup, "token", "mint", "--content", content).strip(),
+        credential=read_device_credential(setup / "fairplay"),
+        signing_key=tokens.read_signing_key(setup / "secrets" / "token-signing-key.pem"),
+    )
+
+
+def assert_problem(answer: Answer, *expected: Outcome) -> None:
+    """The answer is one of the expected refusals and has every member that a refusal has."""
+    assert Outcome(answer.status, answer.code) in expected, answer.body
+    assert answer.header("Content-Type") == "application/problem+json"
+    problem = answer.problem
+    assert problem["status"] == answer.status
+    assert problem["code"] == answer.code
+    assert problem["type"] in (f"urn:latchkey:error:{answer.code}", UNAUTHORISED_TYPE)
+    assert problem["request_id"] == answer.header("X-Request-Id")
+    for member in ("title", "detail", "request_id", "server_time"):
+        assert problem.get(member), f"no {member} in {answer.body!r}"
+
+
+def json_of(answer: Answer) -> dict[str, object]:
+    """The members of an answer that brings data and no CKC."""
+    assert answer.status == 200, f"{answer.status} {answer.body!r}"
+    assert answer.header("Content-Type") == "application/json"
+    assert answer.header("X-Request-Id")
+    return json.loads(answer.body)

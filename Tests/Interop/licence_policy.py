@@ -1,0 +1,242 @@
+"""Which licence a device gets for a key under a right, or why it gets none; and what a sync request is answered.
+
+The rules of a careful key server, written from the protocol. The Python key server follows them, and they judge what
+the daemon grants to a request that was put together at random.
+"""
+
+import datetime
+from dataclasses import dataclass, field
+
+from fairplay_device import tags
+from fairplay_device.facts import NO_EXPIRY, SecurityLevelReport, SyncV1, SyncV2
+from fairplay_device.key_server import OpenedSPC
+from fairplay_device.licence import Licence, OfflineKey, Persistent, Streaming, Terms
+
+DENY_LIST_VERSION_MINIMUM = 31
+LEVELS = {"audio": tags.LEVEL_AUDIO, "baseline": tags.LEVEL_BASELINE, "main": tags.LEVEL_MAIN}
+# The weakest first.
+HDCP_TYPES = ("none", "type0", "type1")
+HDCP_LEVELS = dict(zip(HDCP_TYPES, (tags.HDCP_NOT_REQUIRED, tags.HDCP_TYPE_0, tags.HDCP_TYPE_1)))
+# What a device enforces of itself when a CKC does not mention HDCP.
+HDCP_UNMENTIONED = tags.HDCP_TYPE_0
+
+
+@dataclass(frozen=True)
+class Demand:
+    """The least that a device must be capable of; `None` demands nothing."""
+
+    hdcp: str | None = None
+    security_level: str | None = None
+
+
+CONTENT_TYPES = {
+    "audio": Demand(None, "audio"),
+    "sd": Demand(None, "baseline"),
+    "hd": Demand("type0", "baseline"),
+    "uhd": Demand("type1", "main"),
+}
+CONTENT_TYPE_OF_TRACK = {"AUDIO": "audio", "SD": "sd", "HD": "hd", "UHD": "uhd"}
+CONTENT_TYPE_UNLABELLED = "sd"
+
+
+@dataclass(frozen=True)
+class ContentKey:
+    """A key as the packager or the operator registered it."""
+
+    key_id: bytes
+    key: bytes
+    iv: bytes
+    track: str | None = None
+    content_type: str | None = None
+    demand: Demand = Demand()
+
+    @property
+    def policy(self) -> Demand:
+        label_says = CONTENT_TYPE_OF_TRACK.get(self.track or "", CONTENT_TYPE_UNLABELLED)
+        return CONTENT_TYPES[self.content_type or label_says]
+
+
+@dataclass(frozen=True)
+class Right:
+    """What a token allows for one content; durations in seconds."""
+
+    mode: str = "stream"
+    lease: int | None = None
+    rental: int | None = None
+    storage: int | None = None
+    playback: int | None = None
+    demand: Demand = Demand()
+    tracks: dict[str, Demand] = field(default_factory=dict)
+
+    @property
+    def claims(self) -> dict[str, object]:
+        """The members of the right in a token, besides the one that names the content."""
+        members = {
+            "mode": self.mode,
+            "lease": self.lease,
+            "duration": self.rental,
+            "storage": self.storage,
+            "playback": self.playback,
+            "tracks": {label: _demand_claims(demand) for label, demand in self.tracks.items()} or None,
+        }
+        return {name: value for name, value in members.items() if value is not None} | _demand_claims(self.demand)
+
+
+def _demand_claims(demand: Demand) -> dict[str, object]:
+    members = {"hdcp": demand.hdcp, "min_level": demand.security_level}
+    return {name: value for name, value in members.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What the operator decided for all contents; `title_ids` is by content."""
+
+    title_id: bytes = bytes(16)
+    assumes_offline_key: bool = False
+
+
+class Refused(Exception):
+    """No licence; any of these codes is a right answer, because each of them holds."""
+
+    def __init__(self, codes: set[str]):
+        super().__init__(", ".join(sorted(codes)))
+        self.codes = codes
+
+
+def decide(spc: OpenedSPC, right: Right, key: ContentKey, policy: Policy, *, offline: bool) -> Licence:
+    """The licence that is owed; raises `Refused`.
+
+    A right with a lease is none to keep a licence: nothing offline can renew it.
+    """
+    floors = [key.policy, key.demand]
+    wishes = [right.demand, right.tracks.get(key.track or "", Demand())]
+    demands = floors + wishes
+    hdcp = strictest_hdcp(floors, wishes)
+    security_level = max(LEVELS[demand.security_level] for demand in demands if demand.security_level is not None)
+    codes = set()
+    if offline and (right.mode == "stream" or right.lease is not None):
+        codes.add("offline_not_allowed")
+    terms = offline_terms(spc, right, key, policy) if offline else streaming_terms(spc, right)
+    if terms is None:
+        codes.add("terms_not_expressible")
+    if not _can_protect(spc, hdcp, security_level):
+        codes.add("security_level")
+    if terms is None or codes:
+        raise Refused(codes)
+    return Licence(
+        content_key=key.key,
+        content_iv=key.iv,
+        terms=terms,
+        hdcp_level=None if hdcp is None else HDCP_LEVELS[hdcp],
+        security_level=security_level,
+    )
+
+
+def strictest_hdcp(floors: list[Demand], wishes: list[Demand]) -> str | None:
+    """The type to name in the licence. Only a wish for none switches HDCP off: a floor of none demands nothing."""
+    asked = [floor.hdcp for floor in floors if floor.hdcp not in (None, "none")]
+    asked += [wish.hdcp for wish in wishes if wish.hdcp is not None]
+    return max(asked, key=HDCP_TYPES.index, default=None)
+
+
+def enforced_hdcp(level: int | None) -> int:
+    """What a device enforces for the HDCP block that it got, or did not get."""
+    return HDCP_UNMENTIONED if level is None else level
+
+
+def _can_protect(spc: OpenedSPC, hdcp: str | None, security_level: int) -> bool:
+    if hdcp == "type1" and not _has_capability(spc, tags.CAPABILITY_HDCP_TYPE_1):
+        return False
+    level = device_security_level(spc)
+    return level is None or level >= security_level
+
+
+def _has_capability(spc: OpenedSPC, bit: int) -> bool:
+    return spc.capabilities is not None and spc.capabilities & bit != 0
+
+
+def device_security_level(spc: OpenedSPC) -> int | None:
+    """What the device says it is: its report, else its capabilities, else nothing, as old devices do.
+
+    A Mac whose list of denied kernel extensions is old counts as Baseline at most.
+    """
+    report = spc.security_level_report
+    if not isinstance(report, SecurityLevelReport) or report.version != 1:
+        report = None
+    if report is not None:
+        level = report.level
+    elif _has_capability(spc, tags.CAPABILITY_LEVEL_MAIN):
+        level = tags.LEVEL_MAIN
+    elif _has_capability(spc, tags.CAPABILITY_LEVEL_BASELINE):
+        level = tags.LEVEL_BASELINE
+    else:
+        level = None
+    if not 0 < _deny_list_version(spc, report) < DENY_LIST_VERSION_MINIMUM:
+        return level
+    return tags.LEVEL_BASELINE if level is None else min(level, tags.LEVEL_BASELINE)
+
+
+def _deny_list_version(spc: OpenedSPC, report: SecurityLevelReport | None) -> int:
+    if spc.deny_list_version is not None:
+        return spc.deny_list_version.version
+    return 0 if report is None else report.deny_list_version
+
+
+def streaming_terms(spc: OpenedSPC, right: Right) -> Streaming | None:
+    """`None` where this device cannot be told the limits. No lease is longer than the rental that it is part of."""
+    lease = right.lease if right.lease is None or right.rental is None else min(right.lease, right.rental)
+    terms = Streaming(lease, right.rental)
+    return terms if terms == Streaming() or spc.playback_state is not None else None
+
+
+def offline_terms(spc: OpenedSPC, right: Right, key: ContentKey, policy: Policy) -> Terms | None:
+    """`None` where this device cannot be told the limits.
+
+    A rental limits how long the key may be kept before playback begins, as `storage` does.
+    """
+    storage = min((limit for limit in (right.storage, right.rental) if limit is not None), default=None)
+    if _has_capability(spc, tags.CAPABILITY_OFFLINE_KEY_V2):
+        return OfflineKey(key.key_id, storage, right.playback, policy.title_id)
+    if _has_capability(spc, tags.CAPABILITY_OFFLINE_KEY) or (spc.capabilities is None and policy.assumes_offline_key):
+        return OfflineKey(key.key_id, storage, right.playback)
+    if right.playback is not None or spc.playback_state is None:
+        return None
+    return Persistent(storage)
+
+
+# --- Sync requests ---------------------------------------------------------------------------------------------------
+
+FLAG_NAMES = {
+    tags.SYNC_REPORT: "report",
+    tags.SYNC_SECURE_INVALIDATION: "secure-invalidation",
+    tags.SYNC_INVALIDATE_ALL: "secure-invalidation-all",
+    tags.SYNC_TITLE_ID_VALID: "title-id-valid",
+    tags.SYNC_SUCCESS: "success",
+    tags.SYNC_OBJECT_NOT_FOUND: "obj-not-found",
+    tags.SYNC_OBJECT_EXPIRED: "obj-expired",
+}
+
+
+def sync_answer(request: SyncV1 | SyncV2, now: datetime.datetime, *, challenge_accepted: bool) -> dict[str, object]:
+    """What the app hears: the content of the request, and when the key expires by the server's clock."""
+    expires_in = None if request.duration == NO_EXPIRY else request.duration
+    expiry = None if expires_in is None else now + datetime.timedelta(seconds=expires_in)
+    return {
+        "offline-sync": _sync_members(request),
+        "expiresInSeconds": expires_in,
+        "expirationDate": None if expiry is None else expiry.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "challengeAccepted": challenge_accepted,
+    }
+
+
+def _sync_members(request: SyncV1 | SyncV2) -> dict[str, object]:
+    members: dict[str, object] = {"version": request.version, "duration-to-expiry": request.duration}
+    if isinstance(request, SyncV1):
+        return members | {"content-id": request.content_id.hex()}
+    return members | {
+        "server-challenge": f"{request.challenge:016x}",
+        "flags": {name: request.flags & flag != 0 for flag, name in FLAG_NAMES.items()},
+        "title-id": request.title_id.hex(),
+        "records-invalidated": len(request.stream_ids),
+        "invalidated-stream-ids": [stream_id.hex() for stream_id in request.stream_ids],
+    }

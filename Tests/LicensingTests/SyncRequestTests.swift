@@ -1,0 +1,100 @@
+import ByteCoding
+import DeviceSimulation
+import Entitlements
+import FairPlay
+import KeyCrypto
+import Licensing
+import TestSupport
+import Testing
+
+/// Sync SPCs: data comes back and no key, from those alone who may ask about the content, and each challenge once.
+@Suite struct SyncRequestTests {
+    private let fixture: LicensingFixture
+    private let token: [UInt8]
+
+    init() throws {
+        fixture = try LicensingFixture()
+        token = try fixture.token([Right(.content("movie-1"), mode: .both)])
+    }
+
+    private static func report(challenge: UInt64 = 0, remaining: UInt32 = 3600) -> SyncReport {
+        let details = SyncReportVersion2(
+            challenge: challenge, flags: [.report, .success], titleID: Bytes16(high: 1, low: 2),
+            streamIDs: [Bytes16(high: 3, low: 4)])
+        return SyncReport(.version2(details), remaining: .init(wireValue: remaining))
+    }
+
+    private func send(
+        _ report: SyncReport, token: [UInt8]? = nil, to fixture: LicensingFixture? = nil
+    ) async throws -> Result<AcceptedSyncReport, LicenseError> {
+        let fixture = fixture ?? self.fixture
+        let request = try fixture.deviceRequest(.v2) { $0.sync = .report(report) }
+        return await fixture.outcome(of: request.message, token: token ?? self.token).map { outcome in
+            switch outcome {
+            case .syncReport(let accepted): accepted
+            case .license: preconditionFailure("a sync SPC is answered without a licence")
+            }
+        }
+    }
+
+    private func freshChallenge(_ token: [UInt8]? = nil) async throws -> UInt64 {
+        guard case .challenge(let challenge) = try await fixture.challenge(token: token ?? self.token).get() else {
+            throw NoChallenge()
+        }
+        return challenge
+    }
+
+    private struct NoChallenge: Error {}
+
+    @Test func takesBothVersions() async throws {
+        let second = Self.report()
+        let accepted = try await send(second).get()
+        #expect(accepted.report == second)
+        #expect(!accepted.isChallengeAccepted)
+        let first = SyncReport(.version1(contentID: Bytes16(high: 5, low: 6)), remaining: .unlimited)
+        #expect(try await send(first).get().report == first)
+    }
+
+    @Test func acceptsAChallengeOnce() async throws {
+        let report = Self.report(challenge: try await freshChallenge())
+        #expect(try await send(report).get().isChallengeAccepted)
+        #expect(try await send(report).failure == .challengeNotOpen)
+    }
+
+    @Test func refusesAChallengeThatItDidNotGive() async throws {
+        #expect(try await send(Self.report(challenge: 42)).failure == .challengeNotOpen)
+    }
+
+    /// A report that is refused for another reason leaves the challenge open.
+    @Test func keepsTheChallengeOfARefusedReport() async throws {
+        let challenge = try await freshChallenge()
+        let streaming = try fixture.token()
+        #expect(
+            try await send(Self.report(challenge: challenge), token: streaming).failure
+                == .entitlement(.offlineNotGranted))
+        #expect(try await send(Self.report(challenge: challenge)).get().isChallengeAccepted)
+    }
+
+    @Test func asksForRightsToTheContent() async throws {
+        let other = try fixture.token([Right(.content("movie-2"), mode: .both)])
+        #expect(try await send(Self.report(), token: other).failure == .entitlement(.contentNotCovered))
+        #expect(await fixture.challenge(token: nil).failure == .tokenMissing)
+        #expect(await fixture.challenge(token: Array("nothing".utf8)).failure == .entitlement(.tokenMalformed(.notThreeParts)))
+    }
+
+    /// Behind a module the report is believed only after the module has opened the SK..R1 block.
+    @Test func verifiesAtAModule() async throws {
+        let credential = try TestCredential.shared.get()
+        let module = try TestLadderModule(credential)
+        let fixture = try LicensingFixture(module: { _ in module })
+        let token = try fixture.token([Right(.content("movie-1"), mode: .both)])
+        #expect(try await send(Self.report(), token: token, to: fixture).get().report == Self.report())
+        #expect(module.calls.map(\.contentKind) == [.unknown])
+        #expect(module.calls.first?.contentKey.bytes.revealed() != LicensingFixture.key)
+
+        module.fail(with: .refused(status: 9))
+        #expect(
+            try await send(Self.report(), token: token, to: fixture).failure
+                == .spc(.rejected(.moduleRefused(status: 9))))
+    }
+}
