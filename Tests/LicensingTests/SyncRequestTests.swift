@@ -68,10 +68,10 @@ import Testing
     /// A report that is refused for another reason leaves the challenge open.
     @Test func keepsTheChallengeOfARefusedReport() async throws {
         let challenge = try await freshChallenge()
-        let streaming = try fixture.token()
+        let other = try fixture.token([Right(.content("movie-2"))])
         #expect(
-            try await send(Self.report(challenge: challenge), token: streaming).failure
-                == .entitlement(.offlineNotGranted))
+            try await send(Self.report(challenge: challenge), token: other).failure
+                == .entitlement(.contentNotCovered))
         #expect(try await send(Self.report(challenge: challenge)).get().isChallengeAccepted)
     }
 

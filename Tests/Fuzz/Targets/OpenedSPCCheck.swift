@@ -50,8 +50,10 @@ struct OpenedSPCCheck {
         try require((1...99).contains(device.protocolVersionsSupported.count), "it can do 1 to 99 versions")
         try require((1...64).contains(device.keyFormats.count), "it can do 1 to 64 key formats")
         try require(device.hasCapabilities || device.capabilities.isEmpty, "a device that does not say can do nothing")
-        if device.hasOldDenyList {
-            try require(device.securityLevel.map { $0 <= .baseline } ?? false, "an old deny list is Baseline at most")
+        if device.hasOldDenyList { try require(device.falls(below: .main), "an old deny list is Baseline at most") }
+        for level in SecurityLevel.allCases {
+            let isReached = device.securityLevel.map { $0 >= level } ?? false
+            try require(!(isReached && device.falls(below: level)), "a device is not below what it reaches")
         }
         _ = device.identity?.operatingSystem.description
         _ = device.info?.type
