@@ -2,15 +2,15 @@ import EventLoops
 import HTTPMessages
 
 /// How a client abuses a connection, by frames that each obey RFC 9113 but together only cost.
-package enum HTTP2Abuse: String, Equatable, Sendable {
+package enum HTTP2Abuse: String, Equatable, Sendable, CaseIterable {
     /// Streams are opened and broken off, over and over (CVE-2023-44487), or driven into errors for the server to break off.
     case resets
     /// Frames that bring no request: PING, SETTINGS, PRIORITY, WINDOW_UPDATE, DATA of hardly any bytes, unknown ones.
-    case controlFrames
+    case controlFrames = "control_frames"
     /// A header block in too many pieces (CVE-2024-28182).
     case continuations
     /// A header block of far more bytes than any head that would be accepted.
-    case headerBlock
+    case headerBlock = "header_block"
 }
 
 /// Counts what a client of HTTP/2 sends beside requests. It has no clock: the time comes with each event.

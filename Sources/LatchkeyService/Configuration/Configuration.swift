@@ -14,6 +14,8 @@ package struct Configuration: Equatable, Sendable {
     package let listeners: Listeners
     /// Where clients reach the public listener, without a slash at its end; never taken from a request's `Host`.
     package let publicURL: String?
+    /// Which web pages may read the answers of public listeners.
+    package let cors: CORSPolicy
     package let fairplay: FairPlay
     package let keys: Keys
     package let storage: Storage

@@ -108,8 +108,9 @@ package final class Daemon: Sendable {
                 health: health, metrics: metrics, token: admin.token, requestIDs: requestIDs, refusals: refusals)
             try listen("admin", on: admin.address, loaded, routes)
         }
+        let opened = CORSHandler(policy: loaded.configuration.cors, inner: publicRoutes)
         for listener in loaded.configuration.listeners.public {
-            try listen("public", on: listener.address, loaded, publicRoutes)
+            try listen("public", on: listener.address, loaded, opened)
         }
     }
 

@@ -17,6 +17,7 @@ final class ServiceMetrics: Sendable {
     private let connections: Gauge
     private let refusedConnections: Counter
     private let refusedInputs: Counter
+    private let abuses: MetricFamily<HTTP2Abuse, Counter>
 
     init(registry: MetricsRegistry, rsaOperations: RSAOperationCount) {
         self.registry = registry
@@ -41,6 +42,9 @@ final class ServiceMetrics: Sendable {
             "latchkey_http_connections_refused_total", help: "Connections that were closed as soon as they came.")
         refusedInputs = registry.counter(
             "latchkey_http_inputs_refused_total", help: "Input that never became a request.")
+        abuses = registry.counters(
+            "latchkey_http_connections_abused_total",
+            help: "HTTP/2 connections that were ended, by what their clients sent too much of.", by: HTTP2Abuse.self)
         registry.sample(
             "latchkey_rsa_operations_total", help: "RSA private operations.", isCounter: true
         ) { Double(rsaOperations.value) }
@@ -87,6 +91,10 @@ extension ServiceMetrics: HTTPServerObserver {
     func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem) {
         refusedInputs.increment()
     }
+
+    func connectionAbused(_ peer: HTTPPeer, _ abuse: HTTP2Abuse) {
+        abuses[abuse].increment()
+    }
 }
 
 private enum IssuedLabels: String, MetricLabels {
@@ -95,6 +103,10 @@ private enum IssuedLabels: String, MetricLabels {
     case version3 = "3"
 
     static let labelNames = ["spc_version"]
+}
+
+extension HTTP2Abuse: MetricLabels {
+    package static let labelNames = ["abuse"]
 }
 
 extension ProblemCode: MetricLabels {

@@ -66,6 +66,16 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         rest(#"node: "two words""#, "node", .invalidValue),
         rest(#"node: """#, "node", .invalidValue),
 
+        // Pages.
+        rest(#"cors: { origins: ["https://a.example/"] }"#, "cors.origins[0]", .invalidValue),
+        rest(#"cors: { origins: ["a.example"] }"#, "cors.origins[0]", .invalidValue),
+        rest(#"cors: { origins: ["https://A.example"] }"#, "cors.origins[0]", .invalidValue),
+        rest(#"cors: { origins: ["*", "null"] }"#, "cors.origins", .invalidValue),
+        rest(#"cors: { origins: ["null", "null"] }"#, "cors.origins[1]", .duplicate(of: "cors.origins[0]")),
+        rest("cors: { allowCredentials: true }", "cors.allowCredentials", .invalidValue),
+        rest(#"cors: { allowedHeaders: ["a b"] }"#, "cors.allowedHeaders[0]", .invalidValue),
+        rest(#"cors: { maximumAge: "25h" }"#, "cors.maximumAge", .invalidValue),
+
         // Listeners.
         rest("listeners: { public: [] }", "listeners.public", .invalidValue),
         rest("listeners: { public: {} }", "listeners.public", .wrongType(.object)),

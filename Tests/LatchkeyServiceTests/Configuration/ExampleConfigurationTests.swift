@@ -26,6 +26,7 @@ import Testing
 
         #expect(example.listeners.public == defaults.listeners.public)
         #expect(example.listeners.admin.map(\.address) == defaults.listeners.admin.map(\.address))
+        #expect(example.cors == defaults.cors)
         #expect(example.fairplay == defaults.fairplay)
         #expect(example.keys == defaults.keys)
         #expect(example.storage == defaults.storage)
@@ -40,11 +41,14 @@ import Testing
         let names = Mirror(reflecting: HTTPLimits()).children.compactMap(\.label) + ["tokenCacheCapacity", "loopCount"]
         #expect(names.count > 2)
         #expect(names.filter { file.positions["limits.\($0)"] == nil } == [])
+        let http2Names = Mirror(reflecting: HTTP2Limits()).children.compactMap(\.label)
+        #expect(http2Names.count > 2)
+        #expect(http2Names.filter { file.positions["limits.http2.\($0)"] == nil } == [])
     }
 
     @Test(arguments: [
         "node", "listeners.public[0].address", "listeners.admin[0].address", "listeners.admin[0].tokenFile",
-        "publicURL",
+        "publicURL", "cors.origins", "cors.allowCredentials", "cors.allowedHeaders", "cors.maximumAge",
         "fairplay.credentials[0].name", "fairplay.credentials[0].certificate1024",
         "fairplay.credentials[0].privateKey1024", "fairplay.credentials[0].certificate2048",
         "fairplay.credentials[0].privateKey2048", "fairplay.credentials[0].applicationSecret",
