@@ -18,7 +18,8 @@ extension Configuration {
         let limits = section.section("limits", Limits.init(reading:))
         let logging = section.section("logging", Logging.init(reading:))
 
-        guard let listeners, let cors, let fairplay, let keys, let storage, let entitlement, let limits, let logging else {
+        guard let listeners, let cors, let fairplay, let keys, let storage, let entitlement, let limits, let logging
+        else {
             return nil
         }
         self.node = node
