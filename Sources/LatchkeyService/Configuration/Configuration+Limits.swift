@@ -41,11 +41,13 @@ extension HTTPLimits {
                 name, .integer(range, example: self[keyPath: field]), default: self[keyPath: field])
         }
         let durations: [(String, WritableKeyPath<HTTPLimits, Duration>)] = [
+            ("handshakeDeadline", \.handshakeDeadline),
             ("headDeadline", \.headDeadline),
             ("bodyDeadline", \.bodyDeadline),
             ("bodyGrace", \.bodyGrace),
             ("writeDeadline", \.writeDeadline),
             ("idleDeadline", \.idleDeadline),
+            ("drainPatience", \.drainPatience),
             ("lingerDeadline", \.lingerDeadline),
         ]
         for (name, field) in durations {

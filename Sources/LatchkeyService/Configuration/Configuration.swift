@@ -1,7 +1,6 @@
 package import Entitlements
 package import HTTPMessages
 package import Licensing
-package import POSIXSockets
 package import Telemetry
 
 /// What the configuration file says, complete with defaults: names of files, never their contents.
@@ -32,15 +31,26 @@ package struct Configuration: Equatable, Sendable {
     }
 
     package struct PublicListener: Equatable, Sendable {
-        /// Port 0 takes a free one.
-        package let address: SocketAddress
+        package let address: ListenerAddress
+        package let transport: Transport
+
+        init(address: ListenerAddress, transport: Transport = Transport()) {
+            self.address = address
+            self.transport = transport
+        }
     }
 
     package struct AdminListener: Equatable, Sendable {
-        /// Port 0 takes a free one.
-        package let address: SocketAddress
+        package let address: ListenerAddress
+        package let transport: Transport
         /// The file of the token that requests present as `Authorization: Bearer`.
         package let tokenFile: SecretSource?
+
+        init(address: ListenerAddress, transport: Transport = Transport(), tokenFile: SecretSource? = nil) {
+            self.address = address
+            self.transport = transport
+            self.tokenFile = tokenFile
+        }
     }
 
     package struct FairPlay: Equatable, Sendable {
