@@ -7,7 +7,7 @@ package protocol HTTPHandler: Sendable {
     /// Answers a request at once, or hands back work that may wait. Called on the connection's loop, which it must not block.
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer
 
-    /// The response to what never became a request. The connection closes after it.
+    /// The response to what never became a request. The connection closes after it; over HTTP/2 only the stream does.
     func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse
 }
 
