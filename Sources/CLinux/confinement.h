@@ -43,11 +43,18 @@ static inline int latchkey_become_user(uid_t user, gid_t group) {
     return setresuid(user, user, user);
 }
 
-// Gives up all capabilities, those of root included.
+// Gives up all capabilities, those of root included. A process that has none asks for nothing: a service's filter of system calls may
+// refuse even that.
 static inline int latchkey_drop_capabilities(void) {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct held[_LINUX_CAPABILITY_U32S_3] = {{0, 0, 0}};
     struct __user_cap_data_struct nothing[_LINUX_CAPABILITY_U32S_3] = {{0, 0, 0}};
-    return (int)syscall(SYS_capset, &header, nothing);
+    if (syscall(SYS_capget, &header, held) != 0) return -1;
+    uint32_t all = 0;
+    for (int index = 0; index < _LINUX_CAPABILITY_U32S_3; index++) {
+        all |= held[index].effective | held[index].permitted | held[index].inheritable;
+    }
+    return all == 0 ? 0 : (int)syscall(SYS_capset, &header, nothing);
 }
 
 // SIGKILL for this process when the thread that started it ends.

@@ -77,16 +77,15 @@ package enum Gate {
         throw refusal ?? .contentNotCovered
     }
 
-    /// Permits a sync request about `content`, where a right covers it and has a mode that grants offline use.
+    /// Permits a sync request about `content`, where a right covers it.
     ///
-    /// When the right holds does not matter: a device reports most of all what has ended. Throws `contentNotCovered` and
-    /// `offlineNotGranted`.
+    /// Neither when the right holds nor for what use matters: a device reports most of all what has ended, or was granted before. Throws
+    /// `contentNotCovered`.
     package static func permitSync(
         claims: Claims, content: RequestedContent
     ) throws(EntitlementError) -> SyncPermission {
-        let rights = claims.rights.filter { $0.covers(contentID: content.contentID, keyID: content.keyID) }
-        guard !rights.isEmpty else { throw .contentNotCovered }
-        guard rights.contains(where: { $0.mode != .stream }) else { throw .offlineNotGranted }
+        let isCovered = claims.rights.contains { $0.covers(contentID: content.contentID, keyID: content.keyID) }
+        guard isCovered else { throw .contentNotCovered }
         return SyncPermission(claims: claims, content: content)
     }
 

@@ -11,9 +11,9 @@ package enum OfflineLimits: Equatable, Sendable {
 
     /// The limits that a right sets at `now`.
     ///
-    /// `storage` and `duration` bound the time until the first play, `playback` the time from it on, and `end` the whole. A device counts
-    /// playback from a moment that nobody knows now, possibly the last second of storage, and cannot be told the time of an end. So with an
-    /// `end`, storage and playback together fit into what remains:
+    /// `storage` bounds the time until the first play, `playback` the time from it on, and `duration` and `end` the whole. A device counts
+    /// playback from a moment that nobody knows now, possibly the last second of storage, and cannot be told the time of an end. So where
+    /// the whole is bounded, storage and playback together fit into what remains:
     ///
     /// - Without `playback`, playback gets what storage leaves; without either, the end is a hard one.
     /// - A `playback` stays as given, and storage gives way. Where that would leave less time to begin than a hard end that keeps all limits
@@ -26,11 +26,10 @@ package enum OfflineLimits: Equatable, Sendable {
         case .stream: throw .offlineNotGranted
         }
         guard right.lease == nil else { throw .offlineOutlivesLease }
-        let untilEnd = try right.secondsUntilEnd(now: now)
-        let storage = LimitSeconds.least(right.storage, right.duration)
+        let untilEnd = LimitSeconds.least(right.duration, try right.secondsUntilEnd(now: now))
         self =
-            untilEnd.map { Self.limits(storage: storage, playback: right.playback, untilEnd: $0) }
-            ?? Self.limits(storage: storage, playback: right.playback)
+            untilEnd.map { Self.limits(storage: right.storage, playback: right.playback, untilEnd: $0) }
+            ?? Self.limits(storage: right.storage, playback: right.playback)
     }
 
     private static func limits(storage: Int64?, playback: Int64?) -> OfflineLimits {

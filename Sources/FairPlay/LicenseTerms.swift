@@ -66,6 +66,23 @@ package enum LicenseTermsError: Error, Equatable, Sendable {
     case virtualMachine
 }
 
+extension LicenseTermsError: CustomStringConvertible {
+    /// Words for the log.
+    package var description: String {
+        switch self {
+        case .durationNeedsPlaybackState: "a limit in time needs a media playback state in the SPC"
+        case .offlineKeyUnsupported: "the device knows no offline keys"
+        case .offlineKeyVersion2Unsupported: "the device knows no offline keys of version 2"
+        case .dualExpiryUnsupported: "the device knows one end of a kept key only"
+        case .hdcpTypeUnsupported: "the device cannot enforce HDCP Type 1"
+        case .securityLevelTooLow(let required, let device):
+            "the content demands the security level \(required), the device has \(device.map { "\($0)" } ?? "less than audio")"
+        case .denyListOutdated(let version): "the device's deny list has version \(version)"
+        case .virtualMachine: "the device is a virtual machine"
+        }
+    }
+}
+
 extension LicenseTerms {
     /// Whether the device can be told these terms and is fit for them (protocol, sections 2.2, 4.2, 4.3 and 4.6).
     package func check(for device: DeviceFacts, by policy: DevicePolicy) throws(LicenseTermsError) {

@@ -68,6 +68,9 @@ package final class SPC: Sendable {
         payload.returnedBlocks.map { payload.bytes[$0.range] }
     }
 
+    /// Their tags.
+    var returnedTags: [UInt64] { payload.returnedBlocks.map(\.tag) }
+
     /// What an external module is asked for this SPC.
     func ladderCall(
         _ contentKey: SharedSecret, iv: Bytes16, use: ContentKeyUse, certificateHash: [UInt8]

@@ -86,11 +86,19 @@ extension SPC {
             let call = ladderCall(
                 SharedSecret(contentKey.copy()), iv: iv, use: use, certificateHash: certificateHash)
             do throws(LadderModuleError) {
-                return .module(try await module.answer(call))
+                let answer = try await module.answer(call)
+                guard leavesRoom(for: answer.contentKeyTag) else { throw .answerMalformed }
+                return .module(answer)
             } catch {
                 throw .module(error)
             }
         }
+    }
+
+    /// Whether no other block of a CKC for this SPC has the tag that a module gives the content key block.
+    private func leavesRoom(for contentKeyTag: UInt64) -> Bool {
+        let isOwn = contentKeyTag != TLLVTag.contentKey && TLLVTag.carriedByCKC.contains(contentKeyTag)
+        return !isOwn && !returnedTags.contains(contentKeyTag)
     }
 
     /// Shows that the SK..R1 block is genuine, without a key to give; gives the device's id. At a module this costs a call.

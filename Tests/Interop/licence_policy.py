@@ -58,7 +58,7 @@ class ContentKey:
 
 @dataclass(frozen=True)
 class Right:
-    """What a token allows for one content; durations in seconds."""
+    """What a token allows for one content; durations in seconds, and `end` in seconds of the Unix epoch."""
 
     mode: str = "stream"
     lease: int | None = None
@@ -67,6 +67,7 @@ class Right:
     playback: int | None = None
     demand: Demand = Demand()
     tracks: dict[str, Demand] = field(default_factory=dict)
+    end: int | None = None
 
     @property
     def claims(self) -> dict[str, object]:
@@ -77,6 +78,7 @@ class Right:
             "duration": self.rental,
             "storage": self.storage,
             "playback": self.playback,
+            "end": self.end,
             "tracks": {label: _demand_claims(demand) for label, demand in self.tracks.items()} or None,
         }
         return {name: value for name, value in members.items() if value is not None} | _demand_claims(self.demand)
@@ -106,7 +108,8 @@ class Refused(Exception):
 def decide(spc: OpenedSPC, right: Right, key: ContentKey, policy: Policy, *, offline: bool) -> Licence:
     """The licence that is owed; raises `Refused`.
 
-    A right with a lease is none to keep a licence: nothing offline can renew it.
+    A right with a lease is none to keep a licence: nothing offline can renew it. A right to keep alone does not
+    cover streaming. `end` is not looked at: what is owed under it depends on the clock.
     """
     floors = [key.policy, key.demand]
     wishes = [right.demand, right.tracks.get(key.track or "", Demand())]
@@ -116,6 +119,8 @@ def decide(spc: OpenedSPC, right: Right, key: ContentKey, policy: Policy, *, off
     codes = set()
     if offline and (right.mode == "stream" or right.lease is not None):
         codes.add("offline_not_allowed")
+    if not offline and right.mode == "offline":
+        codes.add("content_mismatch")
     terms = offline_terms(spc, right, key, policy) if offline else streaming_terms(spc, right)
     if terms is None:
         codes.add("terms_not_expressible")
@@ -190,18 +195,42 @@ def streaming_terms(spc: OpenedSPC, right: Right) -> Streaming | None:
 
 
 def offline_terms(spc: OpenedSPC, right: Right, key: ContentKey, policy: Policy) -> Terms | None:
-    """`None` where this device cannot be told the limits.
-
-    A rental limits how long the key may be kept before playback begins, as `storage` does.
-    """
-    storage = min((limit for limit in (right.storage, right.rental) if limit is not None), default=None)
-    if _has_capability(spc, tags.CAPABILITY_OFFLINE_KEY_V2):
-        return OfflineKey(key.key_id, storage, right.playback, policy.title_id)
-    if _has_capability(spc, tags.CAPABILITY_OFFLINE_KEY) or (spc.capabilities is None and policy.assumes_offline_key):
-        return OfflineKey(key.key_id, storage, right.playback)
-    if right.playback is not None or spc.playback_state is None:
+    """`None` where this device cannot be told the limits."""
+    hard_end, storage, playback = offline_ends(right)
+    names = offline_key_names(spc, key, policy)
+    if hard_end is not None:
+        if spc.playback_state is not None:
+            return Persistent(hard_end)
+        # The device's own two ends share the time; a single second has no halves.
+        return OfflineKey(names[0], hard_end - hard_end // 2, hard_end // 2, *names[1:]) if names and hard_end > 1 else None
+    if names:
+        return OfflineKey(names[0], storage, playback, *names[1:])
+    if playback is not None or spc.playback_state is None:
         return None
     return Persistent(storage)
+
+
+def offline_key_names(spc: OpenedSPC, key: ContentKey, policy: Policy) -> tuple[bytes, ...]:
+    """What names the key in the newest offline key block that the device knows; empty where it knows none."""
+    if _has_capability(spc, tags.CAPABILITY_OFFLINE_KEY_V2):
+        return key.key_id, policy.title_id
+    if _has_capability(spc, tags.CAPABILITY_OFFLINE_KEY) or (spc.capabilities is None and policy.assumes_offline_key):
+        return (key.key_id,)
+    return ()
+
+
+def offline_ends(right: Right) -> tuple[int | None, int | None, int | None]:
+    """A hard end, or else storage and playback. A rental bounds the whole: storage and playback fit into it together."""
+    storage, playback, whole = right.storage, right.playback, right.rental
+    if whole is None:
+        return None, storage, playback
+    bounded = whole if storage is None else min(storage, whole)
+    if playback is None:
+        return (whole, None, None) if bounded == whole else (None, bounded, whole - bounded)
+    shortened = min(bounded, whole - playback)
+    if shortened < min(bounded, playback):
+        return min(bounded, playback), None, None
+    return None, shortened, playback
 
 
 # --- Sync requests ---------------------------------------------------------------------------------------------------

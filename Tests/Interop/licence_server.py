@@ -118,6 +118,8 @@ class LicenceServer:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            # Head and body in one segment: two wait for a delayed acknowledgement.
+            wbufsize = -1
 
             def do_POST(self) -> None:
                 size = min(int(self.headers.get("Content-Length") or 0), BODY_SIZE_MAXIMUM)

@@ -4,6 +4,7 @@
 """
 
 import random
+import time
 import uuid
 from dataclasses import replace
 
@@ -108,17 +109,71 @@ def test_a_lease_is_nothing_to_keep(capabilities: int | None, deployment: Deploy
     assert_not_kept(deployment, device, Right(mode="both", lease=60), capabilities, NOT_ALLOWED)
 
 
-@pytest.mark.parametrize("rental", [60, 5_000_000])
-def test_a_rental_never_lengthens_storage(rental: int, deployment: Deployment, device: Device) -> None:
-    storage = min(rental, 2_592_000)
+@pytest.mark.parametrize(
+    ("rental", "storage"), [(5_000_000, 2_592_000), (2_678_400, 2_592_000), (2_000_000, 1_913_600), (172_800, 86_400)]
+)
+def test_storage_and_playback_fit_into_a_rental(
+    rental: int, storage: int, deployment: Deployment, device: Device
+) -> None:
     right = replace(OFFLINE, rental=rental)
     assert kept(deployment, device, right, OFFLINE_V1) == OfflineKey(deployment.key.key_id, storage, 86_400)
+
+
+@pytest.mark.parametrize("rental", [60, 86_400, 172_799])
+def test_a_short_rental_is_a_hard_end(rental: int, deployment: Deployment, device: Device) -> None:
+    right = replace(OFFLINE, rental=rental)
+    assert kept(deployment, device, right, OFFLINE_V1) == Persistent(min(rental, 86_400))
 
 
 def test_a_right_to_both_streams_unless_keeping_is_asked(deployment: Deployment, device: Device) -> None:
     options = SPCOptions(deployment.asset_id, capabilities=OFFLINE_V2, playback_state=STATE)
     token = deployment.token_for(replace(OFFLINE, lease=60))
     assert deployment.licence(device, options, token).terms == Streaming(lease=60)
+
+
+def test_a_right_to_keep_is_none_to_stream(deployment: Deployment, device: Device) -> None:
+    message = device.request(SPCOptions(deployment.asset_id, capabilities=OFFLINE_V2, playback_state=STATE)).message
+    answer = deployment.client.licence(message, deployment.token_for(replace(OFFLINE, mode="offline")))
+    assert_problem(answer, Outcome(403, "content_mismatch"))
+
+
+@pytest.mark.parametrize("state", [STATE, None], ids=["playback state", "none"])
+@pytest.mark.parametrize("capabilities", [None, OFFLINE_V1, OFFLINE_V2])
+@pytest.mark.parametrize(
+    "right", [Right(mode="both"), replace(OFFLINE, playback=None), replace(OFFLINE, storage=None), OFFLINE]
+)
+def test_nothing_that_is_kept_outlives_the_end_of_the_right(
+    right: Right, capabilities: int | None, state: PlaybackState | None, deployment: Deployment, device: Device
+) -> None:
+    """Whatever the device does, it stops at the end: the key is refused, or its limits together fit."""
+    for seconds in (2, 600, 3_000_000):
+        end = int(time.time()) + seconds
+        options = SPCOptions(deployment.asset_id, capabilities=capabilities, playback_state=state)
+        context = device.request(options)
+        token = deployment.token_for(replace(right, end=end))
+        answer = deployment.client.licence(context.message, token, offline=True)
+        if answer.status != 200:
+            assert_problem(answer, NOT_EXPRESSIBLE, Outcome(403, "right_ended"))
+            continue
+        terms = deployment.open(answer, context.secrets).terms
+        if isinstance(terms, Persistent):
+            assert terms.storage is not None
+            assert terms.storage <= seconds
+        else:
+            assert isinstance(terms, OfflineKey)
+            assert terms.storage is not None and terms.playback is not None
+            assert terms.storage + terms.playback <= seconds
+
+
+@pytest.mark.parametrize("right", [Right(), Right(lease=3_000_000), Right(rental=3_000_000)])
+def test_no_stream_outlives_the_end_of_the_right(right: Right, deployment: Deployment, device: Device) -> None:
+    for seconds in (60, 2_000_000):
+        end = int(time.time()) + seconds
+        options = SPCOptions(deployment.asset_id, playback_state=STATE)
+        terms = deployment.licence(device, options, deployment.token_for(replace(right, end=end))).terms
+        assert isinstance(terms, Streaming)
+        assert terms.lease is not None
+        assert terms.lease <= seconds
 
 
 @pytest.mark.parametrize(
@@ -161,7 +216,7 @@ def kept_key(deployment: Deployment, device: Device, content: str, key: ContentK
     return terms
 
 
-# --- A daemon that is told to assume what old devices do not say -------------------------------------------------------
+# --- A daemon that is told to assume what old devices do not say -----------------------------------------------------
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -353,7 +408,7 @@ def test_random_combinations_get_what_is_owed(
     for number in range(COMBINATION_COUNT):
         key = randomness.choice(keys)
         right = random_right(randomness, key)
-        offline = right.mode == "offline" or randomness.random() < 0.5
+        offline = randomness.random() < {"stream": 0.2, "offline": 0.9, "both": 0.5}[right.mode]
         options = random_options(randomness, str(uuid.UUID(bytes=key.key_id)).encode())
         context = randomness.choice(devices).request(options)
         answer = asked.client.licence(context.message, asked.token_for(right, content), offline=offline)

@@ -71,6 +71,11 @@ def test_keeping_needs_a_right_to_it(opened: OpenedSPC) -> None:
     assert codes_of(opened, Right(), offline=True) == {"offline_not_allowed"}
 
 
+def test_streaming_needs_a_right_to_it(opened: OpenedSPC) -> None:
+    assert codes_of(opened, Right(mode="offline")) == {"content_mismatch"}
+    assert decide(opened, Right(mode="both"), KEY, POLICY, offline=False).terms == Streaming()
+
+
 def test_an_offline_key_is_of_the_newest_version_that_the_device_reads(opened: OpenedSPC) -> None:
     first = OfflineKey(KEY.key_id, 3600, 60)
     second = replace(first, title_id=POLICY.title_id)
@@ -104,11 +109,15 @@ def test_a_lease_is_nothing_to_keep(opened: OpenedSPC) -> None:
     assert codes_of(able, replace(OFFLINE, lease=60), offline=True) == {"offline_not_allowed"}
 
 
-def test_a_rental_limits_storage(opened: OpenedSPC) -> None:
+def test_a_rental_limits_storage_and_playback_together(opened: OpenedSPC) -> None:
     able = replace(opened, capabilities=tags.CAPABILITY_OFFLINE_KEY)
-    assert terms_of(able, replace(OFFLINE, rental=100)) == OfflineKey(KEY.key_id, 100, 60)
     assert terms_of(able, replace(OFFLINE, rental=4000)) == OfflineKey(KEY.key_id, 3600, 60)
-    assert terms_of(able, replace(OFFLINE, storage=None, rental=100)) == OfflineKey(KEY.key_id, 100, 60)
+    assert terms_of(able, replace(OFFLINE, rental=3000)) == OfflineKey(KEY.key_id, 2940, 60)
+    assert terms_of(able, replace(OFFLINE, storage=None, rental=3000)) == OfflineKey(KEY.key_id, 2940, 60)
+    assert terms_of(able, replace(OFFLINE, playback=None, rental=3700)) == OfflineKey(KEY.key_id, 3600, 100)
+    assert terms_of(able, replace(OFFLINE, rental=100)) == Persistent(60)
+    stateless = replace(able, playback_state=None)
+    assert terms_of(stateless, replace(OFFLINE, rental=100)) == OfflineKey(KEY.key_id, 30, 30)
 
 
 # --- Protection ------------------------------------------------------------------------------------------------------
@@ -217,13 +226,14 @@ def test_every_reason_to_refuse_is_named(opened: OpenedSPC) -> None:
 
 def test_a_right_has_only_the_claims_that_it_needs() -> None:
     assert Right().claims == {"mode": "stream"}
-    full = Right("both", 1, 2, 3, 4, Demand("type0", "main"), {"SD": Demand(), "HD": Demand("type1")})
+    full = Right("both", 1, 2, 3, 4, Demand("type0", "main"), {"SD": Demand(), "HD": Demand("type1")}, 5)
     assert full.claims == {
         "mode": "both",
         "lease": 1,
         "duration": 2,
         "storage": 3,
         "playback": 4,
+        "end": 5,
         "hdcp": "type0",
         "min_level": "main",
         "tracks": {"SD": {}, "HD": {"hdcp": "type1"}},

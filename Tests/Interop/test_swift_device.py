@@ -17,7 +17,7 @@ import pytest
 from fairplay_device import tags
 from fairplay_device.credentials import Credential
 from fairplay_device.key_server import KeyServer, OpenedSPC, key_server_for
-from fairplay_device.licence import Licence, Streaming
+from fairplay_device.licence import Licence, OfflineKey, Persistent, Streaming
 from fairplay_device.tllv import Block
 from licence_server import LicenceServer, always
 
@@ -27,7 +27,12 @@ TIMEOUT_SECONDS = 30
 ASSET_ID = "interop-asset"
 TOKEN = "any.token.will-do"
 LICENCE = Licence(os.urandom(16), os.urandom(16))
-LIMITED = replace(LICENCE, terms=Streaming(lease=120, rental=3600), hdcp_level=tags.HDCP_TYPE_0)
+LIMITED = replace(
+    LICENCE,
+    terms=Streaming(lease=120, rental=3600),
+    hdcp_level=tags.HDCP_TYPE_0,
+    security_level=tags.LEVEL_BASELINE,
+)
 
 
 @dataclass(frozen=True)
@@ -87,28 +92,31 @@ def granted(server: LicenceServer, files: Files, version: int) -> dict[str, obje
     return json.loads(finished.stdout)
 
 
-@pytest.mark.parametrize(
-    "licence",
-    [
-        LICENCE,
-        LIMITED,
-        replace(LIMITED, terms=Streaming(lease=120)),
-        replace(LIMITED, terms=Streaming(rental=3600)),
-        replace(LICENCE, hdcp_level=tags.HDCP_TYPE_1),
-        replace(LICENCE, terms=Streaming(lease=0xFFFFFFFE)),
-    ],
-    ids=["no limit", "lease and rental", "lease", "rental", "HDCP Type 1", "longest lease"],
-)
-def test_what_is_granted_is_what_is_printed(
-    licence: Licence, server: LicenceServer, files: Files, version: int
-) -> None:
+# What is granted, and the key type that the device must report.
+GRANTED: dict[str, tuple[Licence, str | None]] = {
+    "no limit": (LICENCE, None),
+    "lease and rental": (LIMITED, "leaseAndRental"),
+    "lease": (replace(LIMITED, terms=Streaming(lease=120)), "lease"),
+    "rental": (replace(LIMITED, terms=Streaming(rental=3600)), "rental"),
+    "longest lease": (replace(LICENCE, terms=Streaming(lease=0xFFFFFFFE)), "lease"),
+    "persistent": (replace(LICENCE, terms=Persistent()), "persistent"),
+    "persistent limited": (replace(LICENCE, terms=Persistent(0xFFFFFFFE)), "persistentLimited"),
+    "HDCP Type 1": (replace(LICENCE, hdcp_level=tags.HDCP_TYPE_1), None),
+    "level Audio": (replace(LICENCE, security_level=tags.LEVEL_AUDIO), None),
+    "level Main": (replace(LICENCE, security_level=tags.LEVEL_MAIN), None),
+}
+
+
+@pytest.mark.parametrize("name", GRANTED)
+def test_what_is_granted_is_what_is_printed(name: str, server: LicenceServer, files: Files, version: int) -> None:
+    licence, key_type = GRANTED[name]
     server.grant = always(licence)
     printed = granted(server, files, version)
     assert printed["contentKey"] == licence.content_key.hex()
     assert printed["contentIV"] == licence.content_iv.hex()
-    assert isinstance(licence.terms, Streaming)
-    assert printed["lease"] == licence.terms.lease
-    assert printed["rental"] == licence.terms.rental
+    assert printed["keyType"] == key_type
+    if isinstance(licence.terms, Streaming):
+        assert (printed["lease"], printed["rental"]) == (licence.terms.lease, licence.terms.rental)
 
 
 def test_the_request_says_what_was_asked(server: LicenceServer, files: Files, version: int) -> None:
@@ -175,10 +183,23 @@ BLOCK_FAULTS: dict[str, BlockEdit] = {
     "duplicate tag with another value": lambda blocks, opened: [Block(tags.R1, os.urandom(44), bytes(4)), *blocks],
     "duration of 12 bytes": replaced(tags.CONTENT_KEY_DURATION, bytes(12)),
     "HDCP of 8 bytes": replaced(tags.HDCP_ENFORCEMENT, struct.pack(">Q", tags.HDCP_TYPE_0)),
+    "unknown HDCP level": replaced(tags.HDCP_ENFORCEMENT, bytes(range(16))),
+    "unknown key type": replaced(tags.CONTENT_KEY_DURATION, struct.pack(">4I", 60, 60, 1, tags.DURATION_RESERVED_WORD)),
+    "security level of 8 bytes": replaced(tags.REQUIRED_SECURITY_LEVEL, struct.pack(">Q", tags.LEVEL_MAIN)),
+    "security level of version 2": replaced(tags.REQUIRED_SECURITY_LEVEL, struct.pack(">IIQ", 2, 0, tags.LEVEL_MAIN)),
+    "offline key beside a duration": lambda blocks, opened: [
+        Block(*OfflineKey(bytes(16), 60, 60).block()),
+        *blocks,
+    ],
+    "offline key for a device that cannot read it": lambda blocks, opened: [
+        Block(*OfflineKey(bytes(16), 60, 60).block()),
+        *(block for block in blocks if block.tag != tags.CONTENT_KEY_DURATION),
+    ],
 }
 
 CONTAINER_FAULTS: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda message: b"",
+    "version 2 without a session key for video": lambda message: struct.pack(">I", 2) + message[4:],
     "version 9": lambda message: struct.pack(">I", 9) + message[4:],
     "truncated": lambda message: message[:-16],
     "trailing byte": lambda message: message + b"\x00",

@@ -62,3 +62,10 @@ struct TestCall: Sendable {
         return try iv.bytes + crypto.encryptCBC(plain, key: dask, iv: iv)
     }
 }
+
+/// Text as module data.
+enum SharedData {
+    static func secret(_ text: String) -> SharedSecret {
+        SharedSecret(SecretBytes(copying: Array(text.utf8)))
+    }
+}

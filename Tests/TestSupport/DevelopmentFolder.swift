@@ -19,6 +19,15 @@ package final class DevelopmentFolder: Sendable {
         String(decoding: try files.read(name), as: UTF8.self).trimmingCharacters(in: .newlines)
     }
 
+    /// Changes the configuration's text; the texts to be replaced must be there.
+    package func configure(replacing old: String, with new: String) throws {
+        let text = String(decoding: try files.read("latchkey.json5"), as: UTF8.self)
+        guard text.contains(old) else {
+            throw DevelopmentFolderError(command: "configure", "the configuration has no \(old)")
+        }
+        try files.write(text.replacingOccurrences(of: old, with: new).utf8, to: "latchkey.json5")
+    }
+
     package func adminToken() throws -> String { try text("secrets/admin-token") }
 
     package func applicationSecret() throws -> [UInt8] { hex(try text("fairplay/application-secret.hex")) }

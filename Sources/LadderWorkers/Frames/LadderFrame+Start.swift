@@ -73,6 +73,7 @@ struct LadderStart: Sendable {
         guard let text = String(validating: path, as: UTF8.self), text.hasPrefix("/"), !path.contains(0) else {
             throw .illegalValue("path")
         }
+        guard hasUser || (user.userID, user.groupID) == (0, 0) else { throw .illegalValue("user id") }
         libraryPath = text
         confinement = ProcessConfinement(
             user: hasUser ? user : nil, memoryMaximum: memoryMaximum, descriptorMaximum: UInt64(descriptorMaximum))

@@ -16,6 +16,14 @@ enum LadderFrameKind: UInt8, CaseIterable, Sendable {
     /// From the worker: why a call has no answer.
     case callFailure = 6
 
+    /// Whether the message belongs to a call, whose number it has.
+    var isOfCall: Bool {
+        switch self {
+        case .start, .ready, .startFailure: false
+        case .call, .answer, .callFailure: true
+        }
+    }
+
     /// What the body may measure in bytes.
     var bodySizes: ClosedRange<Int> {
         switch self {
@@ -77,6 +85,7 @@ struct LadderFrameHead: Equatable, Sendable {
         guard size <= UInt32(kind.bodySizes.upperBound), kind.bodySizes.contains(Int(size)) else {
             throw .wrongBodySize(kind.rawValue, size)
         }
+        guard kind.isOfCall || number == 0 else { throw .illegalValue("call number") }
         self.kind = kind
         bodySize = Int(size)
     }

@@ -5,6 +5,7 @@ import Synchronization
 package final class LadderPoolStatistics: Sendable {
     private let alive = Atomic<Int>(0)
     private let queued = Atomic<Int>(0)
+    private let sent = Atomic<Int>(0)
     private let counts = Counts()
 
     private struct Counts: ~Copyable, Sendable {
@@ -21,6 +22,8 @@ package final class LadderPoolStatistics: Sendable {
     package var aliveWorkerCount: Int { alive.load(ordering: .relaxed) }
     /// Calls that wait for a worker.
     package var queueLength: Int { queued.load(ordering: .relaxed) }
+    /// Calls that lie at a worker: in work, or next.
+    package var sentCallCount: Int { sent.load(ordering: .relaxed) }
     /// Calls that were answered.
     package var answerCount: UInt64 { counts.answers.load(ordering: .relaxed) }
     /// Calls whose SK..R1 block the module refused.
@@ -40,6 +43,7 @@ package final class LadderPoolStatistics: Sendable {
     func workerIsGone() { alive.subtract(1, ordering: .relaxed) }
     func workerDied() { counts.deaths.add(1, ordering: .relaxed) }
     func startFailed() { counts.startFailures.add(1, ordering: .relaxed) }
+    func workersHave(_ difference: Int) { sent.add(difference, ordering: .relaxed) }
     func queueHas(_ length: Int) { queued.store(length, ordering: .relaxed) }
 
     func callEnded(_ outcome: CallOutcome) {

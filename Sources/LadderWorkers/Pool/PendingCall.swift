@@ -25,11 +25,8 @@ final class PendingCall {
     /// Whether the caller has its outcome: a call that two workers got is over with the first one's answer.
     var isOver: Bool { continuation == nil }
 
-    /// Gives the caller its outcome; false when it has one.
-    func end(with outcome: CallOutcome) -> Bool {
-        guard let continuation else { return false }
-        self.continuation = nil
-        continuation.resume(returning: outcome)
-        return true
+    /// Gives the caller its outcome, unless it has one.
+    func end(with outcome: CallOutcome) {
+        continuation.take()?.resume(returning: outcome)
     }
 }

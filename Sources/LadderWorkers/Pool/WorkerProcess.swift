@@ -27,6 +27,7 @@ final class WorkerProcess: LoopChannel {
     private unowned let supervisor: WorkerSupervisor
     private let loop: LoopContext
     private let configuration: LadderModuleConfiguration
+    private let statistics: LadderPoolStatistics
     private var program: SpawnedProgram
     private var phase = Phase.starting
     private(set) var end = WorkerEnd.died
@@ -53,6 +54,7 @@ final class WorkerProcess: LoopChannel {
         self.supervisor = supervisor
         loop = supervisor.loop
         configuration = supervisor.configuration
+        statistics = supervisor.statistics
         do throws(SocketError) {
             program = try SpawnedProgram(
                 path: configuration.programPath, arguments: ["latchkeyd", LadderWorkerRole.argument],
@@ -112,6 +114,7 @@ final class WorkerProcess: LoopChannel {
             return true
         }
         places.append(Place(call: call))
+        statistics.workersHave(1)
         if places.count == 1 { beginFirst() }
         return true
     }
@@ -125,6 +128,7 @@ final class WorkerProcess: LoopChannel {
 
     private func settleFirst(_ outcome: CallOutcome) {
         let place = places.removeFirst()
+        statistics.workersHave(-1)
         usualNanoseconds += ((loop.now - busySince).clampedNanoseconds - usualNanoseconds) / 8
         isSlow = false
         if places.isEmpty {
@@ -286,13 +290,12 @@ final class WorkerProcess: LoopChannel {
         end = reason
         program.kill()
         dropStream()
-        let lost = places
-        places = []
+        let lost = takePlaces()
         hasLostCall = lost.first.map { !$0.isElsewhere && !$0.call.isOver } ?? false
         supervisor.isLost(self, wasReady: wasReady, lost)
     }
 
-    /// Lets the process end in good order: it has no calls left, and reads the end of its stream.
+    /// Lets the process end in good order, by the end of its stream. Calls that it still has are handed over.
     func finish() {
         guard phase != .ending else { return }
         let wasReady = phase == .ready
@@ -300,7 +303,7 @@ final class WorkerProcess: LoopChannel {
         end = .finished
         dropStream()
         setTimer(at: loop.now + Self.endLimit)
-        supervisor.isLost(self, wasReady: wasReady, [])
+        supervisor.isLost(self, wasReady: wasReady, takePlaces())
     }
 
     /// Ends the process at once and waits for its end; nobody is told.
@@ -309,6 +312,11 @@ final class WorkerProcess: LoopChannel {
         dropStream()
         program.kill()
         unregister()
+        return takePlaces()
+    }
+
+    private func takePlaces() -> [Place] {
+        statistics.workersHave(-places.count)
         defer { places = [] }
         return places
     }

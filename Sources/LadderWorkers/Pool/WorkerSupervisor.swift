@@ -29,7 +29,7 @@ final class WorkerSupervisor: @unchecked Sendable {
 
     let loop: LoopContext
     let configuration: LadderModuleConfiguration
-    private let statistics: LadderPoolStatistics
+    let statistics: LadderPoolStatistics
     private let observer: Observer
     private var phase = Phase.running
     private var slots: [Slot] = []
@@ -69,7 +69,10 @@ final class WorkerSupervisor: @unchecked Sendable {
 
     /// Gives a caller its outcome, unless it has one.
     func end(_ call: PendingCall, with outcome: CallOutcome) {
-        if call.end(with: outcome) { statistics.callEnded(outcome) }
+        guard !call.isOver else { return }
+        // Before the caller can look.
+        statistics.callEnded(outcome)
+        call.end(with: outcome)
     }
 
     func hasRoom(_ process: WorkerProcess) {
@@ -154,7 +157,7 @@ final class WorkerSupervisor: @unchecked Sendable {
     func isLost(_ process: WorkerProcess, wasReady: Bool, _ places: [WorkerProcess.Place]) {
         if wasReady { statistics.workerIsGone() }
         for (index, place) in places.enumerated() where !place.isElsewhere && !place.call.isOver {
-            if index == 0 {
+            if index == 0 || phase == .stopped {
                 end(place.call, with: .failure(process.end.callError))
             } else {
                 queue.putBack(place.call)

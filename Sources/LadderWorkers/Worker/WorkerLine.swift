@@ -1,4 +1,5 @@
 import FairPlay
+import Glibc
 import POSIXSockets
 
 /// The worker's side of the stream: waits for whole messages, sends whole messages, and leaves no secret behind in either buffer.
@@ -71,7 +72,8 @@ struct WorkerLine: ~Copyable {
         }
         switch outcome {
         case .bytes: return
-        case .endOfInput: throw .streamEnded
+        // A reset is an end too: the pool had not read everything when it closed its side.
+        case .endOfInput, .failed(errno: ECONNRESET): throw .streamEnded
         case .wouldBlock, .failed: throw .streamBroken
         }
     }

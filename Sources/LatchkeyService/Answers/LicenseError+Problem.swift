@@ -86,7 +86,7 @@ extension LicenseError {
         case .contentUnknown: RefusalCause("the asset id names no single live key, and no right names it")
         case .keyNotFound: RefusalCause("no single live key is stored for the asset id")
         case .store(let error): RefusalCause("key store: \(error)")
-        case .terms(let error): RefusalCause("terms not expressible: \(error)")
+        case .terms(let error): RefusalCause("terms: \(error)")
         case .challengeNotOpen: RefusalCause("the sync report's challenge is not open")
         case .module(let error): RefusalCause("external module: \(error)")
         case .internalFailure(let error): RefusalCause("cryptography: \(error)")

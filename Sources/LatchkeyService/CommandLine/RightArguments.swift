@@ -14,12 +14,10 @@ struct RightArguments {
         "--rental", .value("SECONDS"), help: "how long from the licence on playback may begin; no limit unless given")
     private static let storage = CommandOption(
         "--storage", .value("SECONDS"),
-        help:
-            "how long an offline licence is good until it is first played, or without --playback in all; no limit unless given"
-    )
+        help: "how long an offline licence is good until it is first played; no limit unless given")
     private static let playback = CommandOption(
         "--playback", .value("SECONDS"),
-        help: "how long an offline licence is good from its first play on; no limit of its own unless given")
+        help: "how long an offline licence is good from its first play on; no limit unless given")
     private static let hdcp = CommandOption(
         "--hdcp", .value("none|type0|type1"), help: "the least protection of outputs; the key's unless given")
     private static let minimumLevel = CommandOption(
@@ -55,14 +53,14 @@ struct RightArguments {
         try Self.checkTracks(of: right)
     }
 
-    /// A word to whoever grants offline use without any limit, which no server can take back.
+    /// A word to whoever grants offline use that may go on for ever, which no server can take back.
     var note: String? {
         switch right.mode {
         case .stream: return nil
         case .offline, .both: break
         }
-        guard right.storage == nil, right.playback == nil, right.duration == nil else { return nil }
-        return "note: an offline licence for this token never ends; --storage and --playback limit it"
+        guard right.playback == nil else { return nil }
+        return "note: an offline licence for this token may never end once it has been played; --playback limits it"
     }
 
     private static func checkUse(of right: Right) throws(CommandError) {

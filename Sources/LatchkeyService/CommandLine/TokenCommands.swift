@@ -17,7 +17,8 @@ extension Command {
             Signs as the configured issuer to whom the signing key belongs, and prints the token alone. In production your own
             service mints tokens; the README says what they hold.
 
-            An offline licence keeps every limit: without --playback, --storage and --rental bound it as a whole.
+            Of an offline licence --storage bounds the time until it is first played, --playback the time from then on, and --rental
+            the whole: with --storage alone a licence that has been played once never ends.
             """,
         examples: [
             "latchkey token mint --config latchkey.json5 --content movie-1",

@@ -3,7 +3,7 @@ import FairPlay
 @testable import LadderWorkers
 
 /// A `LadderFrameAssembler` with those who read from it, and a count of what it should hold.
-struct FramedLine {
+final class FramedLine {
     private var assembler: LadderFrameAssembler
     /// How many bytes have come whose message was not taken.
     private var heldCount = 0
@@ -15,8 +15,18 @@ struct FramedLine {
         self.assembler = assembler
     }
 
+    /// Forgets what has come, all of it.
+    func begin() throws(PropertyViolation) {
+        assembler.wipe()
+        let isWiped = assembler.bytes[..<writtenCount].allSatisfy { $0 == 0 }
+        try require(isWiped && assembler.isEmpty, "all is wiped at the end of a stream")
+        heldCount = 0
+        writtenCount = 0
+        faults = []
+    }
+
     /// Takes as much of a piece as there is room for, and says how much.
-    mutating func receive(_ piece: ArraySlice<UInt8>) throws(PropertyViolation) -> Int {
+    func receive(_ piece: ArraySlice<UInt8>) throws(PropertyViolation) -> Int {
         let taken = assembler.fill { bytes, offset in
             let part = piece.prefix(bytes.count - offset)
             bytes.replaceSubrange(offset..<offset + part.count, with: part)
@@ -29,9 +39,9 @@ struct FramedLine {
     }
 
     /// Reads the next message and writes it again; false when more must come first. Throws what the readers throw.
-    mutating func takeMessage() throws(LadderFrameError) -> Bool {
+    func takeMessage() throws(LadderFrameError) -> Bool {
         guard let (head, body) = try assembler.next() else { return false }
-        let size = LadderFrameHead.size + body.count
+        heldCount -= LadderFrameHead.size + body.count
         let rewritten: [UInt8]
         do throws(LadderFrameError) {
             rewritten = try Self.rewrite(head, assembler.bytes, in: body)
@@ -43,7 +53,6 @@ struct FramedLine {
         if !rewritten.elementsEqual(assembler.bytes[start..<body.upperBound]) {
             faults.append("a value has one form: \(head.kind), \(head.number)")
         }
-        heldCount -= size
         return true
     }
 
@@ -61,7 +70,7 @@ struct FramedLine {
     }
 
     /// After the messages of a piece: no property was broken, and nothing of what was taken is left.
-    mutating func checkTaken() throws(PropertyViolation) {
+    func checkTaken() throws(PropertyViolation) {
         try require(faults.isEmpty, faults.joined(separator: "; "))
         assembler.wipeTaken()
         let isWiped = assembler.bytes[min(heldCount, writtenCount)..<writtenCount].allSatisfy { $0 == 0 }

@@ -1,4 +1,5 @@
 import ByteCoding
+import DeviceSimulation
 import FairPlay
 
 /// What an SPC that was opened promises to those who use it.
@@ -11,6 +12,7 @@ struct OpenedSPCCheck {
         try checkRequiredBlocks()
         try checkReturnedBlocks()
         try checkDevice()
+        try checkStatements()
         try checkSyncReport()
         try checkSession()
     }
@@ -50,28 +52,48 @@ struct OpenedSPCCheck {
         try require((1...99).contains(device.protocolVersionsSupported.count), "it can do 1 to 99 versions")
         try require((1...64).contains(device.keyFormats.count), "it can do 1 to 64 key formats")
         try require(device.hasCapabilities || device.capabilities.isEmpty, "a device that does not say can do nothing")
-        if device.hasOldDenyList {
-            try require(device.securityLevel.map { $0 <= .baseline } ?? false, "an old deny list is Baseline at most")
+        if device.hasOldDenyList { try require(device.falls(below: .main), "an old deny list is Baseline at most") }
+        for level in SecurityLevel.allCases {
+            let isReached = device.securityLevel.map { $0 >= level } ?? false
+            try require(!(isReached && device.falls(below: level)), "a device is not below what it reaches")
         }
         _ = device.identity?.operatingSystem.description
         _ = device.info?.type
     }
 
-    private func checkSyncReport() throws(PropertyViolation) {
-        guard let report = spc.syncReport else { return }
-        let value = try value(TLLVTag.sync)
-        let offset: Int
-        switch report.subject {
-        case .version1: offset = 24
-        case .version2(let details):
-            offset = 40
-            try require(!details.flags.isEmpty, "a report says what it reports")
-            try require(details.streamIDs.count <= 250, "a report has at most 250 records")
-            try require(value.count >= 48 + 16 * details.streamIDs.count, "the records lie within the block")
+    /// What a device said, written again by the device's side, is what it said.
+    private func checkStatements() throws(PropertyViolation) {
+        let device = spc.device
+        try check(TLLVTag.deviceIdentity, says: device.identity?.blockValue)
+        try check(TLLVTag.deviceInfo, says: device.info.map { Array($0.blockValue.prefix(12)) })
+        try check(TLLVTag.virtualMachineInfo, says: device.virtualMachine?.blockValue)
+        try check(TLLVTag.securityLevelReport, says: device.securityReport?.blockValue)
+        try check(TLLVTag.capabilities, from: 8, says: device.hasCapabilities ? device.capabilities.blockValue : nil)
+        if let state = device.playbackState {
+            try check(TLLVTag.mediaPlaybackState, from: 8, says: state.blockValue)
+            // An unknown state is read as ready to start.
+            if state.state != .readyToStart { try check(TLLVTag.mediaPlaybackState, says: state.blockValue) }
         }
-        let word = value.dropFirst(offset).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-        try require(report.remaining.wireValue == word, "what remains is what the device says")
-        _ = report.challenge
+        if let report = spc.syncReport {
+            // The second word says nothing in version 2.
+            try check(TLLVTag.sync, from: 8, says: report.blockValue)
+        }
+    }
+
+    /// The block's value begins with `bytes`, but for what lies before `offset`; nil is not looked at.
+    private func check(
+        _ tag: UInt64, from offset: Int = 0, says bytes: [UInt8]?
+    ) throws(PropertyViolation) {
+        guard let bytes else { return }
+        let said = try value(tag).prefix(bytes.count).dropFirst(offset)
+        try require(said.elementsEqual(bytes.dropFirst(offset)), "\(TLLVTag.name(of: tag) ?? "") is its block's value")
+    }
+
+    private func checkSyncReport() throws(PropertyViolation) {
+        guard case .version2(let details) = spc.syncReport?.subject else { return }
+        try require(!details.flags.isEmpty, "a report says what it reports")
+        try require(details.streamIDs.count <= 250, "a report has at most 250 records")
+        _ = spc.syncReport?.challenge
     }
 
     /// What was put right is what comes out; behind a module nothing does.

@@ -40,7 +40,8 @@ struct SeedPayloads {
             },
             payload { $0.sync = .nothing },
             payload { $0.sync = .report(SyncReport(.version1(contentID: Self.streamID), remaining: .seconds(3600))) },
-            payload { $0.sync = .report(SyncReport(.version2(Self.invalidation), remaining: .expired)) },
+            payload { $0.sync = .report(SyncReport(.version2(Self.invalidation(2)), remaining: .expired)) },
+            payload { $0.sync = .report(SyncReport(.version2(Self.invalidation(250)), remaining: .unlimited)) },
         ]
     }
 
@@ -66,6 +67,10 @@ struct SeedPayloads {
     }
 
     private static let streamID = Bytes16(high: 0x57, low: 0x1D)
-    private static let invalidation = SyncReportVersion2(
-        challenge: 0x1234, flags: [.secureInvalidation, .success], titleID: streamID, streamIDs: [streamID, .zero])
+
+    private static func invalidation(_ count: Int) -> SyncReportVersion2 {
+        SyncReportVersion2(
+            challenge: 0x1234, flags: [.secureInvalidation, .success], titleID: streamID,
+            streamIDs: [Bytes16](repeating: streamID, count: count))
+    }
 }

@@ -16,12 +16,14 @@ struct DaemonFixture {
     let iv: [UInt8]
     private let crypto: CryptoContext
 
-    init(environment: [String: String] = [:]) throws {
+    /// `prepare` changes the folder before the daemon starts.
+    init(environment: [String: String] = [:], prepare: (DevelopmentFolder) throws -> Void = { _ in }) throws {
         folder = try DevelopmentFolder()
         crypto = try CryptoContext()
         key = Array(try crypto.randomBytes(count: 16))
         iv = Array(try crypto.randomBytes(count: 16))
         try folder.importKey(content: Self.content, key: key, iv: iv)
+        try prepare(folder)
         daemon = try RunningDaemon(folder, environment: environment)
     }
 

@@ -1,0 +1,72 @@
+import FairPlay
+import Glibc
+import LadderWorkers
+import POSIXSockets
+import TestSupport
+import Testing
+
+extension LadderWorkerTests {
+    /// What a module cannot do, found out by trying it from within one.
+    @Suite struct Confinement {
+        struct Probe: Sendable {
+            let fault: StandInFault
+            let finding: Int32
+        }
+
+        static let probes: [Probe] = [
+            Probe(fault: .probeSocket, finding: EPERM),
+            Probe(fault: .probeSocketPair, finding: EPERM),
+            Probe(fault: .probeRing, finding: EPERM),
+            Probe(fault: .probeExec, finding: EPERM),
+            Probe(fault: .probeFork, finding: EPERM),
+            Probe(fault: .probeSignalParent, finding: EPERM),
+            Probe(fault: .probeTraceParent, finding: EPERM),
+            Probe(fault: .probeReadParent, finding: EPERM),
+            Probe(fault: .probeLimitParent, finding: EPERM),
+            Probe(fault: .probeCreateFile, finding: EPERM),
+            Probe(fault: .probeRemoveFile, finding: EPERM),
+            Probe(fault: .probeWriteFile, finding: EFBIG),
+            Probe(fault: .probeDumpableChange, finding: EPERM),
+            // A thousand and the number of variables, descriptors, …
+            Probe(fault: .probeEnvironment, finding: 1000),
+            Probe(fault: .probeDescriptors, finding: 1004),
+            Probe(fault: .probeDumpable, finding: 1000),
+            Probe(fault: .probePrivileges, finding: 1001),
+            Probe(fault: .probeCapabilities, finding: 1000),
+            Probe(fault: .probeCoreLimit, finding: 1000),
+            // What it may do.
+            Probe(fault: .probeThread, finding: 1000),
+        ]
+
+        @Test func keepsModulesFromEverythingButComputing() async throws {
+            let folder = try TemporaryDirectory()
+            try folder.write([0], to: "file")
+            var options = StandInOptions(.applicationSecret(TestCall.applicationSecret))
+            options.file = folder.path("file")
+            let fixture = try PoolFixture(options: options)
+            for probe in Self.probes {
+                let outcome = await fixture.outcome(of: try TestCall(fault: probe.fault))
+                #expect(outcome == .failed(status: probe.finding), "\(probe.fault)")
+            }
+            #expect(try folder.names() == ["file"])
+            #expect(try folder.read("file") == [0])
+            #expect(fixture.pool.statistics.deathCount == 0)
+        }
+
+        @Test(.enabled(if: getuid() == 0, "only root can become somebody else"))
+        func becomesTheUserThatIsAskedFor() async throws {
+            let user = try #require(SystemUser(named: "nobody"))
+            let fixture = try PoolFixture { $0.user = user }
+            let outcome = await fixture.outcome(of: try TestCall(fault: .probeUser))
+            #expect(outcome == .failed(status: 1000 + Int32(user.userID)))
+        }
+
+        @Test(.enabled(if: getuid() != 0, "root can become anybody"))
+        func saysThatItCannotBecomeAnotherUser() async throws {
+            let fixture = try PoolFixture { $0.user = SystemUser(userID: 0, groupID: 0) }
+            #expect(
+                await fixture.events.startFailures(1)
+                    == [.module(.notConfined(step: "setresuid", errno: EPERM))])
+        }
+    }
+}

@@ -1,0 +1,159 @@
+import EventLoops
+import FairPlay
+import Foundation
+import POSIXSockets
+import TestSupport
+import Testing
+
+@testable import LadderWorkers
+
+extension LadderWorkerTests {
+    /// How pools and workers end, and what they leave behind: nothing.
+    @Suite struct Ends {
+        private static func processDescriptorCount() throws -> Int {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter { number in
+                // The folder's own descriptor is gone again.
+                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
+                return target == "anon_inode:[pidfd]"
+            }.count
+        }
+
+        private static func isGone(_ processID: Int32) -> Bool {
+            kill(processID, 0) == -1 && errno == ESRCH
+        }
+
+        @Test func finishesWhatWaitsBeforeItStops() async throws {
+            var options = StandInOptions(.applicationSecret(TestCall.applicationSecret))
+            options.sleepMicroseconds = 2_000
+            let fixture = try PoolFixture(workers: 2, options: options)
+            let processes = await fixture.events.ready(2)
+            let outcomes = try await withThrowingTaskGroup(of: LadderModuleError?.self) { group in
+                for _ in 0..<30 {
+                    let call = try TestCall()
+                    group.addTask { await fixture.outcome(of: call) }
+                }
+                let statistics = fixture.pool.statistics
+                while fixture.loop.runAndWait({
+                    Int(statistics.answerCount) + statistics.sentCallCount + statistics.queueLength
+                }) != 30 {}
+                fixture.pool.stop(within: .seconds(60))
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(outcomes.allSatisfy { $0 == nil })
+            #expect(processes.allSatisfy(Self.isGone))
+            #expect(await fixture.outcome(of: try TestCall()) == .unavailable)
+            #expect(fixture.pool.statistics.deathCount == 0)
+            #expect(fixture.loop.registrationCount == 0)
+            #expect(fixture.loop.timerCount == 0)
+        }
+
+        @Test func stopsInTimeAlthoughAWorkerHangs() async throws {
+            let fixture = try PoolFixture()
+            let processes = await fixture.events.ready(1)
+            let call = try TestCall(fault: .hang)
+            async let hangs = fixture.outcome(of: call)
+            while fixture.pool.statistics.sentCallCount < 1 { fixture.loop.runAndWait {} }
+            fixture.pool.stop(within: .milliseconds(20))
+            #expect(await hangs == .unavailable)
+            #expect(processes.allSatisfy(Self.isGone))
+        }
+
+        /// No child and no descriptor stays, whichever way workers and pool end.
+        @Test(arguments: [true, false])
+        func leavesNothingBehind(stopsPool: Bool) async throws {
+            #expect(try Self.processDescriptorCount() == 0)
+            var fixture: PoolFixture? = try PoolFixture(workers: 2)
+            for faults in 1...6 {
+                let call = try TestCall(fault: faults % 2 == 0 ? .crash : .garbageOnStream)
+                #expect(await fixture?.outcome(of: call) != nil)
+                #expect(await fixture?.events.ready(2 + faults).count == 2 + faults)
+            }
+            let processes = await fixture?.events.ready(8) ?? []
+            #expect(processes.count == 8)
+            #expect(try Self.processDescriptorCount() == 2)
+            #expect(fixture?.loop.registrationCount == 4)
+            if stopsPool { fixture?.pool.stop(within: .seconds(60)) }
+            fixture = nil
+            #expect(try Self.processDescriptorCount() == 0)
+            #expect(processes.allSatisfy(Self.isGone))
+        }
+
+        private static func startedWorker() throws -> WorkerHandle {
+            let options = StandInOptions(.applicationSecret(TestCall.applicationSecret))
+            let configuration = LadderModuleConfiguration(libraryPath: try StandInModule.build(), data: options.data)
+            return try WorkerHandle(configuration.start.message(), path: BuiltProgram.path("latchkeyd"))
+        }
+
+        /// The daemon's death closes the stream.
+        @Test func endsWithItsStream() throws {
+            let worker = try Self.startedWorker()
+            #expect(worker.readByte() == 1)
+            worker.closeStream()
+            #expect(worker.waitForEnd() == .exited(status: 0))
+        }
+
+        /// And it ends the thread that started the worker, which a worker that hangs would not see in its stream.
+        @Test func endsWithTheThreadThatStartedIt() throws {
+            let worker = Monitor<Result<WorkerHandle, any Error>?>(nil)
+            Thread.detachNewThread {
+                let started = Result { try Self.startedWorker() }
+                // The worker has asked for the signal by the time that it says anything.
+                if case .success(let handle) = started { _ = handle.readByte() }
+                worker.update { $0 = started }
+            }
+            let handle = try worker.wait { $0 }.get()
+            #expect(handle.waitForEnd() == .killed(signal: SIGKILL))
+        }
+
+        @Test func refusesToBeStartedByHand() throws {
+            let program = try ChildProcess(
+                program: BuiltProgram.path("latchkeyd"), arguments: [LadderWorkerRole.argument])
+            #expect(program.waitForExit() == 2)
+        }
+
+        /// A start message that is none ends the worker; it says so if it can.
+        @Test func endsOverNonsense() throws {
+            let worker = try WorkerHandle(LadderMessage([UInt8](repeating: 0xA5, count: 64)), path: BuiltProgram.path("latchkeyd"))
+            #expect(worker.waitForEnd() == .exited(status: 3))
+        }
+    }
+}
+
+/// A worker process without a pool, for a thread that waits for it.
+///
+/// Safe to send: one thread at a time has it.
+final class WorkerHandle: @unchecked Sendable {
+    private var program: SpawnedProgram
+
+    init(_ message: consuming LadderMessage, path: String) throws {
+        program = try SpawnedProgram(
+            path: path, arguments: ["latchkeyd", LadderWorkerRole.argument], environment: [])
+        guard case .written = message.withBytes({ program.write($0) }) else { throw WorkerNotStarted() }
+    }
+
+    func closeStream() {
+        program.closeStream()
+    }
+
+    /// The first byte that the worker sends, or nil at the end.
+    func readByte() -> UInt8? {
+        var byte: [UInt8] = [0]
+        wait(for: program.streamNumber)
+        guard case .bytes = program.read(into: &byte, from: 0) else { return nil }
+        return byte[0]
+    }
+
+    func waitForEnd() -> ProgramEnd? {
+        wait(for: program.processNumber)
+        return program.reap()
+    }
+
+    /// Half a minute, so that a test fails instead of standing still.
+    private func wait(for descriptor: Int32) {
+        var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        // One structure, which lives during the call.
+        _ = unsafe poll(&event, 1, 30_000)
+    }
+}
+
+struct WorkerNotStarted: Error {}

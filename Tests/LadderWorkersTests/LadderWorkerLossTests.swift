@@ -1,0 +1,143 @@
+import EventLoops
+import FairPlay
+import Foundation
+import POSIXSockets
+import TestSupport
+import Testing
+
+@testable import LadderWorkers
+
+extension LadderWorkerTests {
+    /// What the loss of workers costs, and how it is made good.
+    @Suite struct Losses {
+        /// Killed again and again under load: each kill loses one call at most, and every other one is answered rightly.
+        @Test func losesOneCallPerKillAtMost() async throws {
+            var options = StandInOptions(.applicationSecret(TestCall.applicationSecret))
+            options.busyMicroseconds = 100
+            let fixture = try PoolFixture(workers: 2, options: options)
+            let killCount = 12
+            let isOver = Flag()
+            let outcomes = try await withThrowingTaskGroup(of: [LadderModuleError?].self) { group in
+                for _ in 0..<16 {
+                    let calls = try (0..<8).map { _ in try TestCall() }
+                    group.addTask {
+                        var outcomes: [LadderModuleError?] = []
+                        while !isOver.isSet {
+                            for call in calls { outcomes.append(await fixture.outcome(of: call)) }
+                        }
+                        return outcomes
+                    }
+                }
+                for kills in 0..<killCount {
+                    // The worker that has lived longest, in the middle of its calls as a rule.
+                    let processes = await fixture.events.ready(2 + kills)
+                    kill(try #require(processes.count == 2 + kills ? processes[kills] : nil), SIGKILL)
+                    #expect(await fixture.events.ends(kills + 1).count == kills + 1)
+                }
+                isOver.set()
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            let lost = outcomes.filter { $0 != nil }
+            #expect(lost.allSatisfy { $0 == .workerLost })
+            #expect(lost.count <= killCount)
+            #expect(fixture.pool.statistics.lossCount == UInt64(lost.count))
+            #expect(fixture.pool.statistics.deathCount == UInt64(killCount))
+            #expect(outcomes.count > 10 * killCount)
+        }
+
+        /// A call that takes too long is ended with its worker; the one behind it goes to the next worker.
+        @Test func endsAWorkerThatHangs() async throws {
+            let clock = ManualLoopClock()
+            let fixture = try PoolFixture(clock: clock)
+            #expect(await fixture.events.ready(1).count == 1)
+            let hanging = try TestCall(fault: .hang)
+            let behind = try TestCall()
+            async let hangs = fixture.outcome(of: hanging)
+            while fixture.pool.statistics.sentCallCount < 1 { fixture.loop.runAndWait {} }
+            async let waits = fixture.outcome(of: behind)
+            // The second call first lies behind the one that hangs, then in the queue again.
+            while fixture.pool.statistics.sentCallCount < 2 { fixture.loop.runAndWait {} }
+            clock.advance(by: WorkerProcess.patience, fixture.group)
+            while fixture.pool.statistics.queueLength < 1 { fixture.loop.runAndWait {} }
+            clock.advance(by: .seconds(60), fixture.group)
+            #expect(await hangs == .workerLost)
+            let ends = await fixture.events.ends(1)
+            #expect(ends.map(\.loss) == [.hung])
+            fixture.loop.runAndWait {}
+            clock.advance(by: .seconds(1), fixture.group)
+            #expect(await waits == nil)
+            #expect(await fixture.events.ready(2).count == 2)
+        }
+
+        /// With another worker alive, the call behind the one that hangs does not wait for the deadline.
+        @Test func answersWhatLiesBehindAHangingCall() async throws {
+            let clock = ManualLoopClock()
+            let fixture = try PoolFixture(workers: 2, clock: clock)
+            #expect(await fixture.events.ready(2).count == 2)
+            let calls = (try TestCall(fault: .hang), try TestCall(fault: .slow), try TestCall())
+            async let hangs = fixture.outcome(of: calls.0)
+            while fixture.pool.statistics.sentCallCount < 1 { fixture.loop.runAndWait {} }
+            async let isSlow = fixture.outcome(of: calls.1)
+            while fixture.pool.statistics.sentCallCount < 2 { fixture.loop.runAndWait {} }
+            async let waits = fixture.outcome(of: calls.2)
+            while fixture.pool.statistics.sentCallCount < 3 { fixture.loop.runAndWait {} }
+            #expect(await isSlow == nil)
+            // Now one worker is idle, and the third call lies behind the one that hangs.
+            #expect(fixture.pool.statistics.sentCallCount == 2)
+            clock.advance(by: WorkerProcess.patience, fixture.group)
+            #expect(await waits == nil)
+            #expect(fixture.pool.statistics.deathCount == 0)
+            clock.advance(by: .seconds(60), fixture.group)
+            #expect(await hangs == .workerLost)
+        }
+
+        @Test func refusesMoreCallsThanMayWait() async throws {
+            let clock = ManualLoopClock()
+            let fixture = try PoolFixture(clock: clock) { $0.queueLengthMaximum = 2 }
+            #expect(await fixture.events.ready(1).count == 1)
+            let statistics = fixture.pool.statistics
+            let hanging = try TestCall(fault: .hang)
+            let calls = try (0..<4).map { _ in try TestCall() }
+            async let hangs = fixture.outcome(of: hanging)
+            while statistics.sentCallCount < 1 { fixture.loop.runAndWait {} }
+            async let behind = fixture.outcome(of: calls[0])
+            while statistics.sentCallCount < 2 { fixture.loop.runAndWait {} }
+            async let first = fixture.outcome(of: calls[1])
+            async let second = fixture.outcome(of: calls[2])
+            while statistics.queueLength < 2 { fixture.loop.runAndWait {} }
+            #expect(await fixture.outcome(of: calls[3]) == .unavailable)
+            // Those that wait are refused when their time is up, and the one that hangs is ended.
+            clock.advance(by: .seconds(120), fixture.group)
+            #expect(await hangs == .workerLost)
+            let others = await [behind, first, second]
+            #expect(others == [.unavailable, .unavailable, .unavailable])
+            #expect(statistics.unavailableCount == 4)
+        }
+
+        /// A module that is slow by nature gets its calls one by one, and each of them once.
+        @Test func sendsNoCallTwiceToSlowWorkers() async throws {
+            var options = StandInOptions(.applicationSecret(TestCall.applicationSecret))
+            options.sleepMicroseconds = 15_000
+            let fixture = try PoolFixture(workers: 2, options: options)
+            let outcomes = try await withThrowingTaskGroup(of: LadderModuleError?.self) { group in
+                for _ in 0..<20 {
+                    let call = try TestCall()
+                    group.addTask { await fixture.outcome(of: call) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(outcomes.allSatisfy { $0 == nil })
+            #expect(fixture.pool.statistics.answerCount == 20)
+            while fixture.pool.statistics.sentCallCount > 0 { fixture.loop.runAndWait {} }
+        }
+    }
+}
+
+/// Set once, by one task for others to see.
+final class Flag: Sendable {
+    private let state = Monitor(false)
+
+    var isSet: Bool { state.update { $0 } }
+
+    func set() { state.update { $0 = true } }
+}

@@ -1,0 +1,4 @@
+import Testing
+
+/// All that starts worker processes: one test at a time, so that processes and descriptors can be counted.
+@Suite(.serialized) struct LadderWorkerTests {}
