@@ -204,6 +204,20 @@ enum Certificates {
         server.wait(forConnections: 0)
     }
 
+    @Test func resetsAClientThatDoesNotRead() throws {
+        let server = try TestServer(tls: try context(Certificates.a))
+        let raw = try RawClient(server.address, receiveBufferSize: 4096)
+        let client = try TLSClient(raw)
+        client.send(get("/large"))
+        server.wait(forConnections: 1)
+        server.settle()
+        server.advance(by: .seconds(29))
+        #expect(server.server.connectionCount == 1)
+        server.advance(by: .seconds(1))
+        server.wait(forConnections: 0)
+        #expect(server.observer.finished.all.isEmpty)
+    }
+
     @Test func saysThatItEnds() throws {
         let server = try TestServer(tls: try context(Certificates.a))
         let idle = try server.connectTLS()
@@ -311,6 +325,23 @@ enum Certificates {
         client?.send(get("/now"))
         #expect(client?.receiveAll() == nil)
         #expect(server.observer.failedHandshakes.wait(for: 1) == [.clientCertificate])
+    }
+
+    /// A ticket of another process, or one that was altered, leads to a full handshake.
+    @Test(arguments: [tls12, tls13])
+    func doesNotResumeWithAForeignTicket(version: Int32) throws {
+        let (one, other) = (
+            try TestServer(tls: try context(Certificates.a)), try TestServer(tls: try context(Certificates.a))
+        )
+        let first = try one.connectTLS(TLSClientOptions(versions: version...version))
+        first.send(get("/now"))
+        #expect(first.receive(until: "now") == response("200 OK", "now"))
+        let client = try other.connectTLS(
+            TLSClientOptions(versions: version...version, session: try first.resumableSession()))
+        client.send(get("/now"))
+        #expect(client.receive(until: "now") == response("200 OK", "now"))
+        #expect(!client.isResumed)
+        #expect(other.observer.failedHandshakes.all.isEmpty)
     }
 
     // MARK: Reload

@@ -30,6 +30,7 @@ package enum DaemonCommand {
         if arguments.isSet(check) {
             for warning in file.warnings { context.note("warning: \(warning)") }
             for (name, warning) in credentialWarnings(loaded, context) { context.note("warning: \(name): \(warning)") }
+            for (name, warning) in loaded.tlsWarnings(now: context.now) { context.note("warning: \(name): \(warning)") }
             try context.print("\(path): good")
         } else {
             try serve(file, loaded, protection, context)
@@ -55,6 +56,9 @@ package enum DaemonCommand {
         for warning in file.warnings { logger.warning("configuration", [.string("warning", "\(warning)")]) }
         for (name, warning) in credentialWarnings(loaded, context) {
             logger.warning("credential", [.string("credential", name), .string("warning", "\(warning)")])
+        }
+        for (listener, warning) in loaded.tlsWarnings(now: context.now) {
+            logger.warning("certificate", [.string("listener", listener), .string("warning", "\(warning)")])
         }
         if let protection { logger.warning("memory_unprotected", [.string("cause", protection.description)]) }
         do throws(DaemonError) {
