@@ -126,7 +126,7 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
             name: "latchkey-benchmarks",
             dependencies: [
                 "ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation", "Entitlements", "ContentKeys", "EventLoops",
-                "Licensing", "StorageSQLite", "POSIXSockets", "TestSupport", "latchkeyd", "latchkey",
+                "Licensing", "LadderWorkers", "StorageSQLite", "POSIXSockets", "TestSupport", "latchkeyd", "latchkey",
             ],
             path: "Tests/Benchmarks", swiftSettings: settings))
 }

@@ -9,9 +9,9 @@
 // - latchkeyd never loads a module into its own process. It starts itself anew as a worker, one process for each worker that the
 //   configuration asks for, and the worker loads the module. A module that crashes, hangs or leaks costs the one call that it had begun.
 // - Before the module is loaded, the worker gives up what it does not need. There is no network and no socket of any kind; no process can be
-//   started, traced or signalled; no file can be made, changed or removed; memory, descriptors and written bytes are limited; capabilities
-//   are gone, the environment is empty, and standard input, output and error lead nowhere. Files can be read as far as their permissions
-//   let the worker's user. Threads can be made.
+//   started, traced or signalled; no file can be opened for writing, made, changed or removed, devices such as /dev/null included; memory
+//   and descriptors are limited; capabilities are gone, the environment is empty, and standard input, output and error lead nowhere. Files
+//   can be read as far as their permissions let the worker's user. Threads can be made. Calls of ioctl fail.
 // - Calls come one at a time, all on the thread that called latchkey_ladder_open. The module need not be safe for threads, and may keep
 //   state between calls.
 // - The worker ends a module by ending the process. latchkey_ladder_close is called in good order only: when the daemon stops.

@@ -106,6 +106,11 @@ static inline int latchkey_limit_files(uint64_t bytes) { return latchkey_limit(R
     /* Sockets, and descriptors that come or go over the one that the process has. */                                  \
     SYS_socket, SYS_socketpair, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4, SYS_sendmsg,                \
         SYS_sendmmsg, SYS_recvmsg, SYS_recvmmsg,                                                                        \
+        /* What devices, terminals and descriptors' owners are told. */                                                 \
+        SYS_ioctl,                                                                                                      \
+        /* Memory and queues that processes share by name. */                                                           \
+        SYS_shmget, SYS_shmat, SYS_shmctl, SYS_semget, SYS_semctl, SYS_semop, SYS_semtimedop, SYS_msgget, SYS_msgctl,   \
+        SYS_msgsnd, SYS_msgrcv, SYS_mq_open, SYS_mq_unlink,                                                             \
         /* A ring makes system calls that no filter sees. */                                                           \
         SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register,                                                  \
         /* Programs and other processes. */                                                                            \
@@ -139,9 +144,15 @@ static inline int latchkey_limit_files(uint64_t bytes) { return latchkey_limit(R
 #define LATCHKEY_REFUSED_OLDER_CALLS SYS_renameat
 #endif
 
-// O_TMPFILE without its directory part.
-#define LATCHKEY_CREATING_FLAGS (O_CREAT | O_TRUNC | 020000000)
+// For writing at all: the limit on written bytes does not bind what is written through a mapping. The last one is O_TMPFILE without its
+// directory part.
+#define LATCHKEY_WRITING_FLAGS (O_ACCMODE | O_CREAT | O_TRUNC | 020000000)
 #define LATCHKEY_CLONE_THREAD 0x00010000
+// glibc declares these only under _GNU_SOURCE.
+#define LATCHKEY_F_SETSIG 10
+#define LATCHKEY_F_SETOWN_EX 15
+// The first number that the lists above do not know: later calls, such as fchmodat2, are refused as a kernel without them would.
+#define LATCHKEY_FIRST_UNKNOWN_CALL 451
 
 // Refuses, for this process and for good, what a library that computes has no need of. The calling process must be one that cannot get
 // new privileges. It may still signal itself.
@@ -157,6 +168,8 @@ static inline int latchkey_filter_system_calls(void) {
         // Numbers of another calling convention of the same machine (x32).
         BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
         LATCHKEY_REFUSE(EPERM),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, LATCHKEY_FIRST_UNKNOWN_CALL, 0, 1),
+        LATCHKEY_REFUSE(ENOSYS),
         // Threads yes, processes no. Without clone3, whose flags no filter can read, the C library falls back to clone.
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
         LATCHKEY_REFUSE(ENOSYS),
@@ -175,9 +188,17 @@ static inline int latchkey_filter_system_calls(void) {
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_PDEATHSIG, 1, 0),
         LATCHKEY_ALLOW,
         LATCHKEY_REFUSE(EPERM),
-        LATCHKEY_NOT_WITH_BITS(SYS_openat, 2, LATCHKEY_CREATING_FLAGS),
+        // A descriptor that names another process as its owner makes the kernel send that one signals, SIGKILL if it is asked for.
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 6),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, LATCHKEY_ARGUMENT(1)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETOWN, 3, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, LATCHKEY_F_SETSIG, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, LATCHKEY_F_SETOWN_EX, 1, 0),
+        LATCHKEY_ALLOW,
+        LATCHKEY_REFUSE(EPERM),
+        LATCHKEY_NOT_WITH_BITS(SYS_openat, 2, LATCHKEY_WRITING_FLAGS),
 #if defined(__x86_64__)
-        LATCHKEY_NOT_WITH_BITS(SYS_open, 1, LATCHKEY_CREATING_FLAGS),
+        LATCHKEY_NOT_WITH_BITS(SYS_open, 1, LATCHKEY_WRITING_FLAGS),
 #endif
     };
     enum { head_count = sizeof(head) / sizeof(head[0]) };

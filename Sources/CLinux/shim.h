@@ -57,9 +57,6 @@ static inline int latchkey_forbid_dumps(void) {
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
-// POSIX_SPAWN_SETSID: the program begins in a session of its own.
-static const int latchkey_spawn_in_new_session = 0x80;
-
 // Closes all descriptors of the program from this number on.
 static inline int latchkey_spawn_closing_from(posix_spawn_file_actions_t *actions, int from) {
     return posix_spawn_file_actions_addclosefrom_np(actions, from);

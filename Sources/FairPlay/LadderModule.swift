@@ -20,8 +20,10 @@ package enum LadderModuleError: Error, Equatable, Sendable {
     case answerMalformed
     /// The worker with this call died, or ran past its deadline and was ended.
     case workerLost
-    /// No worker is alive, or none became free in time.
+    /// No worker is alive.
     case unavailable
+    /// Workers are alive, but too many calls wait for them, or this one has waited too long.
+    case overloaded
 }
 
 /// Which of a device's two session keys and R1 are meant.

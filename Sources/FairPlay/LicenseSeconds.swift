@@ -8,5 +8,10 @@ package struct LicenseSeconds: Sendable, Hashable, Comparable {
         self.value = UInt32(min(value, 0xFFFF_FFFE))
     }
 
+    /// A limit that somebody made sure of; a 0 that should not be there becomes the shortest limit, and never none.
+    package init(atLeastOne value: UInt32) {
+        self.value = min(max(value, 1), 0xFFFF_FFFE)
+    }
+
     package static func < (one: LicenseSeconds, other: LicenseSeconds) -> Bool { one.value < other.value }
 }

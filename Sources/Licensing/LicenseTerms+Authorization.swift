@@ -47,8 +47,8 @@ extension LicenseTerms {
 
 extension LicenseTerms.Validity {
     fileprivate init(_ limits: StreamingLimits) {
-        let lease = limits.lease.flatMap { LicenseSeconds(UInt64($0)) }
-        let rental = limits.rental.flatMap { LicenseSeconds(UInt64($0)) }
+        let lease = limits.lease.map { LicenseSeconds(atLeastOne: $0) }
+        let rental = limits.rental.map { LicenseSeconds(atLeastOne: $0) }
         self =
             switch (lease, rental) {
             case (nil, nil): .session
@@ -64,11 +64,11 @@ extension OfflineTerms.Expiry {
         self =
             switch limits {
             case .unlimited: .never
-            case .hardEnd(let seconds): LicenseSeconds(UInt64(seconds)).map { .hardEnd($0) } ?? .never
+            case .hardEnd(let seconds): .hardEnd(LicenseSeconds(atLeastOne: seconds))
             case .aroundFirstPlay(let storage, let playback):
                 .aroundFirstPlay(
-                    storage: storage.flatMap { LicenseSeconds(UInt64($0)) },
-                    playback: playback.flatMap { LicenseSeconds(UInt64($0)) })
+                    storage: storage.map { LicenseSeconds(atLeastOne: $0) },
+                    playback: playback.map { LicenseSeconds(atLeastOne: $0) })
             }
     }
 }

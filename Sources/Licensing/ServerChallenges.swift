@@ -34,8 +34,10 @@ package final class ServerChallenges: Sendable {
 
     fileprivate struct State {
         var entries: [UInt64: Entry] = [:]
-        var countByHolder: [Holder: Int] = [:]
-        /// In the order of their ends, as all have the same life. Those accepted meanwhile are passed over.
+        /// The open ones of each holder, the oldest first.
+        var numbersByHolder: [Holder: [UInt64]] = [:]
+        /// In the order of their ends, as all have the same life. Those accepted meanwhile are passed over; the first one is open
+        /// after `forget`.
         var queue: [(challenge: UInt64, expiresAt: MonotonicTime)] = []
         var queueStart = 0
     }
@@ -62,9 +64,9 @@ package final class ServerChallenges: Sendable {
         let now = clock.monotonicTime
         return try state.withLock { (state) throws(CryptoError) in
             state.forget(until: now, atMost: limits.countInAll)
-            let held = state.countByHolder[holder, default: 0]
+            let held = state.numbersByHolder[holder, default: []].count
             guard held < limits.countPerHolder, state.entries.count < limits.countInAll else {
-                let oldest = state.oldest(of: held < limits.countPerHolder ? nil : holder)
+                let oldest = held < limits.countPerHolder ? state.oldest : state.oldest(of: holder)
                 return .tooMany(retryAfter: (oldest ?? now) - now)
             }
             var challenge = try draw()
@@ -89,8 +91,10 @@ package final class ServerChallenges: Sendable {
 extension ServerChallenges.State {
     /// Drops what has ended; and what was accepted, once that is more than may be open.
     fileprivate mutating func forget(until now: MonotonicTime, atMost countMaximum: Int) {
-        while queueStart < queue.count, queue[queueStart].expiresAt <= now {
-            if isOpen(queue[queueStart]) { remove(queue[queueStart].challenge) }
+        while queueStart < queue.count {
+            let isOpen = isOpen(queue[queueStart])
+            guard queue[queueStart].expiresAt <= now || !isOpen else { break }
+            if isOpen { remove(queue[queueStart].challenge) }
             queueStart += 1
         }
         // Moving the rest costs less than one step for each number that was given out.
@@ -107,21 +111,21 @@ extension ServerChallenges.State {
 
     fileprivate mutating func insert(_ challenge: UInt64, _ entry: ServerChallenges.Entry) {
         entries[challenge] = entry
-        countByHolder[entry.holder, default: 0] += 1
+        numbersByHolder[entry.holder, default: []].append(challenge)
         queue.append((challenge, entry.expiresAt))
     }
 
     fileprivate mutating func remove(_ challenge: UInt64) {
         guard let entry = entries.removeValue(forKey: challenge) else { return }
-        let left = countByHolder[entry.holder, default: 1] - 1
-        countByHolder[entry.holder] = left == 0 ? nil : left
+        numbersByHolder[entry.holder]?.removeAll { $0 == challenge }
+        if numbersByHolder[entry.holder]?.isEmpty ?? false { numbersByHolder[entry.holder] = nil }
     }
 
-    /// When the oldest open challenge ends, of all or of one holder.
-    fileprivate func oldest(of holder: ServerChallenges.Holder?) -> MonotonicTime? {
-        let first = queue[queueStart...].first {
-            isOpen($0) && (holder == nil || entries[$0.challenge]?.holder == holder)
-        }
-        return first?.expiresAt
+    /// When the oldest open challenge ends. To be asked after `forget`; costs the same however many are open.
+    fileprivate var oldest: MonotonicTime? { queueStart < queue.count ? queue[queueStart].expiresAt : nil }
+
+    /// When the oldest open challenge of one holder ends.
+    fileprivate func oldest(of holder: ServerChallenges.Holder) -> MonotonicTime? {
+        numbersByHolder[holder]?.first.flatMap { entries[$0]?.expiresAt }
     }
 }

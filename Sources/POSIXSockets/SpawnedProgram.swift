@@ -3,9 +3,9 @@ import Glibc
 
 /// A program that this process has started, with a stream socket between the two: our end here, the child's end at descriptor 3.
 ///
-/// The child gets nothing else: descriptors 0 to 2 lead to `/dev/null`, all others are closed, and the environment is the one given. It
-/// runs in a session of its own, and SIGTERM, SIGINT, SIGHUP and SIGQUIT are blocked in it: what a terminal or a service manager sends to
-/// the whole group does not end it before the process that it works for. It ends when its stream ends, or by `kill`.
+/// The child gets nothing else: descriptors 0 to 2 lead to `/dev/null`, all others are closed, and the environment is the one given.
+/// SIGTERM, SIGINT, SIGHUP and SIGQUIT are blocked in it: what a terminal or a service manager sends to the whole group does not end it before
+/// the process that it works for. It ends when its stream ends, or by `kill`.
 package struct SpawnedProgram: ~Copyable, Sendable {
     /// For the log; signals go by the descriptor.
     package let processID: Int32
@@ -142,8 +142,7 @@ private struct ProgramStart {
         for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] { unsafe sigaddset(&blocked, signal) }
         unsafe posix_spawnattr_setsigdefault(&attributes, &standard)
         unsafe posix_spawnattr_setsigmask(&attributes, &blocked)
-        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | latchkey_spawn_in_new_session
-        unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
     }
 
     private func spawn(

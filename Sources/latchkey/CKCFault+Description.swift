@@ -2,8 +2,13 @@ import DeviceSimulation
 import FairPlay
 
 extension CKCFault {
+    /// What could be a damaged CKC deserves to hear what is wrong with it; all else what it is.
+    func explanation(of kind: FileKind) -> String {
+        kind == .ckc || kind.isUnknown ? explanation : "it is \(kind)"
+    }
+
     /// The fault in words; shows nothing of what was decrypted.
-    var explanation: String {
+    private var explanation: String {
         switch self {
         case .truncated: "it is too short for a CKC"
         case .version(let version): "its version is \(version), and 1 and 2 are known"

@@ -7,7 +7,7 @@ import LatchkeyService
 struct CKCReport {
     /// What `CKCOpener` has found to hold when it gives a licence.
     private static let checks = [
-        "R1", "blocks that were asked back", "sizes", "no unknown blocks", "key type and terms",
+        "R1", "blocks that were asked back", "sizes", "no unknown blocks", "terms that this device can be told",
     ]
 
     private let envelope: CKCEnvelope
@@ -17,7 +17,7 @@ struct CKCReport {
         do throws(CKCFault) {
             envelope = try CKCEnvelope(parsing: given.bytes)
         } catch {
-            throw .failed("\(given.path) is not a CKC: \(Self.explanation(of: error, FileKind(given.bytes)))")
+            throw .failed("\(given.path) is not a CKC: \(error.explanation(of: FileKind(given.bytes)))")
         }
         guard let secrets = given.secrets?.secrets else {
             license = nil
@@ -27,15 +27,8 @@ struct CKCReport {
         do throws(CKCFault) {
             license = try CKCOpener(secrets: secrets, using: crypto).open(given.bytes)
         } catch {
-            throw .failed("a device would refuse \(given.path): \(error.explanation)")
-        }
-    }
-
-    private static func explanation(of fault: CKCFault, _ kind: FileKind) -> String {
-        switch kind {
-        // What could be a damaged CKC deserves to hear what is wrong with it; all else what it is.
-        case .unknown, .ckc: fault.explanation
-        case .empty, .spc, .certificate, .pem, .requestSecrets, .json, .base64, .hexadecimal, .text: "it is \(kind)"
+            throw .failed(
+                "a device would refuse \(given.path): \(error.explanation(of: FileKind(given.bytes)))")
         }
     }
 }

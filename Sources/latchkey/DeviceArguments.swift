@@ -16,36 +16,35 @@ enum DeviceArguments {
     static let assetID = CommandOption(
         "--asset-id", .value("ID"), help: "what the device asks a key for: text, or \"hex:\" and its bytes",
         isRequired: true)
-    static let version = CommandOption("--spc-version", .value("1|2"), help: "the container version; 1 unless given")
-    static let noPlaybackState = CommandOption(
-        "--no-playback-state", .flag,
-        help: "leave out the media playback state, as old devices do; such a device cannot be given a lease")
+    static let version = CommandOption(
+        "--spc-version", .value("1|2|3"),
+        help: "the container version; 1 unless given. 3 is answered only where a credential enables it")
 
-    static let options = [certificate, applicationSecret, dask, assetID, version, noPlaybackState]
+    static let options = [certificate, applicationSecret, dask, assetID, version] + DeviceStatements.options
 
-    /// A fresh SPC as the arguments describe it.
+    /// A fresh SPC as the arguments describe it, and what it was made of.
     static func makeRequest(
-        _ arguments: Arguments, _ context: CommandContext
-    ) throws(CommandError) -> (request: DeviceRequest, version: SPCVersion) {
+        _ arguments: Arguments, _ context: CommandContext, sync: SyncStatement? = nil
+    ) throws(CommandError) -> (request: DeviceRequest, options: DeviceOptions) {
         let version = try spcVersion(arguments)
         var options = DeviceOptions(version: version, assetID: try assetIDBytes(arguments.required(assetID)))
-        options.capabilities = .hdcpEnforcement
-        if !arguments.isSet(noPlaybackState) { options.playbackState = try playbackState(context) }
+        try DeviceStatements.add(to: &options, arguments, context)
+        options.sync = sync
         let path = try arguments.required(certificate)
         let certificate = try CertificateFile.certificate(for: version, in: CommandFile.read(path).revealed(), path)
         let ladder = try ladder(arguments, context)
         let request = try Cryptography.attempt { () throws(CryptoError) in
             try SimulatedDevice(certificate: certificate, ladder: ladder, using: CryptoContext()).makeRequest(options)
         }
-        return (request, version)
+        return (request, options)
     }
 
     private static func spcVersion(_ arguments: Arguments) throws(CommandError) -> SPCVersion {
-        switch arguments.value(version) {
-        case nil, "1": return .v1
-        case "2": return .v2
-        case .some: throw .usage("--spc-version takes 1 or 2")
+        guard let text = arguments.value(version) else { return .v1 }
+        guard let version = UInt32(text).flatMap({ SPCVersion(rawValue: $0) }) else {
+            throw .usage("--spc-version takes 1, 2 or 3")
         }
+        return version
     }
 
     /// 2 to 200 bytes.
@@ -55,12 +54,6 @@ enum DeviceArguments {
         }
         guard (2...200).contains(bytes.count) else { throw .usage("--asset-id takes 2 to 200 bytes") }
         return bytes
-    }
-
-    private static func playbackState(_ context: CommandContext) throws(CommandError) -> MediaPlaybackState {
-        let sessionID = try Cryptography.attempt { () throws(CryptoError) in try RandomBytes.generateUInt64() }
-        return MediaPlaybackState(
-            createdAt: UInt32(clamping: context.now), state: .readyToStart, sessionID: sessionID)
     }
 
     private static func ladder(

@@ -12,8 +12,11 @@ extension Command {
         summary: "Ask a licence server for a key as a device does, and check its answer",
         details: """
             Makes a fresh SPC, sends it with the token, and opens the CKC that comes back as strictly as a device: R1, every
-            block that was asked back, all sizes. Prints the content key, its initialization vector and the terms; exits with
-            status 1, and prints no key, if anything does not hold.
+            block that was asked back, all sizes, and whether this device could be told what it says. Prints the content key,
+            its initialization vector and the terms; exits with status 1, and prints no key, if anything does not hold.
+
+            With --offline the licence is one that the device may keep. A renewal is a request like any other, with the playback
+            state "renewal" and the session of the first request, which is printed.
 
             The simulated device tests servers that you operate. It needs the server's application secret, and so cannot obtain
             keys from anybody else's.
@@ -24,45 +27,44 @@ extension Command {
             "latchkey token mint --config development/latchkey.json5 --content movie-1 | latchkey device request "
                 + "--url http://127.0.0.1:8080 --certificate development/fairplay/bundle.bin --application-secret "
                 + "development/fairplay/application-secret.hex --asset-id movie-1 --spc-version 2 --json --token -",
+            "latchkey device request --url http://127.0.0.1:8080 --certificate development/fairplay/bundle.bin "
+                + "--application-secret development/fairplay/application-secret.hex --asset-id movie-1 --token @token "
+                + "--offline --capabilities hdcp,offline-key",
+            "latchkey device request --url http://127.0.0.1:8080 --certificate development/fairplay/bundle.bin "
+                + "--application-secret development/fairplay/application-secret.hex --asset-id movie-1 --token @token "
+                + "--playback-state renewal --session-id 1122334455667788",
         ],
-        options: [DeviceRequestCommand.url, DeviceRequestCommand.token] + DeviceArguments.options
-            + [DeviceRequestCommand.saveSPC, DeviceRequestCommand.saveCKC, DeviceRequestCommand.secrets, .json],
+        options: [ServerArguments.url, ServerArguments.token, DeviceRequestCommand.offline] + DeviceArguments.options
+            + [ServerArguments.saveSPC, DeviceRequestCommand.saveCKC, ServerArguments.secrets, .json],
         run: { arguments, context throws(CommandError) in
             try await DeviceRequestCommand(arguments, context).run()
         })
 }
 
 private struct DeviceRequestCommand {
-    static let url = CommandOption(
-        "--url", .value("URL"), help: "the server, or its licence route if that is not /fps/license", isRequired: true)
-    static let token = CommandOption("--token", .secret("TOKEN"), help: "the bearer token", isRequired: true)
-    static let saveSPC = CommandOption("--save-spc", .value("FILE"), help: "keep the SPC that is sent")
+    static let offline = CommandOption(
+        "--offline", .flag, help: "ask for a licence that the device may keep: adds offline=1 to the address")
     static let saveCKC = CommandOption("--save-ckc", .value("FILE"), help: "keep the CKC that comes back")
-    static let secrets = CommandOption(
-        "--secrets", .value("FILE"), help: "keep what opens the two, for spc inspect and ckc inspect")
 
     private let arguments: Arguments
     private let context: CommandContext
+    private let server: ServerArguments
     private let address: URL
-    private let bearer: String
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
         self.arguments = arguments
         self.context = context
-        address = try LicenseURL.parse(arguments.required(Self.url))
-        bearer = try SecretArgument.token(Self.token, arguments.required(Self.token), context)
+        server = try ServerArguments(arguments, context)
+        address = arguments.isSet(Self.offline) ? try LicenseURL.offline(server.address) : server.address
     }
 
     func run() async throws(CommandError) {
-        let (request, version) = try DeviceArguments.makeRequest(arguments, context)
-        if let path = arguments.value(Self.secrets) { try RequestSecretsFile(request).write(to: path) }
-        if let path = arguments.value(Self.saveSPC) {
-            try CommandFile.write(request.message, to: path, isSecret: false)
-        }
-        let answer = try await LicenseClient.post(request.message, to: address, token: bearer)
+        let (request, options) = try DeviceArguments.makeRequest(arguments, context)
+        try request.save(arguments)
+        let answer = try await LicenseClient.post(spc: request.message, to: address, token: server.bearer)
         guard answer.status == 200 else { throw .failed(LicenseProblem(answer).description) }
         if let path = arguments.value(Self.saveCKC) { try CommandFile.write(answer.body, to: path, isSecret: false) }
-        try report(try open(answer, with: request.secrets), answer, version)
+        try report(try open(answer, with: request.secrets), answer, request, options)
     }
 
     private func open(_ answer: LicenseAnswer, with secrets: RequestSecrets) throws(CommandError) -> OpenedLicense {
@@ -71,23 +73,42 @@ private struct DeviceRequestCommand {
             return try CKCOpener(secrets: secrets, using: crypto).open(answer.body)
         } catch {
             let id = LicenseProblem.printable(answer.requestID ?? "none")
-            throw .failed("a device would refuse this answer (status 200, request id \(id)): \(error.explanation)")
+            throw .failed(
+                "a device would refuse this answer (status 200, request id \(id)): "
+                    + error.explanation(of: FileKind(answer.body)))
         }
     }
 
     private func report(
-        _ license: OpenedLicense, _ answer: LicenseAnswer, _ version: SPCVersion
+        _ license: OpenedLicense, _ answer: LicenseAnswer, _ request: DeviceRequest, _ options: DeviceOptions
     ) throws(CommandError) {
+        let session = options.playbackState.map { hexadecimal($0.sessionID) }
         guard arguments.isSet(.json) else {
-            return try context.print(
-                (license.lines + ["licence      \(answer.body.count) bytes, for an SPC of version \(version.rawValue)"])
-                    .joined(separator: "\n"))
+            let lines =
+                license.lines + [
+                    "device id    \(request.secrets.deviceID)", "session      \(session ?? "none")",
+                    "licence      \(answer.body.count) bytes of version \(license.version), for an SPC of version "
+                        + "\(request.version.rawValue)",
+                ]
+            return try context.print(lines.joined(separator: "\n"))
         }
         try context.printObject { writer in
             license.write(to: &writer)
-            writer.member("spcVersion", Int(version.rawValue))
+            writer.member("deviceID", Hexadecimal.encode(request.secrets.deviceID.bytes))
+            writer.member("sessionID", session)
+            writer.member("spcVersion", Int(request.version.rawValue))
             writer.member("licenseBytes", answer.body.count)
             writer.member("requestID", answer.requestID)
+        }
+    }
+}
+
+extension DeviceRequest {
+    /// Keeps the SPC and its secrets where the arguments say so.
+    func save(_ arguments: Arguments) throws(CommandError) {
+        if let path = arguments.value(ServerArguments.secrets) { try RequestSecretsFile(self).write(to: path) }
+        if let path = arguments.value(ServerArguments.saveSPC) {
+            try CommandFile.write(message, to: path, isSecret: false)
         }
     }
 }

@@ -1,48 +1,81 @@
 import ByteCoding
 import DeviceSimulation
 import FairPlay
+import KeyCrypto
 
 /// What a file seems to be, for messages about a file that is something else than was expected.
-enum FileKind: Equatable, Sendable {
+indirect enum FileKind: Equatable, Sendable {
     case empty
     case spc
     case ckc
-    case certificate
-    /// PEM text; its label, such as "PRIVATE KEY".
+    /// The sizes of their keys in bits, in the order of the file.
+    case certificates([Int])
+    case privateKey
+    /// Another file in the Distinguished Encoding Rules, as certificates and keys are.
+    case der
+    /// PEM text that is no certificate and no private key; its label, such as "CERTIFICATE REQUEST".
     case pem(label: String)
     case requestSecrets
     case json
-    case base64(of: String)
-    case hexadecimal
+    /// Base64 text, with the alphabet for addresses or the other one.
+    case base64(of: FileKind)
+    case hexadecimal(of: FileKind)
+    /// Base64 within something: a JSON member, a form's field, an element.
+    case wrapped(in: String, FileKind)
+    case markup
     case text
     case unknown(count: Int)
 
     init(_ bytes: [UInt8]) {
-        self = Self.binary(bytes) ?? Self.textual(bytes) ?? .unknown(count: bytes.count)
+        self.init(bytes, depth: 3)
     }
 
+    /// `depth` is how many encodings one in another are looked through.
+    private init(_ bytes: [UInt8], depth: Int) {
+        self = Self.binary(bytes) ?? Self.textual(bytes, depth: depth) ?? .unknown(count: bytes.count)
+    }
+
+    var isUnknown: Bool {
+        if case .unknown = self { true } else { false }
+    }
+}
+
+extension FileKind {
     private static func binary(_ bytes: [UInt8]) -> FileKind? {
         if bytes.isEmpty { return .empty }
         // What it is not does not matter here, nor why.
-        if (try? SPCEnvelope(parsing: bytes)) != nil { return .spc }
+        if (try? SPCEnvelope(parsing: bytes, served: Set(SPCVersion.allCases))) != nil { return .spc }
         if (try? CKCEnvelope(parsing: bytes)) != nil { return .ckc }
-        return bytes.starts(with: [0x30, 0x82]) ? .certificate : nil
+        if let certificates = try? Certificate.parseAll(bytes) { return .certificates(certificates.map(\.keyBits)) }
+        if (try? RSAPrivateKey(parsing: bytes)) != nil || (try? ES256PrivateKey(parsing: bytes)) != nil {
+            return .privateKey
+        }
+        return bytes.starts(with: [0x30, 0x82]) ? .der : nil
     }
 
-    private static func textual(_ bytes: [UInt8]) -> FileKind? {
+    private static func textual(_ bytes: [UInt8], depth: Int) -> FileKind? {
         let isText = bytes.allSatisfy { (0x20...0x7E).contains($0) || (0x09...0x0D).contains($0) || $0 >= 0x80 }
         guard isText, String(validating: bytes, as: UTF8.self) != nil else { return nil }
-        if let label = pemLabel(bytes) { return .pem(label: label) }
+        if let label = pemLabel(bytes) { return label.hasSuffix("PRIVATE KEY") ? .privateKey : .pem(label: label) }
         let compact = bytes.filter { $0 > 0x20 }
         if compact.isEmpty { return .empty }
-        if compact.first == UInt8(ascii: "{") {
-            return RequestSecretsFile.isMarked(bytes) ? .requestSecrets : .json
-        }
-        if (try? Hexadecimal.decode(compact)) != nil { return .hexadecimal }
-        if let decoded = try? Base64.decode(compact) {
-            return .base64(of: binary(decoded)?.description ?? "something else")
+        if let json = json(bytes, compact, depth: depth) { return json }
+        if let marked = marked(compact, depth: depth) { return marked }
+        if let decoded = try? Hexadecimal.decode(compact) { return .hexadecimal(of: nested(decoded, depth)) }
+        if let decoded = base64(compact) {
+            let content = nested(decoded, depth)
+            // A word can be Base64 by accident.
+            if !content.isUnknown || decoded.count >= 16 { return .base64(of: content) }
         }
         return .text
+    }
+
+    private static func nested(_ bytes: [UInt8], _ depth: Int) -> FileKind {
+        depth > 0 ? FileKind(bytes, depth: depth - 1) : .unknown(count: bytes.count)
+    }
+
+    private static func base64(_ text: [UInt8]) -> [UInt8]? {
+        (try? Base64.decode(text)) ?? (try? Base64URL.decode(text.filter { $0 != UInt8(ascii: "=") }))
     }
 
     private static func pemLabel(_ bytes: [UInt8]) -> String? {
@@ -51,22 +84,108 @@ enum FileKind: Equatable, Sendable {
         let label = bytes.dropFirst(begin.count).prefix { $0 != UInt8(ascii: "-") }.prefix(40)
         return String(decoding: label, as: UTF8.self)
     }
+
+    private static func json(_ bytes: [UInt8], _ compact: [UInt8], depth: Int) -> FileKind? {
+        guard compact.first == UInt8(ascii: "{") || compact.first == UInt8(ascii: "[") else { return nil }
+        if RequestSecretsFile.isMarked(bytes) { return .requestSecrets }
+        guard let object = (try? JSONReader.parse(bytes))?.object else { return .json }
+        for name in ["spc", "ckc"] {
+            guard let text = object[name]?.string, let decoded = base64(Array(text.utf8)) else { continue }
+            return .wrapped(in: "the JSON member \"\(name)\"", nested(decoded, depth))
+        }
+        return .json
+    }
+
+    /// What has a form's field name or an element's tag before it.
+    private static func marked(_ compact: [UInt8], depth: Int) -> FileKind? {
+        let text = String(decoding: compact, as: UTF8.self)
+        for name in ["spc", "ckc"] {
+            if text.hasPrefix("\(name)=") {
+                let value = text.dropFirst(name.count + 1).prefix { $0 != "&" }
+                if let decoded = base64(percentDecoded(value)) {
+                    return .wrapped(in: "the form field \"\(name)\"", nested(decoded, depth))
+                }
+            }
+            if text.hasPrefix("<\(name)>"), text.hasSuffix("</\(name)>") {
+                let value = text.dropFirst(name.count + 2).dropLast(name.count + 3)
+                if let decoded = base64(Array(value.utf8)) {
+                    return .wrapped(in: "the element <\(name)>", nested(decoded, depth))
+                }
+            }
+        }
+        return text.hasPrefix("<") ? .markup : nil
+    }
+
+    private static func percentDecoded(_ text: Substring) -> [UInt8] {
+        var decoded: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), let escaped = try? Hexadecimal.decode(Array(rest.prefix(2))),
+                escaped.count == 1
+            {
+                decoded += escaped
+                rest = rest.dropFirst(2)
+            } else {
+                decoded.append(byte)
+            }
+        }
+        return decoded
+    }
 }
 
 extension FileKind: CustomStringConvertible {
+    /// What it is, and what to do with it.
     var description: String {
+        guard let advice else { return name }
+        return "\(name); \(advice)"
+    }
+
+    private var name: String {
         switch self {
         case .empty: "empty"
-        case .spc: "an SPC (latchkey spc inspect reads it)"
-        case .ckc: "a CKC (latchkey ckc inspect reads it)"
-        case .certificate: "a certificate or another DER file"
+        case .spc: "an SPC"
+        case .ckc: "a CKC"
+        case .certificates(let bits) where bits.count == 1: "a certificate of a \(bits[0])-bit key"
+        case .certificates(let bits):
+            "a bundle of certificates of \(bits.map(String.init).joined(separator: "- and "))-bit keys"
+        case .privateKey: "a private key"
+        case .der: "a DER file, as certificates and keys are"
         case .pem(let label): "a PEM file (\(label))"
-        case .requestSecrets: "the secrets file of an SPC (--secrets takes it)"
+        case .requestSecrets: "the secrets file of an SPC"
         case .json: "JSON text"
-        case .base64(let content): "Base64 text of \(content); \"base64 --decode\" makes bytes of it"
-        case .hexadecimal: "hexadecimal text; \"xxd -r -p\" makes bytes of it"
+        case .base64(let content): "Base64 text of \(content.name)"
+        case .hexadecimal(let content): "hexadecimal text of \(content.name)"
+        case .wrapped(let place, let content): "\(content.name) as Base64 text in \(place)"
+        case .markup: "XML or HTML text"
         case .text: "text"
         case .unknown(let count): "\(count) bytes of an unknown kind"
+        }
+    }
+
+    private var advice: String? {
+        switch self {
+        case .empty, .unknown: nil
+        case .spc: "latchkey spc inspect reads it"
+        case .ckc: "latchkey ckc inspect reads it"
+        case .certificates: "a player makes an SPC with it, and --certificate takes it"
+        case .privateKey: "keep it where the daemon alone reads it"
+        case .der, .pem: nil
+        case .requestSecrets: "--secrets takes it"
+        case .json: "an answer in JSON says in it what was wrong"
+        case .base64, .hexadecimal: "make bytes of it: \(decoding.joined(separator: " | "))"
+        case .wrapped: "take the Base64 text out and make bytes of it: base64 --decode"
+        case .markup, .text: "an answer in text says in it what was wrong"
+        }
+    }
+
+    /// The commands that take the encodings off, from the outermost.
+    private var decoding: [String] {
+        switch self {
+        case .base64(let content): ["base64 --decode"] + content.decoding
+        case .hexadecimal(let content): ["xxd -r -p"] + content.decoding
+        case .empty, .spc, .ckc, .certificates, .privateKey, .der, .pem, .requestSecrets, .json, .wrapped, .markup,
+            .text, .unknown:
+            []
         }
     }
 }

@@ -15,20 +15,31 @@ extension Command {
         "ckc", summary: "Look into a CKC",
         examples: ["latchkey ckc inspect license.ckc"], commands: [inspectCKC])
 
+    private static let config = CommandOption(
+        "--config", .value("FILE"), help: "the configuration of the daemon whose credential the SPC names")
+
     private static let inspectSPC = Command(
         "inspect",
-        summary: "Show the layout of an SPC, and its blocks if latchkey device made it",
+        summary: "Show the layout of an SPC, and explain its blocks",
         details: """
-            The outer layout of any SPC can be shown; what is inside only with the secrets file that latchkey device wrote
-            for this very SPC.
+            The outer layout of any SPC can be shown. What is inside is shown, and every block explained, with the secrets file
+            that latchkey device wrote for this very SPC, or with the configuration of the daemon that the SPC was made for; then
+            it is also said whether that daemon would reject the SPC, and why.
             """,
         examples: [
             "latchkey spc inspect request.spc", "latchkey spc inspect request.spc --secrets request.spc.secrets --json",
+            "latchkey spc inspect request.spc --config development/latchkey.json5",
         ],
         operands: [CommandOperand("FILE", help: "the SPC as raw bytes, or \"-\" for standard input")],
-        options: [InspectArguments.secrets, .json],
+        options: [InspectArguments.secrets, config, .json],
         run: { arguments, context throws(CommandError) in
-            let report = try SPCReport(InspectArguments(arguments, context))
+            guard !arguments.isSet(config) || !arguments.isSet(InspectArguments.secrets) else {
+                throw .usage("give either \(InspectArguments.secrets.usage) or \(config.usage)")
+            }
+            let server = try arguments.value(config).map { (path) throws(CommandError) in
+                try ServerKeys(configuration: path, context)
+            }
+            let report = try SPCReport(InspectArguments(arguments, context), server: server)
             if arguments.isSet(.json) {
                 try context.printObject(report.write)
             } else {

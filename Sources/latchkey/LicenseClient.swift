@@ -10,21 +10,35 @@ struct LicenseAnswer: Sendable {
     let body: [UInt8]
 }
 
-/// Sends licence requests as an app does: the raw SPC by POST, with a bearer token.
+/// Sends requests as an app does: by POST, with a bearer token.
 ///
 /// Follows no redirection, so that the token goes nowhere else, and asks no proxy for addresses of this machine.
 enum LicenseClient {
     private static let timeoutSeconds: TimeInterval = 30
-    /// A CKC has a few hundred bytes, and a problem not many more.
+    /// A CKC has a few hundred bytes, a problem not many more, and a report of 250 keys about ten thousand.
     static let bodySizeMaximum = 256 << 10
 
-    static func post(_ spc: [UInt8], to url: URL, token: String) async throws(CommandError) -> LicenseAnswer {
+    /// A raw SPC, for a CKC or for what a sync reports.
+    static func post(
+        spc: [UInt8], to url: URL, token: String, accepting type: String = "application/octet-stream"
+    ) async throws(CommandError) -> LicenseAnswer {
+        try await post(spc, as: "application/octet-stream", to: url, token: token, accepting: type)
+    }
+
+    /// Nothing but the token, for a challenge.
+    static func postNothing(to url: URL, token: String) async throws(CommandError) -> LicenseAnswer {
+        try await post([], as: nil, to: url, token: token, accepting: "application/json")
+    }
+
+    private static func post(
+        _ body: [UInt8], as type: String?, to url: URL, token: String, accepting accepted: String
+    ) async throws(CommandError) -> LicenseAnswer {
         bypassProxy(for: url)
         var request = URLRequest(url: url, timeoutInterval: timeoutSeconds)
         request.httpMethod = "POST"
-        request.httpBody = Data(spc)
-        request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
-        request.setValue("application/octet-stream", forHTTPHeaderField: "Accept")
+        request.httpBody = Data(body)
+        if let type { request.setValue(type, forHTTPHeaderField: "Content-Type") }
+        request.setValue(accepted, forHTTPHeaderField: "Accept")
         request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
         let result = await Exchange().run(request)
         switch result {
@@ -48,7 +62,7 @@ enum LicenseClient {
         case .timedOut: "\(server) did not answer within \(Int(timeoutSeconds)) s"
         case .networkConnectionLost: "\(server) closed the connection before it had answered"
         case .dataLengthExceedsMaximum:
-            "the answer of \(server) is larger than \(bodySizeMaximum) bytes; this is no CKC"
+            "the answer of \(server) is larger than \(bodySizeMaximum) bytes; no licence is"
         default: "the request to \(server) failed: \(error.localizedDescription) (\(error.code.rawValue))"
         }
     }

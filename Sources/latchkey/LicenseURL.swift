@@ -1,23 +1,59 @@
 import Foundation
 import LatchkeyService
 
-/// Where licences are asked for.
+/// Where licences are asked for, and challenges.
 enum LicenseURL {
     private static let path = "/fps/license"
+    private static let challengePath = "/fps/challenge"
 
     /// A server's base address, to which the path of the licence route is added, or the whole address of a licence route.
     static func parse(_ text: String) throws(CommandError) -> URL {
+        var components = try components(text, "--url")
+        if components.path.isEmpty || components.path == "/" { components.path = path }
+        guard let url = components.url else { throw .usage("--url is no address") }
+        return url
+    }
+
+    /// The whole address of a challenge route.
+    static func parseChallenge(_ text: String) throws(CommandError) -> URL {
+        guard let url = try components(text, "--challenge-url").url else {
+            throw .usage("--challenge-url is no address")
+        }
+        return url
+    }
+
+    /// The challenge route that goes with a licence route: beside it where that ends in "license", else where latchkeyd has it.
+    static func challenge(beside license: URL) -> URL {
+        guard var components = URLComponents(url: license, resolvingAgainstBaseURL: false) else { return license }
+        let suffix = "/license"
+        let path = components.path.hasSuffix("/") ? String(components.path.dropLast()) : components.path
+        components.path = path.hasSuffix(suffix) ? path.dropLast(suffix.count) + "/challenge" : challengePath
+        components.query = nil
+        return components.url ?? license
+    }
+
+    /// The same route, for a licence that the device may keep.
+    static func offline(_ license: URL) throws(CommandError) -> URL {
+        guard var components = URLComponents(url: license, resolvingAgainstBaseURL: false) else { return license }
+        let items = components.queryItems ?? []
+        guard !items.contains(where: { $0.name == "offline" }) else {
+            throw .usage("--url says \"offline\" already; leave that or --offline out")
+        }
+        components.queryItems = items + [URLQueryItem(name: "offline", value: "1")]
+        return components.url ?? license
+    }
+
+    private static func components(_ text: String, _ option: String) throws(CommandError) -> URLComponents {
         guard var components = URLComponents(string: text), let scheme = components.scheme?.lowercased(),
             scheme == "http" || scheme == "https", let host = components.host, !host.isEmpty
         else {
-            throw .usage("--url takes an address such as http://127.0.0.1:8080 or https://keys.example.com/fps/license")
+            throw .usage(
+                "\(option) takes an address such as http://127.0.0.1:8080 or https://keys.example.com/fps/license")
         }
         guard components.user == nil, components.password == nil else {
-            throw .usage("--url takes no user and no password; the token goes into --token")
+            throw .usage("\(option) takes no user and no password; the token goes into --token")
         }
-        if components.path.isEmpty || components.path == "/" { components.path = path }
         components.fragment = nil
-        guard let url = components.url else { throw .usage("--url is no address") }
-        return url
+        return components
     }
 }

@@ -2,19 +2,21 @@ import ByteCoding
 import DeviceSimulation
 import FairPlay
 import KeyCrypto
-import LatchkeyService
 
 extension OpenedLicense {
-    /// The members of every JSON object that shows a licence.
+    /// The members of every JSON object that shows a licence; null for what is not in it.
     func write(to writer: inout JSONWriter) {
         writer.member("contentKey", Hexadecimal.encode(contentKey.bytes.revealed()))
         writer.member("contentIV", Hexadecimal.encode(contentIV.bytes))
-        for (name, seconds) in [("lease", terms.lease), ("rental", terms.rental)] {
-            writer.name(name)
-            if let seconds { writer.unsigned(UInt64(seconds.value)) } else { writer.null() }
-        }
+        writer.member("keyType", terms.duration?.name)
+        writer.member("lease", terms.lease)
+        writer.member("rental", terms.rental)
+        writer.name("offlineKey")
+        if let key = terms.offlineKey { writer.object { key.write(to: &$0) } } else { writer.null() }
         writer.member("hdcp", terms.hdcp?.name)
-        writer.member("keyType", terms.keyTypeName)
+        writer.member("securityLevel", terms.securityLevel?.name)
+        writer.member("licenseVersion", Int(version))
+        writer.member("sessionKeyVersion", sessionKeyVersion?.name)
     }
 
     /// The same for a person, a line each.
@@ -22,10 +24,67 @@ extension OpenedLicense {
         [
             "content key  \(Hexadecimal.encode(contentKey.bytes.revealed()))",
             "content IV   \(Hexadecimal.encode(contentIV.bytes))",
+            "kept         \(terms.isPersistent ? "the device may keep the key" : "no")",
             "lease        \(terms.lease.map { "\($0.value) s" } ?? "none")",
             "rental       \(terms.rental.map { "\($0.value) s" } ?? "none")",
+        ] + (terms.offlineKey?.lines ?? []) + [
             "HDCP         \(terms.hdcp?.name ?? "not said (a device enforces Type 0)")",
-        ]
+            "level        \(terms.securityLevel.map { "at least \($0.name)" } ?? "not said")",
+        ] + (sessionKeyVersion.map { ["session key  \($0.name)"] } ?? [])
+    }
+}
+
+extension LicenseTerms {
+    fileprivate var duration: KeyDuration? {
+        switch validity {
+        case .session, .offlineKey: nil
+        case .duration(let duration): duration
+        }
+    }
+
+    fileprivate var offlineKey: OfflineKey? {
+        switch validity {
+        case .session, .duration: nil
+        case .offlineKey(let key): key
+        }
+    }
+}
+
+extension OfflineKey {
+    fileprivate func write(to writer: inout JSONWriter) {
+        let ids = identifiers
+        writer.member("version", ids.version)
+        writer.member("contentID", ids.content.map { Hexadecimal.encode($0.bytes) })
+        writer.member("streamID", ids.stream.map { Hexadecimal.encode($0.bytes) })
+        writer.member("titleID", ids.title.map { Hexadecimal.encode($0.bytes) })
+        writer.member("storage", storage)
+        writer.member("playback", playback)
+    }
+
+    fileprivate var lines: [String] {
+        let ids = identifiers
+        let names = [("content id", ids.content), ("stream id", ids.stream), ("title id", ids.title)]
+        return ["offline key  version \(ids.version)"]
+            + names.compactMap { name, id in
+                id.map { name.padded(to: 13) + Hexadecimal.encode($0.bytes) }
+            } + [
+                "storage      \(storage.map { "\($0.value) s until the first play" } ?? "no limit")",
+                "playback     \(playback.map { "\($0.value) s from the first play" } ?? "no limit")",
+            ]
+    }
+
+    private var identifiers: (version: Int, content: Bytes16?, stream: Bytes16?, title: Bytes16?) {
+        switch name {
+        case .version1(let contentID): (1, contentID, nil, nil)
+        case .version2(let streamID, let titleID): (2, nil, streamID, titleID)
+        }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func member(_ name: String, _ seconds: LicenseSeconds?) {
+        self.name(name)
+        if let seconds { unsigned(UInt64(seconds.value)) } else { null() }
     }
 }
 
@@ -39,17 +98,17 @@ extension HDCPLevel {
     }
 }
 
-extension LicenseTerms {
-    fileprivate var keyTypeName: String? {
-        switch validity {
-        case .session, .offlineKey: nil
-        case .duration(let duration): duration.keyTypeName
+extension SessionKeyVersion {
+    fileprivate var name: String {
+        switch self {
+        case .generic: "generic"
+        case .video: "video"
         }
     }
 }
 
 extension KeyDuration {
-    fileprivate var keyTypeName: String {
+    fileprivate var name: String {
         switch self {
         case .lease: "lease"
         case .rental: "rental"
@@ -57,5 +116,12 @@ extension KeyDuration {
         case .persistent: "persistent"
         case .persistentLimited: "persistentLimited"
         }
+    }
+}
+
+extension String {
+    /// With spaces behind it up to a width.
+    func padded(to width: Int) -> String {
+        self + String(repeating: " ", count: max(0, width - count))
     }
 }

@@ -4,62 +4,66 @@ import FairPlay
 import KeyCrypto
 import LatchkeyService
 
-/// What can be told of an SPC: its outer layout, and with its secrets its blocks.
+/// What can be told of an SPC: its outer layout, and with its secrets or its server's configuration its blocks.
 struct SPCReport {
     private let envelope: SPCEnvelope
     private let hash: [UInt8]
-    private let content: Content?
+    private let contents: SPCContents?
 
-    private struct Content {
-        let deviceID: DeviceID
-        let payload: [UInt8]
-        let blocks: [TLLVBlock]
-    }
-
-    init(_ given: InspectArguments) throws(CommandError) {
-        do throws(SPCError) {
-            envelope = try SPCEnvelope(parsing: given.bytes)
-        } catch {
-            throw .failed("\(given.path) is not an SPC: \(Self.explanation(of: error, FileKind(given.bytes)))")
-        }
+    init(_ given: InspectArguments, server: ServerKeys?) throws(CommandError) {
+        let envelope = try Self.envelope(given)
         let crypto = try Cryptography.attempt { () throws(CryptoError) in try CryptoContext() }
+        self.envelope = envelope
         hash = try Cryptography.attempt { () throws(CryptoError) in try crypto.sha256(given.bytes) }
         if let file = given.secrets {
             try file.check(belongsTo: given.bytes, given.path)
-            content = try Self.open(envelope, with: file.secrets, using: crypto)
+            contents = try Self.contents(given) { () throws(SPCContentsFault) in
+                try SPCContents(of: envelope, secrets: file.secrets, using: crypto)
+            }
+        } else if let server {
+            let key = try server.key(for: envelope, given.path)
+            contents = try Self.contents(given) { () throws(SPCContentsFault) in
+                try SPCContents(
+                    of: envelope, key: key, servedVersions: server.protocolVersions, using: crypto)
+            }
         } else {
-            content = nil
+            contents = nil
         }
     }
 
-    private static func open(
-        _ envelope: SPCEnvelope, with secrets: RequestSecrets, using crypto: CryptoContext
-    ) throws(CommandError) -> Content {
-        let payload = try Cryptography.attempt { () throws(CryptoError) in
-            try secrets.decryptPayload(of: envelope, using: crypto)
-        }
-        do throws(TLLVError) {
-            let blocks = try TLLVBlocks(parsing: payload).blocks
-            return Content(deviceID: secrets.deviceID, payload: payload, blocks: blocks)
+    private static func envelope(_ given: InspectArguments) throws(CommandError) -> SPCEnvelope {
+        do throws(SPCError) {
+            return try SPCEnvelope(parsing: given.bytes, served: Set(SPCVersion.allCases))
         } catch {
-            throw .failed("the payload is not a row of TLLV blocks: the secrets file is damaged")
+            throw .failed("\(given.path) is not an SPC: \(explanation(of: error, FileKind(given.bytes)))")
         }
     }
 
-    private static func explanation(of error: SPCError, _ kind: FileKind) -> String {
-        switch kind {
-        // What begins like an SPC deserves to hear what is wrong with it; all else what it is.
-        case .unknown, .spc: return explanation(of: error)
-        case .empty, .ckc, .certificate, .pem, .requestSecrets, .json, .base64, .hexadecimal, .text:
-            return "it is \(kind)"
+    private static func contents(
+        _ given: InspectArguments, _ open: () throws(SPCContentsFault) -> SPCContents
+    ) throws(CommandError) -> SPCContents {
+        do throws(SPCContentsFault) {
+            return try open()
+        } catch {
+            switch error {
+            case .rejected(let rejection):
+                throw .failed("nothing can be shown of what is in \(given.path): \(rejection.explanation)")
+            case .other(let error): throw .failed("nothing can be shown of what is in \(given.path): \(error)")
+            case .cryptography(let error): throw Cryptography.failure(error)
+            }
         }
+    }
+
+    /// What begins like an SPC deserves to hear what is wrong with it; all else what it is.
+    private static func explanation(of error: SPCError, _ kind: FileKind) -> String {
+        kind.isUnknown ? explanation(of: error) : "it is \(kind)"
     }
 
     private static func explanation(of error: SPCError) -> String {
         switch error {
         case .empty: "it is empty"
         case .isCertificate: "it begins like a certificate"
-        case .unsupportedVersion(let version): "its version would be \(version), and 1 and 2 are known"
+        case .unsupportedVersion(let version): "its version would be \(version), and 1, 2 and 3 are known"
         case .malformed(.tooLarge(let maximum)): "it has more than \(maximum) bytes"
         case .malformed(.truncated): "it ends within its header"
         case .malformed(.payloadLength(let declared, let available)):
@@ -79,21 +83,42 @@ extension SPCReport {
         var lines = [
             "SPC of version \(envelope.version.rawValue), \(envelope.message.count) bytes",
             "  certificate hash     \(Hexadecimal.encode(envelope.certificateHash.bytes))",
-            "  wrapped session key  \(envelope.wrappedKey.count) bytes",
-            "  IV                   \(envelope.iv.map { Hexadecimal.encode($0.bytes) } ?? "derived")",
+            "  wrapped key          \(envelope.wrappedKey.count) bytes",
+        ]
+        switch envelope.protection {
+        case .none(let iv): lines.append("  IV                   \(Hexadecimal.encode(iv.bytes))")
+        case .authenticated(let tag): lines.append("  authentication tag   \(Hexadecimal.encode(tag.bytes))")
+        }
+        lines += [
             "  payload              \(envelope.payload.count) bytes, encrypted",
             "  SHA-256              \(Hexadecimal.encode(hash))",
         ]
-        guard let content else { return lines.joined(separator: "\n") }
-        lines.append("  device id (HU)       \(content.deviceID)")
-        lines.append("\(content.blocks.count) blocks:")
-        for block in content.blocks {
+        if let contents { lines += Self.lines(contents) }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func lines(_ contents: SPCContents) -> [String] {
+        var lines: [String] = []
+        if let deviceID = contents.deviceID { lines.append("  device id (HU)       \(deviceID)") }
+        switch contents.verdict {
+        case .none: break
+        case .accepted: lines.append("  the server opens it")
+        case .rejected(let rejection): lines.append("  the server rejects it: \(rejection.explanation)")
+        }
+        lines.append("\(contents.blocks.count) blocks:")
+        for block in contents.blocks {
             let name = TLLVTag.name(of: block.tag) ?? "unknown"
             let padding = block.range.upperBound - block.value.upperBound
-            lines.append("  \(Self.tag(block)) \(name), \(block.value.count) bytes and \(padding) of padding")
-            lines.append("    \(Hexadecimal.encode(content.payload[block.value]))")
+            let value = contents.payload[block.value]
+            lines.append("  \(hexadecimal(block.tag)) \(name), \(block.value.count) bytes and \(padding) of padding")
+            if !value.isEmpty { lines.append("    \(Hexadecimal.encode(value))") }
+            lines += explanation(of: block, contents).map { "    \($0)" }
         }
-        return lines.joined(separator: "\n")
+        return lines
+    }
+
+    private static func explanation(of block: TLLVBlock, _ contents: SPCContents) -> [String] {
+        TLLVExplanation(tag: block.tag, value: Array(contents.payload[block.value])).lines
     }
 
     func write(to writer: inout JSONWriter) {
@@ -101,36 +126,47 @@ extension SPCReport {
         writer.member("bytes", envelope.message.count)
         writer.member("certificateHash", Hexadecimal.encode(envelope.certificateHash.bytes))
         writer.member("wrappedKeyBytes", envelope.wrappedKey.count)
-        writer.member("iv", envelope.iv.map { Hexadecimal.encode($0.bytes) })
+        writer.member("iv", iv.map { Hexadecimal.encode($0.bytes) })
+        writer.member("authenticationTag", authenticationTag.map { Hexadecimal.encode($0.bytes) })
         writer.member("payloadBytes", envelope.payload.count)
         writer.member("sha256", Hexadecimal.encode(hash))
-        writer.member("deviceID", content.map { Hexadecimal.encode($0.deviceID.bytes) })
+        writer.member("deviceID", contents?.deviceID.map { Hexadecimal.encode($0.bytes) })
+        writer.name("accepted")
+        switch contents?.verdict {
+        case .none: writer.null()
+        case .accepted: writer.bool(true)
+        case .rejected: writer.bool(false)
+        }
+        writer.member("rejection", rejection?.explanation)
         writer.name("blocks")
-        guard let content else { return writer.null() }
+        guard let contents else { return writer.null() }
         writer.array { writer in
-            for block in content.blocks { writer.object { Self.write(block, content.payload, to: &$0) } }
+            for block in contents.blocks { writer.object { Self.write(block, contents, to: &$0) } }
         }
     }
 
-    private static func write(_ block: TLLVBlock, _ payload: [UInt8], to writer: inout JSONWriter) {
-        writer.member("tag", tag(block))
-        writer.member("name", TLLVTag.name(of: block.tag))
-        writer.member("value", Hexadecimal.encode(payload[block.value]))
-        writer.member("paddingBytes", block.range.upperBound - block.value.upperBound)
-    }
-
-    /// 16 digits.
-    private static func tag(_ block: TLLVBlock) -> String {
-        Hexadecimal.encode(Bytes16(high: block.tag, low: 0).bytes.prefix(8))
-    }
-}
-
-extension SPCEnvelope {
     /// The vector that the message carries; version 3 derives it.
-    fileprivate var iv: Bytes16? {
-        switch protection {
-        case .none(let iv): iv
-        case .authenticated: nil
-        }
+    private var iv: Bytes16? {
+        guard case .none(let iv) = envelope.protection else { return nil }
+        return iv
+    }
+
+    private var authenticationTag: Bytes16? {
+        guard case .authenticated(let tag) = envelope.protection else { return nil }
+        return tag
+    }
+
+    private var rejection: SPCRejection? {
+        guard case .rejected(let rejection) = contents?.verdict else { return nil }
+        return rejection
+    }
+
+    private static func write(_ block: TLLVBlock, _ contents: SPCContents, to writer: inout JSONWriter) {
+        writer.member("tag", hexadecimal(block.tag))
+        writer.member("name", TLLVTag.name(of: block.tag))
+        writer.member("value", Hexadecimal.encode(contents.payload[block.value]))
+        writer.member("paddingBytes", block.range.upperBound - block.value.upperBound)
+        writer.name("explanation")
+        writer.array { writer in for line in explanation(of: block, contents) { writer.string(line) } }
     }
 }

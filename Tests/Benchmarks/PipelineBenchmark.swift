@@ -72,8 +72,10 @@ struct PipelineBenchmark {
                         do throws(LicenseError) {
                             let now = BenchmarkLicensing.now
                             let admission = try licensing.issuer.admit(request, now: now, on: loop)
-                            let license = try await licensing.issuer.issue(admission, now: now, on: loop)
-                            progress.note(license.ckc, position: position)
+                            switch try await licensing.issuer.issue(admission, now: now, on: loop) {
+                            case .license(let license): progress.note(license.ckc, position: position)
+                            case .syncReport: progress.fail("an ordinary SPC was taken for a sync")
+                            }
                         } catch {
                             progress.fail("\(error)")
                         }

@@ -1,7 +1,8 @@
 """Latchkey's own device against the Python key server: the other direction.
 
 `LATCHKEY_BIN` names the `latchkey` program. It runs as `latchkey device request`, asks the Python key server, and must
-print what was granted; of a faulty CKC it must print no key and exit with a failure, without crashing.
+print what was granted; of a faulty CKC it must print no key and exit with a failure, without crashing. As `latchkey
+device sync` it reports of kept keys, and must print the server's account of it.
 """
 
 import json
@@ -11,6 +12,7 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,7 +48,8 @@ class Files:
 @pytest.fixture(scope="module")
 def files(made_credential: Credential, tmp_path_factory: pytest.TempPathFactory) -> Files:
     folder = tmp_path_factory.mktemp("fairplay")
-    certificates = {1: folder / "certificate-1024.der", 2: folder / "certificate-2048.der"}
+    large = folder / "certificate-2048.der"
+    certificates = {1: folder / "certificate-1024.der", 2: large, 3: large}
     for version, file in certificates.items():
         file.write_bytes(made_credential.certificate(version))
     secret = folder / "application-secret.hex"
@@ -60,23 +63,26 @@ def server(made_credential: Credential) -> LicenceServer:
     return LicenceServer(key_server_for(made_credential), always(LICENCE))
 
 
-@pytest.fixture(params=[1, 2], ids=["version 1", "version 2"])
+@pytest.fixture(params=[1, 2, 3], ids=["version 1", "version 2", "version 3"])
 def version(request: pytest.FixtureRequest) -> int:
     return request.param
 
 
-def run_device(server: LicenceServer, files: Files, version: int) -> subprocess.CompletedProcess[str]:
+def run_device(
+    server: LicenceServer, files: Files, version: int, *words: str, command: str = "request"
+) -> subprocess.CompletedProcess[str]:
     with server.running() as url:
         return subprocess.run(
             [
                 os.environ["LATCHKEY_BIN"],
-                *("device", "request", "--json"),
+                *("device", command, "--json"),
                 *("--url", url),
                 *("--certificate", str(files.certificates[version])),
                 *("--application-secret", str(files.application_secret)),
                 *("--asset-id", ASSET_ID),
                 *("--token", TOKEN),
                 *("--spc-version", str(version)),
+                *words,
             ],
             capture_output=True,
             text=True,
@@ -85,8 +91,8 @@ def run_device(server: LicenceServer, files: Files, version: int) -> subprocess.
         )
 
 
-def granted(server: LicenceServer, files: Files, version: int) -> dict[str, object]:
-    finished = run_device(server, files, version)
+def granted(server: LicenceServer, files: Files, version: int, *words: str, command: str = "request") -> dict[str, Any]:
+    finished = run_device(server, files, version, *words, command=command)
     assert not server.refusals, server.refusals
     assert finished.returncode == 0, finished.stderr
     return json.loads(finished.stdout)
@@ -119,6 +125,72 @@ def test_what_is_granted_is_what_is_printed(name: str, server: LicenceServer, fi
         assert (printed["lease"], printed["rental"]) == (licence.terms.lease, licence.terms.rental)
 
 
+KEPT: dict[str, tuple[OfflineKey, str]] = {
+    "version 1": (OfflineKey(os.urandom(16), 600, 60), "offline-key"),
+    "version 1 without an end": (OfflineKey(os.urandom(16)), "offline-key"),
+    "version 2": (OfflineKey(os.urandom(16), 600, 60, os.urandom(16)), "offline-key-2"),
+    "version 2 with one end": (OfflineKey(os.urandom(16), None, 60, os.urandom(16)), "offline-key,offline-key-2"),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_kept_key_is_what_is_printed(name: str, server: LicenceServer, files: Files, version: int) -> None:
+    key, capabilities = KEPT[name]
+    server.grant = always(replace(LICENCE, terms=key))
+    printed = granted(server, files, version, "--offline", "--capabilities", capabilities)["offlineKey"]
+    assert server.targets == ["/fps/license?offline=1"]
+    assert printed["version"] == key.version
+    assert (printed["storage"], printed["playback"]) == (key.storage, key.playback)
+    is_newer = key.title_id is not None
+    assert printed["streamID" if is_newer else "contentID"] == key.identifier.hex()
+    assert printed["titleID"] == (key.title_id.hex() if key.title_id else None)
+
+
+TITLE_ID = os.urandom(16)
+STREAM_IDS = [os.urandom(16) for _ in range(3)]
+REPORTS: dict[str, list[str]] = {
+    "version 1": ["--sync-version", "1", "--content-id", TITLE_ID.hex(), "--remaining", "60"],
+    "version 2": ["--title-id", TITLE_ID.hex(), "--remaining", "86400"],
+    "no end": ["--remaining", "never", "--challenge", "none"],
+    "invalidation": [
+        *("--sync", "invalidate", "--title-id", TITLE_ID.hex()),
+        *(word for stream_id in STREAM_IDS for word in ("--stream-id", stream_id.hex())),
+    ],
+    "all, and not found": ["--sync", "invalidate-all", "--outcome", "not-found"],
+}
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_report_is_what_the_server_reads(name: str, server: LicenceServer, files: Files, version: int) -> None:
+    words = REPORTS[name]
+    printed = granted(server, files, version, *words, command="sync")
+    report = server.opened[0].sync_request
+    assert report is not None
+    is_newer = "--sync-version" not in words
+    asks_for_challenge = is_newer and "--challenge" not in words
+    assert server.targets == (["/fps/challenge"] if asks_for_challenge else []) + ["/fps/license"]
+    assert printed["challengeAccepted"] == asks_for_challenge
+    assert printed["offline-sync"]["version"] == (2 if is_newer else 1)
+    if is_newer:
+        flags = {flag for flag, is_set in printed["offline-sync"]["flags"].items() if is_set}
+        asked = {"invalidate": "secure-invalidation", "invalidate-all": "secure-invalidation-all"}
+        expected = {asked.get(words[1], "report"), "obj-not-found" if "not-found" in words else "success"}
+        assert flags == expected | ({"title-id-valid"} if "--title-id" in words else set())
+        records = [stream_id.hex() for stream_id in STREAM_IDS] if name == "invalidation" else []
+        assert printed["offline-sync"]["invalidated-stream-ids"] == records
+
+
+def test_a_renewal_keeps_its_session(server: LicenceServer, files: Files, version: int) -> None:
+    first = granted(server, files, version)
+    words = ("--playback-state", "renewal", "--session-id", first["sessionID"], "--device-id", first["deviceID"])
+    assert granted(server, files, version, *words)["sessionID"] == first["sessionID"]
+    ready, renewal = (opened.playback_state for opened in server.opened)
+    assert ready is not None and renewal is not None
+    assert (ready.state, renewal.state) == (tags.READY_TO_START, tags.LEASE_ABOUT_TO_EXPIRE)
+    assert ready.session == renewal.session == int(first["sessionID"], 16)
+    assert server.opened[0].device_id == server.opened[1].device_id == bytes.fromhex(first["deviceID"])
+
+
 def test_the_request_says_what_was_asked(server: LicenceServer, files: Files, version: int) -> None:
     granted(server, files, version)
     assert struct.unpack_from(">II", server.messages[0]) == (version, 0)
@@ -132,7 +204,8 @@ def test_two_requests_share_no_secret(server: LicenceServer, files: Files, versi
     first, second = server.opened
     for name in ("keys", "session_key", "r1", "anti_replay_seed"):
         assert getattr(first, name) != getattr(second, name), name
-    assert server.messages[0][8:24] != server.messages[1][8:24], "payload IV"
+    # In version 3 the identifier of the transport stands there, and the vector is derived.
+    assert (server.messages[0][8:24] != server.messages[1][8:24]) == (version != 3), "payload IV"
 
 
 # --- Faults ----------------------------------------------------------------------------------------------------------
@@ -209,7 +282,7 @@ CONTAINER_FAULTS: dict[str, Callable[[bytes], bytes]] = {
 
 
 def assert_refuses(server: LicenceServer, files: Files, version: int) -> None:
-    finished = run_device(server, files, version)
+    finished = run_device(server, files, version, "--capabilities", "hdcp")
     assert not server.refusals, server.refusals
     # A negative status is a signal: a crash is no refusal.
     assert finished.returncode > 0, finished

@@ -26,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -86,6 +87,9 @@ enum fault {
     PROBE_UNDUMPABLE_CHANGE = 51,
     PROBE_RING = 52,
     PROBE_LEFTOVERS = 53,
+    PROBE_MAP_FILE = 54,
+    PROBE_LATER_CALL = 55,
+    PROBE_OWN_BY_PARENT = 56,
 };
 
 struct latchkey_ladder {
@@ -229,15 +233,29 @@ static long probe_exec(void) {
     return refusal(execv("/bin/true", arguments));
 }
 
-// With a limit of no bytes the kernel sends a signal.
+// Where the file can be opened, the limit of no bytes makes the kernel send a signal.
 static long probe_write(const char *path) {
     signal(SIGXFSZ, SIG_IGN);
     int file = open(path, O_WRONLY);
-    if (file < 0) return 2000 + errno;
+    if (file < 0) return errno;
     long result = refusal(write(file, "x", 1));
     close(file);
     return result;
 }
+
+// A write that no limit of file sizes sees.
+static long probe_map(const char *path) {
+    int file = open(path, O_RDWR);
+    if (file < 0) return errno;
+    char *bytes = mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (bytes != MAP_FAILED) bytes[0] = 'x';
+    long result = bytes == MAP_FAILED ? errno : -1;
+    close(file);
+    return result;
+}
+
+// fchmodat2, under the one number that all machines have for it.
+static long probe_later_call(const char *path) { return refusal(syscall(452, AT_FDCWD, path, 0600, 0)); }
 
 static long probe_create(const char *path) {
     char name[300];
@@ -405,6 +423,9 @@ static int32_t fail(
     case PROBE_CORE_LIMIT: return failure(answer, probe_core_limit());
     case PROBE_UNDUMPABLE_CHANGE: return failure(answer, refusal(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)));
     case PROBE_RING: return failure(answer, refusal(syscall(SYS_io_uring_setup, 4, NULL)));
+    case PROBE_MAP_FILE: return failure(answer, probe_map(ladder->path));
+    case PROBE_LATER_CALL: return failure(answer, probe_later_call(ladder->path));
+    case PROBE_OWN_BY_PARENT: return failure(answer, refusal(fcntl(3, F_SETOWN, getppid())));
     case PROBE_LEFTOVERS: return failure(answer, probe_leftovers(answer));
     case NO_FAULT: break;
     }

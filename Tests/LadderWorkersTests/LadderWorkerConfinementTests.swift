@@ -25,7 +25,10 @@ extension LadderWorkerTests {
             Probe(fault: .probeLimitParent, finding: EPERM),
             Probe(fault: .probeCreateFile, finding: EPERM),
             Probe(fault: .probeRemoveFile, finding: EPERM),
-            Probe(fault: .probeWriteFile, finding: EFBIG),
+            Probe(fault: .probeWriteFile, finding: EPERM),
+            Probe(fault: .probeMapFile, finding: EPERM),
+            Probe(fault: .probeLaterCall, finding: ENOSYS),
+            Probe(fault: .probeOwnByParent, finding: EPERM),
             Probe(fault: .probeDumpableChange, finding: EPERM),
             // A thousand and the number of variables, descriptors, …
             Probe(fault: .probeEnvironment, finding: 1000),

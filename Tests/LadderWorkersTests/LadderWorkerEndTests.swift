@@ -58,6 +58,46 @@ extension LadderWorkerTests {
             #expect(processes.allSatisfy(Self.isGone))
         }
 
+        /// A call that waits is sent to a worker of which the pool has yet to see that it is gone, and that was the last one with work.
+        @Test func refusesWhatWaitsForAWorkerThatIsGone() async throws {
+            let clock = ManualLoopClock()
+            var options = StandInOptions(.applicationSecret(TestCall.applicationSecret))
+            // Time enough to let the others follow.
+            options.sleepMicroseconds = 1_000_000
+            let fixture = try PoolFixture(options: options, clock: clock)
+            let process = try #require(await fixture.events.ready(1).first)
+            let statistics = fixture.pool.statistics
+            let calls = (try TestCall(), try TestCall(fault: .exit), try TestCall())
+            async let isSlow = fixture.outcome(of: calls.0)
+            while statistics.sentCallCount < 1 { fixture.loop.runAndWait {} }
+            async let exits = fixture.outcome(of: calls.1)
+            while statistics.sentCallCount < 2 { fixture.loop.runAndWait {} }
+            async let waits = fixture.outcome(of: calls.2)
+            while statistics.queueLength < 1 { fixture.loop.runAndWait {} }
+            let isStopped = Monitor(false)
+            Thread.detachNewThread {
+                fixture.pool.stop(within: .seconds(60))
+                isStopped.update { $0 = true }
+            }
+            while fixture.loop.timerCount < 3, statistics.answerCount == 0 { fixture.loop.runAndWait {} }
+            // The loop sees the slow call's answer only when the worker has ended over the next one.
+            fixture.loop.runAndWait {
+                while !Self.hasEnded(process) {}
+            }
+            isStopped.wait { $0 ? () : nil }
+            #expect(statistics.queueLength == 0)
+            clock.advance(by: .seconds(120), fixture.group)
+            #expect(await isSlow == nil)
+            #expect(await exits == .workerLost)
+            #expect(await waits == .unavailable)
+        }
+
+        /// Whether only the process's entry is left, which its parent has yet to take.
+        private static func hasEnded(_ processID: Int32) -> Bool {
+            let status = (try? TextFile.read("/proc/\(processID)/stat")) ?? ") Z"
+            return status.contains(") Z")
+        }
+
         /// No child and no descriptor stays, whichever way workers and pool end.
         @Test(arguments: [true, false])
         func leavesNothingBehind(stopsPool: Bool) async throws {

@@ -105,12 +105,13 @@ extension LadderWorkerTests {
             async let first = fixture.outcome(of: calls[1])
             async let second = fixture.outcome(of: calls[2])
             while statistics.queueLength < 2 { fixture.loop.runAndWait {} }
-            #expect(await fixture.outcome(of: calls[3]) == .unavailable)
+            #expect(await fixture.outcome(of: calls[3]) == .overloaded)
             // Those that wait are refused when their time is up, and the one that hangs is ended.
             clock.advance(by: .seconds(120), fixture.group)
             #expect(await hangs == .workerLost)
             let others = await [behind, first, second]
-            #expect(others == [.unavailable, .unavailable, .unavailable])
+            // Whether the worker is gone by then is a matter of order within one moment.
+            #expect(others.allSatisfy { $0 == .overloaded || $0 == .unavailable })
             #expect(statistics.unavailableCount == 4)
         }
 

@@ -9,10 +9,10 @@ import Testing
 
 /// Licences whose SK..R1 block an external module opens.
 @Suite struct ModuleLicenseTests {
-    private let module: TestLadderModule
+    private let module: InProcessLadderModule
 
     init() throws {
-        module = try TestLadderModule(TestCredential.shared.get())
+        module = try InProcessLadderModule(applicationSecret: TestCredential.shared.get().applicationSecret)
     }
 
     private func fixture(_ track: Track = .unlabelled) throws -> LicensingFixture {
@@ -55,27 +55,25 @@ import Testing
             DeviceOptions(version: .v1, assetID: Array("movie-1".utf8)), with: .payload(.wrongIntegrity))
         #expect(
             await fixture.issue(request.message, token: try fixture.token()).failure
-                == .spc(.rejected(.moduleRefused(status: 1))))
+                == .spc(.rejected(.moduleRefused(status: -42_589))))
     }
 
     @Test(arguments: [
-        LadderModuleError.failed(status: 7), .answerMalformed, .workerLost, .unavailable,
+        LadderModuleError.failed(status: 7), .answerMalformed, .workerLost, .unavailable, .overloaded,
     ])
     func aModuleThatDoesNotAnswerIsUnavailable(error: LadderModuleError) async throws {
-        let fixture = try fixture()
-        module.fail(with: error)
+        let fixture = try LicensingFixture(module: {
+            try InProcessLadderModule(applicationSecret: $0.applicationSecret, failingWith: error)
+        })
         let request = try fixture.deviceRequest(.v2)
         #expect(await fixture.issue(request.message, token: try fixture.token()).failure == .module(error))
-        module.fail(with: nil)
-        #expect(await fixture.issue(request.message, token: try fixture.token()).failure == nil)
     }
 
     /// Section 3.5: both video blocks, protocol version 1, `cbcs`, and a video track.
     @Test func asksForTheVideoSessionKeyOnlyForVideo() async throws {
-        module.giveVideo()
         let hd = try fixture(Track(.hd))
         let withVideo = try hd.deviceRequest(.v2) { options in
-            options.video = .opaque(.init(sessionKeyBlock: [UInt8](repeating: 1, count: 200), r2: [UInt8](0..<40)))
+            options.video = .sealed
         }
         let license = try await hd.issue(withVideo.message, token: hd.token()).get()
         #expect(license.ckc[3] == 2)

@@ -97,6 +97,15 @@ import Testing
         }
     }
 
+    /// So nobody searches among them for the oldest open one, which would be done while all others wait.
+    @Test func forgetsAcceptedOnesInFront() throws {
+        let challenges = challenges()
+        for number in 1...5 as ClosedRange<UInt64> { _ = try issue(number, to: viewer, from: challenges) }
+        for number in 1...4 as ClosedRange<UInt64> { #expect(challenges.accept(number, from: viewer)) }
+        _ = try issue(6, to: other, from: challenges)
+        #expect(challenges.heldCount == 2)
+    }
+
     /// Against a model that keeps everything: random givings, takings and times.
     @Test func agreesWithAPlainModel() throws {
         var generator = SeededGenerator.announced("challenges against a model")

@@ -86,17 +86,25 @@ import Testing
 
     /// Behind a module the report is believed only after the module has opened the SK..R1 block.
     @Test func verifiesAtAModule() async throws {
-        let credential = try TestCredential.shared.get()
-        let module = try TestLadderModule(credential)
+        let module = try Self.module()
         let fixture = try LicensingFixture(module: { _ in module })
         let token = try fixture.token([Right(.content("movie-1"), mode: .both)])
         #expect(try await send(Self.report(), token: token, to: fixture).get().report == Self.report())
         #expect(module.calls.map(\.contentKind) == [.unknown])
         #expect(module.calls.first?.contentKey.bytes.revealed() != LicensingFixture.key)
+    }
 
-        module.fail(with: .refused(status: 9))
+    @Test func believesNoReportThatTheModuleRefuses() async throws {
+        let module = try Self.module(failingWith: .refused(status: 9))
+        let fixture = try LicensingFixture(module: { _ in module })
+        let token = try fixture.token([Right(.content("movie-1"), mode: .both)])
         #expect(
             try await send(Self.report(), token: token, to: fixture).failure
                 == .spc(.rejected(.moduleRefused(status: 9))))
+    }
+
+    private static func module(failingWith failure: LadderModuleError? = nil) throws -> InProcessLadderModule {
+        try InProcessLadderModule(
+            applicationSecret: TestCredential.shared.get().applicationSecret, failingWith: failure)
     }
 }

@@ -52,7 +52,7 @@ package final class LadderPoolStatistics: Sendable {
         case .failure(.refused): counts.refusals.add(1, ordering: .relaxed)
         case .failure(.failed), .failure(.answerMalformed): counts.failures.add(1, ordering: .relaxed)
         case .failure(.workerLost): counts.losses.add(1, ordering: .relaxed)
-        case .failure(.unavailable): counts.rejections.add(1, ordering: .relaxed)
+        case .failure(.unavailable), .failure(.overloaded): counts.rejections.add(1, ordering: .relaxed)
         }
     }
 }

@@ -63,7 +63,8 @@ final class WorkerSupervisor: @unchecked Sendable {
         let pending = PendingCall(
             number: nextNumber, call, queueDeadline: loop.now + configuration.queueDeadline, continuation)
         nextNumber += 1
-        guard phase == .running, queue.append(pending) else { return end(pending, with: .failure(.unavailable)) }
+        guard phase == .running else { return end(pending, with: .failure(.unavailable)) }
+        guard queue.append(pending) else { return end(pending, with: .failure(refusalToWait)) }
         dispatch()
     }
 
@@ -95,7 +96,9 @@ final class WorkerSupervisor: @unchecked Sendable {
     /// the longest.
     private func dispatch() {
         while !queue.isEmpty, let process = roomiestProcess(), let call = queue.popFirst() {
-            if !process.send(call) { queue.putBack(call) }
+            if process.send(call) { continue }
+            // With the worker that turned out to be gone, the last reason to go on may have gone too.
+            if phase == .stopped { end(call, with: .failure(.unavailable)) } else { queue.putBack(call) }
         }
         statistics.queueHas(queue.count)
         watchQueue()
@@ -116,10 +119,15 @@ final class WorkerSupervisor: @unchecked Sendable {
         queueTimer = loop.schedule(at: first.queueDeadline) { [weak self] in self?.refuseExpired() }
     }
 
+    /// What a call hears that may not wait, or has waited too long.
+    private var refusalToWait: LadderModuleError {
+        statistics.aliveWorkerCount > 0 ? .overloaded : .unavailable
+    }
+
     private func refuseExpired() {
         queueTimer = nil
         let now = loop.now
-        while let call = queue.popExpired(at: now) { end(call, with: .failure(.unavailable)) }
+        while let call = queue.popExpired(at: now) { end(call, with: .failure(refusalToWait)) }
         statistics.queueHas(queue.count)
         watchQueue()
         finishIfDrained()

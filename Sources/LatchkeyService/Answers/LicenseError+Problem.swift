@@ -15,7 +15,7 @@ extension Problem {
         case .store(let error): self.init(for: error)
         case .terms(let error): self.init(Self.code(of: error))
         case .challengeNotOpen: self.init(.spcReplayed)
-        case .module: self.init(.moduleUnavailable, retryAfterSeconds: 2)
+        case .module(let error): self.init(for: error)
         case .internalFailure: self.init(.internalError)
         }
     }
@@ -41,6 +41,15 @@ extension Problem {
         case .rightNotStarted: .rightNotStarted
         case .rightEnded: .rightEnded
         case .cryptoFailed: .internalError
+        }
+    }
+
+    /// A module that fails is a fault here; one that is busy or away comes back.
+    private init(for error: LadderModuleError) {
+        switch error {
+        case .failed, .answerMalformed, .refused: self.init(.internalError)
+        case .workerLost, .unavailable: self.init(.moduleUnavailable, retryAfterSeconds: 2)
+        case .overloaded: self.init(.overloaded, retryAfterSeconds: 2)
         }
     }
 

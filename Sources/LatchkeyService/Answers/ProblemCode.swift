@@ -27,6 +27,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
     case rightEnded = "right_ended"
     case keyNotFound = "key_not_found"
     case rateLimited = "rate_limited"
+    case overloaded
     case termsNotExpressible = "terms_not_expressible"
     case securityLevel = "security_level"
     case storageUnavailable = "storage_unavailable"
@@ -49,7 +50,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
             .badRequest:
             .badRequest
         case .spcReplayed: .conflict
-        case .rateLimited: .tooManyRequests
+        case .rateLimited, .overloaded: .tooManyRequests
         case .spcCertificateUnknown, .spcRejected: .unprocessableContent
         case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .tokenSignature, .tokenExpired,
             .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
@@ -90,6 +91,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .spcRejected: "The SPC was rejected"
         case .spcReplayed: "The SPC carries a challenge that is not open"
         case .rateLimited: "There were too many requests"
+        case .overloaded: "The server has more to do than it can"
         case .tokenMissing: "A token is required"
         case .tokenAmbiguous: "More than one token was presented"
         case .tokenMalformed: "The token cannot be read"
@@ -136,7 +138,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .spcCertificateUnknown: "Give the player the certificate from GET /fps/certificate."
         case .spcRejected: "Look up the cause in the server's log by the request id."
         case .spcReplayed: "Fetch a challenge from POST /fps/challenge, and use it once, for the same subject."
-        case .rateLimited: "Try again after the number of seconds in retry_after."
+        case .rateLimited, .overloaded: "Try again after the number of seconds in retry_after."
         case .tokenMissing: "Send a token in the header Authorization: Bearer."
         case .tokenAmbiguous: "Send one token, once."
         case .tokenMalformed: "Send the compact form of a signed JWT, unchanged."

@@ -11,7 +11,8 @@ struct RightArguments {
         "--lease", .value("SECONDS"),
         help: "how long playback may go on before it must be renewed; no limit unless given; never with offline use")
     private static let rental = CommandOption(
-        "--rental", .value("SECONDS"), help: "how long from the licence on playback may begin; no limit unless given")
+        "--rental", .value("SECONDS"),
+        help: "how long from the licence on playback may begin, and an offline one is good; no limit unless given")
     private static let storage = CommandOption(
         "--storage", .value("SECONDS"),
         help: "how long an offline licence is good until it is first played; no limit unless given")
@@ -59,8 +60,9 @@ struct RightArguments {
         case .stream: return nil
         case .offline, .both: break
         }
-        guard right.playback == nil else { return nil }
-        return "note: an offline licence for this token may never end once it has been played; --playback limits it"
+        guard right.playback == nil, right.duration == nil else { return nil }
+        return "note: an offline licence for this token may never end once it has been played; "
+            + "--playback or --rental limits it"
     }
 
     private static func checkUse(of right: Right) throws(CommandError) {

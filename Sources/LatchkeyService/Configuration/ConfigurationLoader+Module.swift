@@ -1,5 +1,5 @@
-import Glibc
 import KeyCrypto
+import POSIXSockets
 
 extension ConfigurationLoader {
     /// The settings of every credential whose ladder is a module, by the credential's name; those with a problem are left out.
@@ -18,13 +18,15 @@ extension ConfigurationLoader {
     private mutating func settings(_ module: Configuration.Module, _ path: String) -> ExternalModuleSettings? {
         let library = library(module.library, "\(path).library")
         let data = secret(module.data, sizeMaximum: ExternalModuleSettings.dataSizeMaximum, "\(path).data")
-        let hasUser = module.user.map { Self.exists(user: $0) } ?? true
+        // Looked up once: workers whose user could not be found later would keep the daemon's own.
+        let user = module.user.flatMap { SystemUser(named: $0) }
+        let hasUser = module.user == nil || user != nil
         if !hasUser { report("\(path).user", .unknownUser) }
 
         guard let library, let data, hasUser else { return nil }
         return ExternalModuleSettings(
             library: library, data: SharedSecret(data), workers: module.workers, callDeadline: module.callDeadline,
-            memoryLimit: module.memoryLimit, user: module.user)
+            memoryLimit: module.memoryLimit, user: user)
     }
 
     /// The absolute path of a file that can be a shared library.
@@ -36,14 +38,6 @@ extension ConfigurationLoader {
             report(name, .file(error))
         }
         return nil
-    }
-
-    private static func exists(user: String) -> Bool {
-        var entry = unsafe passwd()
-        var found: UnsafeMutablePointer<passwd>?
-        var texts = [CChar](repeating: 0, count: 16 << 10)
-        // The entry refers to `texts`, and both are only asked whether they are there.
-        return unsafe getpwnam_r(user, &entry, &texts, texts.count, &found) == 0 && found != nil
     }
 }
 

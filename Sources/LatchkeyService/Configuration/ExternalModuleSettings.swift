@@ -1,5 +1,6 @@
 import FairPlay
 package import KeyCrypto
+package import POSIXSockets
 
 /// All that it takes to start the workers of a credential whose ladder is a module.
 package struct ExternalModuleSettings: Sendable {
@@ -14,7 +15,7 @@ package struct ExternalModuleSettings: Sendable {
     /// The address space of one worker, in bytes.
     package let memoryLimit: UInt64
     /// The user that the workers become; nil for the daemon's own.
-    package let user: String?
+    package let user: SystemUser?
 
     /// The most bytes of module data.
     package static let dataSizeMaximum = 1 << 20

@@ -76,6 +76,6 @@ extension LadderModuleConfiguration {
         workerCount = settings.workers
         callDeadline = settings.callDeadline
         memoryMaximum = settings.memoryLimit
-        user = settings.user.flatMap { SystemUser(named: $0) }
+        user = settings.user
     }
 }

@@ -54,7 +54,7 @@ import Testing
         "token_malformed": 401, "token_alg": 401, "kid_unknown": 401, "token_signature": 401, "token_expired": 401,
         "token_not_yet": 401, "token_life": 401, "token_audience": 401, "token_issuer": 401, "token_schema": 400,
         "content_mismatch": 403, "offline_not_allowed": 403, "right_not_started": 403, "right_ended": 403,
-        "spc_replayed": 409, "rate_limited": 429, "key_not_found": 404, "terms_not_expressible": 403,
+        "spc_replayed": 409, "rate_limited": 429, "overloaded": 429, "key_not_found": 404, "terms_not_expressible": 403,
         "security_level": 403, "storage_unavailable": 503, "module_unavailable": 503, "not_found": 404,
         "method_not_allowed": 405, "bad_request": 400, "request_timeout": 408,
         "body_too_large": 413, "uri_too_long": 414, "head_too_large": 431, "expectation_failed": 417,

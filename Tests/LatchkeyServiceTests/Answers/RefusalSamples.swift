@@ -43,6 +43,10 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.terms(.denyListOutdated(version: 30)), 403, "security_level"),
         RefusalSample(.terms(.virtualMachine), 403, "security_level"),
         RefusalSample(.module(.unavailable), 503, "module_unavailable", retryAfterSeconds: 2),
+        RefusalSample(.module(.workerLost), 503, "module_unavailable", retryAfterSeconds: 2),
+        RefusalSample(.module(.overloaded), 429, "overloaded", retryAfterSeconds: 2),
+        RefusalSample(.module(.failed(status: 7)), 500, "internal"),
+        RefusalSample(.module(.answerMalformed), 500, "internal"),
         RefusalSample(.challengeNotOpen, 409, "spc_replayed"),
         RefusalSample(.internalFailure(.randomnessUnavailable), 500, "internal"),
     ]

@@ -53,6 +53,7 @@ struct DevelopmentFixture {
         return try Credential(
             name: "development", pair1024: pair(1024), pair2048: pair(2048),
             ladder: .applicationSecret(
-                ApplicationSecretKeyLadder(.applicationSecret, SecretBytes(copying: Hexadecimal.decode(digits)))))
+                ApplicationSecretKeyLadder(.applicationSecret, SecretBytes(copying: Hexadecimal.decode(digits)))),
+            servesVersion3: true)
     }
 }

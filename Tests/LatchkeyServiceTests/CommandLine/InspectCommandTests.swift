@@ -20,7 +20,7 @@ import Testing
         return try folder.read(name)
     }
 
-    @Test(arguments: [1, 2])
+    @Test(arguments: [1, 2, 3])
     func makesAnSPCThatTheServerAnswersAndItsSecretsOpen(version: Int) async throws {
         let spc = try await makeSPC("a.spc", "--spc-version", "\(version)")
         #expect(try folder.mode("a.spc.secrets") == 0o600)
@@ -41,6 +41,10 @@ import Testing
         #expect(license["rental"]?.number?.unsigned == 7200)
         #expect(license["hdcp"]?.string == "type1")
         #expect(license["keyType"]?.string == "leaseAndRental")
+        #expect(license["offlineKey"]?.isNull == true)
+        #expect(license["securityLevel"]?.isNull == true)
+        #expect(license["licenseVersion"]?.number?.unsigned == 1)
+        #expect(license["sessionKeyVersion"]?.isNull == true)
 
         let text = try await LatchkeyProcess(
             "ckc", "inspect", folder.path("a.ckc"), "--secrets", folder.path("a.spc.secrets"))
@@ -113,35 +117,6 @@ import Testing
         #expect(run.status == 1)
         #expect(run.output.isEmpty)
         #expect(!run.messages.contains("abababab"))
-    }
-
-    @Test(arguments: [
-        ("certificate", "certificate"), ("text", "text"), ("base64", "Base64 text of an SPC"), ("empty", "empty"),
-        ("pem", "PEM file (PRIVATE KEY)"), ("secrets", "secrets file"), ("hexadecimal", "hexadecimal"),
-        ("json", "JSON"),
-        ("truncated", "declares"),
-    ])
-    func saysWhatAWrongFileIs(name: String, expected: String) async throws {
-        let spc = try await makeSPC("a.spc")
-        let wrong: [String: [UInt8]] = [
-            "certificate": try folder.read("fairplay/certificate-2048.der"), "text": Array("Hello!\n".utf8),
-            "base64": Array((Base64.encode(spc) + "\n").utf8), "empty": [],
-            "pem": try folder.read("fairplay/private-key-1024.pem"), "secrets": try folder.read("a.spc.secrets"),
-            "hexadecimal": try folder.read("fairplay/application-secret.hex"), "json": Array("{}".utf8),
-            "truncated": Array(spc.dropLast(16)),
-        ]
-        try folder.write(try #require(wrong[name]), to: "wrong")
-        let run = try await LatchkeyProcess("spc", "inspect", folder.path("wrong"))
-        #expect(run.status == 1)
-        #expect(run.messages.contains(expected), "\(run.messages)")
-        #expect(try await LatchkeyProcess("ckc", "inspect", folder.path("wrong")).status == 1)
-    }
-
-    @Test func tellsSPCAndCKCApart() async throws {
-        let spc = try await makeSPC("a.spc")
-        try folder.write(try fixture.answer(spc, contentKey: [UInt8](0..<16), iv: .zero), to: "a.ckc")
-        #expect(try await LatchkeyProcess("spc", "inspect", folder.path("a.ckc")).messages.contains("ckc inspect"))
-        #expect(try await LatchkeyProcess("ckc", "inspect", folder.path("a.spc")).messages.contains("spc inspect"))
     }
 
     @Test(arguments: [

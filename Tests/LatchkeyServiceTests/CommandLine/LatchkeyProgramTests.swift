@@ -9,7 +9,8 @@ import Testing
     }
 
     @Test(arguments: [
-        [], ["init"], ["device"], ["device", "request"], ["device", "make-spc"], ["spc"], ["spc", "inspect"], ["ckc"],
+        [], ["init"], ["device"], ["device", "request"], ["device", "sync"], ["device", "make-spc"], ["spc"],
+        ["spc", "inspect"], ["ckc"],
         ["ckc", "inspect"], ["keys"], ["keys", "create"], ["keys", "import"], ["keys", "list"], ["token"],
         ["token", "mint"], ["credentials"], ["credentials", "list"], ["credentials", "check"],
     ])

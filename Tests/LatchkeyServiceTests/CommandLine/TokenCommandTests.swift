@@ -73,6 +73,10 @@ import Testing
         Minted(
             "--mode", "both", "--storage", "604800", "--playback", "172800", "--rental", "7200",
             right: Right(.content("movie-1"), duration: 7200, mode: .both, storage: 604_800, playback: 172_800)),
+        // The rental bounds the whole, so nothing is said of licences that never end.
+        Minted(
+            "--mode", "both", "--storage", "60", "--rental", "60",
+            right: Right(.content("movie-1"), duration: 60, mode: .both, storage: 60)),
         Minted("--mode", "offline", "--playback", "1", right: Right(.content("movie-1"), mode: .offline, playback: 1)),
         Minted(
             "--storage", "4294967294", "--mode", "offline", "--playback", "4294967294",
@@ -103,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ["--mode", "offline"], ["--mode", "both"], ["--mode", "both", "--storage", "60", "--rental", "60"],
+        ["--mode", "offline"], ["--mode", "both"], ["--mode", "both", "--storage", "60"],
     ])
     func saysThatALicenceWithoutPlaybackMayNeverEnd(words: [String]) async throws {
         let run = try await LatchkeyProcess(

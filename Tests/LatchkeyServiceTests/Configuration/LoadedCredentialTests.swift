@@ -2,6 +2,7 @@ import ByteCoding
 import FairPlay
 import Foundation
 import KeyCrypto
+import POSIXSockets
 import TestSupport
 import Testing
 
@@ -239,7 +240,7 @@ import Testing
         #expect(settings.workers == 2)
         #expect(settings.callDeadline == .seconds(1))
         #expect(settings.memoryLimit == 512 << 20)
-        #expect(settings.user == "root")
+        #expect(settings.user == SystemUser(userID: 0, groupID: 0))
         guard case .module(let module) = loaded.credentials.credentials.first?.ladder else {
             Issue.record("the ladder is a module")
             return

@@ -1,0 +1,94 @@
+import DeviceSimulation
+import FairPlay
+import KeyCrypto
+
+/// What is inside an SPC that could be opened.
+struct SPCContents {
+    /// What a server says of it.
+    enum Verdict {
+        case accepted
+        case rejected(SPCRejection)
+    }
+
+    let payload: [UInt8]
+    let blocks: [TLLVBlock]
+    /// HU; nil where only an external module could tell it, or the SPC does not hold.
+    let deviceID: DeviceID?
+    /// Nil where no server was asked.
+    let verdict: Verdict?
+
+    /// Opens an SPC that was made here, with what was kept of it.
+    init(of envelope: SPCEnvelope, secrets: RequestSecrets, using crypto: CryptoContext) throws(SPCContentsFault) {
+        do throws(CryptoError) {
+            payload = try secrets.decryptPayload(of: envelope, using: crypto)
+        } catch {
+            throw .cryptography(error)
+        }
+        blocks = try Self.blocks(in: payload)
+        deviceID = secrets.deviceID
+        verdict = nil
+    }
+
+    /// Opens an SPC as the server with this key does, and shows what is in one that it would reject.
+    init(
+        of envelope: SPCEnvelope, key: CredentialKey, servedVersions: Set<UInt32>, using crypto: CryptoContext
+    ) throws(SPCContentsFault) {
+        let job: RSAUnwrapJob
+        let opener: SPCOpener
+        do throws(CryptoError) {
+            opener = try SPCOpener(using: crypto, servedVersions: servedVersions)
+            job = RSAUnwrapJob(
+                key: key.privateKey, padding: envelope.version.padding, message: envelope.message,
+                range: envelope.wrappedKey, decoy: try crypto.randomSecret(count: RSAUnwrapJob.sessionKeySize))
+        } catch {
+            throw .cryptography(error)
+        }
+        OpenSSLRSAUnwrapper(counting: RSAOperationCount()).unwrap([job])
+        guard job.isGenuine else { throw .rejected(.sessionKey) }
+        payload = try Self.decrypt(envelope, with: job, using: crypto)
+        do throws(SPCError) {
+            deviceID = try opener.open(envelope, with: key, unwrapped: job).sessionKeys?.deviceID
+            verdict = .accepted
+        } catch .rejected(.authenticationTag) {
+            throw .rejected(.authenticationTag)
+        } catch .rejected(let rejection) {
+            deviceID = nil
+            verdict = .rejected(rejection)
+        } catch {
+            throw .other(error)
+        }
+        blocks = try Self.blocks(in: payload)
+    }
+
+    private static func decrypt(
+        _ envelope: SPCEnvelope, with job: RSAUnwrapJob, using crypto: CryptoContext
+    ) throws(SPCContentsFault) -> [UInt8] {
+        do throws(CryptoError) {
+            switch envelope.protection {
+            case .none(let iv):
+                return try crypto.decryptCBC(envelope.message, in: envelope.payload, key: job.sessionKey, iv: iv)
+            case .authenticated:
+                let keys = try AuthenticatedPayloadKeys(master: job.sessionKey, using: crypto)
+                return try crypto.decryptCBC(envelope.message, in: envelope.payload, key: keys.payload, iv: keys.iv)
+            }
+        } catch {
+            throw .cryptography(error)
+        }
+    }
+
+    private static func blocks(in payload: [UInt8]) throws(SPCContentsFault) -> [TLLVBlock] {
+        do throws(TLLVError) {
+            return try TLLVBlocks(parsing: payload).blocks
+        } catch {
+            throw .rejected(.framing(error))
+        }
+    }
+}
+
+/// Why the blocks of an SPC cannot be shown.
+enum SPCContentsFault: Error {
+    /// Every server with the key rejects it, before there is a block to be shown.
+    case rejected(SPCRejection)
+    case other(SPCError)
+    case cryptography(CryptoError)
+}

@@ -1,0 +1,233 @@
+import ByteCoding
+import EventLoops
+import FairPlay
+import Foundation
+import KeyCrypto
+import LadderWorkers
+import Synchronization
+import TestSupport
+
+/// Calls per second through a pool of worker processes, against one worker times their number, and what that does to other loops.
+///
+/// The module is the stand-in, which computes or sleeps for as long as it is told. The callers are tasks on a loop of their own, as requests
+/// are in the daemon; all of it shares the machine's cores with the workers.
+struct LadderBenchmark {
+    private static let serviceMicroseconds = [50, 200, 1_000]
+    private static let goal = 0.9
+    private let plan: BenchmarkPlan
+
+    init(_ plan: BenchmarkPlan) {
+        self.plan = plan
+    }
+
+    func run() async throws {
+        let workerCounts = Array(1...max(2, LadderModuleConfiguration.processorCount))
+        for microseconds in Self.serviceMicroseconds {
+            try await compare(workerCounts, busy: microseconds)
+            try await compare(workerCounts, sleep: microseconds)
+        }
+        for microseconds in Self.serviceMicroseconds {
+            try await measureOtherLoops(workers: workerCounts.last ?? 1, microseconds)
+        }
+    }
+
+    /// Rounds of all worker counts alternate, because machines are noisy.
+    private func compare(_ workerCounts: [Int], busy: Int = 0, sleep: Int = 0) async throws {
+        var rates: [Int: [Double]] = [:]
+        let benches = try workerCounts.map { try LadderBench(workers: $0, busy: busy, sleep: sleep) }
+        for _ in 0..<plan.rounds {
+            for (count, bench) in zip(workerCounts, benches) {
+                rates[count, default: []].append(try await bench.rate(for: .seconds(plan.secondsPerRound)))
+            }
+        }
+        let single = rates[1] ?? []
+        let name = busy > 0 ? "busy \(busy) us" : "sleeping \(sleep) us"
+        for count in workerCounts {
+            let own = rates[count] ?? []
+            let ratio = zip(own, single).map { $0 / ($1 * Double(count)) }.median
+            let ideal = Double(count) * 1_000_000 / Double(busy + sleep)
+            print(
+                """
+                module \(name), \(count) worker\(count == 1 ? "" : "s"): \(formatted(own.median)) calls/s, \
+                \(formatted(ratio, decimals: 3)) of linear (goal \(Self.goal)), \
+                \(formatted(own.median / ideal, decimals: 3)) of calls without any cost
+                """)
+        }
+    }
+
+    /// How long a trivial task takes on another loop, from the thread that asks for it to the loop that does it: alone, beside as many
+    /// processes that do nothing but compute, and beside the pool.
+    private func measureOtherLoops(workers: Int, _ microseconds: Int) async throws {
+        let probe = try LoopProbe()
+        for kind in ["busy", "sleeping"] {
+            let bench = try LadderBench(
+                workers: workers, busy: kind == "busy" ? microseconds : 0, sleep: kind == "busy" ? 0 : microseconds)
+            var quiet: [Double] = []
+            var burning: [Double] = []
+            var loaded: [Double] = []
+            for _ in 0..<plan.rounds {
+                quiet.append(probe.p99(for: .seconds(plan.secondsPerRound)))
+                burning.append(try withBurners(workers) { probe.p99(for: .seconds(plan.secondsPerRound)) })
+                async let rate = bench.rate(for: .seconds(plan.secondsPerRound))
+                loaded.append(probe.p99(for: .seconds(plan.secondsPerRound)))
+                _ = try await rate
+            }
+            print(
+                """
+                other loops, module \(kind) \(microseconds) us on \(workers) workers: p99 of a trivial task \
+                \(formatted(quiet.median * 1e6)) us without load, \(formatted(burning.median * 1e6)) us beside \(workers) processes \
+                that only compute, \(formatted(loaded.median * 1e6)) us beside the pool
+                """)
+        }
+    }
+
+    private func withBurners(_ count: Int, _ body: () -> Double) throws -> Double {
+        let burners = try (0..<count).map { _ in
+            try ChildProcess(program: "/bin/sh", arguments: ["-c", "while :; do :; done"])
+        }
+        defer { for burner in burners { burner.signal(SIGKILL) } }
+        return body()
+    }
+}
+
+/// A pool with its callers.
+private final class LadderBench: Sendable {
+    private let group: EventLoopGroup
+    private let pool: LadderWorkerPool
+    private let call: LadderCall
+    private let laneCount: Int
+
+    init(workers: Int, busy: Int, sleep: Int) throws {
+        var options = StandInOptions(.applicationSecret(LadderBenchCall.applicationSecret))
+        options.busyMicroseconds = busy
+        options.sleepMicroseconds = sleep
+        var configuration = LadderModuleConfiguration(libraryPath: try StandInModule.build(), data: options.data)
+        configuration.workerCount = workers
+        configuration.programPath = try BuiltProgram.path("latchkeyd")
+        // One loop for the workers and one that serves requests.
+        group = try EventLoopGroup(count: 2)
+        pool = LadderWorkerPool(configuration, on: group.loops[0])
+        call = try LadderBenchCall.make()
+        laneCount = 8 * workers
+        try pool.waitUntilStarted()
+    }
+
+    deinit {
+        pool.stop(within: .seconds(5))
+        group.stop(within: .seconds(5))
+    }
+
+    /// Answers per second, with eight calls on their way for each worker.
+    func rate(for duration: Duration) async throws -> Double {
+        let tally = Tally(lanes: laneCount)
+        let start = ContinuousClock.now
+        let count = await withCheckedContinuation { continuation in
+            tally.whenDone { continuation.resume(returning: $0) }
+            for _ in 0..<laneCount {
+                group.loops[1].spawn { [pool, call] in
+                    var count = 0
+                    while ContinuousClock.now - start < duration {
+                        do throws(LadderModuleError) {
+                            _ = try await pool.answer(call)
+                            count += 1
+                        } catch {
+                            return tally.fail("\(error)")
+                        }
+                    }
+                    tally.laneEnded(count)
+                }
+            }
+        }
+        if let failure = tally.failure { throw BenchmarkError("a call failed: \(failure)") }
+        return Double(count) / ((ContinuousClock.now - start) / .seconds(1))
+    }
+}
+
+/// Counts what lanes have done, and tells when the last one has ended.
+private final class Tally: Sendable {
+    private struct State {
+        var lanesLeft: Int
+        var count = 0
+        var failure: String?
+        var done: (@Sendable (Int) -> Void)?
+    }
+
+    private let state: Mutex<State>
+
+    init(lanes: Int) {
+        state = Mutex(State(lanesLeft: lanes))
+    }
+
+    var failure: String? { state.withLock { $0.failure } }
+
+    func whenDone(_ body: @escaping @Sendable (Int) -> Void) {
+        state.withLock { $0.done = body }
+    }
+
+    func fail(_ reason: String) {
+        state.withLock { $0.failure = reason }
+        laneEnded(0)
+    }
+
+    func laneEnded(_ count: Int) {
+        let done: (@Sendable (Int) -> Void)?
+        let total: Int
+        (done, total) = state.withLock { state in
+            state.lanesLeft -= 1
+            state.count += count
+            return (state.lanesLeft == 0 ? state.done : nil, state.count)
+        }
+        done?(total)
+    }
+}
+
+/// A loop that has nothing to do but trivial tasks, one at a time, a thousand a second.
+private final class LoopProbe: Sendable {
+    private let group: EventLoopGroup
+
+    init() throws {
+        group = try EventLoopGroup(count: 1, name: "probe")
+    }
+
+    deinit {
+        group.stop(within: .seconds(5))
+    }
+
+    /// The 99th percentile in seconds.
+    func p99(for duration: Duration) -> Double {
+        let times = Mutex<[Double]>([])
+        let end = ContinuousClock.now + duration
+        while ContinuousClock.now < end {
+            let done = DispatchSemaphore(value: 0)
+            let start = ContinuousClock.now
+            group.loops[0].spawn {
+                let time = (ContinuousClock.now - start) / .seconds(1)
+                times.withLock { $0.append(time) }
+                done.signal()
+            }
+            done.wait()
+            usleep(1_000)
+        }
+        let sorted = times.withLock { $0.sorted() }
+        return sorted[sorted.count * 99 / 100]
+    }
+}
+
+/// A genuine call for the stand-in module.
+private enum LadderBenchCall {
+    static let applicationSecret = [UInt8](0x10...0x1F)
+
+    static func make() throws -> LadderCall {
+        let crypto = try CryptoContext()
+        let ladder = try ApplicationSecretKeyLadder(.applicationSecret, SecretBytes(copying: applicationSecret))
+        let r2 = Array(try crypto.randomBytes(count: 21))
+        let plain = Array(try crypto.randomBytes(count: 96))
+        let iv = try crypto.randomBytes16()
+        let encrypted = try crypto.encryptCBC(plain, key: ladder.deriveDASk(r2: r2[...], using: crypto), iv: iv)
+        return LadderCall(
+            contentKey: SharedSecret(try .random(count: 16)), contentIV: try crypto.randomBytes16(), contentKind: .video,
+            sessionKeyBlock: iv.bytes + encrypted, r2: r2, integrity: Bytes16(plain, at: 80),
+            keyFormats: [0x58b3_8165_af0e_3d5a], protocolVersionUsed: 1, certificateHash: [UInt8](repeating: 1, count: 20),
+            video: nil, wanted: .generic)
+    }
+}
