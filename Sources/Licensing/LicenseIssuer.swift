@@ -15,18 +15,20 @@ package final class LicenseIssuer: Sendable {
     private let tokens: VerifiedTokenCache
     private let keys: RecentContentKeys
     private let policy: LicensePolicy
-    package let challenges = ServerChallenges()
+    package let challenges: ServerChallenges
     private let perLoop: LoopLocal<Result<LoopLicensing, CryptoError>>
 
     /// `servedVersions` are the FairPlay protocol versions; `operations` counts RSA private operations.
     package init(
         credentials: CredentialSet, tokens: VerifiedTokenCache, keys: RecentContentKeys,
-        policy: LicensePolicy = LicensePolicy(), servedVersions: Set<UInt32>, operations: RSAOperationCount
+        policy: LicensePolicy = LicensePolicy(), challenges: ServerChallenges = ServerChallenges(),
+        servedVersions: Set<UInt32>, operations: RSAOperationCount
     ) {
         self.credentials = credentials
         self.tokens = tokens
         self.keys = keys
         self.policy = policy
+        self.challenges = challenges
         perLoop = LoopLocal { loop in
             Result { () throws(CryptoError) in
                 try LoopLicensing(servedVersions: servedVersions, operations: operations, on: loop)

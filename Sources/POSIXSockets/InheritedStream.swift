@@ -20,7 +20,9 @@ package struct InheritedStream: ~Copyable, Sendable {
     package borrowing func writeAll(_ bytes: Span<UInt8>) -> Bool {
         var offset = 0
         while offset < bytes.count {
-            guard case .written(let count) = descriptor.send(bytes.extracting(offset..<bytes.count)) else { return false }
+            guard case .written(let count) = descriptor.send(bytes.extracting(offset..<bytes.count)) else {
+                return false
+            }
             offset += count
         }
         return true

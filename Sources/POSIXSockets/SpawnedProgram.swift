@@ -25,7 +25,8 @@ package struct SpawnedProgram: ~Copyable, Sendable {
         let stream = Descriptor(owning: ends[0])
         let childEnd = Descriptor(owning: ends[1])
         guard fcntl(stream.number, F_SETFL, O_NONBLOCK) == 0 else { throw .failed(.fileControl, errno: errno) }
-        let processID = try ProgramStart(path: path, arguments: arguments, environment: environment).run(childEnd.number)
+        let processID = try ProgramStart(path: path, arguments: arguments, environment: environment).run(
+            childEnd.number)
         // The number is the child's until it has been waited for, which nobody does but `reap`.
         let number = latchkey_process_descriptor(processID)
         guard number >= 0 else {

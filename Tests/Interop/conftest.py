@@ -37,6 +37,13 @@ def seed(pytestconfig: pytest.Config) -> int:
 
 
 @pytest.fixture(scope="session")
+def latchkey_programs() -> None:
+    """`latchkey` and, in the same folder, `latchkeyd`, for tests that start a daemon of their own."""
+    if not os.environ.get("LATCHKEY_BIN"):
+        pytest.skip("LATCHKEY_BIN names no program; Scripts/test-interop does")
+
+
+@pytest.fixture(scope="session")
 def made_credential() -> Credential:
     """A credential of our own, private keys included."""
     return make_credential()

@@ -54,6 +54,7 @@ class LicenceClient:
         parts = urlsplit(url)
         if parts.scheme != "http" or parts.hostname is None:
             raise ValueError(f"{url} is not a plain HTTP address")
+        self.url = url
         self._prefix = parts.path.rstrip("/")
         self._connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=TIMEOUT_SECONDS)
         self._last_use = 0.0

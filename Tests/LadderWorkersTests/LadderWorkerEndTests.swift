@@ -153,7 +153,8 @@ extension LadderWorkerTests {
 
         /// A start message that is none ends the worker; it says so if it can.
         @Test func endsOverNonsense() throws {
-            let worker = try WorkerHandle(LadderMessage([UInt8](repeating: 0xA5, count: 64)), path: BuiltProgram.path("latchkeyd"))
+            let worker = try WorkerHandle(
+                LadderMessage([UInt8](repeating: 0xA5, count: 64)), path: BuiltProgram.path("latchkeyd"))
             #expect(worker.waitForEnd() == .exited(status: 3))
         }
     }

@@ -35,12 +35,14 @@ extension LadderWorkerTests {
         @Test func namesAMissingFunction() async throws {
             let library = try StandInModule.build(.withoutAnswer)
             #expect(
-                try await failure { $0.libraryPath = library } == .module(.symbolMissing("latchkey_ladder_answer_call")))
+                try await failure { $0.libraryPath = library } == .module(.symbolMissing("latchkey_ladder_answer_call"))
+            )
         }
 
         @Test func namesALibraryThatIsNotThere() async throws {
             #expect(
-                try await failure { $0.libraryPath = "/nowhere/module.so" } == .module(.libraryUnreadable(errno: ENOENT)))
+                try await failure { $0.libraryPath = "/nowhere/module.so" }
+                    == .module(.libraryUnreadable(errno: ENOENT)))
         }
 
         @Test func namesAFileThatIsNoLibrary() async throws {

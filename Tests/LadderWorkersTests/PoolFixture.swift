@@ -92,7 +92,8 @@ final class EventLog: Sendable {
                 return isEnough(state.events) ? state.events : nil
             }
             if let events { return continuation.resume(returning: events) }
-            DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) { [weak self] in self?.giveUp(waiter.id) }
+            DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) { [weak self] in self?.giveUp(waiter.id)
+            }
         }
     }
 

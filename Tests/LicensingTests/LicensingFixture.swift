@@ -7,6 +7,7 @@ import FairPlay
 import KeyCrypto
 import Licensing
 import Synchronization
+import Telemetry
 import TestSupport
 
 /// One content key, and nothing else.
@@ -60,7 +61,7 @@ final class LicensingFixture: Sendable {
             credentials: try CredentialSet([served]),
             tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers)),
             keys: RecentContentKeys(source: OneKey(record: record)), policy: policy,
-            servedVersions: [1], operations: operations)
+            challenges: ServerChallenges(clock: ManualClock()), servedVersions: [1], operations: operations)
     }
 
     deinit {

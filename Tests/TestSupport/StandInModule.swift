@@ -31,7 +31,8 @@ package enum StandInModule {
         // Tests of several processes may build at the same time: each for itself, and the last one stays.
         let draft = folder.appending(path: "latchkey-stand-in-\(UUID().uuidString).so").path
         var arguments = [
-            "cc", "-shared", "-fPIC", "-O2", "-std=gnu11", "-D_GNU_SOURCE", "-I", headers.path, "-o", draft, source.path,
+            "cc", "-shared", "-fPIC", "-O2", "-std=gnu11", "-D_GNU_SOURCE", "-I", headers.path, "-o", draft,
+            source.path,
         ]
         if variant != .complete { arguments.append(variant.rawValue) }
         let compiler = try ChildProcess(program: "/usr/bin/env", arguments: arguments + ["-lcrypto"])

@@ -239,7 +239,8 @@ final class WorkerProcess: LoopChannel {
         guard let streamRegistration else { return }
         // Cannot fail: the descriptor is registered.
         try? loop.modify(
-            streamRegistration, descriptor: program.streamNumber, interest: isWanted ? [.readable, .writable] : .readable)
+            streamRegistration, descriptor: program.streamNumber,
+            interest: isWanted ? [.readable, .writable] : .readable)
     }
 
     // MARK: Deadlines

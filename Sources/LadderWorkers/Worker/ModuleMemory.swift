@@ -59,7 +59,8 @@ final class ModuleMemory {
         let value = unsafe UnsafeRawBufferPointer(
             start: outputs + LadderAnswer.deviceIDSize + LadderAnswer.r1Size, count: valueSize)
         return unsafe LadderAnswer(
-            contentKeyTag: output.content_key_tag, contentKeyValue: [UInt8](value), deviceID: DeviceID([UInt8](deviceID)),
+            contentKeyTag: output.content_key_tag, contentKeyValue: [UInt8](value),
+            deviceID: DeviceID([UInt8](deviceID)),
             r1: SharedSecret(SecretBytes(copying: RawSpan(_unsafeBytes: r1))), sessionKeyVersion: sessionKeyVersion,
             r1Version: r1Version)
     }

@@ -49,7 +49,7 @@ final class RoutesFixture: Sendable {
             credentials: credentials, tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers)),
             keys: RecentContentKeys(
                 source: try keys ?? OneStoredKey(contentID: "movie-1", key: Self.key, iv: Self.iv), clock: clock),
-            servedVersions: [1],
+            challenges: ServerChallenges(clock: clock), servedVersions: [1],
             operations: operations)
         let logger = Logger(level: .trace, sink: log, clock: clock)
         let refusals = Refusals(logger: logger, clock: clock)

@@ -1,0 +1,128 @@
+"""A daemon of a test's own, with limits of its own, whose metrics and log the test reads."""
+
+import json
+import os
+import resource
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import http1_wire
+from deployment import sample_process
+
+START_SECONDS = 30
+STOP_SECONDS = 35
+METRICS_SECONDS = 5
+
+
+@dataclass(frozen=True)
+class OwnDaemon:
+    """A running `latchkeyd`; addresses are host and port."""
+
+    process: subprocess.Popen[bytes]
+    setup: Path
+    public: tuple[str, int]
+    admin: tuple[str, int]
+    log: Path
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.public[0]}:{self.public[1]}"
+
+    def metrics(self) -> dict[str, float]:
+        """Every sample by its name with labels. The request for them counts as one, in the next sample."""
+        token = (self.setup / "secrets" / "admin-token").read_text().strip()
+        request = (
+            f"GET /metrics HTTP/1.1\r\nHost: admin\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\r\n"
+        )
+        (answer,) = http1_wire.exchange(self.admin, request.encode()).responses
+        assert answer.status == 200, answer
+        lines = (line for line in answer.body.decode().splitlines() if not line.startswith("#"))
+        return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
+
+    def seen(self) -> "Seen":
+        """What the daemon has seen on both listeners so far, without this look at it."""
+        metrics = self.metrics()
+        requests = sum(value for name, value in metrics.items() if name.startswith("latchkey_http_requests_total{"))
+        return Seen(int(requests), int(metrics["latchkey_http_inputs_refused_total"]))
+
+    def cpu_seconds(self) -> float:
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def resident_bytes(self) -> int:
+        return sample_process(self.process.pid).resident_bytes
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Requests that were answered, and inputs that never became one."""
+
+    requests: int
+    refused_inputs: int
+
+    def since(self, before: "Seen") -> "Seen":
+        """The difference, without the look that `before` was."""
+        return Seen(self.requests - before.requests - 1, self.refused_inputs - before.refused_inputs)
+
+
+@contextmanager
+def running_daemon(
+    folder: Path, limits: dict[str, object] | None = None, files: int | None = None
+) -> Iterator[OwnDaemon]:
+    """A daemon with a fresh set-up in the folder; `files` is its limit of open descriptors."""
+    tool = Path(os.environ["LATCHKEY_BIN"])
+    setup = folder / "setup"
+    subprocess.run([tool, "init", setup], check=True, stdout=subprocess.DEVNULL, timeout=START_SECONDS)
+    if limits:
+        configuration = setup / "latchkey.json5"
+        text = configuration.read_text()
+        changed = text.replace("    logging: {", f"    limits: {json.dumps(limits)},\n\n    logging: {{", 1)
+        assert changed != text
+        configuration.write_text(changed)
+    log = folder / "daemon.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [tool.with_name("latchkeyd"), "--config", setup / "latchkey.json5"],
+            stdout=output,
+            stderr=output,
+            env=os.environ | {"LATCHKEY_LISTEN": "127.0.0.1:0", "LATCHKEY_ADMIN_LISTEN": "127.0.0.1:0"},
+            preexec_fn=_descriptor_limit(files),
+        )
+    try:
+        addresses = _await_addresses(process, log)
+        yield OwnDaemon(process, setup, addresses["public"], addresses["admin"], log)
+        assert process.poll() is None, f"the daemon is gone: {log.read_text()[-2000:]}"
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _descriptor_limit(files: int | None) -> Callable[[], None] | None:
+    if files is None:
+        return None
+    return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+
+
+def _await_addresses(process: subprocess.Popen[bytes], log: Path) -> dict[str, tuple[str, int]]:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        complete = log.read_text().rpartition("\n")[0].splitlines()
+        entries = [json.loads(line) for line in complete if line.startswith("{")]
+        if any(entry["event"] == "ready" for entry in entries):
+            listening = (entry for entry in entries if entry["event"] == "listening")
+            return {entry["listener"]: _host_and_port(entry["address"]) for entry in listening}
+        time.sleep(0.05)
+    raise AssertionError(f"the daemon did not start: {log.read_text()[-2000:]}")
+
+
+def _host_and_port(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    return host, int(port)

@@ -1,0 +1,151 @@
+"""nginx and HAProxy before a daemon: a temporary configuration, no privileges, and a log of what was forwarded."""
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+START_SECONDS = 15
+STOP_SECONDS = 5
+# How long a proxy waits for the rest of what a client never finishes.
+CLIENT_SECONDS = 1
+SEARCH_PATH = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/usr/local/sbin"
+# Written where the daemon has not answered, by proxies that then answered themselves.
+NONE = "-"
+
+# One connection to the daemon stays open and serves all clients in turn: whatever the daemon reads beyond one request
+# becomes the beginning of the next client's. Bodies are passed on as they come, and nothing is sent twice.
+NGINX = """
+daemon off;
+master_process off;
+pid {folder}/nginx.pid;
+error_log {folder}/error.log;
+events {{ worker_connections 256; }}
+http {{
+    log_format forwarded '$upstream_status $upstream_http_x_request_id';
+    access_log {log} forwarded;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    client_header_timeout {client_seconds}s;
+    client_body_timeout {client_seconds}s;
+    client_max_body_size 0;
+    large_client_header_buffers 8 64k;
+    {options}
+    upstream daemon {{ server {daemon}; keepalive 1; }}
+    server {{
+        listen {listen};
+        location / {{
+            proxy_pass http://daemon;
+            proxy_http_version 1.1;
+            proxy_set_header Connection "";
+            proxy_set_header Host $http_host;
+            proxy_request_buffering off;
+            proxy_next_upstream off;
+        }}
+    }}
+}}
+"""
+NGINX_LAX = "ignore_invalid_headers off; underscores_in_headers on; merge_slashes off;"
+
+HAPROXY = """
+global
+    tune.bufsize 65536
+    maxconn 256
+defaults
+    mode http
+    log stdout format raw daemon
+    timeout connect 10s
+    timeout server 10s
+    timeout client {client_seconds}s
+    timeout http-request {client_seconds}s
+    timeout http-keep-alive {client_seconds}s
+    retries 0
+frontend public
+    bind {listen}
+    {options}
+    http-response set-var(txn.id) res.hdr(x-request-id)
+    http-response set-var(txn.status) status
+    log-format "%[var(txn.status)] %[var(txn.id)]"
+    default_backend daemon
+backend daemon
+    http-reuse always
+    server daemon {daemon} pool-max-conn 1
+"""
+HAPROXY_LAX = "option accept-invalid-http-request"
+
+
+@dataclass(frozen=True)
+class Proxy:
+    """A running proxy; the address is host and port."""
+
+    address: tuple[str, int]
+    log: Path
+
+    def forwarded(self) -> dict[str, int]:
+        """The status of every answer that came from the daemon so far, by its request id."""
+        lines = self.log.read_text().rpartition("\n")[0].splitlines()
+        answers = [line.split() for line in lines if NONE not in line.split()]
+        return {identifier: int(status) for status, identifier in answers}
+
+
+@contextmanager
+def running_proxy(name: str, daemon: tuple[str, int], folder: Path) -> Iterator[Proxy]:
+    """`nginx` or `haproxy`, or one of them with `, lax` behind it: lenient about what it forwards."""
+    program, _, lax = name.partition(", ")
+    template, options = {"nginx": (NGINX, NGINX_LAX), "haproxy": (HAPROXY, HAPROXY_LAX)}[program]
+    address = ("127.0.0.1", _free_port())
+    log = folder / "forwarded.log"
+    configuration = folder / f"{program}.conf"
+    configuration.write_text(
+        template.format(
+            folder=folder,
+            log=log,
+            options=options if lax else "",
+            daemon=f"{daemon[0]}:{daemon[1]}",
+            listen=f"{address[0]}:{address[1]}",
+            client_seconds=CLIENT_SECONDS,
+        )
+    )
+    arguments = {
+        "nginx": ["nginx", "-p", str(folder), "-e", str(folder / "error.log"), "-c", str(configuration)],
+        "haproxy": ["haproxy", "-db", "-f", str(configuration)],
+    }[program]
+    output = folder / "output.log"
+    with log.open("ab") as standard_output, output.open("ab") as standard_error:
+        process = subprocess.Popen(
+            arguments, stdout=standard_output, stderr=standard_error, env=os.environ | {"PATH": SEARCH_PATH}
+        )
+    try:
+        _await_listening(process, address, output)
+        yield Proxy(address, log)
+        assert process.poll() is None, output.read_text()
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def _await_listening(process: subprocess.Popen[bytes], address: tuple[str, int], output: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            socket.create_connection(address, timeout=1).close()
+            return
+        except ConnectionRefusedError:
+            time.sleep(0.05)
+    raise AssertionError(f"the proxy did not start: {output.read_text()}")
