@@ -36,6 +36,7 @@ var targets: [Target] = [
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CLadder"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
     // Floor 1
@@ -57,7 +58,12 @@ var targets: [Target] = [
     // Floor 4
     module(
         "Licensing", ["ByteCoding", "Telemetry", "KeyCrypto", "EventLoops", "FairPlay", "Entitlements", "ContentKeys"]),
-    module("HTTPServing", ["ByteCoding", "Telemetry", "POSIXSockets", "EventLoops", "HTTPMessages"]),
+    module(
+        "HTTPServing",
+        [
+            "COpenSSL", "CNghttp2", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops",
+            "HTTPMessages",
+        ]),
     module("StorageSQLite", ["CSQLite", "ByteCoding", "KeyCrypto", "ContentKeys"]),
     module(
         "LadderWorkers",
@@ -101,7 +107,9 @@ var targets: [Target] = [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "DeviceSimulation",
             "Entitlements", "ContentKeys",
         ]),
-    tests(of: "HTTPServing", ["POSIXSockets", "EventLoops", "HTTPMessages", "Telemetry"]),
+    tests(
+        of: "HTTPServing",
+        ["COpenSSL", "CNghttp2", "KeyCrypto", "POSIXSockets", "EventLoops", "HTTPMessages", "Telemetry"]),
     tests(of: "StorageSQLite", ["ByteCoding", "KeyCrypto", "ContentKeys"]),
     tests(
         of: "LadderWorkers",

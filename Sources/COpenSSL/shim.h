@@ -12,6 +12,7 @@
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
+#include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
@@ -59,6 +60,100 @@ static inline void *latchkey_zalloc(size_t count) {
 // Wipes and frees memory of either kind.
 static inline void latchkey_secure_clear_free(void *bytes, size_t count) {
     OPENSSL_secure_clear_free(bytes, count);
+}
+
+static inline void latchkey_bio_clear_retry(BIO *bio) {
+    BIO_clear_retry_flags(bio);
+}
+
+static inline void latchkey_bio_retry_read(BIO *bio) {
+    BIO_set_retry_read(bio);
+}
+
+static inline void latchkey_bio_retry_write(BIO *bio) {
+    BIO_set_retry_write(bio);
+}
+
+// A name as RFC 4514 (which replaced RFC 2253) writes it.
+static inline int latchkey_print_name(BIO *bio, const X509_NAME *name) {
+    return X509_NAME_print_ex(bio, name, 0, XN_FLAG_RFC2253);
+}
+
+// TLS: what ssl.h offers as macros over SSL_CTX_ctrl, SSL_ctrl and typed stacks only.
+
+static inline int latchkey_tls_set_versions(SSL_CTX *context, int minimum, int maximum) {
+    return SSL_CTX_set_min_proto_version(context, minimum) == 1 && SSL_CTX_set_max_proto_version(context, maximum) == 1;
+}
+
+static inline long latchkey_tls_set_groups(SSL_CTX *context, const char *groups) {
+    return SSL_CTX_set1_groups_list(context, groups);
+}
+
+// A client that ends without saying so has only ended: the protocol above knows by itself where a message ends.
+static inline void latchkey_tls_set_modes(SSL_CTX *context) {
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE |
+                                     SSL_OP_PRIORITIZE_CHACHA | SSL_OP_IGNORE_UNEXPECTED_EOF);
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_read_ahead(context, 1);
+}
+
+static inline void latchkey_tls_limit_client_chain(SSL_CTX *context, long bytes) {
+    SSL_CTX_set_max_cert_list(context, bytes);
+}
+
+// Makes the certificate that was set last send `certificate` along.
+static inline int latchkey_tls_add_chain_certificate(SSL_CTX *context, X509 *certificate) {
+    return SSL_CTX_add1_chain_cert(context, certificate) == 1;
+}
+
+static inline void latchkey_tls_on_server_name(
+    SSL_CTX *context, int (*callback)(SSL *, int *, void *), void *argument) {
+    SSL_CTX_set_tlsext_servername_callback(context, callback);
+    SSL_CTX_set_tlsext_servername_arg(context, argument);
+}
+
+static inline void latchkey_tls_on_ticket(
+    SSL_CTX *context,
+    int (*callback)(SSL *, unsigned char *, unsigned char *, EVP_CIPHER_CTX *, EVP_MAC_CTX *, int), void *keys) {
+    SSL_CTX_set_tlsext_ticket_key_evp_cb(context, callback);
+    SSL_CTX_set_app_data(context, keys);
+}
+
+static inline void *latchkey_tls_ticket_keys(const SSL *session) {
+    return SSL_CTX_get_app_data(SSL_get_SSL_CTX(session));
+}
+
+// The subject alternative names of a certificate; null when it has none. Freed with GENERAL_NAMES_free.
+static inline GENERAL_NAMES *latchkey_alternative_names(const X509 *certificate) {
+    return (GENERAL_NAMES *)X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+}
+
+static inline int latchkey_alternative_name_count(const GENERAL_NAMES *names) {
+    return sk_GENERAL_NAME_num(names);
+}
+
+// The name at a position when it is a DNS name, which is not terminated; null otherwise.
+static inline const unsigned char *latchkey_dns_name(const GENERAL_NAMES *names, int position, int *count) {
+    const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, position);
+    if (name == NULL || name->type != GEN_DNS) return NULL;
+    *count = ASN1_STRING_length(name->d.dNSName);
+    return ASN1_STRING_get0_data(name->d.dNSName);
+}
+
+// The client's side, for tests.
+
+static inline int latchkey_tls_set_client_versions(SSL *session, int minimum, int maximum) {
+    return SSL_set_min_proto_version(session, minimum) == 1 && SSL_set_max_proto_version(session, maximum) == 1;
+}
+
+static inline long latchkey_tls_ask_for_host(SSL *session, const char *host) {
+    return SSL_set_tlsext_host_name(session, host);
+}
+
+static inline long latchkey_tls_set_client_signatures(SSL *session, const char *algorithms) {
+    return SSL_set1_sigalgs_list(session, algorithms);
 }
 
 #endif

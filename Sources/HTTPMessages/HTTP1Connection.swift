@@ -153,9 +153,12 @@ package struct HTTP1Connection: Sendable {
     }
 
     /// The server is going down: a request that has begun is finished, then the connection closes.
+    ///
+    /// A connection without any request yet stays: its first one is on its way, and nobody else would answer it. The owner gives it a
+    /// short time.
     package mutating func drain() -> Action {
         isDraining = true
-        guard case .waiting = state, early.isEmpty else { return .read }
+        guard case .waiting = state, early.isEmpty, requestCount > 0 else { return .read }
         state = .closed
         return .close
     }
@@ -238,6 +241,8 @@ package struct HTTP1Connection: Sendable {
         case .chunked:
             state = .chunkedBody(head, ChunkedBodyDecoder(limits: limits))
             return try startBody(head, hasBodyBytes, bytes, &position)
+        case .stream:
+            preconditionFailure("the head of another protocol version")
         }
     }
 

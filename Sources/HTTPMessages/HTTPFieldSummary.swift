@@ -52,7 +52,7 @@ struct HTTPFieldSummary: Sendable {
         if let host, !Self.equalIgnoringCase(bytes, host, authority) { throw .malformed(.hostDiffersFromTarget) }
     }
 
-    private static func equalIgnoringCase(_ bytes: Span<UInt8>, _ left: Range<Int>, _ right: Range<Int>) -> Bool {
+    static func equalIgnoringCase(_ bytes: Span<UInt8>, _ left: Range<Int>, _ right: Range<Int>) -> Bool {
         guard left.count == right.count else { return false }
         for offset in 0..<left.count
         where bytes[left.lowerBound + offset].lowercased != bytes[right.lowerBound + offset].lowercased {
@@ -62,7 +62,7 @@ struct HTTPFieldSummary: Sendable {
     }
 
     /// `uri-host [ ":" port ]` (RFC 9110 section 7.2), not empty (section 4.2.1), without user information.
-    private static func isHost(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+    static func isHost(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         guard !range.isEmpty else { return false }
         var position = range.lowerBound
         if bytes[position] == UInt8(ascii: "[") {
@@ -89,6 +89,10 @@ struct HTTPFieldSummary: Sendable {
     /// `1*DIGIT` and nothing else: no sign, no list, no second field, even an equal one (RFC 9112 section 6.3 allows to refuse).
     private mutating func noteLength(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(HTTPProblem) {
         guard contentLength == nil else { throw .malformed(.contentLengthRepeated) }
+        contentLength = try Self.readLength(bytes, value)
+    }
+
+    static func readLength(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(HTTPProblem) -> Int {
         guard (1...18).contains(value.count) else { throw .malformed(.contentLengthInvalid) }
         var length = 0
         for position in value {
@@ -96,7 +100,7 @@ struct HTTPFieldSummary: Sendable {
             // Cannot overflow: 18 digits stay below 2^63.
             length = length * 10 + Int(bytes[position] - 0x30)
         }
-        contentLength = length
+        return length
     }
 
     /// One field that says `chunked`. Other codings are unknown, but `chunked` twice or not last is malformed (section 6.1).

@@ -1,7 +1,8 @@
 /// Every limit and deadline of an HTTP connection.
 ///
-/// Pipelined requests are not refused and not limited in number: one is in flight, and what follows it stays in the kernel's
-/// buffer until it has been answered.
+/// Over HTTP/2 a head is its fields with 32 bytes for each (RFC 9113 section 6.5.2), a refusal ends the stream alone, and the last
+/// request of a connection is followed by GOAWAY. Pipelined requests of HTTP/1.1 are not refused and not limited in number: one is
+/// in flight, and what follows it stays in the kernel's buffer until it has been answered.
 package struct HTTPLimits: Equatable, Sendable {
     /// The request line and all fields with their line ends, in bytes. More: 431.
     package var headSizeMaximum = 16 * 1024
@@ -16,6 +17,8 @@ package struct HTTPLimits: Equatable, Sendable {
     /// The trailer section of a chunked body, in bytes; it is checked and ignored. More: 431.
     package var trailerSizeMaximum = 4 * 1024
 
+    /// From the beginning of a connection to the end of its TLS handshake (and of the PROXY header before it). Longer: a reset.
+    package var handshakeDeadline: Duration = .seconds(10)
     /// From the first byte of a head to its last. Longer: 408.
     package var headDeadline: Duration = .seconds(5)
     /// From the end of the head to the end of the body. Longer: 408.
@@ -28,6 +31,8 @@ package struct HTTPLimits: Equatable, Sendable {
     package var writeDeadline: Duration = .seconds(30)
     /// From the last response (or from the connection's beginning) to the first byte of a request. Longer: close.
     package var idleDeadline: Duration = .seconds(60)
+    /// How long a connection may still take to its first request once the server is going down. Longer: close.
+    package var drainPatience: Duration = .seconds(1)
     /// How long to read and drop what a refused peer still sends, so that it can read the refusal before the connection goes.
     package var lingerDeadline: Duration = .seconds(2)
     /// How many bytes to drop in that time.
@@ -39,6 +44,9 @@ package struct HTTPLimits: Equatable, Sendable {
     package var connectionsMaximum = 16 * 1024
     /// Connections of one listener from one IP address. More are closed as soon as they are accepted.
     package var connectionsPerAddressMaximum = 1024
+
+    /// What only HTTP/2 needs.
+    package var http2 = HTTP2Limits()
 
     /// The defaults.
     package init() {}

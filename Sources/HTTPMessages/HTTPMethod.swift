@@ -24,4 +24,5 @@ package enum HTTPMethod: String, Sendable, CaseIterable {
 package enum HTTPVersion: Sendable {
     case http10
     case http11
+    case http2
 }

@@ -1,8 +1,9 @@
 /// Why a connection's input did not become a request.
 ///
-/// Each one is answered with `status` and `code` (the table of error codes), and the connection closes after that answer.
+/// Each one is answered with `status` and `code` (the table of error codes), and the connection closes after that answer. Over HTTP/2
+/// only the stream closes, and what is malformed is reset without an answer.
 package enum HTTPProblem: Error, Equatable, Sendable {
-    /// Not HTTP as RFC 9112 has it; the reason is for the log.
+    /// Not HTTP as RFC 9112 or RFC 9113 has it; the reason is for the log.
     case malformed(HTTPMalformation)
     /// The head was not complete in time.
     case headTimeout
@@ -75,4 +76,8 @@ package enum HTTPMalformation: String, Equatable, Sendable {
     case chunkSize
     case chunkExtension
     case chunkEnd
+    case pseudoField
+    case connectionField
+    case stream
+    case connection
 }

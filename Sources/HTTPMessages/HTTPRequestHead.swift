@@ -1,4 +1,4 @@
-/// The head of a request that has passed every check of RFC 9112 that a server makes.
+/// The head of a request that has passed every check of RFC 9112 or RFC 9113 that a server makes.
 package struct HTTPRequestHead: Equatable, Sendable {
     package let method: HTTPMethod
     package let target: HTTPTarget
@@ -6,7 +6,7 @@ package struct HTTPRequestHead: Equatable, Sendable {
     package let fields: HTTPFields
     /// How the body's end is found.
     package let framing: HTTPBodyFraming
-    /// Whether the client wants to use the connection again (RFC 9112 section 9.3).
+    /// Whether the client wants to use the connection again (RFC 9112 section 9.3); over HTTP/2 always.
     package let keepsAlive: Bool
     /// Whether the client may wait for `100 Continue` before it sends the body (RFC 9110 section 10.1.1).
     package let expectsContinue: Bool
@@ -53,10 +53,17 @@ package enum HTTPBodyFraming: Equatable, Sendable {
     case length(Int)
     /// The chunked transfer coding.
     case chunked
+    /// The end of the stream (HTTP/2), no length being declared.
+    case stream
 }
 
 /// A complete request.
 package struct HTTPRequestMessage: Equatable, Sendable {
     package let head: HTTPRequestHead
     package let body: [UInt8]
+
+    package init(head: HTTPRequestHead, body: [UInt8]) {
+        self.head = head
+        self.body = body
+    }
 }

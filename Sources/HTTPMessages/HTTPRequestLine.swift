@@ -31,7 +31,7 @@ struct HTTPRequestLine: Sendable {
         throw .versionNotSupported
     }
 
-    private static func readMethod(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(HTTPProblem) -> HTTPMethod {
+    static func readMethod(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(HTTPProblem) -> HTTPMethod {
         if let method = HTTPMethod(bytes, range) { return method }
         for position in range where !bytes[position].isTokenCharacter { throw .malformed(.requestLine) }
         throw .methodNotImplemented
@@ -41,10 +41,7 @@ struct HTTPRequestLine: Sendable {
     private static func readTarget(
         _ bytes: Span<UInt8>, _ range: Range<Int>, isOptions: Bool
     ) throws(HTTPProblem) -> (HTTPTarget, authority: Range<Int>?) {
-        for position in range where bytes[position].isForbiddenInTarget { throw .malformed(.target) }
-        if bytes[range.lowerBound] == UInt8(ascii: "/") { return (splitTarget(bytes, range), nil) }
-        if isOptions && bytes.matches("*".utf8, in: range) { return (HTTPTarget(path: "*"), nil) }
-
+        if let target = try readPath(bytes, range, isOptions: isOptions) { return (target, nil) }
         for scheme in ["http://", "https://"] where range.count > scheme.utf8.count {
             let authorityStart = range.lowerBound + scheme.utf8.count
             guard bytes.matchesIgnoringCase(scheme.utf8, in: range.lowerBound..<authorityStart) else { continue }
@@ -58,6 +55,16 @@ struct HTTPRequestLine: Sendable {
             return (HTTPTarget(path: path, query: target.query), authorityStart..<authorityEnd)
         }
         throw .malformed(.target)
+    }
+
+    /// Origin form, or `*` for OPTIONS; `nil` for anything else that could be a target.
+    static func readPath(
+        _ bytes: Span<UInt8>, _ range: Range<Int>, isOptions: Bool
+    ) throws(HTTPProblem) -> HTTPTarget? {
+        for position in range where bytes[position].isForbiddenInTarget { throw .malformed(.target) }
+        if bytes[range.lowerBound] == UInt8(ascii: "/") { return splitTarget(bytes, range) }
+        if isOptions && bytes.matches("*".utf8, in: range) { return HTTPTarget(path: "*") }
+        return nil
     }
 
     private static func splitTarget(_ bytes: Span<UInt8>, _ range: Range<Int>) -> HTTPTarget {

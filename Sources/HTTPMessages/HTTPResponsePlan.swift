@@ -67,10 +67,13 @@ extension HTTPResponse {
 
 extension HTTPFields {
     /// Whether only the connection may say this, not a handler.
-    fileprivate func belongsToConnection(_ entry: Entry) -> Bool {
+    func belongsToConnection(_ entry: Entry) -> Bool {
         switch entry.name.count {
         case 4: storage.span.matchesIgnoringCase("date".utf8, in: entry.name)
-        case 10: storage.span.matchesIgnoringCase("connection".utf8, in: entry.name)
+        case 7: storage.span.matchesIgnoringCase("upgrade".utf8, in: entry.name)
+        case 10:
+            storage.span.matchesIgnoringCase("connection".utf8, in: entry.name)
+                || storage.span.matchesIgnoringCase("keep-alive".utf8, in: entry.name)
         case 14: storage.span.matchesIgnoringCase("content-length".utf8, in: entry.name)
         case 17: storage.span.matchesIgnoringCase("transfer-encoding".utf8, in: entry.name)
         default: false
@@ -80,7 +83,7 @@ extension HTTPFields {
 
 extension [UInt8] {
     /// Appends a number that is not negative in decimal, without making a string.
-    fileprivate mutating func appendDecimal(_ number: Int) {
+    mutating func appendDecimal(_ number: Int) {
         let start = count
         var rest = number
         repeat {

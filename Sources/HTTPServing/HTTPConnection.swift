@@ -5,8 +5,8 @@ import Synchronization
 
 /// One connection of a listener, from accept to close, on one loop.
 ///
-/// It moves bytes between the transport and the HTTP/1.1 machine, has requests answered, and keeps the deadlines. The descriptor is
-/// watched edge-triggered and registered once, so a request on a connection that stays open costs one read and one write, and no
+/// It moves bytes between the transport and the driver of its protocol, has requests answered, and keeps the deadline. The descriptor
+/// is watched edge-triggered and registered once, so a request on a connection that stays open costs one read and one write, and no
 /// call to epoll.
 ///
 /// A task that answers a request keeps this object alive, but not its socket: when the connection is lost meanwhile, the response
@@ -14,55 +14,60 @@ import Synchronization
 ///
 /// Safe to send: it is made and used on its loop only; the task of a request runs there too.
 final class HTTPConnection: LoopChannel, @unchecked Sendable {
-    private let peer: HTTPPeer
-    private let listener: ListenerState
+    let listener: ListenerState
+    private(set) var peer: HTTPPeer
     private let loop: LoopContext
     private let services: LoopServices
     private let closed: (HTTPConnection) -> Void
     private let openedAt: LoopInstant
+    /// The address whose limit this connection counts against.
+    private var countedAddress: IPAddress?
 
     private var transport: Transport
     private var registration: RegistrationID?
-    private var machine: HTTP1Connection
-    private var deadline: ConnectionDeadline
-    private var exchange: Exchange?
-    private var linger: Int?
+    private var stage = Stage.serving
+    /// Not there before the protocol is known.
+    private var driver: (any ConnectionDriver)?
+    private var deadline = ConnectionDeadline()
+    /// How many bytes were dropped since the connection began to linger; `nil` before.
+    private var lingerSize: Int?
 
     /// What a partial write has left.
     private var unsent: ArraySlice<UInt8> = []
+    private var isDraining = false
     /// The kernel may have more to read: no edge announces it again.
-    private var mayRead = false
+    private(set) var mayHaveInput = false
     /// The peer has closed its side; what it sent before may still be unread.
     private var peerHasEnded = false
     /// Everything was read, up to the end of the peer's stream.
     private var inputHasEnded = false
     private var isResumeScheduled = false
 
-    /// The request that is being answered, for the observer.
-    private struct Exchange {
-        let method: HTTPMethod
-        let startedAt: LoopInstant
-        var status: HTTPStatus?
-    }
-
     init(
-        _ socket: consuming ConnectedSocket, _ peer: HTTPPeer, of listener: ListenerState, on loop: LoopContext,
+        _ socket: consuming ConnectedSocket, _ peer: HTTPPeer, countedAs address: IPAddress?,
+        of listener: ListenerState, on loop: LoopContext,
         _ services: LoopServices, closed: @escaping (HTTPConnection) -> Void
     ) {
         self.peer = peer
+        countedAddress = address
         self.listener = listener
         self.loop = loop
         self.services = services
         self.closed = closed
         openedAt = loop.now
         transport = Transport(socket)
-        machine = HTTP1Connection(limits: listener.limits)
-        deadline = ConnectionDeadline()
         listener.connectionObjects.add(1, ordering: .relaxed)
     }
 
     deinit {
         listener.connectionObjects.subtract(1, ordering: .relaxed)
+    }
+
+    /// What the bytes of the connection are.
+    private enum Stage {
+        case proxyHeader
+        case handshake
+        case serving
     }
 
     /// Begins to read.
@@ -74,13 +79,47 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         } catch {
             return close(reset: true)
         }
-        setDeadline(openedAt + listener.limits.idleDeadline)
+        if listener.settings.expectsProxyHeader {
+            stage = .proxyHeader
+            setDeadline(openedAt + listener.limits.handshakeDeadline)
+        } else {
+            startProtocol()
+        }
     }
 
-    /// Lets a request in flight finish, then closes.
+    private func startProtocol() {
+        if let slot = listener.settings.tls { startTLS(slot.current) } else { startPlain() }
+    }
+
+    private func startTLS(_ context: TLSContext) {
+        guard transport.startTLS(context) else { return close(reset: true) }
+        stage = .handshake
+        setDeadline(openedAt + listener.limits.handshakeDeadline)
+    }
+
+    private func startPlain() {
+        let offersBoth = listener.settings.offersHTTP2
+        start(
+            offersBoth
+                ? PriorKnowledgeDriver(limits: listener.limits) : ApplicationProtocol.http1.makeDriver(for: listener))
+    }
+
+    private func start(_ driver: any ConnectionDriver) {
+        stage = .serving
+        self.driver = driver
+        driver.started(on: self)
+        if isOpen && isDraining { driver.drain(on: self) }
+    }
+
+    /// Lets the requests in flight finish, then closes.
     func drain() {
-        guard isOpen, linger == nil else { return }
-        perform(machine.drain())
+        guard isOpen, !isLingering else { return }
+        isDraining = true
+        guard stage == .serving else { return setDeadline(min(deadline.instant, now + listener.limits.drainPatience)) }
+        // A request may have come that no event has announced yet.
+        mayHaveInput = true
+        readOnce()
+        if isOpen && !isLingering { driver?.drain(on: self) }
     }
 
     /// Closes at once.
@@ -88,26 +127,25 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         close(reset: true)
     }
 
-    private var isOpen: Bool { registration != nil }
-
     // MARK: Events of the loop
 
     func ready(_ readiness: EpollReadiness, on loop: LoopContext) {
         if !readiness.isDisjoint(with: [.failed, .hungUp]) { return close(reset: false) }
         if readiness.contains(.peerClosed) { peerHasEnded = true }
-        if !readiness.isDisjoint(with: [.readable, .peerClosed]) { mayRead = true }
-        if readiness.contains(.writable) && !unsent.isEmpty { writeUnsent() }
-        if isOpen { readOnce() }
+        if !readiness.isDisjoint(with: [.readable, .peerClosed]) { mayHaveInput = true }
+        if readiness.contains(.writable) {
+            if transport.readWaitsForRoom { mayHaveInput = true }
+            if isCongested { writeUnsent() }
+        }
+        if isOpen { proceed() }
     }
 
     func resume(on loop: LoopContext) {
         isResumeScheduled = false
         guard isOpen else { return }
-        if machine.phase == .waiting && machine.hasEarlyInput {
-            perform(machine.resume())
-        } else {
-            readOnce()
-        }
+        if isCongested { writeUnsent() }
+        if isOpen && !isLingering { driver?.resumed(on: self) }
+        if isOpen { proceed() }
     }
 
     func loopStops(_ loop: LoopContext) {
@@ -116,141 +154,143 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
 
     private func deadlinePassed() {
         guard isOpen else { return }
-        if linger != nil { return close(reset: true) }
-        let wasWriting = machine.phase == .writing
-        switch machine.deadlinePassed() {
-        case .close: close(reset: wasWriting)
-        case let action: perform(action)
+        switch stage {
+        case .proxyHeader: refuse(.proxyHeader)
+        case .handshake: failHandshake(.timeout)
+        case .serving where isLingering: close(reset: true)
+        case .serving: driver?.deadlinePassed(on: self)
         }
+    }
+
+    private func proceed() {
+        switch stage {
+        case .proxyHeader: readProxyHeader()
+        case .handshake: shakeHands()
+        case .serving: readOnce()
+        }
+    }
+
+    // MARK: The PROXY header
+
+    /// Looks at what has come without taking it, until the header is complete: what follows may be for OpenSSL to read.
+    private func readProxyHeader() {
+        switch transport.peek(into: &services.input) {
+        case .bytes(let count): takeProxyHeader(count)
+        case .wouldBlock: break
+        case .endOfInput: refuse(.proxyHeader)
+        case .failed: close(reset: false)
+        }
+    }
+
+    private func takeProxyHeader(_ count: Int) {
+        do throws(ProxyHeaderError) {
+            guard let (header, size) = try parseProxyHeader(count) else {
+                // The rest of a header cannot come any more, or there is no room for it.
+                return peerHasEnded ? refuse(.proxyHeader) : ()
+            }
+            transport.skip(size)
+            if case .client(let address) = header { peer.address = address }
+            admitClient()
+        } catch {
+            refuse(.proxyHeader)
+        }
+    }
+
+    private func parseProxyHeader(_ count: Int) throws(ProxyHeaderError) -> (header: ProxyHeader, size: Int)? {
+        let input = services.input
+        return try ProxyHeader.parse(input.span.extracting(first: count))
+    }
+
+    private func admitClient() {
+        let address = peer.address.ip
+        // Behind one proxy there may be another, whose clients these are.
+        if let address, !listener.settings.trustedProxies.contains(address) {
+            if let refusal = listener.admitAddress(address) { return refuse(refusal) }
+            countedAddress = address
+        }
+        startProtocol()
+        if isOpen { proceed() }
+    }
+
+    private func refuse(_ reason: HTTPConnectionRefusal) {
+        listener.observer.connectionRefused(peer, because: reason)
+        close(reset: true)
+    }
+
+    // MARK: TLS
+
+    private func shakeHands() {
+        switch transport.handshake() {
+        case .done: finishHandshake()
+        case .wouldBlock: break
+        case .failed(let reason): failHandshake(reason)
+        }
+    }
+
+    private func finishHandshake() {
+        peer.tls = transport.tlsFacts
+        listener.observer.handshakeFinished(peer, after: loop.now - openedAt)
+        start((transport.applicationProtocol ?? .http1).makeDriver(for: listener))
+        // What came with the end of the handshake is in OpenSSL's hands already.
+        mayHaveInput = true
+        if isOpen { readOnce() }
+    }
+
+    private func failHandshake(_ reason: TLSHandshakeFailure) {
+        listener.observer.handshakeFailed(peer, because: reason)
+        // OpenSSL has sent its alert, if there was something to say.
+        close(reset: reason == .timeout)
     }
 
     // MARK: Reading
 
     /// Reads at most once, so that no connection holds the others up; what is left comes in the next turn.
     private func readOnce() {
-        guard mayRead, isReading else { return }
+        guard mayHaveInput, isReading else { return }
         switch transport.read(into: &services.input) {
         case .bytes(let count):
             // A read that was not filled has emptied the socket; but the end of the stream may follow without an edge of its own.
-            if count < services.input.count && !peerHasEnded { mayRead = false }
+            if count < services.input.count && !peerHasEnded { mayHaveInput = false }
             take(count)
-            if isOpen && mayRead && isReading { scheduleResume() }
+            if isOpen && mayHaveInput && isReading { requestResume() }
         case .wouldBlock:
-            mayRead = false
+            mayHaveInput = false
         case .endOfInput:
-            mayRead = false
+            mayHaveInput = false
             inputHasEnded = true
-            if linger != nil { close(reset: false) } else { perform(machine.inputEnded()) }
+            if !isLingering { driver?.inputEnded(on: self) } else if !isCongested { close(reset: false) }
         case .failed:
             close(reset: false)
         }
     }
 
-    private var isReading: Bool {
-        switch machine.phase {
-        case .waiting, .head, .body: true
-        case .closed: linger != nil
-        case .answering, .writing: false
-        }
-    }
+    private var isReading: Bool { isLingering || driver?.isReading == true }
 
     private func take(_ count: Int) {
-        if let dropped = linger {
-            linger = dropped + count
-            if dropped + count > listener.limits.lingerSizeMaximum { close(reset: true) }
+        if let lingerSize {
+            self.lingerSize = lingerSize + count
+            if lingerSize + count > listener.limits.lingerSizeMaximum { close(reset: true) }
         } else {
-            perform(receive(count))
+            passOn(count)
         }
     }
 
-    /// Passes on what was read. The shared buffer is not held beyond this, or the next read would have to copy it.
-    private func receive(_ count: Int) -> HTTP1Connection.Action {
+    /// Lends the driver what was read. The shared buffer is not held beyond this, or the next read would have to copy it.
+    private func passOn(_ count: Int) {
         let input = services.input
-        return machine.received(input.span.extracting(first: count))
-    }
-
-    private func scheduleResume() {
-        guard !isResumeScheduled else { return }
-        isResumeScheduled = true
-        loop.resumeNextTurn(self)
-    }
-
-    // MARK: Carrying out the machine's actions
-
-    private func perform(_ action: HTTP1Connection.Action) {
-        switch action {
-        case .read:
-            updateDeadline()
-        case .sendContinue:
-            updateDeadline()
-            sendInterim(HTTPResponse.interimContinue)
-        case .dispatch(let message):
-            dispatch(message)
-        case .refuse(let problem):
-            refuse(problem)
-        case .close:
-            close(reset: false)
-        case .linger:
-            startLinger()
-        }
-    }
-
-    private func dispatch(_ message: HTTPRequestMessage) {
-        exchange = Exchange(method: message.head.method, startedAt: loop.now)
-        let request = HTTPRequest(head: message.head, body: message.body, peer: peer)
-        switch listener.settings.handler.answer(request, on: loop) {
-        case .now(let response):
-            respond(response)
-        case .later(let work):
-            setDeadline(.distantFuture)
-            let loop = loop
-            loop.spawn { [self] in
-                let response = await work(loop)
-                respond(response)
-            }
-        }
-    }
-
-    private func refuse(_ problem: HTTPProblem) {
-        listener.observer.inputRefused(peer, problem)
-        respond(listener.settings.handler.refusal(of: problem, from: peer, on: loop))
-    }
-
-    private func startLinger() {
-        if inputHasEnded { return close(reset: false) }
-        transport.finishWriting()
-        linger = 0
-        setDeadline(loop.now + listener.limits.lingerDeadline)
-        if mayRead { scheduleResume() }
+        driver?.received(input.span.extracting(first: count), on: self)
     }
 
     // MARK: Writing
 
-    /// Head and body leave in one write, unless the kernel takes less.
-    private func respond(_ response: HTTPResponse) {
-        guard isOpen else { return }
-        exchange?.status = response.status
-        let plan = machine.respond(closing: response.closesConnection)
-        if unsent.isEmpty {
-            services.output.removeAll(keepingCapacity: true)
-            response.append(to: &services.output, plan: plan, date: services.date())
-            writeOutput()
-        } else {
-            // An interim response is still on its way.
-            var output = Array(unsent)
-            response.append(to: &output, plan: plan, date: services.date())
-            unsent = output[...]
-            setDeadline(loop.now + listener.limits.writeDeadline)
-        }
-    }
-
-    private func writeOutput() {
+    private func writeOutput() -> Bool {
         switch writeShared() {
-        case .written(services.output.count): finishResponse()
+        case .written(services.output.count): return true
         case .written(let part): keepUnsent(from: part)
         case .wouldBlock: keepUnsent(from: 0)
         case .failed: close(reset: false)
         }
+        return false
     }
 
     /// The shared buffer is not held beyond this, or the next response would have to copy it.
@@ -262,63 +302,28 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     private func keepUnsent(from position: Int) {
         // A copy with storage of its own: the shared buffer serves the next connection.
         unsent = Array(services.output[position...])[...]
-        setDeadline(loop.now + listener.limits.writeDeadline)
-    }
-
-    private func sendInterim(_ bytes: [UInt8]) {
-        switch transport.write(bytes.span) {
-        case .written(let count): unsent = bytes[count...]
-        case .wouldBlock: unsent = bytes[...]
-        case .failed: close(reset: false)
-        }
+        if position > 0 { requestResume() }
     }
 
     private func writeUnsent() {
         switch transport.write(unsent.span) {
         case .written(let count):
             unsent.removeFirst(count)
-            if unsent.isEmpty {
-                unsent = []
-                if machine.phase == .writing { finishResponse() }
-            }
+            // No edge announces room that is still there.
+            guard unsent.isEmpty else { return requestResume() }
+            unsent = []
+            if isLingering { finishLinger() } else { driver?.outputDrained(on: self) }
         case .wouldBlock: break
         case .failed: close(reset: false)
         }
     }
 
-    private func finishResponse() {
-        let now = loop.now
-        if let exchange, let status = exchange.status {
-            listener.observer.requestFinished(
-                peer, method: exchange.method, status: status, after: now - exchange.startedAt)
-        }
-        exchange = nil
-        let action = machine.responseSent()
-        guard action == .read else { return perform(action) }
-        setDeadline(now + listener.limits.idleDeadline)
-        if machine.hasEarlyInput || mayRead { scheduleResume() }
+    /// The last output has gone.
+    private func finishLinger() {
+        if inputHasEnded { close(reset: false) } else { transport.finishWriting() }
     }
 
     // MARK: Deadlines
-
-    /// Measures what the machine waits for; each of its phases has a beginning from which its limit runs.
-    private func updateDeadline() {
-        switch machine.phase {
-        case .waiting, .answering, .writing, .closed:
-            break
-        case .head:
-            setDeadline(deadline.phaseStart(.head, now: loop.now) + listener.limits.headDeadline)
-        case .body(let received):
-            let start = deadline.phaseStart(.body, now: loop.now)
-            setDeadline(start + listener.limits.bodyAllowance(received: received))
-        }
-    }
-
-    private func setDeadline(_ instant: LoopInstant) {
-        deadline.instant = instant
-        if machine.phase == .waiting || machine.phase == .answering { deadline.endPhase() }
-        armTimer()
-    }
 
     /// The timer is only ever moved to an earlier time; one that fires early is set again. So a request costs no timer work.
     private func armTimer() {
@@ -331,20 +336,14 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     private func timerFired() {
         deadline.timer = nil
         deadline.timerInstant = .distantFuture
-        if loop.now >= deadline.instant { deadlinePassed() } else { armTimer() }
+        guard loop.now >= deadline.instant else { return armTimer() }
+        deadline.instant = .distantFuture
+        deadlinePassed()
     }
 
     // MARK: Closing
 
-    private func close(reset: Bool) {
-        guard let registration else { return closeUnregistered() }
-        self.registration = nil
-        loop.unregister(registration, descriptor: transport.descriptor)
-        if let timer = deadline.timer { loop.cancel(timer) }
-        unsent = []
-        transport.close(reset: reset)
-        reportClosed()
-    }
+    private var isLingering: Bool { lingerSize != nil }
 
     /// A connection that the loop never took, because it stops.
     private func closeUnregistered() {
@@ -354,8 +353,130 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     }
 
     private func reportClosed() {
-        listener.release(peer.address.ip)
+        driver?.closed()
+        listener.release(countedAddress)
         listener.observer.connectionClosed(peer, after: loop.now - openedAt)
         closed(self)
+    }
+}
+
+// MARK: What a driver asks for
+
+extension HTTPConnection {
+    /// Whether there still is a connection. Every method here does nothing once there is none.
+    var isOpen: Bool { registration != nil }
+
+    /// The time on the loop's clock, read afresh.
+    var now: LoopInstant { loop.now }
+
+    /// The value of the `Date` field now, 29 bytes.
+    var date: [UInt8] { services.date() }
+
+    /// Hands the connection to the driver of this protocol, with what was read already: what chose the protocol must forget it.
+    @discardableResult
+    func speak(_ chosen: ApplicationProtocol, beginningWith bytes: Span<UInt8>) -> any ConnectionDriver {
+        let driver = chosen.makeDriver(for: listener)
+        start(driver)
+        if isOpen && !bytes.isEmpty { driver.received(bytes, on: self) }
+        return driver
+    }
+
+    /// Whether output waits for the kernel; `ConnectionDriver.outputDrained` comes when it is gone.
+    ///
+    /// What is written meanwhile waits in memory: a driver that makes output of its own accord stops until then.
+    var isCongested: Bool { !unsent.isEmpty }
+
+    /// Sends the bytes that `fill` appends to the array that it is given (which may hold others already), in one write if the kernel
+    /// takes them.
+    ///
+    /// Returns `true` when everything has gone to the kernel. Otherwise either `ConnectionDriver.outputDrained` follows, or the
+    /// connection has closed. `fill` must not call the connection.
+    @discardableResult
+    func write(_ fill: (inout [UInt8]) -> Void) -> Bool {
+        guard isOpen else { return false }
+        if isCongested {
+            var output = Array(unsent)
+            fill(&output)
+            unsent = output[...]
+            return false
+        }
+        services.output.removeAll(keepingCapacity: true)
+        fill(&services.output)
+        return services.output.isEmpty || writeOutput()
+    }
+
+    /// Has `ConnectionDriver.deadlinePassed` called at this instant, unless another is set before; `.distantFuture` for never.
+    func setDeadline(_ instant: LoopInstant) {
+        guard isOpen else { return }
+        deadline.instant = instant
+        armTimer()
+    }
+
+    /// Has `ConnectionDriver.resumed` called in the next turn, after other connections had theirs, and reads then.
+    func requestResume() {
+        guard isOpen, !isResumeScheduled else { return }
+        isResumeScheduled = true
+        loop.resumeNextTurn(self)
+    }
+
+    /// Has the handler answer a request: `ConnectionDriver.respond` is called with the token, before this returns when the handler
+    /// answers at once, from a task on this loop otherwise. Any number may be in flight.
+    func dispatch(_ head: HTTPRequestHead, body: [UInt8], as stream: StreamToken) {
+        guard isOpen else { return }
+        let request = HTTPRequest(head: head, body: body, peer: peer(of: head))
+        switch listener.settings.handler.answer(request, on: loop) {
+        case .now(let response):
+            driver?.respond(response, to: stream, on: self)
+        case .later(let work):
+            let loop = loop
+            loop.spawn { [self] in
+                let response = await work(loop)
+                if isOpen && !isLingering { driver?.respond(response, to: stream, on: self) }
+            }
+        }
+    }
+
+    /// The peer as the request's own fields let it be known.
+    private func peer(of head: HTTPRequestHead) -> HTTPPeer {
+        let proxies = listener.settings.trustedProxies
+        guard !proxies.isEmpty else { return peer }
+        var peer = peer
+        peer.address = proxies.client(of: peer.address, head.fields)
+        return peer
+    }
+
+    /// The handler's response to what never became a request, which the observer hears of.
+    func refusal(of problem: HTTPProblem) -> HTTPResponse {
+        listener.observer.inputRefused(peer, problem)
+        return listener.settings.handler.refusal(of: problem, from: peer, on: loop)
+    }
+
+    /// Tells the observer of a request whose response has gone to the kernel.
+    func report(_ exchange: HTTPExchange) {
+        guard let status = exchange.status else { return }
+        listener.observer.requestFinished(
+            peer, method: exchange.method, status: status, after: loop.now - exchange.startedAt)
+    }
+
+    /// Sends the end of our stream behind what is still unsent, and closes once the peer has ended too or the linger limits are reached: what it still sends
+    /// would otherwise reset the connection and could destroy the last response. The driver hears only of `closed` after this.
+    func linger() {
+        guard isOpen else { return }
+        if inputHasEnded && !isCongested { return close(reset: false) }
+        if !isCongested { transport.finishWriting() }
+        lingerSize = 0
+        setDeadline(loop.now + listener.limits.lingerDeadline)
+        if mayHaveInput { requestResume() }
+    }
+
+    /// Closes at once; with `reset` the peer is told that something was lost.
+    func close(reset: Bool) {
+        guard let registration else { return closeUnregistered() }
+        self.registration = nil
+        loop.unregister(registration, descriptor: transport.descriptor)
+        if let timer = deadline.timer { loop.cancel(timer) }
+        unsent = []
+        transport.close(reset: reset)
+        reportClosed()
     }
 }

@@ -7,7 +7,7 @@ package protocol HTTPHandler: Sendable {
     /// Answers a request at once, or hands back work that may wait. Called on the connection's loop, which it must not block.
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer
 
-    /// The response to what never became a request. The connection closes after it.
+    /// The response to what never became a request. The connection closes after it; over HTTP/2 only the stream does.
     func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse
 }
 
@@ -44,15 +44,19 @@ package struct HTTPRequest: Sendable {
 
 /// Who is at the other end of a connection, and how it came.
 package struct HTTPPeer: Hashable, Sendable {
-    package let address: SocketAddress
+    /// The client's address, as far as it can be known: of the socket, or what a trusted proxy says.
+    package internal(set) var address: SocketAddress
     /// The name of the listener that accepted the connection.
     package let listener: String
+    /// What is known of TLS between us and whoever connected; `nil` where there is none.
+    package internal(set) var tls: TLSFacts?
 
-    package init(address: SocketAddress, listener: String) {
+    package init(address: SocketAddress, listener: String, tls: TLSFacts? = nil) {
         self.address = address
         self.listener = listener
+        self.tls = tls
     }
 
-    /// Whether the connection never left this machine.
+    /// Whether the client is on this machine.
     package var isLoopback: Bool { address.isLoopback }
 }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// HTTP on any number of addresses, over the loops of a group.
 ///
-/// Each listener has a socket on every loop, and a connection stays on the loop that accepted it. The group outlives the server:
+/// Each listener is on every loop, and a connection stays on the loop that accepted it. The group outlives the server:
 /// first `drain`, then the group's `stop`. The methods block and are for the thread that starts and ends the process.
 package final class HTTPServer: Sendable {
     private let group: EventLoopGroup
@@ -32,8 +32,23 @@ package final class HTTPServer: Sendable {
     /// Fails with `SocketError.addressInUse` when another process, or another listener of this one, holds the address.
     @discardableResult
     package func listen(_ settings: HTTPListenerSettings) throws(HTTPServerError) -> SocketAddress {
+        let socket: ListeningSocket
+        do throws(SocketError) {
+            socket = try ListeningSocket(exclusivelyOn: settings.address, mode: settings.socketMode)
+        } catch {
+            throw .socket(error)
+        }
+        return try listen(settings, on: socket)
+    }
+
+    /// Begins to listen on a socket that is open already, whatever address the settings have.
+    @discardableResult
+    package func listen(
+        _ settings: HTTPListenerSettings, on socket: consuming ListeningSocket
+    ) throws(HTTPServerError) -> SocketAddress {
         let state = ListenerState(settings, observer: observer)
-        let (parts, address) = try openSockets(settings.address, state)
+        let address = socket.address
+        let parts = try makeParts(socket, state)
         for part in parts {
             if let failure = Self.start(part) {
                 for part in parts { part.loop.execute { part.stopAccepting() } }
@@ -69,18 +84,16 @@ package final class HTTPServer: Sendable {
         listeners.withLock { $0.reduce(0) { $0 + $1.state.connectionObjects.load(ordering: .relaxed) } }
     }
 
-    private func openSockets(
-        _ address: SocketAddress, _ state: ListenerState
-    ) throws(HTTPServerError) -> ([LoopListener], SocketAddress) {
+    private func makeParts(
+        _ socket: consuming ListeningSocket, _ state: ListenerState
+    ) throws(HTTPServerError) -> [LoopListener] {
         do throws(SocketError) {
-            let first = try ListeningSocket(exclusivelyOn: address)
-            let bound = first.address
             var parts: [LoopListener] = []
             for loop in group.loops.dropFirst() {
-                parts.append(try LoopListener(try first.sibling(), on: loop, state, services))
+                parts.append(try LoopListener(try socket.sibling(), on: loop, state, services))
             }
-            parts.append(try LoopListener(first, on: group.loops[0], state, services))
-            return (parts, bound)
+            parts.append(try LoopListener(socket, on: group.loops[0], state, services))
+            return parts
         } catch {
             throw .socket(error)
         }

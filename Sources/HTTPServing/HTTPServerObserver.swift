@@ -11,11 +11,20 @@ package protocol HTTPServerObserver: Sendable {
     /// A connection was closed as soon as it was accepted.
     func connectionRefused(_ peer: HTTPPeer?, because reason: HTTPConnectionRefusal)
 
+    /// A TLS handshake succeeded, after this time since the connection was accepted; `peer.tls` tells more.
+    func handshakeFinished(_ peer: HTTPPeer, after duration: Duration)
+
+    /// A TLS handshake did not succeed; the connection closes.
+    func handshakeFailed(_ peer: HTTPPeer, because reason: TLSHandshakeFailure)
+
     /// A request was answered: the time runs from its last byte's arrival to the response's hand-over to the kernel.
     func requestFinished(_ peer: HTTPPeer, method: HTTPMethod, status: HTTPStatus, after duration: Duration)
 
-    /// Input that never became a request was answered.
+    /// Input that never became a request was answered, or over HTTP/2 only dropped.
     func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem)
+
+    /// A connection of HTTP/2 ends, because its client sent too much of what is no request.
+    func connectionAbused(_ peer: HTTPPeer, _ abuse: HTTP2Abuse)
 }
 
 /// Why a connection was not served at all.
@@ -26,16 +35,23 @@ package enum HTTPConnectionRefusal: String, Sendable {
     case tooManyConnectionsFromAddress
     /// No file descriptor is left.
     case outOfDescriptors
+    /// The listener is for proxies, and this is none.
+    case notAProxy
+    /// The PROXY header is missing, malformed or late.
+    case proxyHeader
 }
 
 extension HTTPServerObserver {
     package func connectionOpened(_ peer: HTTPPeer) {}
     package func connectionClosed(_ peer: HTTPPeer, after duration: Duration) {}
     package func connectionRefused(_ peer: HTTPPeer?, because reason: HTTPConnectionRefusal) {}
+    package func handshakeFinished(_ peer: HTTPPeer, after duration: Duration) {}
+    package func handshakeFailed(_ peer: HTTPPeer, because reason: TLSHandshakeFailure) {}
     package func requestFinished(
         _ peer: HTTPPeer, method: HTTPMethod, status: HTTPStatus, after duration: Duration
     ) {}
     package func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem) {}
+    package func connectionAbused(_ peer: HTTPPeer, _ abuse: HTTP2Abuse) {}
 }
 
 /// An observer that looks away.

@@ -26,6 +26,12 @@ final class ListenerState: Sendable {
         return connections.withLock { $0.admit(address, limits) }
     }
 
+    /// Counts a connection that was admitted without an address under this one, or says why it must end.
+    func admitAddress(_ address: IPAddress?) -> HTTPConnectionRefusal? {
+        let limits = limits
+        return connections.withLock { $0.admitAddress(address, limits) }
+    }
+
     /// Counts a connection out.
     func release(_ address: IPAddress?) {
         connections.withLock { $0.release(address) }
@@ -39,12 +45,16 @@ struct ConnectionCount: Equatable {
 
     mutating func admit(_ address: IPAddress?, _ limits: HTTPLimits) -> HTTPConnectionRefusal? {
         guard total < limits.connectionsMaximum else { return .tooManyConnections }
-        if let address {
-            let count = byAddress[address, default: 0]
-            guard count < limits.connectionsPerAddressMaximum else { return .tooManyConnectionsFromAddress }
-            byAddress[address] = count + 1
-        }
+        if let refusal = admitAddress(address, limits) { return refusal }
         total += 1
+        return nil
+    }
+
+    mutating func admitAddress(_ address: IPAddress?, _ limits: HTTPLimits) -> HTTPConnectionRefusal? {
+        guard let address else { return nil }
+        let count = byAddress[address, default: 0]
+        guard count < limits.connectionsPerAddressMaximum else { return .tooManyConnectionsFromAddress }
+        byAddress[address] = count + 1
         return nil
     }
 

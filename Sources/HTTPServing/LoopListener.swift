@@ -15,7 +15,9 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
     private let services: LoopLocal<LoopServices>
     private var socket: ListeningSocket
     private var reserve: ReserveDescriptor
+    /// Not there while the listener rests, and once it has ended.
     private var registration: RegistrationID?
+    private var hasEnded = false
     private var backOffTimer: TimerID?
     private var connections: [ObjectIdentifier: HTTPConnection] = [:]
     private var drainEnd: (deadline: TimerID, done: (Int) -> Void)?
@@ -33,7 +35,8 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
 
     /// Begins to accept.
     func start() throws(EventLoopError) {
-        registration = try loop.register(self, descriptor: socket.number, interest: .readable)
+        registration = try loop.register(
+            self, descriptor: socket.number, interest: socket.isShared ? [.readable, .exclusive] : .readable)
     }
 
     // MARK: Accepting
@@ -53,16 +56,25 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
     func resume(on loop: LoopContext) {}
 
     private func take(_ socket: consuming ConnectedSocket) {
-        let peer = HTTPPeer(address: socket.peer, listener: state.settings.name)
-        if let refusal = state.admit(peer.address.ip) {
+        let peer = HTTPPeer(address: socket.peer.unmapped, listener: state.settings.name)
+        let isProxy = state.settings.trustedProxies.contains(peer.address)
+        // A proxy's connections are its clients'.
+        let countedAddress = isProxy ? nil : peer.address.ip
+        if let refusal = refusal(isProxy: isProxy, countedAddress) {
             state.observer.connectionRefused(peer, because: refusal)
             // A reset, because a close in good order would keep the pair in TIME_WAIT.
             return socket.resetOnClose()
         }
         let connection = HTTPConnection(
-            socket, peer, of: state, on: loop, loop.value(of: services), closed: { [weak self] in self?.forget($0) })
+            socket, peer, countedAs: countedAddress, of: state, on: loop, loop.value(of: services),
+            closed: { [weak self] in self?.forget($0) })
         connections[ObjectIdentifier(connection)] = connection
         connection.start()
+    }
+
+    private func refusal(isProxy: Bool, _ countedAddress: IPAddress?) -> HTTPConnectionRefusal? {
+        if state.settings.expectsProxyHeader && !isProxy { return .notAProxy }
+        return state.admit(countedAddress)
     }
 
     private func forget(_ connection: HTTPConnection) {
@@ -83,18 +95,27 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
         pause()
     }
 
+    /// The socket leaves the loop's set: what is watched for exclusively cannot be changed there.
     private func pause() {
         guard let registration else { return }
-        // Cannot fail: the descriptor is registered.
-        try? loop.modify(registration, descriptor: socket.number, interest: [])
-        backOffTimer = loop.schedule(after: Self.backOff) { [weak self] in self?.endPause() }
+        self.registration = nil
+        loop.unregister(registration, descriptor: socket.number)
+        rest()
     }
 
     private func endPause() {
         backOffTimer = nil
-        guard let registration else { return }
-        guard reserve.restore() else { return pause() }
-        try? loop.modify(registration, descriptor: socket.number, interest: .readable)
+        guard !hasEnded else { return }
+        do throws(EventLoopError) {
+            guard reserve.restore() else { return rest() }
+            try start()
+        } catch {
+            rest()
+        }
+    }
+
+    private func rest() {
+        backOffTimer = loop.schedule(after: Self.backOff) { [weak self] in self?.endPause() }
     }
 
     // MARK: Ending
@@ -103,9 +124,9 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
     func stopAccepting() {
         if let backOffTimer { loop.cancel(backOffTimer) }
         backOffTimer = nil
-        guard let registration else { return }
-        self.registration = nil
-        loop.unregister(registration, descriptor: socket.number)
+        hasEnded = true
+        if let registration { loop.unregister(registration, descriptor: socket.number) }
+        registration = nil
         socket.close()
     }
 

@@ -41,7 +41,7 @@ package final class ES256PublicKey: Sendable {
 
 /// An ECDSA P-256 private key, for minting tokens.
 package final class ES256PrivateKey: Sendable {
-    private let key: OpenSSLKey
+    let key: OpenSSLKey
 
     private init(_ key: OpenSSLKey) {
         self.key = key

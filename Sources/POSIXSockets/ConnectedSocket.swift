@@ -36,6 +36,17 @@ package struct ConnectedSocket: ~Copyable, Sendable {
         descriptor.receive(into: &buffer, from: 0)
     }
 
+    /// Reads like `read`, and leaves the bytes there to be read again.
+    package borrowing func peek(into buffer: inout [UInt8]) -> ReadOutcome {
+        descriptor.receive(into: &buffer, from: 0, flags: Int32(truncatingIfNeeded: MSG_PEEK))
+    }
+
+    /// Drops so many bytes, which `peek` has seen.
+    package borrowing func skip(_ count: Int) {
+        var rest = [UInt8](repeating: 0, count: count)
+        while !rest.isEmpty, case .bytes(let size) = read(into: &rest) { rest.removeLast(size) }
+    }
+
     /// Writes as much as the kernel takes now; never raises SIGPIPE. `bytes` must not be empty.
     package borrowing func write(_ bytes: Span<UInt8>) -> WriteOutcome {
         descriptor.send(bytes)

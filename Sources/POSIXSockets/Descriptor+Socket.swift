@@ -15,6 +15,29 @@ extension Descriptor {
         guard result == 0 else { throw .failed(.setsockopt, errno: errno) }
     }
 
+    /// Reads an integer socket option.
+    borrowing func option(_ level: Int32, _ option: Int32) throws(SocketError) -> Int32 {
+        var value: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        // Safe: the pointer and the size belong to the same local variable.
+        let result = unsafe getsockopt(number, level, option, &value, &size)
+        guard result == 0 else { throw .failed(.getsockopt, errno: errno) }
+        return value
+    }
+
+    /// Makes calls return at once when they would wait.
+    borrowing func makeNonBlocking() throws(SocketError) {
+        let number = self.number
+        let flags = try interruptible { fcntl(number, F_GETFL) }.get(.fileControl)
+        _ = try interruptible { fcntl(number, F_SETFL, flags | O_NONBLOCK) }.get(.fileControl)
+    }
+
+    /// A second descriptor of the same open socket, close-on-exec.
+    borrowing func duplicate() throws(SocketError) -> Descriptor {
+        let number = self.number
+        return Descriptor(owning: try interruptible { fcntl(number, F_DUPFD_CLOEXEC, 3) }.get(.fileControl))
+    }
+
     /// Sets how long a close waits for undelivered bytes; 0 makes it a reset.
     borrowing func setLinger(seconds: Int32) throws(SocketError) {
         var value = linger(l_onoff: 1, l_linger: seconds)
@@ -46,13 +69,13 @@ extension Descriptor {
     /// Reads what is there into `buffer` from `offset` on, at most to its end; waits for it where the descriptor is a blocking one.
     ///
     /// There must be room: reading nothing looks like the end of input.
-    borrowing func receive(into buffer: inout [UInt8], from offset: Int) -> ReadOutcome {
+    borrowing func receive(into buffer: inout [UInt8], from offset: Int, flags: Int32 = 0) -> ReadOutcome {
         precondition(offset >= 0 && offset < buffer.count, "a read needs room")
         let number = self.number
         // Safe: the kernel writes at most to the end of storage that is borrowed for the call.
         let result = unsafe buffer.withUnsafeMutableBytes { bytes in
             let room = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[offset...])
-            return interruptible { unsafe Glibc.recv(number, room.baseAddress, room.count, 0) }
+            return interruptible { unsafe Glibc.recv(number, room.baseAddress, room.count, flags) }
         }
         switch result {
         case .value(0): return .endOfInput

@@ -1,40 +1,77 @@
 import CLinux
 import Glibc
 
-/// A TCP socket that accepts connections, non-blocking.
+/// A socket that accepts connections, non-blocking: TCP or unix.
 ///
-/// Every event loop has one of its own on the same address, and the kernel spreads the connections between them.
+/// On a TCP address of our own every event loop has one of its own, and the kernel spreads the connections between them. A unix
+/// socket, and one that systemd has passed, is one queue that all loops share.
 package struct ListeningSocket: ~Copyable, Sendable {
     private var descriptor: Descriptor
     /// The address that the socket is bound to; never port 0.
     package let address: SocketAddress
+    /// Whether other descriptors stand for the same queue: an event set must watch it as `EpollInterest.exclusive`.
+    package let isShared: Bool
+    /// The file of a unix socket of our own, which this socket removes.
+    private var file: UnixSocketFile?
 
     /// Takes an address that nobody else listens on; port 0 takes a free one.
     ///
-    /// The socket binds and listens *without* `SO_REUSEPORT`, which fails with `SocketError.addressInUse` as long as anybody else
+    /// A TCP socket binds and listens *without* `SO_REUSEPORT`, which fails with `SocketError.addressInUse` as long as anybody else
     /// listens there. Only then the option is set, so that siblings may join. So a second daemon is told that the port is taken,
     /// instead of silently receiving half of the connections, and no moment lies between the proof and the possession.
-    ///
     /// `SO_REUSEADDR` is set: connections of an earlier process in TIME_WAIT do not hinder a restart.
-    package init(exclusivelyOn address: SocketAddress, backlog: Int32 = 4096) throws(SocketError) {
-        let descriptor = try Self.makeSocket(for: address)
-        try Self.bindAndListen(descriptor, address, backlog)
-        try descriptor.setOption(SOL_SOCKET, SO_REUSEPORT, 1)
-        self.address = try descriptor.localAddress()
-        self.descriptor = descriptor
+    ///
+    /// A unix socket replaces one that a process has left behind (`UnixSocketFile`), and its file has the permissions `mode` before
+    /// anybody can connect.
+    package init(
+        exclusivelyOn address: SocketAddress, mode: UInt32 = 0o660, backlog: Int32 = 4096
+    ) throws(SocketError) {
+        switch address {
+        case .internet:
+            let descriptor = try Self.makeSocket(for: address)
+            try Self.bind(descriptor, address)
+            try Self.listen(descriptor, address, backlog)
+            try descriptor.setOption(SOL_SOCKET, SO_REUSEPORT, 1)
+            let bound = try descriptor.localAddress()
+            self.init(descriptor, on: bound)
+        case .unix(let path):
+            let file = try UnixSocketFile(claiming: path)
+            let descriptor = try Self.makeSocket(for: address)
+            try Self.bind(descriptor, address)
+            try file.setMode(mode)
+            try Self.listen(descriptor, address, backlog)
+            self.init(descriptor, on: address, isShared: true, file: file)
+        }
     }
 
-    /// Opens one more socket of this process on the same address, for another event loop.
+    /// Takes over a listening stream socket that another process has made.
+    init(activated descriptor: consuming Descriptor) throws(SocketError) {
+        guard try descriptor.option(SOL_SOCKET, SO_ACCEPTCONN) == 1,
+            try descriptor.option(SOL_SOCKET, SO_TYPE) == Int32(SOCK_STREAM.rawValue)
+        else { throw .failed(.listen, errno: EINVAL) }
+        try descriptor.makeNonBlocking()
+        let address = try descriptor.localAddress()
+        self.init(descriptor, on: address, isShared: true)
+    }
+
+    /// One more socket of this process on the same address, for another event loop: with a queue of its own, or the shared one.
     package borrowing func sibling(backlog: Int32 = 4096) throws(SocketError) -> ListeningSocket {
+        if isShared { return ListeningSocket(try descriptor.duplicate(), on: address, isShared: true) }
         let descriptor = try Self.makeSocket(for: address)
         try descriptor.setOption(SOL_SOCKET, SO_REUSEPORT, 1)
-        try Self.bindAndListen(descriptor, address, backlog)
+        try Self.bind(descriptor, address)
+        try Self.listen(descriptor, address, backlog)
         return ListeningSocket(descriptor, on: address)
     }
 
-    private init(_ descriptor: consuming Descriptor, on address: SocketAddress) {
+    private init(
+        _ descriptor: consuming Descriptor, on address: SocketAddress, isShared: Bool = false,
+        file: UnixSocketFile? = nil
+    ) {
         self.descriptor = descriptor
         self.address = address
+        self.isShared = isShared
+        self.file = file
     }
 
     /// The descriptor's number, for an epoll set.
@@ -58,27 +95,33 @@ package struct ListeningSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Stops listening at once; connections that nobody accepted yet are reset.
+    /// Stops listening at once. Connections that nobody accepted yet are reset, unless the queue is shared with another process.
     package mutating func close() {
+        file?.remove()
+        file = nil
         descriptor.close()
     }
 
     private static func makeSocket(for address: SocketAddress) throws(SocketError) -> Descriptor {
         let descriptor = try Descriptor(openingSocketOf: address.family, Int32(SOCK_STREAM.rawValue))
-        try descriptor.setOption(SOL_SOCKET, SO_REUSEADDR, 1)
+        if address.family != AF_UNIX { try descriptor.setOption(SOL_SOCKET, SO_REUSEADDR, 1) }
         // So that 0.0.0.0 and [::] can be listened on side by side, whatever the machine's default is.
         if address.family == AF_INET6 { try descriptor.setOption(Int32(IPPROTO_IPV6), IPV6_V6ONLY, 1) }
         return descriptor
     }
 
-    private static func bindAndListen(
-        _ descriptor: borrowing Descriptor, _ address: SocketAddress, _ backlog: Int32
-    ) throws(SocketError) {
+    private static func bind(_ descriptor: borrowing Descriptor, _ address: SocketAddress) throws(SocketError) {
         let number = descriptor.number
         let bound = unsafe address.withSystemAddress { pointer, length in
             interruptible { unsafe Glibc.bind(number, pointer, length) }
         }
         if case .failure(let errno) = bound { throw refusal(of: .bind, address, errno) }
+    }
+
+    private static func listen(
+        _ descriptor: borrowing Descriptor, _ address: SocketAddress, _ backlog: Int32
+    ) throws(SocketError) {
+        let number = descriptor.number
         if case .failure(let errno) = interruptible({ Glibc.listen(number, backlog) }) {
             throw refusal(of: .listen, address, errno)
         }

@@ -6,7 +6,7 @@ package struct ReserveDescriptor: ~Copyable, Sendable {
 
     /// Opens the reserve.
     package init() throws(SocketError) {
-        descriptor = Descriptor(owning: try Self.open().get(.openNull))
+        descriptor = Descriptor(owning: try Self.open().get(.open))
     }
 
     /// Gives the reserve up for the time of `body`, then takes it back if the process can have it.

@@ -6,6 +6,7 @@ extension SocketAddress {
         switch self {
         case .internet(.v4, _): AF_INET
         case .internet(.v6, _): AF_INET6
+        case .unix: AF_UNIX
         }
     }
 
@@ -27,6 +28,12 @@ extension SocketAddress {
                 unsafe bytes.storeBytes(of: upper.bigEndian, toByteOffset: 0, as: UInt64.self)
                 unsafe bytes.storeBytes(of: lower.bigEndian, toByteOffset: 8, as: UInt64.self)
             }
+            return unsafe Self.lend(&address, body)
+        case .unix(let path):
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            // Safe: the path is shorter than `sun_path`, so a terminator stays behind it.
+            unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
             return unsafe Self.lend(&address, body)
         }
     }
@@ -51,12 +58,12 @@ extension SocketAddress {
         return unsafe withUnsafeMutableBytes(of: &storage) { bytes in
             guard let start = bytes.baseAddress else { preconditionFailure("a socket address has no size") }
             let result = unsafe call(start.assumingMemoryBound(to: sockaddr.self), &length)
-            return unsafe (result, read(UnsafeRawBufferPointer(bytes)))
+            return unsafe (result, read(UnsafeRawBufferPointer(bytes), Int(length)))
         }
     }
 
-    /// Safe: reads plain integers at fixed offsets inside a full `sockaddr_storage`.
-    private static func read(_ bytes: UnsafeRawBufferPointer) -> SocketAddress? {
+    /// Safe: reads plain integers at fixed offsets inside a full `sockaddr_storage`, of which `length` bytes were written.
+    private static func read(_ bytes: UnsafeRawBufferPointer, _ length: Int) -> SocketAddress? {
         switch unsafe Int32(bytes.loadUnaligned(as: sa_family_t.self)) {
         case AF_INET:
             let address = unsafe bytes.loadUnaligned(as: sockaddr_in.self)
@@ -66,7 +73,11 @@ extension SocketAddress {
             let upper = unsafe bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
             let lower = unsafe bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
             return .internet(.v6(UInt64(bigEndian: upper), UInt64(bigEndian: lower)), port: UInt16(bigEndian: port))
-        default:
+        case AF_UNIX:
+            let written = unsafe bytes[..<min(length, bytes.count)]
+            let path = unsafe written.dropFirst(MemoryLayout<sa_family_t>.size).prefix { $0 != 0 }
+            return unsafe .unix(path: String(decoding: path, as: UTF8.self))
+        default:  // Families that nobody asked for.
             return nil
         }
     }

@@ -2,11 +2,17 @@
 package enum SocketAddress: Hashable, Sendable {
     /// An IP address and a TCP port.
     case internet(IPAddress, port: UInt16)
+    /// A unix socket and its file, 1 to 107 bytes; the path is empty for a client, which has none.
+    case unix(path: String)
+
+    /// The most bytes of a unix socket's path: `sockaddr_un.sun_path` without its terminator.
+    package static let pathSizeMaximum = 107
 
     /// The IP address; `nil` for kinds of address that have none.
     package var ip: IPAddress? {
         switch self {
         case .internet(let address, _): address
+        case .unix: nil
         }
     }
 
@@ -14,6 +20,15 @@ package enum SocketAddress: Hashable, Sendable {
     package var port: UInt16? {
         switch self {
         case .internet(_, let port): port
+        case .unix: nil
+        }
+    }
+
+    /// The same address with an IPv4 address that was mapped into IPv6 as IPv4.
+    package var unmapped: SocketAddress {
+        switch self {
+        case .internet(let address, let port): .internet(address.unmapped, port: port)
+        case .unix: self
         }
     }
 
@@ -21,15 +36,24 @@ package enum SocketAddress: Hashable, Sendable {
     package var isLoopback: Bool {
         switch self {
         case .internet(let address, _): address.isLoopback
+        case .unix: true
         }
     }
 }
 
 extension SocketAddress: LosslessStringConvertible {
-    /// Reads `HOST:PORT` with a numeric host, an IPv6 host in brackets: `127.0.0.1:8443`, `[::1]:0`.
+    /// Reads `HOST:PORT` with a numeric host, an IPv6 host in brackets: `127.0.0.1:8443`, `[::1]:0`; or `unix:` and an absolute path.
     ///
     /// Names are not resolved, so a configuration means the same on every machine.
     package init?(_ text: String) {
+        if text.hasPrefix("unix:") {
+            let path = String(text.dropFirst(5))
+            guard path.hasPrefix("/"), !path.hasSuffix("/"), path.utf8.count <= Self.pathSizeMaximum,
+                !path.utf8.contains(0)
+            else { return nil }
+            self = .unix(path: path)
+            return
+        }
         guard let colon = text.lastIndex(of: ":") else { return nil }
         guard let port = parseDecimal(text[text.index(after: colon)...], digitsMaximum: 5), port <= 65535 else {
             return nil
@@ -48,6 +72,7 @@ extension SocketAddress: LosslessStringConvertible {
         switch self {
         case .internet(.v4(let bits), let port): "\(IPAddress.v4(bits)):\(port)"
         case .internet(let address, let port): "[\(address)]:\(port)"
+        case .unix(let path): "unix:\(path)"
         }
     }
 }

@@ -2,15 +2,15 @@ import Glibc
 
 /// The system calls of this module, by the name that an error message shows.
 package enum SystemCall: String, Sendable {
-    case socket, bind, listen, accept, connect, getsockname, setsockopt, send
+    case socket, bind, listen, accept, connect, getsockname, getsockopt, setsockopt, send, chmod, flock
     case epollCreate = "epoll_create1"
     case epollControl = "epoll_ctl"
     case eventCounter = "eventfd"
     case processControl = "prctl"
-    case openNull = "open"
+    case open
+    case fileControl = "fcntl"
     case socketPair = "socketpair"
     case changeFolder = "chdir"
-    case fileControl = "fcntl"
     case spawn = "posix_spawn"
     case processDescriptor = "pidfd_open"
     case becomeUser = "setresuid"
@@ -27,6 +27,8 @@ package enum SocketError: Error, Equatable, Sendable {
     case addressUnavailable(SocketAddress)
     /// The process may not bind this address, as a rule a port below 1024.
     case addressForbidden(SocketAddress)
+    /// The path of a unix socket belongs to something that is no socket.
+    case notASocket(SocketAddress)
     /// Any other failure: the call and the `errno` that it left.
     case failed(SystemCall, errno: Int32)
 }
@@ -37,6 +39,7 @@ extension SocketError: CustomStringConvertible {
         case .addressInUse(let address): "\(address) is in use by another listener"
         case .addressUnavailable(let address): "\(address) is not an address of this machine"
         case .addressForbidden(let address): "no permission to listen on \(address)"
+        case .notASocket(let address): "\(address) names a file that is no socket"
         case .failed(let call, let errno): "\(call.rawValue) failed: \(errorText(errno)) (errno \(errno))"
         }
     }

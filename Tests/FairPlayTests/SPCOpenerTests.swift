@@ -153,6 +153,20 @@ import Testing
         #expect(try server.open(request.message).device.protocolVersionsSupported.count == count)
     }
 
+    /// A module would give the content key block the same tag.
+    @Test(arguments: [[7], [1, 7, TLLVTag.contentKey]])
+    func refusesToReturnABlockWithTheTagOfAKeyFormat(formats: [UInt64]) throws {
+        var options = plainOptions(.v1)
+        options.keyFormats = formats
+        options.otherBlocks = [DeviceBlock(7, [1]), DeviceBlock(8, [1])]
+        let device = try fixture.makeDevice(.v1, using: crypto)
+        options.returnRequest = [8]
+        #expect(try server.open(device.makeRequest(options).message).returnedBlocks.count == 1)
+        options.returnRequest = [8, 7]
+        let message = try device.makeRequest(options).message
+        #expect(throws: SPCError.rejected(.returnRequestForbidden(7))) { try server.open(message) }
+    }
+
     @Test func servesTheProtocolVersionsThatItIsTold() throws {
         var options = plainOptions(.v1)
         options.protocolVersionsSupported = [1, 2]

@@ -168,6 +168,25 @@ import Testing
         await #expect(throws: LadderError.module(.refused(status: -42_589))) { try await wrap(for: spc) }
     }
 
+    /// A CKC with the same tag twice is read by no device: the tags of its own blocks, and of those that go back.
+    @Test(arguments: TLLVTag.carriedByCKC.filter { $0 != TLLVTag.contentKey } + [TLLVTag.assetID])
+    func takesNoAnswerWithATagThatTheCKCHasAlready(tag: UInt64) async throws {
+        let module = RenamingModule(module: try module(), tag: tag)
+        let server = try TestServer(bench.server.credentials.connecting(["test": module]))
+        let spc = try server.open(bench.request { _ in }.message)
+        await #expect(throws: LadderError.module(.answerMalformed)) { try await wrap(for: spc) }
+    }
+
+    @Test func takesAnAnswerInAnotherKeyFormat() async throws {
+        let module = RenamingModule(module: try module(), tag: 7)
+        let server = try TestServer(bench.server.credentials.connecting(["test": module]))
+        let request = try bench.request { $0.keyFormats = [7] }
+        let spc = try server.open(request.message)
+        let ckc = try await CKCWriter.write(
+            for: spc, contentKey: wrap(for: spc), terms: LicenseTerms(), using: bench.crypto)
+        #expect(try PlainLicense(ckc, for: request, using: bench.crypto).value(of: 7)?.prefix(16) == Self.iv.bytes[...])
+    }
+
     @Test func verifiesWithoutGivingAKey() async throws {
         let request = try bench.request { _ in }
         let module = try module()
@@ -175,5 +194,18 @@ import Testing
         #expect(module.calls.map(\.contentKind) == [.unknown])
         #expect(module.calls.map(\.wanted) == [.generic])
         #expect(try await bench.server.open(request.message).verify(using: bench.crypto) == request.secrets.deviceID)
+    }
+}
+
+/// A module that gives the content key block a tag of its own.
+private struct RenamingModule: LadderModule {
+    let module: InProcessLadderModule
+    let tag: UInt64
+
+    func answer(_ call: LadderCall) async throws(LadderModuleError) -> LadderAnswer {
+        let answer = try await module.answer(call)
+        return LadderAnswer(
+            contentKeyTag: tag, contentKeyValue: answer.contentKeyValue, deviceID: answer.deviceID, r1: answer.r1,
+            sessionKeyVersion: answer.sessionKeyVersion, r1Version: answer.r1Version)
     }
 }

@@ -160,7 +160,18 @@ import Testing
 
     @Test func drainsByPhase() {
         var waiting = HTTP1Connection(limits: HTTPLimits())
+        _ = waiting.receive(Self.get)
+        _ = waiting.respond(closing: false)
+        #expect(waiting.responseSent() == .read)
         #expect(waiting.drain() == .close)
+
+        var fresh = HTTP1Connection(limits: HTTPLimits())
+        #expect(fresh.drain() == .read)
+        guard case .dispatch = fresh.receive(Self.get) else {
+            Issue.record("the first request is served")
+            return
+        }
+        #expect(fresh.respond(closing: false).connection == .close)
 
         var head = HTTP1Connection(limits: HTTPLimits())
         _ = head.receive("GET /a HTTP/1.1\r\n")

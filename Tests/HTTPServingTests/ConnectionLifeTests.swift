@@ -76,6 +76,8 @@ import Testing
     @Test func drainsInOrder() throws {
         let server = try TestServer()
         let idle = try server.connect()
+        idle.send(get("/now"))
+        #expect(idle.receive(until: "now") == response("200 OK", "now"))
         let suspended = try server.connect()
         suspended.send(get("/later"))
         server.wait(forConnections: 2)
@@ -93,6 +95,33 @@ import Testing
         suspended.finish()
         #expect(drained.wait(for: 1) == [DrainReport(cutOffConnectionCount: 0)])
         #expect(server.group.registrationCount == 0)
+    }
+
+    /// Who has just connected gets an answer: after a restart by socket activation nobody would know of the connection.
+    @Test(arguments: [false, true])
+    func answersTheFirstRequestOfAFreshConnectionWhileItDrains(usesTLS: Bool) throws {
+        let context = try TLSContext(
+            identities: [try Certificates.a.identity()], tickets: TLSTicketKeys(clock: ManualLoopClock()))
+        let server = try TestServer(tls: usesTLS ? context : nil)
+        let (fresh, silent) = (try server.connect(), try server.connect())
+        server.wait(forConnections: 2)
+        let drained = Log<DrainReport>()
+        let http = server.server
+        Background.run { drained.append(http.drain(within: .seconds(30))) }
+        #expect(throws: NotConnected.self) { while true { _ = try server.connect() } }
+        if usesTLS {
+            let client = try TLSClient(fresh)
+            client.send(get("/now"))
+            #expect(client.receiveAll() == response("200 OK", "now", closes))
+        } else {
+            fresh.send(get("/now"))
+            #expect(fresh.receiveAll() == response("200 OK", "now", closes))
+        }
+        fresh.finish()
+        server.wait(forConnections: 1)
+        server.advance(by: .seconds(1))
+        #expect(silent.receiveAll() == "")
+        #expect(drained.wait(for: 1) == [DrainReport(cutOffConnectionCount: 0)])
     }
 
     @Test func cutsOffWhatIsLeftWhenTheDrainIsOver() throws {

@@ -62,6 +62,19 @@ import Testing
         #expect(client.receive(until: body) == response("200 OK", body))
     }
 
+    @Test(arguments: [false, true], ["GET", "POST"])
+    func takesRequestsByteByByte(offersHTTP2: Bool, method: String) throws {
+        let server = try TestServer(offersHTTP2: offersHTTP2)
+        let client = try server.connect()
+        for _ in 0..<2 {
+            for byte in "\(method) /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nok".utf8 {
+                client.send([byte])
+                server.settle()
+            }
+            #expect(client.receive(until: "ok") == response("200 OK", "ok"))
+        }
+    }
+
     @Test func invitesABodyOnlyWhenItIsAcceptable() throws {
         let server = try TestServer()
         let client = try server.connect()

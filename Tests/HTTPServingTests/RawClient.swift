@@ -7,11 +7,12 @@ struct NotConnected: Error {}
 
 /// A blocking client that sends and reads bytes as they are. Nothing it does takes longer than ten seconds.
 final class RawClient {
-    private let descriptor: Int32
+    let descriptor: Int32
 
     /// Connects, from another loopback address if one is given, with a small receive buffer if asked for.
     init(_ server: SocketAddress, from source: UInt32? = nil, receiveBufferSize: Int32? = nil) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let family = if case .unix = server { AF_UNIX } else { AF_INET }
+        descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
         try #require(descriptor >= 0)
         // Safe here and below: the kernel is given local variables with their sizes.
         var timeout = timeval(tv_sec: 10, tv_usec: 0)
@@ -25,8 +26,13 @@ final class RawClient {
             let result = unsafe Self.withAddress(source, 0) { unsafe bind(number, $0, $1) }
             try #require(result == 0)
         }
-        guard case .internet(.v4(let bits), let port) = server else { return }
-        let result = unsafe Self.withAddress(bits, port) { unsafe connect(number, $0, $1) }
+        let result: Int32 =
+            switch server {
+            case .internet(.v4(let bits), let port):
+                unsafe Self.withAddress(bits, port) { unsafe connect(number, $0, $1) }
+            case .internet(.v6, _): -1
+            case .unix(let path): unsafe withUnixAddress(path) { unsafe connect(number, $0, $1) }
+            }
         guard result == 0 else { throw NotConnected() }
     }
 
@@ -97,5 +103,19 @@ final class RawClient {
                 unsafe body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
+    }
+}
+
+/// How many descriptors of this process are sockets on this server's port: its listeners, and its ends of the connections.
+func descriptorCount(of server: SocketAddress) -> Int {
+    (0..<4096).count { descriptor in
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe getsockname(Int32(descriptor), $0, &length)
+            }
+        }
+        return result == 0 && address.sin_family == AF_INET && UInt16(bigEndian: address.sin_port) == server.port
     }
 }

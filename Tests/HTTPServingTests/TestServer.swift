@@ -12,15 +12,24 @@ final class TestServer {
     let handler = TestHandler()
     let observer = TestObserver()
     let address: SocketAddress
+    let tlsSlot: TLSContextSlot?
 
-    init(loopCount: Int = 1, change: (inout HTTPLimits) -> Void = { _ in }) throws {
+    init(
+        loopCount: Int = 1, offersHTTP2: Bool = false, tls: TLSContext? = nil,
+        trustedProxies: TrustedProxies = TrustedProxies(), expectsProxyHeader: Bool = false,
+        listener: SocketAddress = .internet(.v4(0x7f00_0001), port: 0),
+        change: (inout HTTPLimits) -> Void = { _ in }
+    ) throws {
+        tlsSlot = tls.map(TLSContextSlot.init)
         var limits = HTTPLimits()
         change(&limits)
         group = try EventLoopGroup(count: loopCount, clock: clock)
         server = HTTPServer(group: group, observer: observer, wallClock: { 784_111_777 })
         address = try server.listen(
             HTTPListenerSettings(
-                name: "test", address: .internet(.v4(0x7f00_0001), port: 0), limits: limits, handler: handler))
+                name: "test", address: listener, limits: limits, handler: handler,
+                offersHTTP2: offersHTTP2, tls: tlsSlot,
+                trustedProxies: trustedProxies, expectsProxyHeader: expectsProxyHeader))
     }
 
     deinit {
@@ -30,6 +39,10 @@ final class TestServer {
     }
 
     func connect(from source: UInt32? = nil) throws -> RawClient { try RawClient(address, from: source) }
+
+    func connectTLS(_ options: TLSClientOptions = TLSClientOptions(), from source: UInt32? = nil) throws -> TLSClient {
+        try TLSClient(try connect(from: source), options)
+    }
 
     /// Moves the clock, once the loops have done what belongs before, and lets every loop act on it.
     func advance(by duration: Duration) {
@@ -63,6 +76,7 @@ final class TestHandler: HTTPHandler {
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
         switch request.path {
         case "/now": return .now(HTTPResponse(status: .ok, body: Array("now".utf8)))
+        case "/peer": return .now(HTTPResponse(status: .ok, body: Array(request.peer.address.description.utf8)))
         case "/echo": return .now(HTTPResponse(status: .ok, body: request.body))
         case "/loop": return .now(HTTPResponse(status: .ok, body: Array("\(loop.index)".utf8)))
         case "/large": return .now(HTTPResponse(status: .ok, body: [UInt8](repeating: 97, count: largeSize)))
@@ -89,6 +103,9 @@ final class TestObserver: HTTPServerObserver {
     let refusedConnections = Log<HTTPConnectionRefusal>()
     let finished = Log<String>()
     let problems = Log<HTTPProblem>()
+    let abuses = Log<HTTP2Abuse>()
+    let handshakes = Log<TLSFacts?>()
+    let failedHandshakes = Log<TLSHandshakeFailure>()
 
     func connectionOpened(_ peer: HTTPPeer) { openCount.update { $0 += 1 } }
     func connectionClosed(_ peer: HTTPPeer, after duration: Duration) { openCount.update { $0 -= 1 } }
@@ -98,7 +115,10 @@ final class TestObserver: HTTPServerObserver {
     func requestFinished(_ peer: HTTPPeer, method: HTTPMethod, status: HTTPStatus, after duration: Duration) {
         finished.append("\(method.rawValue) \(status.code) \(peer.listener) \(peer.isLoopback)")
     }
+    func handshakeFinished(_ peer: HTTPPeer, after duration: Duration) { handshakes.append(peer.tls) }
+    func handshakeFailed(_ peer: HTTPPeer, because reason: TLSHandshakeFailure) { failedHandshakes.append(reason) }
     func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem) { problems.append(problem) }
+    func connectionAbused(_ peer: HTTPPeer, _ abuse: HTTP2Abuse) { abuses.append(abuse) }
 }
 
 /// A response as text.

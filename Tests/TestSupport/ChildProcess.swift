@@ -13,8 +13,10 @@ package final class ChildProcess: Sendable {
     /// How long a process may take to end once it has been told to.
     private static let endSeconds: TimeInterval = 60
 
-    /// Starts `program` (a path) with this environment and nothing else of the test's.
-    package init(program: String, arguments: [String], environment: [String: String] = [:]) throws {
+    /// Starts `program` (a path) with this environment, these descriptors from number 3 on, and nothing else of the test's.
+    package init(
+        program: String, arguments: [String], environment: [String: String] = [:], passing descriptors: [Int32] = []
+    ) throws {
         let output = try ChildStream()
         let messages = try ChildStream()
         defer {
@@ -23,7 +25,8 @@ package final class ChildProcess: Sendable {
         }
         let environment = ["PATH": "/usr/bin:/bin"].merging(environment) { $1 }
         processID = try Self.spawn(
-            [program] + arguments, environment.map { "\($0)=\($1)" }, output.writeEnd, messages.writeEnd)
+            [program] + arguments, environment.map { "\($0)=\($1)" },
+            [output.writeEnd, messages.writeEnd] + descriptors)
         self.output = CollectedOutput(descriptor: output.readEnd)
         self.messages = CollectedOutput(descriptor: messages.readEnd)
     }
@@ -63,7 +66,7 @@ package final class ChildProcess: Sendable {
     }
 
     private static func spawn(
-        _ arguments: [String], _ environment: [String], _ output: Int32, _ messages: Int32
+        _ arguments: [String], _ environment: [String], _ descriptors: [Int32]
     ) throws -> Int32 {
         var actions = unsafe posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
@@ -87,8 +90,9 @@ package final class ChildProcess: Sendable {
         unsafe posix_spawnattr_setsigmask(&attributes, &noSignals)
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
-        unsafe posix_spawn_file_actions_adddup2(&actions, messages, 2)
+        for (index, descriptor) in descriptors.enumerated() {
+            unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(index + 1))
+        }
         let error = unsafe posix_spawn(
             &processID, arguments[0], &actions, &attributes, argumentList, environmentList)
         guard error == 0 else { throw ChildProcessError(program: arguments[0], errno: error) }

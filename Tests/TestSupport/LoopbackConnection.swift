@@ -114,6 +114,32 @@ package enum LoopbackAddress {
     }
 }
 
+/// A listening socket on a free loopback port, which a test holds and passes to daemons.
+package final class ListeningTestSocket: Sendable {
+    package let descriptor: Int32
+    /// `127.0.0.1:PORT`.
+    package let address: String
+
+    package init() throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let number = descriptor
+        // Safe: the kernel is given local variables with their sizes.
+        let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(number, $0, size) == 0 && getsockname(number, $0, &size) == 0
+            }
+        }
+        guard isBound, listen(number, 1024) == 0 else { throw LoopbackError.refused }
+        self.address = "127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
+    }
+
+    deinit { close(descriptor) }
+}
+
 /// A response as it came.
 package struct LoopbackResponse: Sendable {
     package let status: Int

@@ -12,8 +12,26 @@ package final class RunningDaemon: Sendable {
     ]
 
     /// Starts the daemon of a folder and waits until it says that it is ready.
-    package init(_ folder: DevelopmentFolder, environment: [String: String] = [:]) throws {
-        process = try Self.start(folder, environment: environment)
+    package convenience init(_ folder: DevelopmentFolder, environment: [String: String] = [:]) throws {
+        try self.init(try Self.start(folder, environment: environment))
+    }
+
+    /// Starts the daemon with a listening socket, as systemd passes one under the name `public`, and waits until it is ready.
+    package convenience init(_ folder: DevelopmentFolder, passing socket: ListeningTestSocket) throws {
+        // The process's own number is known only within it.
+        let script = "LISTEN_PID=$$ exec \"$0\" \"$@\""
+        let arguments = ["-c", script, try BuiltProgram.path("latchkeyd"), "--config", folder.configuration]
+        let environment = [
+            "LATCHKEY_LISTEN": "systemd:public", "LATCHKEY_ADMIN_LISTEN": "127.0.0.1:0", "LISTEN_FDS": "1",
+            "LISTEN_FDNAMES": "public",
+        ]
+        try self.init(
+            try ChildProcess(
+                program: "/bin/sh", arguments: arguments, environment: environment, passing: [socket.descriptor]))
+    }
+
+    private init(_ process: ChildProcess) throws {
+        self.process = process
         guard Self.line(process, event: "ready") != nil,
             let publicLine = Self.line(process, event: "listening", "listener", "public"),
             let adminLine = Self.line(process, event: "listening", "listener", "admin"),

@@ -49,7 +49,8 @@ package enum LadderWorkerRole {
         } catch {
             switch error {
             case .failed(let call, let errno): throw .notConfined(step: call.rawValue, errno: errno)
-            case .addressInUse, .addressUnavailable, .addressForbidden: throw .notConfined(step: "socket", errno: 0)
+            case .addressInUse, .addressUnavailable, .addressForbidden, .notASocket:
+                throw .notConfined(step: "socket", errno: 0)
             }
         }
     }

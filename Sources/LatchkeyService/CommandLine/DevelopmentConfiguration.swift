@@ -18,6 +18,7 @@ enum DevelopmentConfiguration {
             listeners: {
                 // For players and apps: POST /fps/license, GET /fps/certificate.
                 // LATCHKEY_LISTEN=127.0.0.1:PORT overrides the address.
+                // For HTTPS add, after the address: tls: { certificate: "tls/certificate.pem", privateKey: "tls/private-key.pem" }
                 public: [{ address: "127.0.0.1:8080" }],
                 // For operators: /livez, /readyz, and /metrics with `Authorization: Bearer` and the token in the file.
                 // LATCHKEY_ADMIN_LISTEN=127.0.0.1:PORT overrides the address.

@@ -14,12 +14,12 @@ struct SetupFile: Sendable {
 /// The certificates are marked as development material, which the daemon refuses on listeners that strangers could reach.
 enum DevelopmentSetup {
     /// The folders of the set-up.
-    static let folders = ["fairplay", "secrets"]
+    static let folders = ["fairplay", "secrets", "tls"]
     static let configurationName = "latchkey.json5"
 
     /// All files; `now` is in seconds since 1970. Throws when OpenSSL has no randomness or makes no keys.
     static func make(now: Int64) throws(CryptoError) -> [SetupFile] {
-        try fairPlayFiles(now: now) + secretFiles()
+        try fairPlayFiles(now: now) + secretFiles() + tlsFiles(now: now)
             + [
                 SetupFile(
                     path: configurationName, contents: Array(DevelopmentConfiguration.text.utf8), isSecret: false)
@@ -50,6 +50,14 @@ enum DevelopmentSetup {
             secret("secrets/token-signing-key.pem", try signingKey.privatePEM().revealed()),
             file("secrets/token-verification-key.pem", try signingKey.publicKey.publicPEM()),
             secret("secrets/admin-token", Array(adminToken.utf8)),
+        ]
+    }
+
+    private static func tlsFiles(now: Int64) throws(CryptoError) -> [SetupFile] {
+        let key = try ES256PrivateKey.generate()
+        return [
+            file("tls/certificate.pem", try key.makeLocalTLSCertificate(now: now)),
+            secret("tls/private-key.pem", try key.privatePEM().revealed()),
         ]
     }
 

@@ -6,8 +6,8 @@ extension Command {
         "init",
         summary: "Make a development set-up in a new or empty folder",
         details: """
-            Writes a configuration, self-signed FairPlay certificates with their private keys, a random application secret, and
-            the keys that seal content keys and sign tokens. Secrets are readable by you alone. Nothing is ever overwritten.
+            Writes a configuration, self-signed FairPlay and TLS certificates with their private keys, a random application secret,
+            and the keys that seal content keys and sign tokens. Secrets are readable by you alone. Nothing is ever overwritten.
 
             This is development material: Apple issues the real certificates and the application secret under its own agreement,
             and the daemon refuses what is made here on any listener that is not loopback.
@@ -44,6 +44,7 @@ extension DevelopmentSetup {
             Made a development set-up in \(directory):
               \(configurationName)            the configuration, with comments
               fairplay/                 certificates, private keys, application secret
+              tls/                      a TLS certificate for localhost, and its private key
               secrets/                  key-encryption key, token signing key, admin token
 
             This is development material. Apple issues the real FairPlay certificates and application secret; the ones here are

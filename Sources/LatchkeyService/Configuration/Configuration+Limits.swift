@@ -4,7 +4,9 @@ import HTTPMessages
 
 extension Configuration.Limits {
     init(reading section: ConfigurationSection) {
-        http = HTTPLimits(reading: section)
+        var http = HTTPLimits(reading: section)
+        http.http2 = section.section("http2", HTTP2Limits.init(reading:)) ?? HTTP2Limits()
+        self.http = http
         tokenCacheCapacity = section.value(
             "tokenCacheCapacity", .integer(1...1 << 20, example: VerifiedTokenCache.capacityDefault),
             default: VerifiedTokenCache.capacityDefault)
@@ -39,12 +41,42 @@ extension HTTPLimits {
                 name, .integer(range, example: self[keyPath: field]), default: self[keyPath: field])
         }
         let durations: [(String, WritableKeyPath<HTTPLimits, Duration>)] = [
+            ("handshakeDeadline", \.handshakeDeadline),
             ("headDeadline", \.headDeadline),
             ("bodyDeadline", \.bodyDeadline),
             ("bodyGrace", \.bodyGrace),
             ("writeDeadline", \.writeDeadline),
             ("idleDeadline", \.idleDeadline),
+            ("drainPatience", \.drainPatience),
             ("lingerDeadline", \.lingerDeadline),
+        ]
+        for (name, field) in durations {
+            let form = ConfigurationForm.duration(.milliseconds(100)...(.seconds(3600)), example: self[keyPath: field])
+            self[keyPath: field] = section.value(name, form, default: self[keyPath: field])
+        }
+    }
+}
+
+extension HTTP2Limits {
+    /// Reads the fields that are there; the others keep their defaults.
+    fileprivate init(reading section: ConfigurationSection) {
+        self.init()
+        let sizes: [(String, WritableKeyPath<HTTP2Limits, Int>, ClosedRange<Int>)] = [
+            ("streamsMaximum", \.streamsMaximum, 1...10_000),
+            ("bodiesSizeMaximum", \.bodiesSizeMaximum, 0...1 << 28),
+            ("continuationsMaximum", \.continuationsMaximum, 0...1000),
+            ("resetBurstMaximum", \.resetBurstMaximum, 1...1_000_000),
+            ("resetRateMaximum", \.resetRateMaximum, 0...1_000_000),
+            ("controlFrameBurstMaximum", \.controlFrameBurstMaximum, 10...1_000_000),
+            ("controlFrameRateMaximum", \.controlFrameRateMaximum, 0...1_000_000),
+        ]
+        for (name, field, range) in sizes {
+            self[keyPath: field] = section.value(
+                name, .integer(range, example: self[keyPath: field]), default: self[keyPath: field])
+        }
+        let durations: [(String, WritableKeyPath<HTTP2Limits, Duration>)] = [
+            ("settingsDeadline", \.settingsDeadline),
+            ("drainNoticeDeadline", \.drainNoticeDeadline),
         ]
         for (name, field) in durations {
             let form = ConfigurationForm.duration(.milliseconds(100)...(.seconds(3600)), example: self[keyPath: field])

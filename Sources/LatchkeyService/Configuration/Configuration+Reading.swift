@@ -10,6 +10,7 @@ extension Configuration {
         let node = section.value("node", .name, default: Self.hostName, overriddenBy: .node)
         let listeners = section.section("listeners", Listeners.init(reading:))
         let publicURL = section.optional("publicURL", .publicURL)
+        let cors = section.section("cors", CORSPolicy.init(reading:))
         let fairplay = section.section("fairplay", FairPlay.init(reading:))
         let keys = section.section("keys", Keys.init(reading:))
         let storage = section.section("storage", Storage.init(reading:))
@@ -17,12 +18,14 @@ extension Configuration {
         let limits = section.section("limits", Limits.init(reading:))
         let logging = section.section("logging", Logging.init(reading:))
 
-        guard let listeners, let fairplay, let keys, let storage, let entitlement, let limits, let logging else {
+        guard let listeners, let cors, let fairplay, let keys, let storage, let entitlement, let limits, let logging
+        else {
             return nil
         }
         self.node = node
         self.listeners = listeners
         self.publicURL = publicURL
+        self.cors = cors
         self.fairplay = fairplay
         self.keys = keys
         self.storage = storage

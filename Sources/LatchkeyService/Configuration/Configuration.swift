@@ -1,7 +1,6 @@
 package import Entitlements
 package import HTTPMessages
 package import Licensing
-package import POSIXSockets
 package import Telemetry
 
 /// What the configuration file says, complete with defaults: names of files, never their contents.
@@ -14,6 +13,8 @@ package struct Configuration: Equatable, Sendable {
     package let listeners: Listeners
     /// Where clients reach the public listener, without a slash at its end; never taken from a request's `Host`.
     package let publicURL: String?
+    /// Which web pages may read the answers of public listeners.
+    package let cors: CORSPolicy
     package let fairplay: FairPlay
     package let keys: Keys
     package let storage: Storage
@@ -30,15 +31,26 @@ package struct Configuration: Equatable, Sendable {
     }
 
     package struct PublicListener: Equatable, Sendable {
-        /// Port 0 takes a free one.
-        package let address: SocketAddress
+        package let address: ListenerAddress
+        package let transport: Transport
+
+        init(address: ListenerAddress, transport: Transport = Transport()) {
+            self.address = address
+            self.transport = transport
+        }
     }
 
     package struct AdminListener: Equatable, Sendable {
-        /// Port 0 takes a free one.
-        package let address: SocketAddress
+        package let address: ListenerAddress
+        package let transport: Transport
         /// The file of the token that requests present as `Authorization: Bearer`.
         package let tokenFile: SecretSource?
+
+        init(address: ListenerAddress, transport: Transport = Transport(), tokenFile: SecretSource? = nil) {
+            self.address = address
+            self.transport = transport
+            self.tokenFile = tokenFile
+        }
     }
 
     package struct FairPlay: Equatable, Sendable {

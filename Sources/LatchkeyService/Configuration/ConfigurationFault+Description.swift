@@ -1,5 +1,6 @@
 import Entitlements
 import FairPlay
+import HTTPServing
 import KeyCrypto
 
 extension ConfigurationFault: CustomStringConvertible {
@@ -51,9 +52,10 @@ extension ConfigurationFault: CustomStringConvertible {
         case .notAnAdminToken:
             "the file must hold one token of 16 to 1024 visible ASCII characters, such as the output of: openssl rand -hex 32"
         case .cryptography(let error): "OpenSSL could not use the file's contents (\(error))"
+        case .tls(let error): error.description
         case .plaintextBeyondLoopback(let address):
-            "\(address) can be reached from other machines, and this version speaks plain HTTP only; listen on 127.0.0.1"
-                + " behind a proxy on this machine that ends TLS"
+            "\(address) can be reached from other machines, and plain HTTP would show licences and tokens on the way: set"
+                + " \"tls\", or listen on 127.0.0.1 or a unix socket behind a proxy that ends TLS, or set \"allowPlaintext\""
         case .developmentMaterialBeyondLoopback(let address, let credential):
             "\(address) can be reached from other machines, and credential \"\(credential)\" is development material;"
                 + " listen on 127.0.0.1 or use a credential that Apple issued"

@@ -1,5 +1,6 @@
 package import Entitlements
 package import FairPlay
+package import HTTPServing
 package import KeyCrypto
 package import POSIXSockets
 
@@ -59,10 +60,11 @@ package enum ConfigurationFault: Equatable, Sendable {
     case issuer(IssuerSetError)
     case notAnAdminToken
     case cryptography(CryptoError)
+    case tls(TLSError)
 
     // Who could reach a listener.
 
-    /// There is no TLS yet, so licences and tokens would cross the network in the clear.
+    /// There is no TLS, so licences and tokens would cross the network in the clear.
     case plaintextBeyondLoopback(SocketAddress)
     case developmentMaterialBeyondLoopback(SocketAddress, credential: String)
     case adminTokenMissing(SocketAddress)

@@ -1,5 +1,3 @@
-import POSIXSockets
-
 // The forms of values that belong to one domain; general ones are in ConfigurationForm.swift.
 
 extension ConfigurationForm<String> {
@@ -74,14 +72,6 @@ extension ConfigurationForm<String> {
     static var userName: ConfigurationForm {
         .string("the name of a user", example: "latchkey-ladder") { text in
             (1...32).contains(text.utf8.count) && text.utf8.allSatisfy(isNameByte) ? text : nil
-        }
-    }
-}
-
-extension ConfigurationForm<SocketAddress> {
-    static var address: ConfigurationForm {
-        .string("a numeric IP address and a port (0 takes a free one)", example: "127.0.0.1:8443") {
-            SocketAddress($0)
         }
     }
 }

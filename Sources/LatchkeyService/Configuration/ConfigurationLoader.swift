@@ -40,10 +40,21 @@ struct ConfigurationLoader {
         }
     }
 
-    mutating func adminListeners() -> [LoadedConfiguration.AdminListener] {
+    mutating func publicListeners() -> [LoadedConfiguration.Listener] {
+        configuration.listeners.public.enumerated().map { index, listener in
+            let tls = tlsMaterial(listener.transport.tls, "listeners.public[\(index)]")
+            return LoadedConfiguration.Listener(
+                address: listener.address, transport: listener.transport, tls: tls, token: nil)
+        }
+    }
+
+    mutating func adminListeners() -> [LoadedConfiguration.Listener] {
         configuration.listeners.admin.enumerated().map { index, listener in
-            let token = listener.tokenFile.flatMap { adminToken($0, "listeners.admin[\(index)].tokenFile") }
-            return LoadedConfiguration.AdminListener(address: listener.address, token: token)
+            let path = "listeners.admin[\(index)]"
+            let token = listener.tokenFile.flatMap { adminToken($0, "\(path).tokenFile") }
+            let tls = tlsMaterial(listener.transport.tls, path)
+            return LoadedConfiguration.Listener(
+                address: listener.address, transport: listener.transport, tls: tls, token: token)
         }
     }
 

@@ -63,9 +63,12 @@ final class ConfigurationSection {
         return optional(name, form)
     }
 
-    /// A list of plain values, at least one and no two the same; nil where it is absent or was reported.
-    func set<Value: Hashable>(_ name: String, _ form: ConfigurationForm<Value>) -> Set<Value>? {
-        let listForm = ConfigurationForm<[JSONNode]>.list(of: form.expected, example: "[\(form.example)]")
+    /// A list of plain values, no two the same and at least one unless it may be empty; nil where it is absent or was reported.
+    func set<Value: Hashable>(
+        _ name: String, _ form: ConfigurationForm<Value>, allowsEmpty: Bool = false
+    ) -> Set<Value>? {
+        let listForm = ConfigurationForm<[JSONNode]>.list(
+            of: form.expected, example: "[\(form.example)]", allowsEmpty: allowsEmpty)
         guard let elements = optional(name, listForm) else { return nil }
         var places: [Value: String] = [:]
         for (index, element) in elements.enumerated() {

@@ -1,28 +1,49 @@
 package import FairPlay
-import POSIXSockets
+package import POSIXSockets
 
 extension LoadedConfiguration {
     /// Everything about the listeners that would let strangers in, or see what they should not; no problem means that
     /// they may be opened.
     ///
-    /// As long as there is no TLS, no listener may leave this machine. Development material may not either, unless test
-    /// credentials are allowed, and neither may an admin listener without a token. Problems have no position.
+    /// Where an address shows only once systemd's sockets are there, `exposureFaults` says it then. Problems have no position.
     package static func checkListeners(
         _ listeners: Configuration.Listeners, credentials: CredentialSet, allowTestCredentials: Bool
     ) -> [ConfigurationProblem] {
-        let addresses =
-            listeners.public.enumerated().map { ("listeners.public[\($0)]", $1.address, true) }
-            + listeners.admin.enumerated().map { ("listeners.admin[\($0)]", $1.address, $1.tokenFile != nil) }
-        let developmentMaterial =
-            allowTestCredentials ? [] : credentials.credentials.filter(\.isDevelopmentMaterial).map(\.name)
-
-        return addresses.filter { !$0.1.isLoopback }.flatMap { path, address, isGuarded in
-            var faults: [(String, ConfigurationFault)] = [(".address", .plaintextBeyondLoopback(address))]
-            faults += developmentMaterial.map {
-                (".address", .developmentMaterialBeyondLoopback(address, credential: $0))
+        let all =
+            listeners.public.enumerated().map { ("listeners.public[\($0)]", $1.address, $1.transport, true) }
+            + listeners.admin.enumerated().map {
+                ("listeners.admin[\($0)]", $1.address, $1.transport, $1.tokenFile != nil)
             }
-            if !isGuarded { faults.append(("", .adminTokenMissing(address))) }
-            return faults.map { ConfigurationProblem(path: path + $0, position: nil, fault: $1) }
+        return all.flatMap { path, address, transport, isGuarded in
+            exposureFaults(
+                of: address.socketAddress, transport, isGuarded: isGuarded, credentials: credentials,
+                allowTestCredentials: allowTestCredentials
+            ).map { fault in
+                if case .adminTokenMissing = fault {
+                    return ConfigurationProblem(path: path, position: nil, fault: fault)
+                }
+                return ConfigurationProblem(path: path + ".address", position: nil, fault: fault)
+            }
         }
+    }
+
+    /// What is wrong with a listener on this address, which may be unknown yet.
+    ///
+    /// Beyond this machine there must be TLS, unless plain HTTP is allowed; no development material, unless test credentials
+    /// are allowed; and a token for operators.
+    package static func exposureFaults(
+        of address: SocketAddress?, _ transport: Configuration.Transport, isGuarded: Bool, credentials: CredentialSet,
+        allowTestCredentials: Bool
+    ) -> [ConfigurationFault] {
+        guard let address, !address.isLoopback else { return [] }
+        var faults: [ConfigurationFault] = []
+        if transport.tls == nil && !transport.allowPlaintext { faults.append(.plaintextBeyondLoopback(address)) }
+        if !allowTestCredentials {
+            faults += credentials.credentials.filter(\.isDevelopmentMaterial).map {
+                .developmentMaterialBeyondLoopback(address, credential: $0.name)
+            }
+        }
+        if !isGuarded { faults.append(.adminTokenMissing(address)) }
+        return faults
     }
 }

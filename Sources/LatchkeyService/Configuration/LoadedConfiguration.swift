@@ -1,7 +1,6 @@
 package import Entitlements
 package import FairPlay
 package import KeyCrypto
-package import POSIXSockets
 
 /// A configuration together with what its files hold: all that the daemon needs to serve, immutable and checked.
 ///
@@ -17,14 +16,18 @@ package struct LoadedConfiguration: Sendable {
     package let keyEncryptionKey: AES256GCMKey
     package let issuers: IssuerSet
     /// In the order of the configuration.
-    package let adminListeners: [AdminListener]
+    package let publicListeners: [Listener]
+    package let adminListeners: [Listener]
     /// The SQLite file.
     package let databasePath: String
 
-    /// A listener for operators, and the token that they must present.
-    package struct AdminListener: Sendable {
-        package let address: SocketAddress
-        /// Compared with what follows `Authorization: Bearer`; nil only on loopback, where none is asked for.
+    /// A listener, and what its files hold.
+    package struct Listener: Sendable {
+        package let address: ListenerAddress
+        package let transport: Configuration.Transport
+        package let tls: TLSMaterial?
+        /// What operators must present, compared with what follows `Authorization: Bearer`; nil on public listeners, and on
+        /// loopback, where none is asked for.
         package let token: SharedSecret?
     }
 
@@ -36,6 +39,7 @@ package struct LoadedConfiguration: Sendable {
         _ file: ConfigurationFile, environment: [String: String]
     ) throws(ConfigurationError) -> LoadedConfiguration {
         var loader = ConfigurationLoader(file, environment: environment)
+        let publicListeners = loader.publicListeners()
         let adminListeners = loader.adminListeners()
         let credentials = loader.credentials()
         let modules = loader.modules()
@@ -49,7 +53,8 @@ package struct LoadedConfiguration: Sendable {
         }
         return LoadedConfiguration(
             configuration: file.configuration, credentials: credentials, modules: modules,
-            keyEncryptionKey: keyEncryptionKey, issuers: issuers, adminListeners: adminListeners,
+            keyEncryptionKey: keyEncryptionKey, issuers: issuers, publicListeners: publicListeners,
+            adminListeners: adminListeners,
             databasePath: file.configuration.storage.databasePath)
     }
 

@@ -5,7 +5,7 @@ import FairPlay
 import HTTPServing
 import KeyCrypto
 import Licensing
-import POSIXSockets
+package import POSIXSockets
 import StorageSQLite
 package import Telemetry
 
@@ -21,21 +21,24 @@ package final class Daemon: Sendable {
     private let group: EventLoopGroup
     private let modules: LadderModules?
     private let server: HTTPServer
+    private let listeners: ServingListeners
+    private let metrics: ServiceMetrics
+    private let configuration: Configuration
     private let health: Health
     private let notifier: ServiceNotifier
     private let logger: Logger
 
     /// Starts serving; each listener is logged as `listening` once it really listens. Throws a `DaemonError` that names what failed.
     package init(
-        _ loaded: LoadedConfiguration, environment: [String: String], logger: Logger
+        _ loaded: LoadedConfiguration, environment: [String: String], sockets: ActivatedSockets, logger: Logger
     ) throws(DaemonError) {
         self.logger = logger
-        let configuration = loaded.configuration
+        configuration = loaded.configuration
         let store = try Self.openStore(loaded)
         let operations = RSAOperationCount()
         let metrics = ServiceMetrics(registry: MetricsRegistry(), rsaOperations: operations)
-        let health = Health()
-        self.health = health
+        self.metrics = metrics
+        health = Health()
         do throws(EventLoopError) {
             group = try EventLoopGroup(count: configuration.limits.loopCount)
             modules = try LadderModules(loaded.modules, logger: logger)
@@ -49,6 +52,7 @@ package final class Daemon: Sendable {
         }
         modules?.register(in: metrics.registry)
         server = HTTPServer(group: group, observer: metrics)
+        listeners = try ServingListeners(server, sockets: sockets, metrics: metrics, logger: logger)
         let issuer = LicenseIssuer(
             credentials: loaded.credentials.connecting(modules?.byCredential ?? [:]),
             tokens: VerifiedTokenCache(
@@ -63,9 +67,42 @@ package final class Daemon: Sendable {
             tearDown()
             throw error
         }
+        for name in listeners.unusedSocketNames { logger.warning("socket_unused", [.string("name", name)]) }
         health.setReady(true)
         logger.info("ready", [.string("version", LatchkeyVersion.current), .integer("loops", group.loops.count)])
         notify { () throws(SocketError) in try notifier.ready() }
+    }
+
+    /// Puts what can be changed of a configuration in force: the TLS certificates, for connections that begin from now on.
+    ///
+    /// A configuration that `load` refuses changes nothing. What else has changed is logged, because it needs a restart.
+    package func reload(_ load: () throws(ConfigurationError) -> LoadedConfiguration) {
+        notify { () throws(SocketError) in
+            try notifier.reloading(
+                monotonicMicroseconds: UInt64(max(0, SystemMonotonicClock().monotonicTime.nanoseconds / 1000)))
+        }
+        do throws(ConfigurationError) {
+            try apply(try load())
+        } catch {
+            metrics.reloadFailed()
+            logger.error("reload_failed", [.string("cause", error.description)])
+        }
+        notify { () throws(SocketError) in try notifier.ready() }
+    }
+
+    private func apply(_ loaded: LoadedConfiguration) throws(ConfigurationError) {
+        do throws(TLSError) {
+            try listeners.replaceCertificates(with: loaded)
+        } catch {
+            metrics.reloadFailed()
+            return logger.error("reload_failed", [.string("cause", error.description)])
+        }
+        metrics.reloadSucceeded(at: SystemWallClock().wallTime.seconds)
+        logger.info("reloaded")
+        let rest = configuration.sectionsThatNeedRestart(toBecome: loaded.configuration)
+        if !rest.isEmpty {
+            logger.warning("restart_needed", [.string("sections", rest.joined(separator: " "))])
+        }
     }
 
     /// Stops accepting, finishes requests in flight, and ends the loops. Blocks until all is down; called once.
@@ -103,26 +140,14 @@ package final class Daemon: Sendable {
             license: license, challenge: challenge, certificate: certificate, health: health, requestIDs: requestIDs,
             refusals: refusals)
         // The admin listener first: when the public one answers, everything does.
-        for admin in loaded.adminListeners {
+        for (index, admin) in loaded.adminListeners.enumerated() {
             let routes = AdminRoutes(
                 health: health, metrics: metrics, token: admin.token, requestIDs: requestIDs, refusals: refusals)
-            try listen("admin", on: admin.address, loaded, routes)
+            try listeners.open(.init(name: "admin", index: index), admin, loaded, routes)
         }
-        for listener in loaded.configuration.listeners.public {
-            try listen("public", on: listener.address, loaded, publicRoutes)
-        }
-    }
-
-    private func listen(
-        _ name: String, on address: SocketAddress, _ loaded: LoadedConfiguration, _ handler: any HTTPHandler
-    ) throws(DaemonError) {
-        let settings = HTTPListenerSettings(
-            name: name, address: address, limits: loaded.configuration.limits.http, handler: handler)
-        do throws(HTTPServerError) {
-            let bound = try server.listen(settings)
-            logger.info("listening", [.string("listener", name), .string("address", bound.description)])
-        } catch {
-            throw .listener(name: name, address: address.description, error)
+        let opened = CORSHandler(policy: loaded.configuration.cors, inner: publicRoutes)
+        for (index, listener) in loaded.publicListeners.enumerated() {
+            try listeners.open(.init(name: "public", index: index), listener, loaded, opened)
         }
     }
 

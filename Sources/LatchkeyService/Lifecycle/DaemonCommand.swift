@@ -1,4 +1,5 @@
 import FairPlay
+import Glibc
 import POSIXSockets
 import Telemetry
 
@@ -12,7 +13,8 @@ package enum DaemonCommand {
     package static let command = Command(
         "latchkeyd", summary: "FairPlay Streaming licence server",
         details: """
-            Serves until SIGTERM or SIGINT, then finishes the requests in flight; a second signal ends it at once. Logs one JSON \
+            Serves until SIGTERM or SIGINT, then finishes the requests in flight; a second signal ends it at once. SIGHUP reads \
+            the configuration again and puts its TLS certificates in force. Logs one JSON \
             object per line to standard error; the event "listening" names the address of each listener once it listens.
             """,
         examples: [
@@ -28,6 +30,7 @@ package enum DaemonCommand {
         if arguments.isSet(check) {
             for warning in file.warnings { context.note("warning: \(warning)") }
             for (name, warning) in credentialWarnings(loaded, context) { context.note("warning: \(name): \(warning)") }
+            for (name, warning) in loaded.tlsWarnings(now: context.now) { context.note("warning: \(name): \(warning)") }
             try context.print("\(path): good")
         } else {
             try serve(file, loaded, protection, context)
@@ -54,15 +57,31 @@ package enum DaemonCommand {
         for (name, warning) in credentialWarnings(loaded, context) {
             logger.warning("credential", [.string("credential", name), .string("warning", "\(warning)")])
         }
+        for (listener, warning) in loaded.tlsWarnings(now: context.now) {
+            logger.warning("certificate", [.string("listener", listener), .string("warning", "\(warning)")])
+        }
         if let protection { logger.warning("memory_unprotected", [.string("cause", protection.description)]) }
         do throws(DaemonError) {
-            let daemon = try Daemon(loaded, environment: context.environment, logger: logger)
-            StopSignals.wait { logger.warning("reload_unavailable", [.string("hint", "restart the daemon instead")]) }
+            let daemon = try Daemon(
+                loaded, environment: context.environment, sockets: takeSockets(context), logger: logger)
+            StopSignals.wait {
+                daemon.reload { () throws(ConfigurationError) in
+                    let file = try ConfigurationFile(path: file.path, environment: context.environment)
+                    return try LoadedConfiguration.load(file, environment: context.environment)
+                }
+            }
             daemon.stop()
         } catch {
             logger.critical("start_failed", [.string("cause", error.description)])
             throw .failed(error.description)
         }
+    }
+
+    /// The sockets that systemd has passed to this process, and to none that it starts.
+    private static func takeSockets(_ context: CommandContext) -> ActivatedSockets {
+        // No other thread looks at the environment yet.
+        for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsafe unsetenv(name) }
+        return ActivatedSockets(environment: context.environment, processID: getpid())
     }
 
     /// The name of a credential with each thing worth a warning about it.

@@ -10,6 +10,11 @@ package enum DaemonError: Error, Equatable, Sendable {
     case loops(EventLoopError)
     case listener(name: String, address: String, HTTPServerError)
     case notifier(SocketError)
+    case tls(TLSError)
+    /// systemd has passed no socket of the name that the listener wants.
+    case noSuchSocket(name: String, listener: String)
+    /// A passed socket has an address that the listener must not have.
+    case exposed(listener: String, ConfigurationFault)
     case cryptography(CryptoError)
 }
 
@@ -20,6 +25,11 @@ extension DaemonError: CustomStringConvertible {
         case .loops(let error): "cannot start the event loops: \(error)"
         case .listener(let name, let address, let error):
             "cannot open the \(name) listener on \(address): \(error). Stop whatever holds the address, or change it."
+        case .tls(let error): "cannot prepare TLS: \(error)"
+        case .noSuchSocket(let name, let listener):
+            "listeners.\(listener) wants the socket \"\(name)\", and systemd has passed none of that name: set"
+                + " FileDescriptorName=\(name) in the .socket unit, and start the service by it"
+        case .exposed(let listener, let fault): "listeners.\(listener) cannot use its socket: \(fault)"
         case .notifier(let error): "cannot use NOTIFY_SOCKET: \(error)"
         case .cryptography(let error): "OpenSSL does not work here: \(error). Check the installation of libssl3."
         }

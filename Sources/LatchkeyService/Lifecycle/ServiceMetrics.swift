@@ -17,6 +17,12 @@ final class ServiceMetrics: Sendable {
     private let connections: Gauge
     private let refusedConnections: Counter
     private let refusedInputs: Counter
+    private let abuses: MetricFamily<HTTP2Abuse, Counter>
+    private let handshakes: MetricFamily<HandshakeResult, Counter>
+    private let failedHandshakes: MetricFamily<TLSHandshakeFailure, Counter>
+    private let certificateEnd: Gauge
+    private let lastReload: Gauge
+    private let lastReloadTime: Gauge
 
     init(registry: MetricsRegistry, rsaOperations: RSAOperationCount) {
         self.registry = registry
@@ -41,6 +47,22 @@ final class ServiceMetrics: Sendable {
             "latchkey_http_connections_refused_total", help: "Connections that were closed as soon as they came.")
         refusedInputs = registry.counter(
             "latchkey_http_inputs_refused_total", help: "Input that never became a request.")
+        abuses = registry.counters(
+            "latchkey_http_connections_abused_total",
+            help: "HTTP/2 connections that were ended, by what their clients sent too much of.", by: HTTP2Abuse.self)
+        handshakes = registry.counters(
+            "latchkey_tls_handshakes_total", help: "TLS handshakes that succeeded.", by: HandshakeResult.self)
+        failedHandshakes = registry.counters(
+            "latchkey_tls_handshakes_failed_total", help: "TLS handshakes that failed, by reason.",
+            by: TLSHandshakeFailure.self)
+        certificateEnd = registry.gauge(
+            "latchkey_tls_certificate_expiry_timestamp_seconds",
+            help: "When the TLS certificate that ends first ends; 0 without TLS.")
+        lastReload = registry.gauge(
+            "latchkey_config_last_reload_successful", help: "Whether the last reload, or the start, succeeded.")
+        lastReload.set(1)
+        lastReloadTime = registry.gauge(
+            "latchkey_config_last_reload_success_timestamp_seconds", help: "When a reload last succeeded; 0 for never.")
         registry.sample(
             "latchkey_rsa_operations_total", help: "RSA private operations.", isCounter: true
         ) { Double(rsaOperations.value) }
@@ -67,7 +89,32 @@ final class ServiceMetrics: Sendable {
     }
 }
 
+extension ServiceMetrics {
+    /// The end of a certificate in seconds since 1970.
+    func tlsCertificateEnds(at time: Int64) {
+        certificateEnd.set(time)
+    }
+
+    func reloadFailed() {
+        lastReload.set(0)
+    }
+
+    /// The time is in seconds since 1970.
+    func reloadSucceeded(at time: Int64) {
+        lastReload.set(1)
+        lastReloadTime.set(time)
+    }
+}
+
 extension ServiceMetrics: HTTPServerObserver {
+    func handshakeFinished(_ peer: HTTPPeer, after duration: Duration) {
+        handshakes[peer.tls?.isResumed == true ? .resumed : .full].increment()
+    }
+
+    func handshakeFailed(_ peer: HTTPPeer, because reason: TLSHandshakeFailure) {
+        failedHandshakes[reason].increment()
+    }
+
     func connectionOpened(_ peer: HTTPPeer) {
         connections.add(1)
     }
@@ -87,6 +134,10 @@ extension ServiceMetrics: HTTPServerObserver {
     func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem) {
         refusedInputs.increment()
     }
+
+    func connectionAbused(_ peer: HTTPPeer, _ abuse: HTTP2Abuse) {
+        abuses[abuse].increment()
+    }
 }
 
 private enum IssuedLabels: String, MetricLabels {
@@ -95,6 +146,21 @@ private enum IssuedLabels: String, MetricLabels {
     case version3 = "3"
 
     static let labelNames = ["spc_version"]
+}
+
+extension HTTP2Abuse: MetricLabels {
+    package static let labelNames = ["abuse"]
+}
+
+private enum HandshakeResult: String, MetricLabels {
+    case full
+    case resumed
+
+    static let labelNames = ["result"]
+}
+
+extension TLSHandshakeFailure: MetricLabels {
+    package static let labelNames = ["reason"]
 }
 
 extension ProblemCode: MetricLabels {

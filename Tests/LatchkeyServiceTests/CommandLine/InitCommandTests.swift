@@ -13,7 +13,7 @@ import Testing
 
     private static let secrets = [
         "fairplay/private-key-1024.pem", "fairplay/private-key-2048.pem", "fairplay/application-secret.hex",
-        "secrets/key-encryption-key", "secrets/token-signing-key.pem", "secrets/admin-token",
+        "secrets/key-encryption-key", "secrets/token-signing-key.pem", "secrets/admin-token", "tls/private-key.pem",
     ]
 
     init() throws {
@@ -31,7 +31,8 @@ import Testing
         #expect(run.status == 0, "\(run.messages)")
         #expect(run.output.contains("Apple issues the real"))
         #expect(run.output.contains("loopback"))
-        #expect(try folder.names(in: "setup") == ["fairplay", "latchkey.json5", "secrets"])
+        #expect(try folder.names(in: "setup") == ["fairplay", "latchkey.json5", "secrets", "tls"])
+        #expect(try folder.names(in: "setup/tls") == ["certificate.pem", "private-key.pem"])
         #expect(
             try folder.names(in: "setup/fairplay") == [
                 "application-secret.hex", "bundle.bin", "certificate-1024.der", "certificate-2048.der",
@@ -42,7 +43,7 @@ import Testing
                 "admin-token", "key-encryption-key", "token-signing-key.pem", "token-verification-key.pem",
             ])
         for file in Self.secrets { #expect(try folder.mode("setup/\(file)") == 0o600, "\(file)") }
-        for name in ["setup/fairplay", "setup/secrets"] { #expect(try folder.mode(name) == 0o700) }
+        for name in ["setup/fairplay", "setup/secrets", "setup/tls"] { #expect(try folder.mode(name) == 0o700) }
         if !exists { #expect(try folder.mode("setup") == 0o700) }
     }
 

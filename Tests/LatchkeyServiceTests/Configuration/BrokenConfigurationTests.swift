@@ -35,6 +35,11 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         BrokenConfiguration(ConfigurationText.make(rest: rest), path, line: 6, kind)
     }
 
+    private static func listener(_ fields: String, _ path: String, _ kind: Kind) -> BrokenConfiguration {
+        rest(
+            #"listeners: { public: [{ address: "127.0.0.1:1", \#(fields) }] }"#, "listeners.public[0].\(path)", kind)
+    }
+
     private static func credential(
         _ changes: (String, String), _ path: String, _ kind: Kind
     ) -> BrokenConfiguration {
@@ -66,6 +71,16 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         rest(#"node: "two words""#, "node", .invalidValue),
         rest(#"node: """#, "node", .invalidValue),
 
+        // Pages.
+        rest(#"cors: { origins: ["https://a.example/"] }"#, "cors.origins[0]", .invalidValue),
+        rest(#"cors: { origins: ["a.example"] }"#, "cors.origins[0]", .invalidValue),
+        rest(#"cors: { origins: ["https://A.example"] }"#, "cors.origins[0]", .invalidValue),
+        rest(#"cors: { origins: ["*", "null"] }"#, "cors.origins", .invalidValue),
+        rest(#"cors: { origins: ["null", "null"] }"#, "cors.origins[1]", .duplicate(of: "cors.origins[0]")),
+        rest("cors: { allowCredentials: true }", "cors.allowCredentials", .invalidValue),
+        rest(#"cors: { allowedHeaders: ["a b"] }"#, "cors.allowedHeaders[0]", .invalidValue),
+        rest(#"cors: { maximumAge: "25h" }"#, "cors.maximumAge", .invalidValue),
+
         // Listeners.
         rest("listeners: { public: [] }", "listeners.public", .invalidValue),
         rest("listeners: { public: {} }", "listeners.public", .wrongType(.object)),
@@ -85,6 +100,32 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         rest(
             #"listeners: { admin: [{ address: "127.0.0.1:1", tokenFile: "" }] }"#, "listeners.admin[0].tokenFile",
             .invalidValue),
+        rest(
+            #"listeners: { public: [{ address: "unix:relative" }] }"#, "listeners.public[0].address", .invalidValue),
+        rest(#"listeners: { public: [{ address: "systemd:" }] }"#, "listeners.public[0].address", .invalidValue),
+        rest(#"listeners: { public: [{ address: "systemd:a:b" }] }"#, "listeners.public[0].address", .invalidValue),
+        listener(#"tls: true"#, "tls", .wrongType(.boolean)),
+        listener(#"tls: { certificate: "c" }"#, "tls.privateKey", .missing),
+        listener(#"tls: { privateKey: "k" }"#, "tls.certificate", .missing),
+        listener(#"tls: { certificate: "c", privateKey: "k", additional: [] }"#, "tls.additional", .invalidValue),
+        listener(
+            #"tls: { certificate: "c", privateKey: "k", additional: [{ certificate: "c" }] }"#,
+            "tls.additional[0].privateKey", .missing),
+        listener(
+            #"tls: { certificate: "c", privateKey: "k", clientca: "a" }"#, "tls.clientca",
+            .unknownKey(nearest: "clientCA")),
+        listener(#"proxyProtocol: 1"#, "proxyProtocol", .wrongType(.number)),
+        listener(#"proxyProtocol: true"#, "proxyProtocol", .incomplete(without: "trustedProxies")),
+        listener(#"trustedProxies: []"#, "trustedProxies", .invalidValue),
+        listener(#"trustedProxies: ["10.0.0.1/8"]"#, "trustedProxies[0]", .invalidValue),
+        listener(#"trustedProxies: ["proxy.example"]"#, "trustedProxies[0]", .invalidValue),
+        listener(
+            #"trustedProxies: ["unix", "unix"]"#, "trustedProxies[1]",
+            .duplicate(of: "listeners.public[0].trustedProxies[0]")),
+        listener(#"allowPlaintext: "yes""#, "allowPlaintext", .wrongType(.string)),
+        listener(#"socketMode: "660""#, "socketMode", .invalidValue),
+        listener(#"socketMode: "0680""#, "socketMode", .invalidValue),
+        listener(#"socketMode: 432"#, "socketMode", .wrongType(.number)),
         rest(#"publicURL: "keys.example.com""#, "publicURL", .invalidValue),
         rest(#"publicURL: "https://keys.example.com/?a""#, "publicURL", .invalidValue),
         rest(#"publicURL: "https:///path""#, "publicURL", .invalidValue),
@@ -313,7 +354,7 @@ extension BrokenConfiguration.Kind {
         case .file, .notASecret, .notACertificate, .severalCertificates, .notACertificateBundle, .notAPrivateKey,
             .passphraseMissing, .passphraseWrong, .notAPassphrase, .passphraseUnneeded, .wrongKeySize, .keyMismatch,
             .sameCertificate, .testCredentialForbidden, .notALibrary, .unknownUser, .notAVerificationKey, .issuer,
-            .notAnAdminToken, .cryptography,
+            .notAnAdminToken, .cryptography, .tls,
             .plaintextBeyondLoopback, .developmentMaterialBeyondLoopback, .adminTokenMissing:
             return nil
         }

@@ -1,6 +1,7 @@
 import Entitlements
 import Foundation
 import HTTPMessages
+import HTTPServing
 import Telemetry
 import Testing
 
@@ -26,6 +27,7 @@ import Testing
 
         #expect(example.listeners.public == defaults.listeners.public)
         #expect(example.listeners.admin.map(\.address) == defaults.listeners.admin.map(\.address))
+        #expect(example.cors == defaults.cors)
         #expect(example.fairplay == defaults.fairplay)
         #expect(example.keys == defaults.keys)
         #expect(example.storage == defaults.storage)
@@ -40,11 +42,16 @@ import Testing
         let names = Mirror(reflecting: HTTPLimits()).children.compactMap(\.label) + ["tokenCacheCapacity", "loopCount"]
         #expect(names.count > 2)
         #expect(names.filter { file.positions["limits.\($0)"] == nil } == [])
+        let http2Names = Mirror(reflecting: HTTP2Limits()).children.compactMap(\.label)
+        #expect(http2Names.count > 2)
+        #expect(http2Names.filter { file.positions["limits.http2.\($0)"] == nil } == [])
     }
 
     @Test(arguments: [
-        "node", "listeners.public[0].address", "listeners.admin[0].address", "listeners.admin[0].tokenFile",
-        "publicURL",
+        "node", "listeners.public[0].address", "listeners.public[0].proxyProtocol",
+        "listeners.public[0].allowPlaintext", "listeners.public[0].socketMode", "listeners.admin[0].address",
+        "listeners.admin[0].tokenFile",
+        "publicURL", "cors.origins", "cors.allowCredentials", "cors.allowedHeaders", "cors.maximumAge",
         "fairplay.credentials[0].name", "fairplay.credentials[0].certificate1024",
         "fairplay.credentials[0].privateKey1024", "fairplay.credentials[0].certificate2048",
         "fairplay.credentials[0].privateKey2048", "fairplay.credentials[0].applicationSecret",
@@ -92,6 +99,24 @@ import Testing
         #expect(module.callDeadline == .seconds(1) && module.memoryLimit == 512 << 20)
         #expect(module.user == "latchkey-ladder")
         #expect(credential.privateKeyPassphrase == .credential(name: "fairplay-passphrase"))
+    }
+
+    /// The same for a listener's fields that have no value to show as a default.
+    @Test func itsListenerCanHaveTLSAndProxies() throws {
+        let lines = try String(contentsOfFile: Self.path, encoding: .utf8).split(separator: "\n").map(String.init)
+        let start = try #require(lines.firstIndex { $0.contains("// tls: {") })
+        let end = try #require(lines[start...].firstIndex { $0.contains("// },") })
+        let text = lines.enumerated().map { index, line in
+            let bare = line.trimmingCharacters(in: .whitespaces)
+            let isShown = (start...end).contains(index) || bare.hasPrefix("// trustedProxies:")
+            return isShown ? String(bare.dropFirst(2)) : line
+        }.joined(separator: "\n")
+        let listener = try #require(
+            try ConfigurationFile(parsing: Array(text.utf8), path: Self.path, environment: [:]).configuration.listeners
+                .public.first)
+        #expect(listener.transport.tls?.identities.count == 2)
+        #expect(listener.transport.tls?.clientCA != nil)
+        #expect(listener.transport.trustedProxies.networks.count == 2)
     }
 
     @Test func itNamesEveryOverrideAndLevel() throws {

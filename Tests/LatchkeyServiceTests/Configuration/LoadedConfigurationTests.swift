@@ -2,6 +2,7 @@ import ByteCoding
 import Entitlements
 import FairPlay
 import Foundation
+import HTTPServing
 import KeyCrypto
 import POSIXSockets
 import Testing
@@ -271,10 +272,65 @@ import Testing
         #expect(problems(guarded, allowTestCredentials: true) == ["\(path).address plaintext"])
     }
 
+    @Test(arguments: [
+        #"tls: { certificate: "certificate.pem", privateKey: "key.pem" }"#, "allowPlaintext: true",
+    ])
+    func tlsOrPermissionOpensAListener(field: String) throws {
+        try writeTLSFiles()
+        #expect(
+            problems(#"public: [{ address: "0.0.0.0:0", \#(field) }]"#, allowTestCredentials: true) == [])
+        #expect(
+            problems(#"public: [{ address: "0.0.0.0:0", \#(field) }]"#, allowTestCredentials: false)
+                == ["listeners.public[0].address development"])
+    }
+
+    @Test func unixAndPassedSocketsAreNotRefusedBeforehand() {
+        #expect(
+            problems(
+                #"public: [{ address: "unix:/run/x" }, { address: "systemd:x" }]"#, allowTestCredentials: false) == [])
+    }
+
+    // MARK: TLS files
+
+    private func writeTLSFiles() throws {
+        let key = try ES256PrivateKey.generate()
+        try folder.write("certificate.pem", try key.makeLocalTLSCertificate(now: 1_800_000_000))
+        try folder.write("key.pem", try key.privatePEM().revealed())
+        try folder.write("other-key.pem", try ES256PrivateKey.generate().privatePEM().revealed())
+        try folder.write("text.pem", "not PEM")
+    }
+
+    @Test(arguments: [
+        (
+            #"certificate: "text.pem", privateKey: "key.pem""#, "certificate",
+            ConfigurationFault.tls(.notACertificateChain)
+        ),
+        (#"certificate: "certificate.pem", privateKey: "text.pem""#, "privateKey", .tls(.notAPrivateKey)),
+        (#"certificate: "certificate.pem", privateKey: "other-key.pem""#, "privateKey", .tls(.keyMismatch)),
+        (
+            #"certificate: "certificate.pem", privateKey: "key.pem", clientCA: "certificate.pem""#, "clientCA",
+            .tls(.notAuthorities)
+        ),
+        (
+            #"certificate: "certificate.pem", privateKey: "key.pem", additional: [{ certificate: "certificate.pem", privateKey: "other-key.pem" }]"#,
+            "additional[0].privateKey", .tls(.keyMismatch)
+        ),
+    ])
+    func tlsFilesMustFit(fields: String, field: String, fault: ConfigurationFault) throws {
+        try writeTLSFiles()
+        for section in ["public", "admin"] {
+            let text = ConfigurationText.make(
+                rest: "listeners: { \(section): [{ address: \"127.0.0.1:0\", tls: { \(fields) } }] }")
+            let problems = folder.problems(text)
+            #expect(problems.map(\.path) == ["listeners.\(section)[0].tls.\(field)"])
+            #expect(problems.map(\.fault) == [fault])
+        }
+    }
+
     @Test func credentialsThatAppleIssuedAreNoDevelopmentMaterial() throws {
         let credentials = try CredentialSet([])
         let listeners = Configuration.Listeners(
-            public: [.init(address: .internet(.v4(0), port: 1))], admin: [])
+            public: [.init(address: .socket(.internet(.v4(0), port: 1)))], admin: [])
         let problems = LoadedConfiguration.checkListeners(
             listeners, credentials: credentials, allowTestCredentials: false)
         #expect(problems.map(\.fault) == [.plaintextBeyondLoopback(.internet(.v4(0), port: 1))])

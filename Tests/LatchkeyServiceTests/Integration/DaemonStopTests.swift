@@ -65,7 +65,7 @@ import Testing
             daemon.process.signal(SIGHUP)
             let seen: Int? = daemon.process.messages.wait { bytes in
                 let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-                let found = lines.count { $0.contains("\"reload_unavailable\"") }
+                let found = lines.count { $0.contains("\"reloaded\"") }
                 return found >= count ? found : nil
             }
             #expect(seen == count)

@@ -1,0 +1,205 @@
+/// Gathers the fields of an HTTP/2 request, one by one as they are decompressed, into the head that HTTP/1.1 would give
+/// (RFC 9113 sections 8.2 and 8.3).
+///
+/// Strict: pseudo fields first, each known and once; names in lower case; no field of a connection; `Host` and `:authority` agree. The
+/// head has exactly one `host` field in either case. After the first problem nothing is kept any more, so that a small block that
+/// expands to a large one costs nothing but its decoding.
+package struct HTTP2HeadReader: Sendable {
+    private let limits: HTTPLimits
+    private var storage: [UInt8] = []
+    private var entries: [HTTPFields.Entry] = []
+    private var size = 0
+    private var problem: HTTPProblem?
+
+    /// Whether the method is HEAD, also where the rest is refused.
+    package private(set) var isHeadRequest = false
+
+    private var method: Range<Int>?
+    private var scheme: Range<Int>?
+    private var authority: Range<Int>?
+    private var path: Range<Int>?
+    private var host: Range<Int>?
+    private var contentLength: Int?
+    private var cookies: [Range<Int>] = []
+    private var expectation: Expectation?
+
+    private enum Expectation { case continue100, other }
+
+    /// A reader that has seen nothing.
+    package init(limits: HTTPLimits) {
+        self.limits = limits
+    }
+
+    /// Takes the next field.
+    package mutating func append(name: Span<UInt8>, value: Span<UInt8>) {
+        guard problem == nil else { return }
+        do throws(HTTPProblem) {
+            try take(name, value)
+        } catch {
+            problem = error
+            storage = []
+            entries = []
+        }
+    }
+
+    /// Judges the fields together, at the end of their block; `endsStream` when no body follows.
+    package func finish(endsStream: Bool) throws(HTTPProblem) -> HTTPRequestHead {
+        if let problem { throw problem }
+        let bytes = storage.span
+        guard let method else { throw .malformed(.pseudoField) }
+        let knownMethod = try HTTPRequestLine.readMethod(bytes, method)
+        guard scheme != nil, let path else { throw .malformed(.pseudoField) }
+        guard let target = try HTTPRequestLine.readPath(bytes, path, isOptions: knownMethod == .options) else {
+            throw .malformed(.target)
+        }
+        let framing = try judgeFraming(endsStream)
+        return HTTPRequestHead(
+            method: knownMethod, target: target, version: .http2, fields: try makeFields(bytes), framing: framing,
+            keepsAlive: true, expectsContinue: try judgeExpectation(framing))
+    }
+
+    // MARK: Fields
+
+    private mutating func take(_ name: Span<UInt8>, _ value: Span<UInt8>) throws(HTTPProblem) {
+        try checkSize(name, value)
+        try HTTP2FieldRules.checkValue(value)
+        let nameStart = storage.count
+        name.append(0..<name.count, to: &storage)
+        let valueStart = storage.count
+        value.append(0..<value.count, to: &storage)
+        let range = valueStart..<storage.count
+        if name.count > 0 && name[0] == UInt8(ascii: ":") { return try takePseudoField(name, range) }
+
+        try HTTP2FieldRules.checkName(name)
+        guard entries.count < limits.fieldCountMaximum else { throw .headTooLarge }
+        if entries.isEmpty {
+            entries.reserveCapacity(8)
+            // No pseudo field may follow: the method stands for all of them.
+            guard method != nil else { throw .malformed(.pseudoField) }
+        }
+        try note(name, range)
+        entries.append(HTTPFields.Entry(name: nameStart..<valueStart, value: range))
+    }
+
+    private mutating func checkSize(_ name: Span<UInt8>, _ value: Span<UInt8>) throws(HTTPProblem) {
+        if name.matches(":path".utf8, in: 0..<name.count) && value.count > limits.targetSizeMaximum {
+            throw .targetTooLong
+        }
+        size += name.count + value.count + HTTP2FieldRules.overhead
+        guard size <= limits.headSizeMaximum else { throw .headTooLarge }
+    }
+
+    private mutating func takePseudoField(_ name: Span<UInt8>, _ value: Range<Int>) throws(HTTPProblem) {
+        guard entries.isEmpty, !value.isEmpty else { throw .malformed(.pseudoField) }
+        let whole = 0..<name.count
+        if name.matches(":method".utf8, in: whole) {
+            try Self.set(&method, value)
+            isHeadRequest = storage.span.matches("HEAD".utf8, in: value)
+        } else if name.matches(":path".utf8, in: whole) {
+            try Self.set(&path, value)
+        } else if name.matches(":scheme".utf8, in: whole) {
+            let isHTTP =
+                storage.span.matchesIgnoringCase("https".utf8, in: value)
+                || storage.span.matchesIgnoringCase("http".utf8, in: value)
+            guard isHTTP else { throw .malformed(.pseudoField) }
+            try Self.set(&scheme, value)
+        } else if name.matches(":authority".utf8, in: whole) {
+            guard HTTPFieldSummary.isHost(storage.span, value) else { throw .malformed(.hostInvalid) }
+            try Self.set(&authority, value)
+        } else {
+            throw .malformed(.pseudoField)
+        }
+    }
+
+    private static func set(_ field: inout Range<Int>?, _ value: Range<Int>) throws(HTTPProblem) {
+        guard field == nil else { throw .malformed(.pseudoField) }
+        field = value
+    }
+
+    /// Takes note of the fields that mean something here; they are told apart by their length first.
+    private mutating func note(_ name: Span<UInt8>, _ value: Range<Int>) throws(HTTPProblem) {
+        let whole = 0..<name.count
+        switch name.count {
+        case 2 where name.matches("te".utf8, in: whole):
+            guard storage.span.matchesIgnoringCase("trailers".utf8, in: value) else {
+                throw .malformed(.connectionField)
+            }
+        case 4 where name.matches("host".utf8, in: whole):
+            guard host == nil else { throw .malformed(.hostRepeated) }
+            guard HTTPFieldSummary.isHost(storage.span, value) else { throw .malformed(.hostInvalid) }
+            host = value
+        case 6 where name.matches("cookie".utf8, in: whole):
+            cookies.append(value)
+        case 6 where name.matches("expect".utf8, in: whole):
+            let isContinue = storage.span.matchesIgnoringCase("100-continue".utf8, in: value)
+            expectation = isContinue && expectation != .other ? .continue100 : .other
+        case 14 where name.matches("content-length".utf8, in: whole):
+            guard contentLength == nil else { throw .malformed(.contentLengthRepeated) }
+            contentLength = try HTTPFieldSummary.readLength(storage.span, value)
+        case 7 where name.matches("upgrade".utf8, in: whole),
+            10 where name.matches("connection".utf8, in: whole) || name.matches("keep-alive".utf8, in: whole),
+            16 where name.matches("proxy-connection".utf8, in: whole),
+            17 where name.matches("transfer-encoding".utf8, in: whole):
+            throw .malformed(.connectionField)
+        default: break
+        }
+    }
+
+    // MARK: The head
+
+    /// RFC 9113 section 8.1.1: a declared length that the stream's end contradicts is malformed.
+    private func judgeFraming(_ endsStream: Bool) throws(HTTPProblem) -> HTTPBodyFraming {
+        let length = contentLength ?? 0
+        if endsStream {
+            guard length == 0 else { throw .malformed(.contentLengthInvalid) }
+            return .none
+        }
+        if contentLength == nil { return .stream }
+        return length > 0 ? .length(length) : .none
+    }
+
+    private func judgeExpectation(_ framing: HTTPBodyFraming) throws(HTTPProblem) -> Bool {
+        switch expectation {
+        case nil: return false
+        case .other: throw .expectationFailed
+        case .continue100: return framing != .none
+        }
+    }
+
+    /// The fields without the pseudo fields, with one `host` and at most one `cookie` (RFC 9113 sections 8.2.3 and 8.3.1).
+    private func makeFields(_ bytes: Span<UInt8>) throws(HTTPProblem) -> HTTPFields {
+        if let authority, let host, !HTTPFieldSummary.equalIgnoringCase(bytes, authority, host) {
+            throw .malformed(.hostDiffersFromTarget)
+        }
+        guard let host = host ?? authority else { throw .malformed(.hostMissing) }
+        guard self.host == nil || cookies.count > 1 else { return HTTPFields(storage: storage, entries: entries) }
+
+        var (storage, entries) = (storage, entries)
+        if self.host == nil { entries.append(Self.entry(named: "host", value: host, in: &storage)) }
+        if cookies.count > 1 {
+            entries.removeAll { storage.span.matches("cookie".utf8, in: $0.name) }
+            let start = storage.count
+            for cookie in cookies {
+                if storage.count > start { storage.append(contentsOf: "; ".utf8) }
+                storage.append(contentsOf: self.storage[cookie])
+            }
+            let value = start..<storage.count
+            entries.append(Self.entry(named: "cookie", value: value, in: &storage))
+        }
+        return HTTPFields(storage: storage, entries: entries)
+    }
+
+    private static func entry(named name: String, value: Range<Int>, in storage: inout [UInt8]) -> HTTPFields.Entry {
+        let start = storage.count
+        storage.append(contentsOf: name.utf8)
+        return HTTPFields.Entry(name: start..<storage.count, value: value)
+    }
+}
+
+extension HTTPFields.Entry {
+    fileprivate init(name: Range<Int>, value: Range<Int>) {
+        self.init(
+            nameStart: Int32(name.lowerBound), nameEnd: Int32(name.upperBound), valueStart: Int32(value.lowerBound),
+            valueEnd: Int32(value.upperBound))
+    }
+}

@@ -1,0 +1,32 @@
+/// Checks the trailer section of an HTTP/2 request, which is ignored otherwise (RFC 9113 section 8.1).
+package struct HTTP2TrailerReader: Sendable {
+    private let limits: HTTPLimits
+    private var size = 0
+    private var count = 0
+    /// What is wrong with the fields so far, if anything is.
+    package private(set) var problem: HTTPProblem?
+
+    /// A reader that has seen nothing.
+    package init(limits: HTTPLimits) {
+        self.limits = limits
+    }
+
+    /// Takes the next field.
+    package mutating func append(name: Span<UInt8>, value: Span<UInt8>) {
+        guard problem == nil else { return }
+        do throws(HTTPProblem) {
+            try take(name, value)
+        } catch {
+            problem = error
+        }
+    }
+
+    private mutating func take(_ name: Span<UInt8>, _ value: Span<UInt8>) throws(HTTPProblem) {
+        size += name.count + value.count + HTTP2FieldRules.overhead
+        count += 1
+        guard size <= limits.trailerSizeMaximum, count <= limits.fieldCountMaximum else { throw .headTooLarge }
+        if name.count > 0 && name[0] == UInt8(ascii: ":") { throw .malformed(.pseudoField) }
+        try HTTP2FieldRules.checkName(name)
+        try HTTP2FieldRules.checkValue(value)
+    }
+}

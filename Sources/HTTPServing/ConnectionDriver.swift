@@ -1,0 +1,72 @@
+import HTTPMessages
+
+/// What speaks a protocol on one connection: HTTP/1.1 or HTTP/2.
+///
+/// The connection owns the socket, TLS, the timer, the output that the kernel has not taken yet, and the end. The driver owns the
+/// meaning of the bytes. It is chosen once the protocol is known, belongs to its connection alone, and keeps no reference to it: each
+/// event brings the connection along, and the driver does what it wants by calling it. All of that happens on the connection's loop.
+///
+/// A call of the connection may close it (a write that fails does), and may come back to the driver before it returns:
+/// `HTTPConnection.dispatch` calls `respond` at once when the handler answers at once. So a driver brings its own state in order
+/// before it calls, and looks at `HTTPConnection.isOpen` before it goes on. Nothing is called any more once the connection is closed,
+/// but for `closed`.
+protocol ConnectionDriver: AnyObject {
+    /// Whether bytes are wanted now. While this is `false` nothing is read, and what the peer sends waits in the kernel.
+    ///
+    /// A driver that turns this to `true` by itself, outside `received`, calls `HTTPConnection.requestResume`.
+    var isReading: Bool { get }
+
+    /// The first event: the protocol has been chosen, nothing was read.
+    func started(on connection: HTTPConnection)
+
+    /// Bytes of the peer, at least one, without TLS. They are borrowed: what is kept must be copied.
+    ///
+    /// Called only while `isReading` holds, at most once per turn of the loop.
+    func received(_ bytes: Span<UInt8>, on connection: HTTPConnection)
+
+    /// The peer sends no more; it may still read. Called once.
+    func inputEnded(on connection: HTTPConnection)
+
+    /// All output has gone to the kernel, after a `write` that left some behind.
+    func outputDrained(on connection: HTTPConnection)
+
+    /// The turn has come that `HTTPConnection.requestResume` asked for.
+    func resumed(on connection: HTTPConnection)
+
+    /// The instant of `HTTPConnection.setDeadline` has come. No deadline runs until a new one is set.
+    func deadlinePassed(on connection: HTTPConnection)
+
+    /// The handler's answer to the request that was dispatched under this token. Comes once per `dispatch`, unless the connection
+    /// closes first.
+    func respond(_ response: HTTPResponse, to stream: StreamToken, on connection: HTTPConnection)
+
+    /// The server is going down: finish the requests that have begun, take no new ones (HTTP/2: GOAWAY), then close.
+    func drain(on connection: HTTPConnection)
+
+    /// The connection is closed, for whatever reason: forget everything, and call nothing any more.
+    func closed()
+}
+
+/// Names a request among those that are being answered on one connection. What it means is up to the driver: the stream's identifier
+/// in HTTP/2, 0 in HTTP/1.1.
+struct StreamToken: Hashable, Sendable {
+    let number: Int32
+
+    init(_ number: Int32 = 0) {
+        self.number = number
+    }
+}
+
+/// The protocols that a connection can speak, named as in ALPN (RFC 7301 section 6).
+enum ApplicationProtocol: String, Sendable {
+    case http1 = "http/1.1"
+    case http2 = "h2"
+
+    /// Makes the driver for a connection of this listener.
+    func makeDriver(for listener: ListenerState) -> any ConnectionDriver {
+        switch self {
+        case .http1: HTTP1Driver(limits: listener.limits)
+        case .http2: HTTP2Driver(limits: listener.limits)
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import EventLoops
+import HTTPMessages
+
+/// HTTP/1.1 on a connection: carries out what the HTTP/1.1 machine decides, and measures the deadlines of its phases.
+final class HTTP1Driver: ConnectionDriver {
+    private let limits: HTTPLimits
+    private var machine: HTTP1Connection
+    private var exchange: HTTPExchange?
+    /// When the head or body that is arriving began to.
+    private var arrival: (phase: ArrivalPhase, start: LoopInstant)?
+
+    private enum ArrivalPhase: Equatable {
+        case head
+        case body
+    }
+
+    init(limits: HTTPLimits) {
+        self.limits = limits
+        machine = HTTP1Connection(limits: limits)
+    }
+
+    // MARK: Events
+
+    /// Not while pipelined requests wait in the machine: it would hold more and more of them. In a head it holds what came of the head.
+    var isReading: Bool {
+        switch machine.phase {
+        case .waiting: !machine.hasEarlyInput
+        case .head, .body: true
+        case .answering, .writing, .closed: false
+        }
+    }
+
+    func started(on connection: HTTPConnection) {
+        connection.setDeadline(connection.now + limits.idleDeadline)
+    }
+
+    func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {
+        perform(machine.received(bytes), on: connection)
+    }
+
+    func inputEnded(on connection: HTTPConnection) {
+        perform(machine.inputEnded(), on: connection)
+    }
+
+    func outputDrained(on connection: HTTPConnection) {
+        // Otherwise it was an interim response.
+        if machine.phase == .writing { finishResponse(on: connection) }
+    }
+
+    func resumed(on connection: HTTPConnection) {
+        if machine.phase == .waiting && machine.hasEarlyInput { perform(machine.resume(), on: connection) }
+    }
+
+    func deadlinePassed(on connection: HTTPConnection) {
+        let wasWriting = machine.phase == .writing
+        switch machine.deadlinePassed() {
+        case .close: connection.close(reset: wasWriting)
+        case let action: perform(action, on: connection)
+        }
+    }
+
+    func drain(on connection: HTTPConnection) {
+        perform(machine.drain(), on: connection)
+        if machine.phase == .waiting { connection.setDeadline(connection.now + limits.drainPatience) }
+    }
+
+    func closed() {
+        exchange = nil
+    }
+
+    // MARK: Carrying out the machine's actions
+
+    private func perform(_ action: HTTP1Connection.Action, on connection: HTTPConnection) {
+        switch action {
+        case .read:
+            updateDeadline(on: connection)
+        case .sendContinue:
+            updateDeadline(on: connection)
+            connection.write { $0 += HTTPResponse.interimContinue }
+        case .dispatch(let message):
+            dispatch(message, on: connection)
+        case .refuse(let problem):
+            respond(connection.refusal(of: problem), to: StreamToken(), on: connection)
+        case .close:
+            connection.close(reset: false)
+        case .linger:
+            connection.linger()
+        }
+    }
+
+    private func dispatch(_ message: HTTPRequestMessage, on connection: HTTPConnection) {
+        exchange = HTTPExchange(method: message.head.method, startedAt: connection.now)
+        // The handler has deadlines of its own.
+        arrival = nil
+        connection.setDeadline(.distantFuture)
+        connection.dispatch(message.head, body: message.body, as: StreamToken())
+    }
+
+    /// Head and body leave in one write, unless the kernel takes less.
+    func respond(_ response: HTTPResponse, to stream: StreamToken, on connection: HTTPConnection) {
+        exchange?.status = response.status
+        let plan = machine.respond(closing: response.closesConnection)
+        let date = connection.date
+        if connection.write({ response.append(to: &$0, plan: plan, date: date) }) {
+            finishResponse(on: connection)
+        } else {
+            connection.setDeadline(connection.now + limits.writeDeadline)
+        }
+    }
+
+    private func finishResponse(on connection: HTTPConnection) {
+        if let exchange { connection.report(exchange) }
+        exchange = nil
+        let action = machine.responseSent()
+        guard action == .read else { return perform(action, on: connection) }
+        arrival = nil
+        connection.setDeadline(connection.now + limits.idleDeadline)
+        if machine.hasEarlyInput || connection.mayHaveInput { connection.requestResume() }
+    }
+
+    // MARK: Deadlines
+
+    /// Measures what the machine waits for; each of its phases has a beginning from which its limit runs.
+    private func updateDeadline(on connection: HTTPConnection) {
+        switch machine.phase {
+        case .waiting, .answering, .writing, .closed:
+            break
+        case .head:
+            connection.setDeadline(start(of: .head, connection.now) + limits.headDeadline)
+        case .body(let received):
+            connection.setDeadline(start(of: .body, connection.now) + limits.bodyAllowance(received: received))
+        }
+    }
+
+    /// When this phase began: now, unless it had begun before.
+    private func start(of phase: ArrivalPhase, _ now: LoopInstant) -> LoopInstant {
+        if let arrival, arrival.phase == phase { return arrival.start }
+        arrival = (phase, now)
+        return now
+    }
+}

@@ -1,0 +1,140 @@
+import CNghttp2
+
+/// The table of our callbacks, which every session copies.
+///
+/// Safe to send: it is never changed once it is made.
+@safe
+final class HTTP2Callbacks: @unchecked Sendable {
+    static let shared = HTTP2Callbacks()
+
+    let pointer: OpaquePointer
+
+    private init() {
+        var made: OpaquePointer?
+        guard unsafe nghttp2_session_callbacks_new(&made) == 0, let made = unsafe made else {
+            preconditionFailure("no memory for a table of callbacks")
+        }
+        unsafe pointer = made
+        unsafe nghttp2_session_callbacks_set_on_begin_headers_callback(made, beganHeaders)
+        unsafe nghttp2_session_callbacks_set_on_header_callback(made, receivedField)
+        unsafe nghttp2_session_callbacks_set_on_invalid_header_callback(made, receivedInvalidField)
+        unsafe nghttp2_session_callbacks_set_on_frame_recv_callback(made, receivedFrame)
+        unsafe nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(made, receivedInvalidFrame)
+        unsafe nghttp2_session_callbacks_set_on_data_chunk_recv_callback(made, receivedData)
+        unsafe nghttp2_session_callbacks_set_on_frame_send_callback(made, sentFrame)
+        unsafe nghttp2_session_callbacks_set_on_stream_close_callback(made, closedStream)
+    }
+
+    deinit {
+        unsafe nghttp2_session_callbacks_del(pointer)
+    }
+}
+
+// Free functions, because a closure could belong to an actor. Each is called while a method of the session runs, which keeps the
+// object alive; the pointers that nghttp2 passes are valid for the call.
+
+private func session(_ userData: UnsafeMutableRawPointer?) -> HTTP2Session {
+    guard let userData = unsafe userData else { preconditionFailure("a session without its object") }
+    return unsafe Unmanaged<HTTP2Session>.fromOpaque(userData).takeUnretainedValue()
+}
+
+private let success: Int32 = 0
+
+private func beganHeaders(
+    _: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ userData: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let frame = unsafe frame else { return success }
+    unsafe session(userData).beganHeaders(
+        on: frame.pointee.hd.stream_id, isRequest: frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST)
+    return success
+}
+
+private func receivedField(
+    _: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ name: UnsafePointer<UInt8>?, _ nameLength: Int,
+    _ value: UnsafePointer<UInt8>?, _ valueLength: Int, _ flags: UInt8, _ userData: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let frame = unsafe frame else { return success }
+    unsafe session(userData).received(
+        name: UnsafeBufferPointer(start: name, count: nameLength).span,
+        value: UnsafeBufferPointer(start: value, count: valueLength).span, on: frame.pointee.hd.stream_id)
+    return success
+}
+
+/// A field that nghttp2 would only drop makes the request malformed.
+private func receivedInvalidField(
+    _: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ name: UnsafePointer<UInt8>?, _ nameLength: Int,
+    _ value: UnsafePointer<UInt8>?, _ valueLength: Int, _ flags: UInt8, _ userData: UnsafeMutableRawPointer?
+) -> Int32 {
+    NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
+}
+
+private func receivedFrame(
+    _: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ userData: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let frame = unsafe frame else { return success }
+    let (header, session) = unsafe (frame.pointee.hd, session(userData))
+    let endsStream = UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0
+    let isAcknowledgement = UInt32(header.flags) & NGHTTP2_FLAG_ACK.rawValue != 0
+    switch UInt32(header.type) {
+    case NGHTTP2_HEADERS.rawValue: session.endedHeaders(on: header.stream_id, endsStream: endsStream)
+    case NGHTTP2_DATA.rawValue where endsStream: session.endedData(on: header.stream_id)
+    case NGHTTP2_SETTINGS.rawValue: session.receivedSettings(isAcknowledgement: isAcknowledgement)
+    case NGHTTP2_PING.rawValue where isAcknowledgement: session.receivedPingAcknowledgement()
+    default: break  // nghttp2 does what is to be done.
+    }
+    return success
+}
+
+/// Called too for what ends the whole session, which `sentFrame` reports.
+private func receivedInvalidFrame(
+    _: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ code: Int32, _ userData: UnsafeMutableRawPointer?
+) -> Int32 {
+    if [NGHTTP2_ERR_HTTP_HEADER.rawValue, NGHTTP2_ERR_HTTP_MESSAGING.rawValue].contains(code) {
+        unsafe session(userData).dropped()
+    }
+    return success
+}
+
+private func receivedData(
+    _: OpaquePointer?, _ flags: UInt8, _ id: Int32, _ data: UnsafePointer<UInt8>?, _ length: Int,
+    _ userData: UnsafeMutableRawPointer?
+) -> Int32 {
+    unsafe session(userData).received(UnsafeBufferPointer(start: data, count: length).span, on: id)
+    return success
+}
+
+private func sentFrame(
+    _: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ userData: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let frame = unsafe frame else { return success }
+    let (header, session) = unsafe (frame.pointee.hd, session(userData))
+    let endsStream = UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0
+    switch UInt32(header.type) {
+    case NGHTTP2_DATA.rawValue, NGHTTP2_HEADERS.rawValue:
+        if UInt32(header.type) == NGHTTP2_DATA.rawValue { session.sentData() }
+        if endsStream { session.sentEnd(on: header.stream_id) }
+    case NGHTTP2_RST_STREAM.rawValue: unsafe session.sentReset(code: frame.pointee.rst_stream.error_code)
+    case NGHTTP2_GOAWAY.rawValue: unsafe session.sentGoAway(code: frame.pointee.goaway.error_code)
+    default: break
+    }
+    return success
+}
+
+private func closedStream(
+    _: OpaquePointer?, _ id: Int32, _ code: UInt32, _ userData: UnsafeMutableRawPointer?
+) -> Int32 {
+    unsafe session(userData).closed(id)
+    return success
+}
+
+/// Fetches the next bytes of a response's body.
+func readResponseBody(
+    _: OpaquePointer?, _ id: Int32, _ buffer: UnsafeMutablePointer<UInt8>?, _ length: Int,
+    _ flags: UnsafeMutablePointer<UInt32>?, _: UnsafeMutablePointer<nghttp2_data_source>?,
+    _ userData: UnsafeMutableRawPointer?
+) -> Int {
+    let (count, isEnd) = unsafe session(userData).copyResponse(
+        of: id, into: UnsafeMutableBufferPointer(start: buffer, count: length))
+    if isEnd { unsafe flags?.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+    return count
+}

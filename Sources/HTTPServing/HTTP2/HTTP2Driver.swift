@@ -1,0 +1,139 @@
+import EventLoops
+import HTTPMessages
+
+/// HTTP/2 on a connection: carries bytes between it and the session, and carries out what the session asks for.
+///
+/// It always reads: what a client can make the session hold is bounded by the session's limits, and a client may have to send before
+/// it reads.
+final class HTTP2Driver: ConnectionDriver {
+    /// How much output is made at once, and how often in one turn before others have theirs.
+    private static let outputSize = 64 * 1024
+    private static let outputsPerTurnMaximum = 4
+
+    private let limits: HTTPLimits
+    private var session: HTTP2Session?
+    private var isSettling = false
+    /// Since when the kernel has not taken all output.
+    private var congestedSince: LoopInstant?
+
+    init(limits: HTTPLimits) {
+        self.limits = limits
+    }
+
+    // MARK: Events
+
+    let isReading = true
+
+    func started(on connection: HTTPConnection) {
+        session = HTTP2Session(limits: limits, now: connection.now)
+        settle(connection)
+    }
+
+    func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {
+        session?.receive(bytes, now: connection.now)
+        settle(connection)
+    }
+
+    func inputEnded(on connection: HTTPConnection) {
+        session?.inputEnded(now: connection.now)
+        settle(connection)
+    }
+
+    func outputDrained(on connection: HTTPConnection) {
+        congestedSince = nil
+        settle(connection)
+    }
+
+    func resumed(on connection: HTTPConnection) {
+        settle(connection)
+    }
+
+    func deadlinePassed(on connection: HTTPConnection) {
+        if let congestedSince, connection.now >= congestedSince + limits.writeDeadline {
+            return connection.close(reset: true)
+        }
+        session?.deadlinePassed(now: connection.now)
+        settle(connection)
+    }
+
+    func respond(_ response: HTTPResponse, to stream: StreamToken, on connection: HTTPConnection) {
+        guard let session else { return }
+        session.respond(response, to: stream.number, date: connection.date, now: connection.now)
+        if isSettling { return }
+        // Requests that were batched are answered in the same turn: their responses then leave in one write.
+        if session.isAnswering { connection.requestResume() } else { settle(connection) }
+    }
+
+    func drain(on connection: HTTPConnection) {
+        session?.beginDrain(now: connection.now)
+        settle(connection)
+    }
+
+    func closed() {
+        session = nil
+    }
+
+    // MARK: Carrying out
+
+    /// Does what the session asks for, sends what it has to say, and ends with it.
+    private func settle(_ connection: HTTPConnection) {
+        guard let session, !isSettling else { return }
+        isSettling = true
+        perform(session, on: connection)
+        var outputs = 0
+        while connection.isOpen, !connection.isCongested, write(session, to: connection) {
+            perform(session, on: connection)
+            outputs += 1
+            if outputs == Self.outputsPerTurnMaximum {
+                connection.requestResume()
+                break
+            }
+        }
+        perform(session, on: connection)
+        isSettling = false
+        if connection.isOpen { conclude(session, connection) }
+    }
+
+    private func perform(_ session: HTTP2Session, on connection: HTTPConnection) {
+        for event in session.takeEvents() where connection.isOpen { perform(event, session, on: connection) }
+    }
+
+    private func perform(_ event: HTTP2Event, _ session: HTTP2Session, on connection: HTTPConnection) {
+        switch event {
+        case .dispatch(let id, let message):
+            connection.dispatch(message.head, body: message.body, as: StreamToken(id))
+        case .refuse(let id, let problem):
+            session.respond(connection.refusal(of: problem), to: id, date: connection.date, now: connection.now)
+        case .dropped(let problem):
+            connection.listener.observer.inputRefused(connection.peer, problem)
+        case .abused(let abuse):
+            connection.listener.observer.connectionAbused(connection.peer, abuse)
+        case .finished(let exchange):
+            connection.report(exchange)
+        }
+    }
+
+    /// Whether there was something to write, and the kernel took all of it.
+    private func write(_ session: HTTP2Session, to connection: HTTPConnection) -> Bool {
+        let now = connection.now
+        var hasOutput = false
+        let isTaken = connection.write { output in
+            let count = output.count
+            session.write(to: &output, sizeMaximum: count + Self.outputSize, now: now)
+            hasOutput = output.count > count
+        }
+        return hasOutput && isTaken
+    }
+
+    private func conclude(_ session: HTTP2Session, _ connection: HTTPConnection) {
+        if session.hasFailed { return connection.close(reset: true) }
+        if session.isFinished { return connection.linger() }
+        var deadline = session.nextDeadline
+        if connection.isCongested {
+            let since = congestedSince ?? connection.now
+            congestedSince = since
+            deadline = min(deadline, since + limits.writeDeadline)
+        }
+        connection.setDeadline(deadline)
+    }
+}

@@ -1,0 +1,81 @@
+import CNghttp2
+import HTTPMessages
+
+/// Calls of nghttp2 that need more than a line.
+enum HTTP2Library {
+    /// A server session with our callbacks; its user data is still to be set.
+    ///
+    /// Windows are given back by us, as bodies are taken. nghttp2's own limits are as wide as ours or wider: they stand behind ours.
+    @unsafe
+    static func makeServerSession(limits: HTTP2Limits) -> OpaquePointer {
+        var option: OpaquePointer?
+        var session: OpaquePointer?
+        // Every call here fails only when memory is out, as an allocation of Swift's would, which ends the process too.
+        guard unsafe nghttp2_option_new(&option) == 0 else { preconditionFailure("no memory for options") }
+        defer { unsafe nghttp2_option_del(option) }
+        unsafe nghttp2_option_set_no_auto_window_update(option, 1)
+        unsafe nghttp2_option_set_max_continuations(option, limits.continuationsMaximum)
+        unsafe nghttp2_option_set_stream_reset_rate_limit(
+            option, UInt64(limits.resetBurstMaximum) + 1, UInt64(limits.resetRateMaximum) + 1)
+        guard unsafe nghttp2_session_server_new2(&session, HTTP2Callbacks.shared.pointer, nil, option) == 0,
+            let session = unsafe session
+        else { preconditionFailure("no memory for a session") }
+        return unsafe session
+    }
+
+    /// The server's SETTINGS, and its window for the whole connection.
+    @unsafe
+    static func submitSettings(
+        _ values: [(nghttp2_settings_id, Int)], connectionWindow: Int, to session: OpaquePointer
+    ) -> Bool {
+        let entries = values.map {
+            nghttp2_settings_entry(settings_id: Int32($0.rawValue), value: UInt32(clamping: $1))
+        }
+        let none = UInt8(NGHTTP2_FLAG_NONE.rawValue)
+        guard unsafe nghttp2_submit_settings(session, none, entries, entries.count) == 0 else { return false }
+        return unsafe nghttp2_session_set_local_window_size(session, none, 0, Int32(clamping: connectionWindow)) == 0
+    }
+
+    /// The head of a response, and of its body the promise that callbacks will fetch it.
+    @unsafe
+    static func submit(
+        _ block: HTTP2FieldBlock, on id: Int32, hasBody: Bool, to session: OpaquePointer
+    ) -> Bool {
+        unsafe withFields(block) { fields in
+            guard hasBody else {
+                return unsafe nghttp2_submit_response(session, id, fields.baseAddress, fields.count, nil) == 0
+            }
+            var provider = unsafe nghttp2_data_provider()
+            unsafe provider.read_callback = unsafe readResponseBody
+            return unsafe nghttp2_submit_response(session, id, fields.baseAddress, fields.count, &provider) == 0
+        }
+    }
+
+    /// The interim response that invites a body.
+    @unsafe
+    static func submitContinue(on id: Int32, to session: OpaquePointer) {
+        unsafe withFields(.interimContinue) { fields in
+            // A failure leaves the client to wait, or not, and then to send its body.
+            _ = unsafe nghttp2_submit_headers(
+                session, UInt8(NGHTTP2_FLAG_NONE.rawValue), id, nil, fields.baseAddress, fields.count, nil)
+        }
+    }
+
+    /// The fields as nghttp2 takes them; it copies them before the call returns.
+    @unsafe
+    private static func withFields<Result>(
+        _ block: HTTP2FieldBlock, _ body: (UnsafeBufferPointer<nghttp2_nv>) -> Result
+    ) -> Result {
+        // nghttp2 only reads, whatever its types say; the ranges lie within the storage.
+        unsafe block.storage.withUnsafeBufferPointer { storage in
+            let start = unsafe UnsafeMutablePointer(mutating: storage.baseAddress)
+            let fields = unsafe block.fields.map { field in
+                unsafe nghttp2_nv(
+                    name: start.map { unsafe $0 + field.name.lowerBound },
+                    value: start.map { unsafe $0 + field.value.lowerBound }, namelen: field.name.count,
+                    valuelen: field.value.count, flags: UInt8(NGHTTP2_NV_FLAG_NONE.rawValue))
+            }
+            return unsafe fields.withUnsafeBufferPointer { unsafe body($0) }
+        }
+    }
+}

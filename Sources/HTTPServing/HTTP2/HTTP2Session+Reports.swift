@@ -1,0 +1,117 @@
+import EventLoops
+import HTTPMessages
+
+// What nghttp2 reports, through the functions of `HTTP2Callbacks`. None of it may call nghttp2's `recv` or `send`.
+
+extension HTTP2Session {
+    /// A header block begins: a request's, or a trailer.
+    func beganHeaders(on id: Int32, isRequest: Bool) {
+        guard isRequest else {
+            streams[id]?.trailer = HTTP2TrailerReader(limits: limits)
+            return
+        }
+        idleSince = nil
+        // Also what the client has reset is still being worked on.
+        guard max(inFlightCount, streams.count) < limits.http2.streamsMaximum else { return reset(id, .refusedStream) }
+        streams[id] = HTTP2Stream(id: id, limits: limits)
+    }
+
+    func received(name: Span<UInt8>, value: Span<UInt8>, on id: Int32) {
+        guard let stream = streams[id] else { return }
+        if case .head(var reader) = stream.phase {
+            // Taken out meanwhile, or appending would copy.
+            stream.phase = .answering
+            reader.append(name: name, value: value)
+            stream.phase = .head(reader)
+        } else {
+            stream.trailer?.append(name: name, value: value)
+        }
+    }
+
+    /// A header block is complete, and nghttp2 found nothing wrong with it.
+    func endedHeaders(on id: Int32, endsStream: Bool) {
+        guard let stream = streams[id] else { return }
+        if endsStream { stream.requestHasEnded = true }
+        if case .head(let reader) = stream.phase {
+            endedHead(of: stream, reader)
+        } else {
+            endedTrailer(of: stream)
+        }
+    }
+
+    func received(_ data: Span<UInt8>, on id: Int32) {
+        guard let stream = streams[id] else { return giveBack(data.count) }
+        guard case .body = stream.phase else { return drop(data.count, of: stream) }
+        // A declared length was compared with the limit before, and nghttp2 compares it with what comes.
+        guard stream.body.count + data.count <= limits.bodySizeMaximum else {
+            refuse(stream, .bodyTooLarge)
+            return drop(data.count, of: stream)
+        }
+        // The bytes are borrowed for the call.
+        unsafe data.withUnsafeBufferPointer { unsafe stream.body.append(contentsOf: $0) }
+    }
+
+    func endedData(on id: Int32) {
+        guard let stream = streams[id] else { return }
+        stream.requestHasEnded = true
+        if case .body(let head, _) = stream.phase { dispatch(head, stream) }
+    }
+
+    func receivedSettings(isAcknowledgement: Bool) {
+        if isAcknowledgement { settingsAreAcknowledged = true } else { hasSettings = true }
+    }
+
+    func receivedPingAcknowledgement() {
+        if case .noticed = drain { finishDrain() }
+    }
+
+    /// The last frame of a response was written.
+    ///
+    /// A client that is still sending its request could be told at once to stop (RFC 9113 section 8.1). But curl then forgets the
+    /// response, so it may go on for a while.
+    func sentEnd(on id: Int32) {
+        floodGuard.answered()
+        guard let stream = streams[id] else { return }
+        if let exchange = stream.exchange { events.append(.finished(exchange)) }
+        stream.exchange = nil
+        if stream.requestHasEnded { return }
+        stream.phase = .lingering(since: now)
+        stopIfEnoughWasDropped(stream)
+    }
+
+    func sentData() {
+        floodGuard.sentData()
+    }
+
+    /// A stream was reset by us or by nghttp2: the client's fault, unless the code says that it is not.
+    func sentReset(code: UInt32) {
+        switch HTTP2ErrorCode(rawValue: code) {
+        case .noError, .cancel: return
+        case .refusedStream, .settingsTimeout, .enhanceYourCalm, .protocolError, .streamClosed, nil: break
+        }
+        if let abuse = floodGuard.brokeStreamOff(now: now) { endBecauseOf(abuse) }
+    }
+
+    /// nghttp2 found a frame that breaks the rules, and answers it by itself.
+    func dropped() {
+        events.append(.dropped(.malformed(.stream)))
+    }
+
+    /// An end was announced: by the warning of a drain, by our decision, or by nghttp2's.
+    func sentGoAway(code: UInt32) {
+        if case .noticed = drain { submitPing() }
+        guard code != HTTP2ErrorCode.noError.rawValue, endReason == .none else { return }
+        endReason = .refused
+        events.append(.dropped(.malformed(.connection)))
+    }
+
+    func closed(_ id: Int32) {
+        guard let stream = streams.removeValue(forKey: id) else { return }
+        releaseBody(of: stream)
+    }
+
+    /// Copies the next bytes of a response's body; how many, and whether they are the last.
+    func copyResponse(of id: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isEnd: Bool) {
+        unsafe streams[id]?.copyResponse(into: buffer) ?? (0, true)
+    }
+}

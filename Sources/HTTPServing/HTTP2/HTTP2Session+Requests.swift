@@ -1,0 +1,104 @@
+import CNghttp2
+import EventLoops
+import HTTPMessages
+
+// From the fields and bytes of streams to requests.
+
+extension HTTP2Session {
+    func endedHead(of stream: HTTP2Stream, _ reader: HTTP2HeadReader) {
+        requestCount += 1
+        if requestCount == limits.requestsPerConnectionMaximum { beginDrain(now: now) }
+        stream.isHead = reader.isHeadRequest
+        do throws(HTTPProblem) {
+            let head = try reader.finish(endsStream: stream.requestHasEnded)
+            try beginBody(of: stream, head)
+        } catch {
+            refuse(stream, error)
+        }
+    }
+
+    func beginBody(of stream: HTTP2Stream, _ head: HTTPRequestHead) throws(HTTPProblem) {
+        if stream.requestHasEnded { return dispatch(head, stream) }
+        let size = try reservation(for: head.framing)
+        guard reservedSize + size <= max(limits.http2.bodiesSizeMaximum, limits.bodySizeMaximum) else {
+            return reset(stream.id, .refusedStream)
+        }
+        reservedSize += size
+        stream.reservedSize = size
+        stream.phase = .body(head, since: now)
+        if head.expectsContinue { unsafe HTTP2Library.submitContinue(on: stream.id, to: handle) }
+    }
+
+    func reservation(for framing: HTTPBodyFraming) throws(HTTPProblem) -> Int {
+        switch framing {
+        case .none: return 0
+        case .length(let length):
+            guard length <= limits.bodySizeMaximum else { throw .bodyTooLarge }
+            return length
+        case .stream: return limits.bodySizeMaximum
+        case .chunked: preconditionFailure("the head of another protocol version")
+        }
+    }
+
+    func endedTrailer(of stream: HTTP2Stream) {
+        guard case .body(let head, _) = stream.phase else { return }
+        if let problem = stream.trailer?.problem { return refuse(stream, problem) }
+        dispatch(head, stream)
+    }
+
+    func dispatch(_ head: HTTPRequestHead, _ stream: HTTP2Stream) {
+        let message = HTTPRequestMessage(head: head, body: stream.body)
+        releaseBody(of: stream)
+        stream.phase = .answering
+        stream.exchange = HTTPExchange(method: head.method, startedAt: now)
+        inFlightCount += 1
+        events.append(.dispatch(stream.id, message))
+    }
+
+    /// Has a problem answered; what is malformed is reset (RFC 9113 section 8.1.1).
+    func refuse(_ stream: HTTP2Stream, _ problem: HTTPProblem) {
+        let size = stream.body.count
+        releaseBody(of: stream)
+        // What it has sent stays within the window of its stream otherwise, and it could not send the rest.
+        if size > 0 { unsafe nghttp2_session_consume_stream(handle, stream.id, size) }
+        stream.phase = .answering
+        if case .malformed = problem {
+            events.append(.dropped(problem))
+            return reset(stream.id, .protocolError)
+        }
+        inFlightCount += 1
+        events.append(.refuse(stream.id, problem))
+    }
+
+    /// The body was taken, or is not wanted: its part of the connection's window is given back.
+    func releaseBody(of stream: HTTP2Stream) {
+        giveBack(stream.body.count)
+        stream.body = []
+        reservedSize -= stream.reservedSize
+        stream.reservedSize = 0
+    }
+
+    func giveBack(_ size: Int) {
+        if size > 0 { unsafe nghttp2_session_consume_connection(handle, size) }
+    }
+
+    /// Takes bytes that nobody wants, and lets the client send as many more, up to a limit.
+    func drop(_ size: Int, of stream: HTTP2Stream) {
+        stream.droppedSize += size
+        giveBack(size)
+        if stream.droppedSize <= limits.lingerSizeMaximum {
+            unsafe nghttp2_session_consume_stream(handle, stream.id, size)
+        }
+        if case .lingering = stream.phase { stopIfEnoughWasDropped(stream) }
+    }
+
+    func stopIfEnoughWasDropped(_ stream: HTTP2Stream) {
+        if stream.droppedSize > limits.lingerSizeMaximum { reset(stream.id, .noError) }
+    }
+
+    func reset(_ id: Int32, _ code: HTTP2ErrorCode) {
+        // No deadline runs any more: the stream goes when the frame is written.
+        streams[id]?.phase = .answering
+        unsafe nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), id, code.rawValue)
+    }
+}

@@ -1,0 +1,47 @@
+import EventLoops
+
+/// Allows so many events at once and so many more per second.
+struct TokenBucket: Equatable, Sendable {
+    private let burst: Int
+    private let rate: Int
+    private var tokens: Int
+    private var refilledAt: LoopInstant
+
+    /// A full bucket; `rate` is per second, and 0 for a bucket that only `give` refills.
+    init(burst: Int, rate: Int, now: LoopInstant) {
+        self.burst = burst
+        self.rate = rate
+        tokens = burst
+        refilledAt = now
+    }
+
+    /// Takes a token; `false` when there is none.
+    mutating func take(now: LoopInstant) -> Bool {
+        refill(now)
+        guard tokens > 0 else { return false }
+        tokens -= 1
+        return true
+    }
+
+    /// Puts tokens back, up to the burst.
+    mutating func give(_ count: Int) {
+        tokens = min(burst, tokens + count)
+    }
+
+    private mutating func refill(_ now: LoopInstant) {
+        guard rate > 0, tokens < burst else {
+            refilledAt = now
+            return
+        }
+        let nanosecondsPerToken = max(1, 1_000_000_000 / Int64(rate))
+        let count = (now.nanoseconds - refilledAt.nanoseconds) / nanosecondsPerToken
+        guard count > 0 else { return }
+        if count >= Int64(burst - tokens) {
+            tokens = burst
+            refilledAt = now
+        } else {
+            tokens += Int(count)
+            refilledAt = refilledAt + .nanoseconds(count * nanosecondsPerToken)
+        }
+    }
+}

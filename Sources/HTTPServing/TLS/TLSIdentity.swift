@@ -1,0 +1,70 @@
+private import COpenSSL
+package import KeyCrypto
+
+/// What a server proves who it is with: a chain of certificates and the private key of the first one.
+package final class TLSIdentity: Sendable {
+    private let chain: [CertificateHandle]
+    private let key: PrivateKeyHandle
+
+    /// The DNS names of the first certificate, as they stand in it; `*.` begins a wildcard.
+    package let names: [String]
+    package let algorithm: Algorithm
+    /// The end of the first certificate's validity in seconds since 1970.
+    package let notAfter: Int64
+
+    /// What the key can do.
+    package enum Algorithm: Sendable {
+        case rsa
+        case ecdsa
+    }
+
+    /// A chain of certificates in PEM, the server's own first, and its private key in PEM without encryption.
+    ///
+    /// Throws `notACertificateChain`, `notAPrivateKey`, `unsupportedKey` or `keyMismatch`.
+    package init(chain pem: [UInt8], privateKey: borrowing SecretBytes) throws(TLSError) {
+        chain = PEMReading.certificates(pem)
+        guard let first = chain.first else { throw .notACertificateChain }
+        guard let key = PEMReading.privateKey(privateKey) else { throw .notAPrivateKey }
+        let isRSA = key.isKind("RSA")
+        guard isRSA || key.isKind("EC") else { throw .unsupportedKey }
+        self.key = key
+        algorithm = isRSA ? .rsa : .ecdsa
+        names = unsafe Self.dnsNames(of: first.pointer)
+        notAfter = unsafe Self.end(of: first.pointer)
+        defer { ERR_clear_error() }
+        guard unsafe X509_check_private_key(first.pointer, key.pointer) == 1 else { throw .keyMismatch }
+    }
+
+    /// Puts the identity into a context, which takes references of its own. Throws `tooWeak`.
+    func install(in context: SSLContextHandle) throws(TLSError) {
+        defer { ERR_clear_error() }
+        var isInstalled = unsafe SSL_CTX_use_certificate(context.pointer, chain[0].pointer) == 1
+        for issuer in chain.dropFirst() {
+            let isAdded = unsafe latchkey_tls_add_chain_certificate(context.pointer, issuer.pointer) == 1
+            isInstalled = isInstalled && isAdded
+        }
+        // The files have been read and fit each other, so what is left is the security level.
+        guard unsafe isInstalled && SSL_CTX_use_PrivateKey(context.pointer, key.pointer) == 1 else { throw .tooWeak }
+    }
+
+    private static func dnsNames(of certificate: OpaquePointer) -> [String] {
+        guard let list = unsafe latchkey_alternative_names(certificate) else { return [] }
+        defer { unsafe GENERAL_NAMES_free(list) }
+        return unsafe (0..<latchkey_alternative_name_count(list)).compactMap { position in
+            var count: Int32 = 0
+            // The name is `count` bytes that live as long as the list.
+            guard let start = unsafe latchkey_dns_name(list, position, &count), count > 0 else { return nil }
+            return unsafe String(decoding: UnsafeBufferPointer(start: start, count: Int(count)), as: UTF8.self)
+        }
+    }
+
+    private static func end(of certificate: OpaquePointer) -> Int64 {
+        var days: Int32 = 0
+        var seconds: Int32 = 0
+        // 1970-01-01 as OpenSSL counts; the difference to it is the Unix time. The distant past where there is no such time.
+        guard let epoch = unsafe ASN1_TIME_set(nil, 0) else { return .min }
+        defer { unsafe ASN1_STRING_free(epoch) }
+        let isTime = unsafe ASN1_TIME_diff(&days, &seconds, epoch, X509_get0_notAfter(certificate)) == 1
+        return isTime ? Int64(days) * 86_400 + Int64(seconds) : .min
+    }
+}

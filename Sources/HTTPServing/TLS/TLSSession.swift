@@ -1,0 +1,183 @@
+private import COpenSSL
+import POSIXSockets
+
+/// TLS on one connection: between its socket and the plain bytes, with the same outcomes as a socket has.
+@safe
+struct TLSSession: ~Copyable {
+    /// So many plain bytes are encrypted in one call, so that a large response does not hold the loop.
+    private static let writeSizeMaximum = 256 * 1024
+
+    private let session: OpaquePointer
+    /// The socket as OpenSSL sees it, which the session owns.
+    private let socket: OpaquePointer
+    /// What the session's call-backs use.
+    private let context: TLSContext
+    /// OpenSSL wants nothing more to do with a session that has failed.
+    private var hasFailed = false
+    /// A read waits for room to write, as it may when the peer changes its keys.
+    private(set) var readWaitsForRoom = false
+
+    /// A session that waits for the client's first message; `nil` when there is no memory.
+    init?(_ context: TLSContext, descriptor: Int32) {
+        guard let session = unsafe context.makeSession() else { return nil }
+        guard let socket = unsafe SocketBIO.make(descriptor: descriptor) else {
+            unsafe SSL_free(session)
+            return nil
+        }
+        // The session frees the one reference that both directions share.
+        unsafe SSL_set_bio(session, socket, socket)
+        unsafe SSL_set_accept_state(session)
+        unsafe self.session = session
+        unsafe self.socket = socket
+        self.context = context
+    }
+
+    deinit {
+        unsafe SSL_free(session)
+    }
+
+    // MARK: Events
+
+    /// Goes on with the handshake as far as the socket allows.
+    mutating func handshake() -> HandshakeOutcome {
+        ERR_clear_error()
+        let result = unsafe SSL_do_handshake(session)
+        if result == 1 { return .done }
+        switch unsafe SSL_get_error(session, result) {
+        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
+        case let error:
+            hasFailed = true
+            return .failed(Self.failure(error, ERR_peek_error()))
+        }
+    }
+
+    /// Fills the front of `buffer` with plain bytes until it is full or the socket is empty.
+    mutating func read(into buffer: inout [UInt8]) -> ReadOutcome {
+        readWaitsForRoom = false
+        var count = 0
+        while count < buffer.count {
+            switch readRecord(into: &buffer, at: count) {
+            case .bytes(let size): count += size
+            case let other: return count > 0 ? .bytes(count) : other
+            }
+            if unsafe SSL_has_pending(session) == 0 && SocketBIO.hasEmptiedSocket(socket) { break }
+        }
+        return .bytes(count)
+    }
+
+    private mutating func readRecord(into buffer: inout [UInt8], at position: Int) -> ReadOutcome {
+        ERR_clear_error()
+        let size = buffer.count - position
+        let result = unsafe buffer.withUnsafeMutableBytes { bytes in
+            // `size` bytes lie behind `position`.
+            unsafe SSL_read(session, bytes.baseAddress?.advanced(by: position), Int32(size))
+        }
+        if result > 0 { return .bytes(Int(result)) }
+        switch unsafe SSL_get_error(session, result) {
+        case SSL_ERROR_WANT_READ: return .wouldBlock
+        case SSL_ERROR_WANT_WRITE:
+            readWaitsForRoom = true
+            return .wouldBlock
+        case SSL_ERROR_ZERO_RETURN: return .endOfInput
+        default:  // An integer of OpenSSL: every other one is a failure.
+            hasFailed = true
+            return .failed(errno: 0)
+        }
+    }
+
+    /// Encrypts and sends; what was not taken must be offered again, with more behind it or not.
+    mutating func write(_ bytes: Span<UInt8>) -> WriteOutcome {
+        var count = 0
+        let end = min(bytes.count, Self.writeSizeMaximum)
+        while count < end {
+            ERR_clear_error()
+            let result = unsafe bytes.extracting(count..<bytes.count).withUnsafeBufferPointer { rest in
+                unsafe SSL_write(session, rest.baseAddress, Int32(clamping: rest.count))
+            }
+            if result > 0 {
+                count += Int(result)
+                continue
+            }
+            switch unsafe SSL_get_error(session, result) {
+            case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return count > 0 ? .written(count) : .wouldBlock
+            default:  // An integer of OpenSSL: every other one is a failure.
+                hasFailed = true
+                return .failed(errno: 0)
+            }
+        }
+        return .written(count)
+    }
+
+    /// Tells the peer that nothing more comes. Nothing is awaited, and an error means that the connection is gone.
+    mutating func finishWriting() {
+        guard !hasFailed, unsafe SSL_is_init_finished(session) == 1 else { return }
+        ERR_clear_error()
+        unsafe SSL_shutdown(session)
+    }
+
+    // MARK: What the handshake has found
+
+    /// The protocol of ALPN; `nil` when the client offered none.
+    var applicationProtocol: ApplicationProtocol? {
+        var start: UnsafePointer<UInt8>?
+        var size: UInt32 = 0
+        unsafe SSL_get0_alpn_selected(session, &start, &size)
+        // The name lives as long as the session, and is copied here.
+        let name = unsafe String(decoding: UnsafeBufferPointer(start: start, count: Int(size)), as: UTF8.self)
+        return ApplicationProtocol(rawValue: name)
+    }
+
+    /// What handlers and observers may know.
+    var facts: TLSFacts {
+        TLSFacts(
+            version: unsafe SSL_version(session) == TLS1_3_VERSION ? .version13 : .version12,
+            isResumed: unsafe SSL_session_reused(session) == 1, clientCertificate: clientCertificate)
+    }
+
+    private var clientCertificate: TLSClientCertificate? {
+        guard context.requiresClientCertificate, let certificate = unsafe SSL_get0_peer_certificate(session) else {
+            return nil
+        }
+        var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
+        unsafe X509_digest(certificate, EVP_sha256(), &digest, nil)
+        return TLSClientCertificate(subject: unsafe Self.subject(of: certificate), sha256: digest)
+    }
+
+    /// The subject as RFC 4514 writes it.
+    private static func subject(of certificate: OpaquePointer) -> String {
+        guard let memory = unsafe BIO_new(BIO_s_mem()) else { return "" }
+        defer { unsafe BIO_free(memory) }
+        unsafe latchkey_print_name(memory, X509_get_subject_name(certificate))
+        var start: UnsafeMutablePointer<CChar>?
+        let count = unsafe latchkey_bio_memory(memory, &start)
+        // `count` bytes that live as long as `memory`.
+        return unsafe String(decoding: UnsafeRawBufferPointer(start: start, count: max(0, count)), as: UTF8.self)
+    }
+
+    /// OpenSSL's first complaint in our words; the error queue is emptied before the next call.
+    private static func failure(_ error: Int32, _ code: UInt) -> TLSHandshakeFailure {
+        guard error == SSL_ERROR_SSL else { return .closed }
+        return switch ERR_GET_REASON(code) {
+        case SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST, SSL_R_WRONG_VERSION_NUMBER, SSL_R_UNEXPECTED_MESSAGE,
+            SSL_R_BAD_RECORD_TYPE, SSL_R_PACKET_LENGTH_TOO_LONG, SSL_R_RECORD_TOO_SMALL, SSL_R_LENGTH_MISMATCH:
+            .notTLS
+        case SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_VERSION_TOO_LOW, SSL_R_UNKNOWN_PROTOCOL: .version
+        case SSL_R_NO_SHARED_CIPHER, SSL_R_NO_SUITABLE_KEY_SHARE, SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM,
+            SSL_R_NO_SHARED_SIGNATURE_ALGORITHMS, SSL_R_NO_SUITABLE_GROUPS:
+            .parameters
+        case SSL_R_NO_APPLICATION_PROTOCOL: .applicationProtocol
+        case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE, SSL_R_CERTIFICATE_VERIFY_FAILED: .clientCertificate
+        case SSL_R_UNEXPECTED_EOF_WHILE_READING: .closed
+        case SSL_AD_REASON_OFFSET..<(SSL_AD_REASON_OFFSET + 256): .refused
+        default: .other  // One of hundreds of reasons.
+        }
+    }
+}
+
+/// How far a handshake has come.
+enum HandshakeOutcome: Equatable {
+    case done
+    /// It waits for the socket, to read or to write.
+    case wouldBlock
+    case failed(TLSHandshakeFailure)
+}

@@ -1,0 +1,167 @@
+import HTTPServing
+import POSIXSockets
+import Synchronization
+import Telemetry
+
+/// The listeners of a running daemon: opens them, and gives them new certificates.
+final class ServingListeners: Sendable {
+    private let server: HTTPServer
+    private let tickets: TLSTicketKeys
+    private let sockets: ActivatedSockets
+    private let metrics: ServiceMetrics
+    private let logger: Logger
+    private let slots = Mutex<[ListenerID: TLSContextSlot]>([:])
+
+    /// A listener by its place in the configuration.
+    struct ListenerID: Hashable, CustomStringConvertible {
+        /// `public` or `admin`.
+        let name: String
+        let index: Int
+
+        var description: String { "\(name)[\(index)]" }
+    }
+
+    /// Throws `DaemonError.tls` when there is no key for session tickets.
+    init(
+        _ server: HTTPServer, sockets: ActivatedSockets, metrics: ServiceMetrics, logger: Logger
+    ) throws(DaemonError) {
+        self.server = server
+        self.sockets = sockets
+        self.metrics = metrics
+        self.logger = logger
+        do throws(TLSError) {
+            tickets = try TLSTicketKeys()
+        } catch {
+            throw .tls(error)
+        }
+    }
+
+    // MARK: Opening
+
+    /// Opens a listener and logs each address that it has as `listening`.
+    func open(
+        _ id: ListenerID, _ listener: LoadedConfiguration.Listener, _ loaded: LoadedConfiguration,
+        _ handler: any HTTPHandler
+    ) throws(DaemonError) {
+        let slot = try makeSlot(id, listener)
+        switch listener.address {
+        case .socket(let address):
+            let settings = settings(id, address, listener, slot, loaded, handler)
+            try listen(id, listener) { () throws(HTTPServerError) in try server.listen(settings) }
+        case .systemd(let name):
+            let settings = settings(id, .unix(path: ""), listener, slot, loaded, handler)
+            try openPassed(name, id, listener, settings, loaded)
+        }
+    }
+
+    /// Opens the sockets that systemd has passed under a name: one unit may have one for each address.
+    private func openPassed(
+        _ name: String, _ id: ListenerID, _ listener: LoadedConfiguration.Listener, _ settings: HTTPListenerSettings,
+        _ loaded: LoadedConfiguration
+    ) throws(DaemonError) {
+        var count = 0
+        while let socket = try take(name, id) {
+            count += 1
+            let faults = LoadedConfiguration.exposureFaults(
+                of: socket.address, listener.transport, isGuarded: id.name == "public" || listener.token != nil,
+                credentials: loaded.credentials,
+                allowTestCredentials: loaded.configuration.fairplay.allowTestCredentials)
+            if let fault = faults.first { throw .exposed(listener: id.description, fault) }
+            try listen(id, listener, on: socket, settings)
+        }
+        if count == 0 { throw .noSuchSocket(name: name, listener: id.description) }
+    }
+
+    private func take(_ name: String, _ id: ListenerID) throws(DaemonError) -> ListeningSocket? {
+        do throws(SocketError) {
+            return try sockets.take(name)
+        } catch {
+            throw .listener(name: id.name, address: "systemd:\(name)", .socket(error))
+        }
+    }
+
+    private func listen(
+        _ id: ListenerID, _ listener: LoadedConfiguration.Listener, on socket: consuming ListeningSocket,
+        _ settings: HTTPListenerSettings
+    ) throws(DaemonError) {
+        do throws(HTTPServerError) {
+            log(id, listener, try server.listen(settings, on: socket))
+        } catch {
+            throw .listener(name: id.name, address: listener.address.description, error)
+        }
+    }
+
+    private func listen(
+        _ id: ListenerID, _ listener: LoadedConfiguration.Listener,
+        _ open: () throws(HTTPServerError) -> SocketAddress
+    ) throws(DaemonError) {
+        do throws(HTTPServerError) {
+            log(id, listener, try open())
+        } catch {
+            throw .listener(name: id.name, address: listener.address.description, error)
+        }
+    }
+
+    private func log(_ id: ListenerID, _ listener: LoadedConfiguration.Listener, _ bound: SocketAddress) {
+        logger.info(
+            "listening",
+            [
+                .string("listener", id.name), .string("address", bound.description),
+                .bool("tls", listener.tls != nil),
+            ])
+    }
+
+    private func settings(
+        _ id: ListenerID, _ address: SocketAddress, _ listener: LoadedConfiguration.Listener, _ slot: TLSContextSlot?,
+        _ loaded: LoadedConfiguration, _ handler: any HTTPHandler
+    ) -> HTTPListenerSettings {
+        // Without TLS nobody negotiates: a client that knows of HTTP/2 may begin with it, if it is on this machine.
+        HTTPListenerSettings(
+            name: id.name, address: address, limits: loaded.configuration.limits.http, handler: handler,
+            offersHTTP2: slot != nil || address.isLoopback, tls: slot,
+            trustedProxies: listener.transport.trustedProxies,
+            expectsProxyHeader: listener.transport.proxyProtocol, socketMode: listener.transport.socketMode)
+    }
+
+    /// Sockets that were passed and that no listener has asked for.
+    var unusedSocketNames: [String] { sockets.names }
+
+    // MARK: Certificates
+
+    private func makeSlot(
+        _ id: ListenerID, _ listener: LoadedConfiguration.Listener
+    ) throws(DaemonError) -> TLSContextSlot? {
+        guard let material = listener.tls else { return nil }
+        do throws(TLSError) {
+            let slot = TLSContextSlot(try material.makeContext(tickets: tickets, offersHTTP2: true))
+            slots.withLock { $0[id] = slot }
+            noteCertificateEnds()
+            return slot
+        } catch {
+            throw .tls(error)
+        }
+    }
+
+    /// Gives all listeners that have TLS, before and now, the certificates of a configuration; all or none.
+    func replaceCertificates(with loaded: LoadedConfiguration) throws(TLSError) {
+        let slots = slots.withLock { $0 }
+        var contexts: [(TLSContextSlot, TLSContext)] = []
+        for (name, listeners) in [("public", loaded.publicListeners), ("admin", loaded.adminListeners)] {
+            for (index, listener) in listeners.enumerated() {
+                guard let slot = slots[ListenerID(name: name, index: index)], let material = listener.tls else {
+                    continue
+                }
+                contexts.append(
+                    (slot, try material.makeContext(tickets: tickets, offersHTTP2: true)))
+            }
+        }
+        for (slot, context) in contexts { slot.current = context }
+        noteCertificateEnds()
+    }
+
+    /// The metric is of the certificate that ends first.
+    private func noteCertificateEnds() {
+        let ends = slots.withLock { $0.values.flatMap(\.current.certificateEnds) }
+        if let first = ends.min() { metrics.tlsCertificateEnds(at: first) }
+    }
+}

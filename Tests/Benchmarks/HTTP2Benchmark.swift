@@ -1,0 +1,65 @@
+import Foundation
+
+/// Requests per second over HTTP/2 against HTTP/1.1: the same answer, the same client, as many requests in flight.
+///
+/// `/livez` costs the daemon next to nothing, so that the protocol is what is measured. The client is `h2load`, which speaks both.
+struct HTTP2Benchmark {
+    private static let requestsInFlight = 128
+    private static let streamsPerConnection = 8
+    private let plan: BenchmarkPlan
+
+    init(_ plan: BenchmarkPlan) {
+        self.plan = plan
+    }
+
+    func run() throws {
+        let daemon = try BenchmarkDaemon()
+        var ratios: [Double] = []
+        var costRatios: [Double] = []
+        var rates: [Double] = []
+        for _ in 0..<plan.rounds {
+            let first = try measure(daemon, ["--h1", "-c", "\(Self.requestsInFlight)"])
+            let second = try measure(
+                daemon,
+                ["-c", "\(Self.requestsInFlight / Self.streamsPerConnection)", "-m", "\(Self.streamsPerConnection)"])
+            rates.append(second.rate)
+            ratios.append(second.rate / first.rate)
+            costRatios.append(second.cpuPerRequest / first.cpuPerRequest)
+        }
+        print(
+            """
+            GET /livez over HTTP/2, \(Self.requestsInFlight) requests in flight, \(Self.streamsPerConnection) on a connection: \
+            \(formatted(rates.median)) requests/s, \(formatted(ratios.median, decimals: 2)) x HTTP/1.1 with one on a connection; \
+            daemon CPU per request \(formatted(costRatios.median, decimals: 2)) x
+            """)
+    }
+
+    private func measure(
+        _ daemon: BenchmarkDaemon, _ options: [String]
+    ) throws -> (rate: Double, cpuPerRequest: Double) {
+        let before = try daemon.cpuSeconds()
+        let load = try Self.load(
+            options + ["-D", "\(plan.secondsPerRound)", "http://127.0.0.1:\(daemon.port)/livez"])
+        let cpu = try daemon.cpuSeconds() - before
+        return (load.rate, cpu / Double(load.count))
+    }
+
+    /// Runs `h2load`; requests per second, and how many were answered. Throws when one failed.
+    private static func load(_ arguments: [String]) throws -> (rate: Double, count: Int) {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["h2load"] + arguments
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        // "finished in 1.00s, 12345.67 req/s, ...", "requests: 100 total, ..., 100 succeeded, 0 failed, 0 errored, ..."
+        let words = text.split(whereSeparator: { " ,\n".contains($0) })
+        guard let rate = words.firstIndex(of: "req/s").flatMap({ Double(words[$0 - 1]) }),
+            let count = words.firstIndex(of: "succeeded").flatMap({ Int(words[$0 - 1]) }), count > 0,
+            words.firstIndex(of: "failed").flatMap({ Int(words[$0 - 1]) }) == 0
+        else { throw BenchmarkError("h2load failed: \(text)") }
+        return (rate, count)
+    }
+}

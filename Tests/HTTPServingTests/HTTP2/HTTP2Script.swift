@@ -1,0 +1,76 @@
+import EventLoops
+import HTTPMessages
+import TestSupport
+
+@testable import HTTPServing
+
+/// A session and a client that sends what it likes, in memory.
+final class HTTP2Script {
+    let session: HTTP2Session
+    private(set) var now = LoopInstant(nanoseconds: 1_000_000_000)
+
+    static let date = Array("Sun, 06 Nov 1994 08:49:37 GMT".utf8)
+
+    /// A session after the preface and the exchange of SETTINGS, unless `isFresh`.
+    init(isFresh: Bool = false, _ change: (inout HTTPLimits) -> Void = { _ in }) {
+        var limits = HTTPLimits()
+        change(&limits)
+        session = HTTP2Session(limits: limits, now: now)
+        if isFresh { return }
+        send(HTTP2Frame.preface + HTTP2Frame.settings().bytes() + HTTP2Frame.settingsAcknowledgement.bytes())
+        _ = output()
+    }
+
+    func send(_ bytes: [UInt8]) {
+        session.receive(bytes.span, now: now)
+    }
+
+    func send(_ frames: HTTP2Frame...) {
+        send(frames.flatMap { $0.bytes() })
+    }
+
+    /// Everything that the session has to say now.
+    func output() -> [HTTP2Frame] {
+        HTTP2Frame.parse(rawOutput())
+    }
+
+    func rawOutput() -> [UInt8] {
+        var bytes: [UInt8] = []
+        session.write(to: &bytes, sizeMaximum: 1 << 30, now: now)
+        return bytes
+    }
+
+    func events() -> [HTTP2Event] { session.takeEvents() }
+
+    func respond(_ response: HTTPResponse, to id: Int32) {
+        session.respond(response, to: id, date: Self.date, now: now)
+    }
+
+    /// Moves the clock and lets the session act when its own deadline has come.
+    func advance(by duration: Duration) {
+        now = now + duration
+        if session.nextDeadline <= now { session.deadlinePassed(now: now) }
+    }
+
+    /// The code of the GOAWAY that the session sends, `nil` if it sends none.
+    func goAwayCode() -> UInt32? { output().last { $0.type == 7 }?.errorCode }
+}
+
+extension HTTP2Frame {
+    /// A request of its own: GET without a body, or POST with fields of one's choice.
+    static func request(
+        _ stream: UInt32, _ method: String = "GET", path: String = "/", more: [(String, String)] = [],
+        flags: UInt8 = endStream | endHeaders
+    ) -> HTTP2Frame {
+        let fields = [(":method", method), (":scheme", "http"), (":authority", "h"), (":path", path)] + more
+        return headers(stream, HPACKLiterals.block(fields), flags: flags)
+    }
+}
+
+extension HTTP2Event {
+    /// The stream of a request that was dispatched.
+    var dispatchedStream: Int32? {
+        if case .dispatch(let id, _) = self { return id }
+        return nil
+    }
+}

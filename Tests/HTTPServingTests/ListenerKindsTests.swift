@@ -1,0 +1,151 @@
+import EventLoops
+import Foundation
+import HTTPMessages
+import POSIXSockets
+import Testing
+
+@testable import HTTPServing
+
+/// Listeners other than plain TCP on a port of their own.
+@Suite struct ListenerKindsTests {
+    private let proxy = TrustedProxies(networks: [IPNetwork("127.0.0.1")].compactMap(\.self))
+
+    // MARK: Proxies
+
+    @Test func takesTheClientFromThePROXYHeader() throws {
+        let server = try TestServer(trustedProxies: proxy, expectsProxyHeader: true)
+        let first = try server.connect()
+        for piece in ["PRO", "XY TCP4 192.0.2.1 198.51.", "100.2 51234 443\r", "\n" + get("/peer")] {
+            first.send(piece)
+            server.settle()
+        }
+        #expect(first.receive(until: "51234") == response("200 OK", "192.0.2.1:51234"))
+        let second = try server.connect()
+        second.send(ProxyHeaderTests.version2(0x21, 0x11, ProxyHeaderTests.ipv4) + Array(get("/peer").utf8))
+        #expect(second.receive(until: "51234") == response("200 OK", "192.0.2.1:51234"))
+        let own = try server.connect()
+        own.send(ProxyHeaderTests.version2(0x20, 0, []) + Array(get("/closing").utf8))
+        #expect(own.receiveAll() == response("200 OK", "bye", closes))
+    }
+
+    @Test func readsTheHeaderBeforeTLS() throws {
+        let context = try TLSContext(
+            identities: [try Certificates.a.identity()], tickets: TLSTicketKeys(clock: ManualLoopClock()))
+        let server = try TestServer(tls: context, trustedProxies: proxy, expectsProxyHeader: true)
+        let raw = try server.connect()
+        raw.send("PROXY TCP4 192.0.2.1 198.51.100.2 51234 443\r\n")
+        let client = try TLSClient(raw)
+        client.send(get("/peer"))
+        #expect(client.receive(until: "51234") == response("200 OK", "192.0.2.1:51234"))
+    }
+
+    @Test(arguments: [get("/now"), "PROXY TCP4 x\r\n", "\u{16}\u{3}\u{1}"])
+    func dropsConnectionsWithoutTheHeader(input: String) throws {
+        let server = try TestServer(trustedProxies: proxy, expectsProxyHeader: true)
+        let client = try server.connect()
+        client.send(input)
+        #expect(client.receiveAll() == "")
+        #expect(server.observer.refusedConnections.wait(for: 1) == [.proxyHeader])
+        server.wait(forConnections: 0)
+        #expect(server.observer.finished.all.isEmpty)
+    }
+
+    @Test func dropsConnectionsWhoseHeaderDoesNotEnd() throws {
+        let server = try TestServer(trustedProxies: proxy, expectsProxyHeader: true)
+        let (slow, ended) = (try server.connect(), try server.connect())
+        slow.send("PROXY TCP4")
+        ended.send("PROXY TCP4")
+        ended.finish()
+        #expect(ended.receiveAll() == "")
+        server.wait(forConnections: 1)
+        server.advance(by: .seconds(10))
+        #expect(slow.receiveAll() == "")
+        #expect(server.observer.refusedConnections.all == [.proxyHeader, .proxyHeader])
+    }
+
+    @Test func letsOnlyProxiesIn() throws {
+        let server = try TestServer(trustedProxies: proxy, expectsProxyHeader: true)
+        let stranger = try server.connect(from: 0x7f00_0002)
+        stranger.send("PROXY TCP4 192.0.2.1 198.51.100.2 51234 443\r\n" + get("/now"))
+        #expect(stranger.receiveAll() == "")
+        #expect(server.observer.refusedConnections.wait(for: 1) == [.notAProxy])
+    }
+
+    /// The limit is for clients, not for the proxy that brings them all.
+    @Test func limitsConnectionsByTheClientsAddress() throws {
+        let server = try TestServer(trustedProxies: proxy, expectsProxyHeader: true) {
+            $0.connectionsPerAddressMaximum = 2
+        }
+        func connect(_ address: String) throws -> RawClient {
+            let client = try server.connect()
+            client.send("PROXY TCP4 \(address) 198.51.100.2 51234 443\r\n" + get("/now"))
+            return client
+        }
+        let served = try ["192.0.2.1", "192.0.2.1", "192.0.2.2"].map(connect)
+        for client in served { #expect(client.receive(until: "now") == response("200 OK", "now")) }
+        #expect(try connect("192.0.2.1").receiveAll() == "")
+        #expect(server.observer.refusedConnections.all == [.tooManyConnectionsFromAddress])
+        served[0].finish()
+        #expect(served[0].receiveAll() == "")
+        server.wait(forConnections: 2)
+        #expect(try connect("192.0.2.1").receive(until: "now") == response("200 OK", "now"))
+    }
+
+    @Test func takesTheClientFromXForwardedForOfProxiesOnly() throws {
+        let server = try TestServer(trustedProxies: proxy)
+        let trusted = try server.connect()
+        trusted.send(get("/peer", "X-Forwarded-For: 1.1.1.1, 192.0.2.1\r\n"))
+        #expect(trusted.receive(until: ":0") == response("200 OK", "192.0.2.1:0"))
+        let stranger = try server.connect(from: 0x7f00_0002)
+        stranger.send(get("/peer", "X-Forwarded-For: 192.0.2.1\r\nConnection: close\r\n"))
+        #expect(stranger.receiveAll().contains("127.0.0.2:"))
+    }
+
+    // MARK: Unix sockets
+
+    @Test(arguments: [1, 2])
+    func servesOnAUnixSocket(loopCount: Int) throws {
+        let folder = try TemporaryFolder()
+        let server = try TestServer(loopCount: loopCount, listener: .unix(path: folder.path + "/s"))
+        for _ in 0..<10 {
+            let client = try server.connect()
+            client.send(get("/peer") + get("/closing"))
+            #expect(client.receiveAll() == response("200 OK", "unix:") + response("200 OK", "bye", closes))
+        }
+        let mode = try FileManager.default.attributesOfItem(atPath: folder.path + "/s")[.posixPermissions] as? Int
+        #expect(mode == 0o660)
+        server.server.drain(within: .zero)
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/s"))
+    }
+
+    @Test func replacesASocketThatWasLeftBehindAndNothingElse() throws {
+        let folder = try TemporaryFolder()
+        let address = SocketAddress.unix(path: folder.path + "/s")
+        // A process that ends without cleaning up leaves its file.
+        let left = try StrayUnixSocket(folder.path + "/s")
+        #expect(throws: SocketError.addressInUse(address)) { _ = try ListeningSocket(exclusivelyOn: address) }
+        left.close()
+        let server = try TestServer(listener: address)
+        #expect(throws: SocketError.addressInUse(address)) { _ = try ListeningSocket(exclusivelyOn: address) }
+        #expect(try server.connect().descriptor >= 0)
+
+        let file = folder.path + "/f"
+        #expect(FileManager.default.createFile(atPath: file, contents: nil))
+        #expect(throws: SocketError.notASocket(.unix(path: file))) {
+            _ = try ListeningSocket(exclusivelyOn: .unix(path: file))
+        }
+        #expect(FileManager.default.fileExists(atPath: file))
+        let missing = SocketAddress.unix(path: folder.path + "/no/s")
+        #expect(throws: SocketError.addressUnavailable(missing)) { _ = try ListeningSocket(exclusivelyOn: missing) }
+    }
+
+    // MARK: IPv6
+
+    @Test func listensOnBothFamiliesSideBySide() throws {
+        let server = try TestServer()
+        guard case .internet(_, let port) = server.address else { return }
+        let other = try server.server.listen(
+            HTTPListenerSettings(name: "six", address: .internet(.v6(0, 1), port: port), handler: server.handler))
+        #expect(other.port == port)
+    }
+}

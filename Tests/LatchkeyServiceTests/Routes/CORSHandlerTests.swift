@@ -1,0 +1,109 @@
+import EventLoops
+import HTTPMessages
+import HTTPServing
+import POSIXSockets
+import Testing
+
+@testable import LatchkeyService
+
+@Suite struct CORSHandlerTests {
+    private let fixture: RoutesFixture
+
+    init() throws {
+        fixture = try RoutesFixture()
+    }
+
+    private func ask(
+        _ policy: CORSPolicy, _ method: HTTPMethod, _ path: String, origin: String?, _ more: HTTPFields = [:]
+    ) async -> HTTPResponse {
+        var fields = more
+        if let origin { fields.append("Origin", origin) }
+        return await fixture.answer(
+            CORSHandler(policy: policy, inner: fixture.publicRoutes), RoutesFixture.request(method, path, fields))
+    }
+
+    private let listed = CORSPolicy(
+        origins: .listed(["https://app.example", "null"]), allowsCredentials: true, otherFields: ["X-Customer"],
+        maximumAge: .seconds(60))
+    private let exposed =
+        "X-License-Id, X-License-Issued, X-License-Expires, X-License-Renew-After, X-License-Type, X-Session-Token, "
+        + "X-Error-Code, X-Request-Id, Retry-After"
+
+    static let requests: [(HTTPMethod, String, HTTPStatus)] = [
+        (.post, "/fps/license", .unauthorized), (.get, "/fps/license", .methodNotAllowed),
+        (.get, "/fps/certificate", .ok), (.get, "/livez", .ok), (.get, "/readyz", .serviceUnavailable),
+        (.get, "/nowhere", .notFound),
+    ]
+
+    /// Errors too: a page that may not read them sees a network that is down.
+    @Test(arguments: requests)
+    func opensEveryAnswerToEveryPage(method: HTTPMethod, path: String, status: HTTPStatus) async {
+        for origin in ["https://any.example", "null", nil] {
+            let response = await ask(CORSPolicy(), method, path, origin: origin)
+            #expect(response.status == status)
+            #expect(response.fields.values(of: "Access-Control-Allow-Origin") == ["*"])
+            #expect(response.fields["Access-Control-Expose-Headers"] == exposed)
+            #expect(response.fields["Access-Control-Allow-Credentials"] == nil)
+            #expect(response.fields["Vary"] == nil)
+        }
+    }
+
+    @Test(arguments: requests)
+    func opensEveryAnswerToListedPages(method: HTTPMethod, path: String, status: HTTPStatus) async {
+        for origin in ["https://app.example", "null"] {
+            let response = await ask(listed, method, path, origin: origin)
+            #expect(response.status == status)
+            #expect(response.fields.values(of: "Access-Control-Allow-Origin") == [origin])
+            #expect(response.fields["Access-Control-Expose-Headers"] == exposed)
+            #expect(response.fields["Access-Control-Allow-Credentials"] == "true")
+            #expect(response.fields["Vary"] == "Origin")
+        }
+    }
+
+    /// They are answered all the same: this is no access control.
+    @Test(arguments: [
+        "https://app.example:443", "https://app.example/", "http://app.example", "https://other.example", "", nil,
+    ])
+    func opensNothingToOtherPages(origin: String?) async {
+        for method in [HTTPMethod.get, .options] {
+            let response = await ask(listed, method, "/livez", origin: origin)
+            #expect(response.status == (method == .get ? .ok : .noContent))
+            #expect(!response.fields.contains { $0.name.hasPrefix("Access-Control") })
+            #expect(response.fields["Vary"] == "Origin")
+        }
+    }
+
+    /// Without a token, on every path.
+    @Test(arguments: ["/fps/license", "/fps/certificate", "/nowhere", "*"])
+    func answersPreflights(path: String) async {
+        let preflight: HTTPFields = [
+            "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,content-type",
+        ]
+        let response = await ask(listed, .options, path, origin: "https://app.example", preflight)
+        #expect(response.status == .noContent)
+        #expect(response.body.isEmpty)
+        #expect(response.fields["Access-Control-Allow-Origin"] == "https://app.example")
+        #expect(response.fields["Access-Control-Allow-Methods"] == "GET, HEAD, POST, OPTIONS")
+        #expect(response.fields["Access-Control-Max-Age"] == "60")
+        let allowed = response.fields["Access-Control-Allow-Headers"]?.split(separator: ", ") ?? []
+        for name in ["authorization", "content-type", "nv-authorizations", "x-axdrm-message", "pragma", "x-customer"] {
+            #expect(allowed.contains(Substring(name)))
+        }
+        #expect(Set(allowed).count == allowed.count)
+    }
+
+    @Test func opensNothingAtAllWhereNothingIsListed() async {
+        let response = await ask(CORSPolicy(origins: .listed([])), .get, "/livez", origin: "https://app.example")
+        #expect(response.status == .ok)
+        #expect(response.fields["Access-Control-Allow-Origin"] == nil)
+    }
+
+    @Test func opensRefusalsOfWhatNeverBecameARequest() async {
+        let handler = CORSHandler(policy: CORSPolicy(), inner: fixture.publicRoutes)
+        let peer = HTTPPeer(address: .internet(.v4(0x7f00_0001), port: 1), listener: "test")
+        let response = await fixture.onLoop { handler.refusal(of: .bodyTooLarge, from: peer, on: $0) }
+        #expect(response.status == .contentTooLarge)
+        #expect(response.fields["Access-Control-Allow-Origin"] == "*")
+        #expect(response.fields["X-Error-Code"] == "body_too_large")
+    }
+}
