@@ -59,9 +59,7 @@ struct LicenseEndpoint: Sendable {
             case .license(let license):
                 metrics.issued(admission.envelope.version, after: loop.now - start)
                 log(license, id)
-                var fields = Self.successFields
-                fields.append("X-Request-Id", id.text)
-                return HTTPResponse(status: .ok, fields: fields, body: license.ckc)
+                return Self.response(with: license, id)
             case .syncReport(let accepted):
                 metrics.acceptedSyncReport()
                 log(accepted, id)
@@ -70,6 +68,18 @@ struct LicenseEndpoint: Sendable {
         } catch {
             return refuse(error, id, version: admission.envelope.version)
         }
+    }
+
+    /// What FairPlay does not tell an app is told by header fields (design, section 11, "licence headers").
+    private static func response(with license: IssuedLicense, _ id: RequestID) -> HTTPResponse {
+        var fields = successFields
+        fields.append("X-Request-Id", id.text)
+        fields.append("X-License-Id", license.id.description)
+        fields.append("X-License-Type", license.terms.validity.name)
+        fields.append("X-License-Issued", String(license.times.issuedAt))
+        if let expiresAt = license.times.expiresAt { fields.append("X-License-Expires", String(expiresAt)) }
+        if let renewAfter = license.times.renewAfter { fields.append("X-License-Renew-After", String(renewAfter)) }
+        return HTTPResponse(status: .ok, fields: fields, body: license.ckc)
     }
 
     private func refuse(_ error: LicenseError, _ id: RequestID, version: SPCVersion? = nil) -> HTTPResponse {
@@ -88,8 +98,9 @@ struct LicenseEndpoint: Sendable {
         logger.debug(
             "license_issued",
             [
-                .string("request_id", id.text), .string("credential", license.credentialName),
-                .string("kid", license.key.keyID.description), .string("content", license.key.contentID.text),
+                .string("request_id", id.text), .string("license", license.id.description),
+                .string("credential", license.credentialName), .string("kid", license.key.keyID.description),
+                .string("content", license.key.contentID.text),
                 .string("validity", license.terms.validity.name),
                 .unsigned("lease", UInt64(license.terms.lease?.value ?? 0)),
                 .unsigned("rental", UInt64(license.terms.rental?.value ?? 0)),
@@ -104,24 +115,5 @@ struct LicenseEndpoint: Sendable {
                 .bool("challenge_accepted", accepted.isChallengeAccepted),
                 .unsigned("duration_to_expiry", UInt64(accepted.report.remaining.wireValue)),
             ])
-    }
-}
-
-extension LicenseTerms.Validity {
-    /// A word for the log.
-    fileprivate var name: String {
-        switch self {
-        case .session: "session"
-        case .duration(.lease): "lease"
-        case .duration(.rental): "rental"
-        case .duration(.leaseAndRental): "lease_and_rental"
-        case .duration(.persistent): "persistent"
-        case .duration(.persistentLimited): "persistent_limited"
-        case .offlineKey(let key):
-            switch key.name {
-            case .version1: "offline_key_1"
-            case .version2: "offline_key_2"
-            }
-        }
     }
 }
