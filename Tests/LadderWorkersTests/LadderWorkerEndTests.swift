@@ -169,7 +169,7 @@ final class WorkerHandle: @unchecked Sendable {
     init(_ message: consuming LadderMessage, path: String) throws {
         program = try SpawnedProgram(
             path: path, arguments: ["latchkeyd", LadderWorkerRole.argument], environment: [])
-        guard case .written = message.withBytes({ program.write($0) }) else { throw WorkerNotStarted() }
+        guard case .written = message.send({ (program.write($0), $0.count) }) else { throw WorkerNotStarted() }
     }
 
     func closeStream() {

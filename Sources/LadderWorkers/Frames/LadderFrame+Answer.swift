@@ -19,12 +19,13 @@ extension LadderAnswer {
     static let encodedSizes =
         fixedSize + contentKeyValueSizes.lowerBound...fixedSize + contentKeyValueSizes.upperBound
 
-    /// Throws `notExpressible` for an answer with other sizes than its type names.
-    func message(number: UInt64) throws(LadderFrameError) -> LadderMessage {
+    /// Adds the answer to a message, which must have room for the largest one. Throws `notExpressible` for an answer with other sizes than its
+    /// type names; the message is as before then.
+    func write(number: UInt64, to message: inout LadderMessage) throws(LadderFrameError) {
         guard Self.contentKeyValueSizes.contains(contentKeyValue.count) else { throw .notExpressible("value") }
         guard r1.bytes.count == Self.r1Size else { throw .notExpressible("R1") }
-        let bytes = publicPart(number: number, bodySize: Self.fixedSize + contentKeyValue.count)
-        return LadderMessage(bytes, secret: r1.bytes)
+        message.append(publicPart(number: number, bodySize: Self.fixedSize + contentKeyValue.count))
+        message.append(secret: r1.bytes)
     }
 
     private func publicPart(number: UInt64, bodySize: Int) -> [UInt8] {

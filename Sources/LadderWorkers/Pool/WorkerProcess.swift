@@ -7,6 +7,8 @@ final class WorkerProcess: LoopChannel {
     /// A call that was sent to the worker.
     struct Place {
         let call: PendingCall
+        /// Whether the whole call is in the stream, so that the worker may have begun it.
+        var isSent = false
         /// Whether the call went back to the queue while it lay here, so that another worker decides what becomes of it.
         var isElsewhere = false
     }
@@ -15,9 +17,10 @@ final class WorkerProcess: LoopChannel {
         case starting, ready, ending
     }
 
-    /// Up to such a time for a call, one more lies in the stream, so that the worker need not wait for us in between. Where calls take
-    /// longer, what it would save is nothing beside them.
+    /// Calls of up to this time are sent ahead, so that the worker need not wait for us in between: work for about `aheadNanoseconds`, and
+    /// one call at least. Where calls take longer, what it would save is nothing beside them.
     private static let quickNanoseconds: Int64 = 2_000_000
+    private static let aheadNanoseconds: Int64 = 500_000
     /// How long a call may lie behind another one before another worker gets it too.
     static let patience: Duration = .milliseconds(10)
     /// How long a worker that was told to end may take.
@@ -35,8 +38,8 @@ final class WorkerProcess: LoopChannel {
     private(set) var hasLostCall = false
 
     private var assembler = LadderFrameAssembler(accepting: [.ready, .startFailure, .answer, .callFailure])
-    /// The rest of a message that the kernel has not taken yet.
-    private var unsent: UnsentMessage?
+    /// What is to be sent, or what the kernel has not taken yet.
+    private var output: LadderMessage
     private var places: [Place] = []
     /// When the worker began with the first call, as far as we know.
     private(set) var busySince = LoopInstant.distantFuture
@@ -45,6 +48,8 @@ final class WorkerProcess: LoopChannel {
     /// The time for a call, as a moving average.
     private var usualNanoseconds: Int64 = 0
     private var timer: (id: TimerID, at: LoopInstant)?
+    /// Whether the kernel takes no more for now.
+    private var isFull = false
     private var streamRegistration: RegistrationID?
     private var endRegistration: RegistrationID?
 
@@ -63,16 +68,16 @@ final class WorkerProcess: LoopChannel {
         } catch {
             throw .programNotStarted(error)
         }
-        places.reserveCapacity(2)
+        output = LadderMessage(capacity: 0)
+        places.reserveCapacity(LadderFrameAssembler.frameCountUsual)
     }
 
     var processID: Int32 { program.processID }
 
     /// Watches the process and tells it what to become. Throws why that is not possible; the process is gone then.
     func begin() throws(LadderStartFailure) {
-        let message: LadderMessage
         do throws(LadderFrameError) {
-            message = try configuration.start.message()
+            output = try configuration.start.message()
         } catch {
             throw .configurationNotExpressible(error)
         }
@@ -86,37 +91,47 @@ final class WorkerProcess: LoopChannel {
         }
         setTimer(at: loop.now + configuration.startDeadline)
         // A failure shows in the process's end.
-        _ = write(message)
+        _ = flush()
     }
 
     // MARK: Calls
 
-    /// Whether a call may be sent here now, and how many lie here already.
-    var room: (isThere: Bool, load: Int) {
-        (phase == .ready && !hasUnsent && places.count < placeCount, places.count)
+    /// How many calls lie here; nil when there is no room for one more.
+    var load: Int? {
+        phase == .ready && !isFull && places.count < placeMaximum ? places.count : nil
     }
 
-    private var placeCount: Int { isSlow || usualNanoseconds > Self.quickNanoseconds ? 1 : 2 }
+    private var placeMaximum: Int {
+        if isSlow || usualNanoseconds > Self.quickNanoseconds { return 1 }
+        let ahead = Self.aheadNanoseconds / max(usualNanoseconds, 1)
+        return Int(min(max(ahead, 2), Int64(LadderFrameAssembler.frameCountUsual)))
+    }
 
     /// Whether no call lies here.
     var isIdle: Bool { places.isEmpty }
 
-    /// Sends a call; false when the worker is gone, and the call still to be done.
-    func send(_ call: PendingCall) -> Bool {
+    /// Takes a call, which `sendCalls` sends. There must be room.
+    func add(_ call: PendingCall) {
         do throws(LadderFrameError) {
-            guard write(try call.call.message(number: call.number)) else {
-                lose(.died)
-                return false
-            }
+            try call.call.write(number: call.number, to: &output)
         } catch {
             // Not a call: no worker can be asked.
-            supervisor.end(call, with: .failure(.failed(status: 0)))
-            return true
+            return supervisor.end(call, with: .failure(.failed(status: 0)))
         }
         places.append(Place(call: call))
         statistics.workersHave(1)
-        if places.count == 1 { beginFirst() }
-        return true
+    }
+
+    /// Sends the calls that were added, all at once.
+    func sendCalls() {
+        guard phase == .ready, !isFull, !output.isSent else { return }
+        let wasIdle = places.first.map { !$0.isSent } ?? true
+        guard flush() else { return lose(.died) }
+        for index in places.indices.reversed() {
+            if places[index].isSent { break }
+            places[index].isSent = true
+        }
+        if wasIdle, !places.isEmpty { beginFirst() }
     }
 
     private func beginFirst() {
@@ -131,20 +146,18 @@ final class WorkerProcess: LoopChannel {
         statistics.workersHave(-1)
         usualNanoseconds += ((loop.now - busySince).clampedNanoseconds - usualNanoseconds) / 8
         isSlow = false
-        if places.isEmpty {
-            busySince = .distantFuture
-        } else {
-            if places[0].isElsewhere, supervisor.takeBack(places[0].call) { places[0].isElsewhere = false }
-            beginFirst()
+        for index in places.indices where places[index].isElsewhere {
+            if supervisor.takeBack(places[index].call) { places[index].isElsewhere = false }
         }
+        if places.isEmpty { busySince = .distantFuture } else { beginFirst() }
         supervisor.end(place.call, with: outcome)
-        supervisor.hasRoom(self)
+        supervisor.hasRoom()
     }
 
     // MARK: The stream
 
     func ready(_ readiness: EpollReadiness, on loop: LoopContext) {
-        if readiness.contains(.writable) { flush() }
+        if readiness.contains(.writable) { flushRest() }
         if readiness != .writable { _ = receive() }
     }
 
@@ -202,37 +215,39 @@ final class WorkerProcess: LoopChannel {
 
     private func becomeReady() {
         phase = .ready
+        output = LadderMessage(
+            capacity: (LadderFrameHead.size + LadderCall.encodedSizes.upperBound) * LadderFrameAssembler.frameCountUsual)
         readySince = loop.now
         cancelTimer()
         supervisor.isReady(self)
     }
 
-    private var hasUnsent: Bool { unsent != nil }
-
-    /// Sends a message, or keeps what the kernel does not take yet; false when the worker is gone. Nothing else is waiting to be sent.
-    private func write(_ message: consuming LadderMessage) -> Bool {
-        precondition(!hasUnsent, "messages go out one after the other")
-        var message = UnsentMessage(message)
-        switch message.write(to: program) {
-        case .done: return true
-        case .failed: return false
-        case .more:
-            unsent = consume message
-            watchForRoom(true)
-            return true
+    /// Sends what is to be sent, as far as the kernel takes it; false when the worker is gone.
+    private func flush() -> Bool {
+        while !output.isSent {
+            let outcome = output.send { bytes in
+                let outcome = program.write(bytes)
+                guard case .written(let count) = outcome else { return (outcome, count: 0) }
+                return (outcome, count)
+            }
+            switch outcome {
+            case .written: continue
+            case .failed: return false
+            case .wouldBlock:
+                isFull = true
+                watchForRoom(true)
+                return true
+            }
         }
+        return true
     }
 
-    private func flush() {
-        guard phase != .ending, let progress = unsent?.write(to: program) else { return }
-        switch progress {
-        case .more: return
-        case .failed: lose(.died)
-        case .done:
-            unsent = nil
-            watchForRoom(false)
-            if phase == .ready { supervisor.hasRoom(self) }
-        }
+    private func flushRest() {
+        guard phase != .ending, isFull else { return }
+        isFull = false
+        watchForRoom(false)
+        guard flush() else { return lose(.died) }
+        if !isFull, phase == .ready { supervisor.hasRoom() }
     }
 
     private func watchForRoom(_ isWanted: Bool) {
@@ -292,7 +307,7 @@ final class WorkerProcess: LoopChannel {
         program.kill()
         dropStream()
         let lost = takePlaces()
-        hasLostCall = lost.first.map { !$0.isElsewhere && !$0.call.isOver } ?? false
+        hasLostCall = lost.first.map { $0.isSent && !$0.isElsewhere && !$0.call.isOver } ?? false
         supervisor.isLost(self, wasReady: wasReady, lost)
     }
 
@@ -328,7 +343,7 @@ final class WorkerProcess: LoopChannel {
         streamRegistration = nil
         program.closeStream()
         assembler.wipe()
-        unsent = nil
+        output.wipe()
     }
 
     private func unregister() {
@@ -353,31 +368,6 @@ enum WorkerEnd: Equatable {
     case died, hung, finished
     case misbehaved(LadderFrameError)
     case startFailed(LadderStartFailure)
-}
-
-/// A message, and how much of it the kernel has taken.
-private struct UnsentMessage: ~Copyable {
-    enum Progress {
-        case done, more, failed
-    }
-
-    private let message: LadderMessage
-    private var offset = 0
-
-    init(_ message: consuming LadderMessage) {
-        self.message = message
-    }
-
-    mutating func write(to program: borrowing SpawnedProgram) -> Progress {
-        while offset < message.count {
-            switch message.withBytes(from: offset, { program.write($0) }) {
-            case .written(let count): offset += count
-            case .wouldBlock: return .more
-            case .failed: return .failed
-            }
-        }
-        return .done
-    }
 }
 
 /// Tells a process on the loop that its program has ended.

@@ -36,6 +36,7 @@ final class WorkerSupervisor: @unchecked Sendable {
     private var queue: CallQueue
     private var queueTimer: TimerID?
     private var drainTimer: TimerID?
+    private var isDispatchPending = false
     private var nextNumber: UInt64 = 1
     private var knownStartFailure: LadderStartFailure?
     private var generator = SystemRandomNumberGenerator()
@@ -65,7 +66,8 @@ final class WorkerSupervisor: @unchecked Sendable {
         nextNumber += 1
         guard phase == .running else { return end(pending, with: .failure(.unavailable)) }
         guard queue.append(pending) else { return end(pending, with: .failure(refusalToWait)) }
-        dispatch()
+        statistics.queueHas(queue.count)
+        dispatchSoon()
     }
 
     /// Gives a caller its outcome, unless it has one.
@@ -76,15 +78,16 @@ final class WorkerSupervisor: @unchecked Sendable {
         call.end(with: outcome)
     }
 
-    func hasRoom(_ process: WorkerProcess) {
-        dispatch()
+    func hasRoom() {
+        dispatchSoon()
         finishIfDrained()
     }
 
     /// Queues a call again that lies behind a slow one.
     func putBack(_ call: PendingCall) {
         queue.putBack(call)
-        dispatch()
+        statistics.queueHas(queue.count)
+        dispatchSoon()
     }
 
     /// Takes such a call out of the queue again, when its turn has come after all; false when another worker has it by now.
@@ -92,24 +95,29 @@ final class WorkerSupervisor: @unchecked Sendable {
         queue.remove(call)
     }
 
-    /// Sends calls for as long as there are calls and room: first to workers that have none, then behind the one that has been at work
-    /// the longest.
+    /// Later in this turn, so that what a turn brings is sent together.
+    private func dispatchSoon() {
+        guard !isDispatchPending, !queue.isEmpty else { return }
+        isDispatchPending = loop.execute { [weak self] in self?.dispatch() }
+    }
+
+    /// Gives calls to workers for as long as there are calls and room, always to the one with the fewest, and sends them.
     private func dispatch() {
-        while !queue.isEmpty, let process = roomiestProcess(), let call = queue.popFirst() {
-            if process.send(call) { continue }
-            // With the worker that turned out to be gone, the last reason to go on may have gone too.
-            if phase == .stopped { end(call, with: .failure(.unavailable)) } else { queue.putBack(call) }
-        }
+        isDispatchPending = false
+        while !queue.isEmpty, let process = roomiestProcess(), let call = queue.popFirst() { process.add(call) }
+        for slot in slots { slot.process?.sendCalls() }
         statistics.queueHas(queue.count)
         watchQueue()
+        finishIfDrained()
     }
 
     private func roomiestProcess() -> WorkerProcess? {
         var best: WorkerProcess?
+        var bestLoad = Int.max
         for slot in slots {
-            guard let process = slot.process, process.room.isThere else { continue }
-            if process.isIdle { return process }
-            if best.map({ process.busySince < $0.busySince }) ?? true { best = process }
+            guard let process = slot.process, let load = process.load, load < bestLoad else { continue }
+            (best, bestLoad) = (process, load)
+            if load == 0 { break }
         }
         return best
     }
@@ -158,20 +166,21 @@ final class WorkerSupervisor: @unchecked Sendable {
         statistics.workerBecameReady()
         observer.event(.ready(processID: process.processID))
         observer.start(.success(()))
-        dispatch()
+        dispatchSoon()
     }
 
     /// A worker answers no more: the call that it had begun is lost, the others are not.
     func isLost(_ process: WorkerProcess, wasReady: Bool, _ places: [WorkerProcess.Place]) {
         if wasReady { statistics.workerIsGone() }
         for (index, place) in places.enumerated() where !place.isElsewhere && !place.call.isOver {
-            if index == 0 || phase == .stopped {
+            if (index == 0 && place.isSent) || phase == .stopped {
                 end(place.call, with: .failure(process.end.callError))
             } else {
                 queue.putBack(place.call)
             }
         }
-        dispatch()
+        statistics.queueHas(queue.count)
+        dispatchSoon()
         finishIfDrained()
     }
 

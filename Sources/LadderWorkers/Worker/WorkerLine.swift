@@ -6,6 +6,7 @@ import POSIXSockets
 struct WorkerLine: ~Copyable {
     private let stream: InheritedStream
     private var assembler = LadderFrameAssembler(accepting: [.start], frameCount: 1)
+    private var output = LadderMessage(capacity: LadderFrameHead.size + LadderAnswer.encodedSizes.upperBound)
 
     init(_ stream: consuming InheritedStream) {
         self.stream = stream
@@ -38,19 +39,19 @@ struct WorkerLine: ~Copyable {
         return (head.number, call)
     }
 
+    /// Sends a message without secrets.
     borrowing func send(_ message: consuming LadderMessage) throws(WorkerExit) {
-        guard message.withBytes({ stream.writeAll($0) }) else { throw .streamBroken }
+        guard message.send({ bytes in (stream.writeAll(bytes), bytes.count) }) else { throw .streamBroken }
     }
 
-    borrowing func send(_ answer: LadderAnswer, number: UInt64) throws(WorkerExit) {
-        let message: LadderMessage
+    mutating func send(_ answer: LadderAnswer, number: UInt64) throws(WorkerExit) {
         do throws(LadderFrameError) {
-            message = try answer.message(number: number)
+            try answer.write(number: number, to: &output)
         } catch {
             // Its sizes were checked as the module gave it.
             throw .streamBroken
         }
-        try send(message)
+        guard output.send({ bytes in (stream.writeAll(bytes), bytes.count) }) else { throw .streamBroken }
     }
 
     private mutating func next() throws(WorkerExit) -> (LadderFrameHead, body: Range<Int>) {
