@@ -3,6 +3,8 @@
 #ifndef LATCHKEY_CLINUX_CONFINEMENT_H
 #define LATCHKEY_CLINUX_CONFINEMENT_H
 
+#include "shim.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -21,7 +23,6 @@
 #include <unistd.h>
 
 // glibc declares these only under _GNU_SOURCE or _DEFAULT_SOURCE.
-extern long syscall(long number, ...);
 extern int clearenv(void);
 extern int setgroups(size_t count, const gid_t *groups);
 extern int setresgid(gid_t real, gid_t effective, gid_t saved);

@@ -33,9 +33,12 @@ extension LadderWorkerTests {
                     group.addTask { await fixture.outcome(of: call) }
                 }
                 let statistics = fixture.pool.statistics
-                while fixture.loop.runAndWait({
-                    Int(statistics.answerCount) + statistics.sentCallCount + statistics.queueLength
-                }) != 30 {}
+                #expect(
+                    fixture.reaches {
+                        fixture.loop.runAndWait {
+                            Int(statistics.answerCount) + statistics.sentCallCount + statistics.queueLength
+                        } == 30
+                    })
                 fixture.pool.stop(within: .seconds(60))
                 return try await group.reduce(into: []) { $0.append($1) }
             }
@@ -52,7 +55,7 @@ extension LadderWorkerTests {
             let processes = await fixture.events.ready(1)
             let call = try TestCall(fault: .hang)
             async let hangs = fixture.outcome(of: call)
-            while fixture.pool.statistics.sentCallCount < 1 { fixture.loop.runAndWait {} }
+            #expect(fixture.reaches { fixture.pool.statistics.sentCallCount >= 1 })
             fixture.pool.stop(within: .milliseconds(20))
             #expect(await hangs == .unavailable)
             #expect(processes.allSatisfy(Self.isGone))
@@ -169,7 +172,7 @@ final class WorkerHandle: @unchecked Sendable {
     init(_ message: consuming LadderMessage, path: String) throws {
         program = try SpawnedProgram(
             path: path, arguments: ["latchkeyd", LadderWorkerRole.argument], environment: [])
-        guard case .written = message.send({ (program.write($0), $0.count) }) else { throw WorkerNotStarted() }
+        guard case .written = message.send({ (program.write($0), count: $0.count) }) else { throw WorkerNotStarted() }
     }
 
     func closeStream() {

@@ -73,7 +73,8 @@ enum LadderCallFailure: Error, Equatable, Sendable {
 
     static let encodedSizes = 8...8
 
-    func message(number: UInt64) -> LadderMessage {
+    /// Adds the failure to a message, which must have room for it.
+    func write(number: UInt64, to message: inout LadderMessage) {
         let (kind, status): (UInt32, Int32) =
             switch self {
             case .refused(let status): (1, status)
@@ -84,7 +85,7 @@ enum LadderCallFailure: Error, Equatable, Sendable {
         LadderFrameHead(.callFailure, number: number, bodySize: 8).write(to: &writer)
         writer.write(kind)
         writer.write(UInt32(bitPattern: status))
-        return LadderMessage(writer.bytes)
+        message.append(writer.bytes)
     }
 
     /// Reads a body. Throws `malformed` or `illegalValue`.

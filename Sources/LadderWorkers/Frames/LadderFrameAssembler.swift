@@ -26,6 +26,17 @@ struct LadderFrameAssembler {
     /// Where in `bytes` that lies which has come and was not taken.
     var held: Range<Int> { start..<end }
 
+    /// Whether a whole message is there, or something that is none.
+    var hasWhole: Bool {
+        guard end - start >= LadderFrameHead.size else { return false }
+        do throws(LadderFrameError) {
+            let head = try LadderFrameHead(parsing: bytes, at: start, accepting: kinds)
+            return end - start >= LadderFrameHead.size + head.bodySize
+        } catch {
+            return true
+        }
+    }
+
     /// Lets `read` fill the free memory from an offset on, and counts what it says to have written there.
     ///
     /// There is room whenever all whole messages have been taken with `next` and wiped with `wipeTaken`.

@@ -10,6 +10,12 @@ final class PendingCall {
     let call: LadderCall
     /// Until when the call may wait for a worker.
     let queueDeadline: LoopInstant
+    /// Whether a worker was lost that may have been this call's doing: it is sent only to a worker that has no other.
+    var isSuspect = false
+    /// How many workers were lost while the call lay at them. As a rule another call was to blame; but a module that overwrites everything
+    /// may make its worker name a wrong one, and nobody may go on killing for ever.
+    var lossCount = 0
+    static let lossCountMaximum = 8
     private var continuation: CheckedContinuation<CallOutcome, Never>?
 
     init(

@@ -104,7 +104,9 @@ final class WorkerSupervisor: @unchecked Sendable {
     /// Gives calls to workers for as long as there are calls and room, always to the one with the fewest, and sends them.
     private func dispatch() {
         isDispatchPending = false
-        while !queue.isEmpty, let process = roomiestProcess(), let call = queue.popFirst() { process.add(call) }
+        while let process = roomiestProcess(), let call = queue.popFirst(alsoSuspects: process.isIdle) {
+            process.add(call)
+        }
         for slot in slots { slot.process?.sendCalls() }
         statistics.queueHas(queue.count)
         watchQueue()
@@ -170,14 +172,10 @@ final class WorkerSupervisor: @unchecked Sendable {
     }
 
     /// A worker answers no more: the call that it had begun is lost, the others are not.
-    func isLost(_ process: WorkerProcess, wasReady: Bool, _ places: [WorkerProcess.Place]) {
-        if wasReady { statistics.workerIsGone() }
-        for (index, place) in places.enumerated() where !place.isElsewhere && !place.call.isOver {
-            if (index == 0 && place.isSent) || phase == .stopped {
-                end(place.call, with: .failure(process.end.callError))
-            } else {
-                queue.putBack(place.call)
-            }
+    func hasLost(_ process: WorkerProcess, _ lost: [PendingCall], _ returned: [PendingCall]) {
+        for call in lost { end(call, with: .failure(process.end.callError)) }
+        for call in returned {
+            if phase == .stopped { end(call, with: .failure(.unavailable)) } else { queue.putBack(call) }
         }
         statistics.queueHas(queue.count)
         dispatchSoon()
@@ -244,7 +242,7 @@ final class WorkerSupervisor: @unchecked Sendable {
         refuseWaiting()
         for index in slots.indices {
             if let timer = slots[index].restTimer { loop.cancel(timer) }
-            for place in slots[index].process?.abort() ?? [] { end(place.call, with: .failure(.unavailable)) }
+            slots[index].process?.abort()
             slots[index] = Slot()
         }
         tellIfStopped()
@@ -271,8 +269,8 @@ extension WorkerEnd {
     /// What the caller hears whose call the worker had begun.
     fileprivate var callError: LadderModuleError {
         switch self {
+        case .misbehaved(.streamClosed), .died, .hung, .startFailed: .workerLost
         case .misbehaved: .answerMalformed
-        case .died, .hung, .startFailed: .workerLost
         case .finished: .unavailable
         }
     }

@@ -18,17 +18,11 @@ package enum LadderWorkerRole {
     }
 
     private static func work() throws(WorkerExit) -> Never {
-        guard let stream = InheritedStream() else { throw .notStartedByPool }
-        var line = WorkerLine(stream)
+        guard let stream = InheritedStream(), let begunCall = SharedWord() else { throw .notStartedByPool }
+        var line = WorkerLine(stream, begunCall)
         let module = try open(&line)
         try line.send(LadderFrameHead(.ready, number: 0, bodySize: 0).message())
-        while true {
-            let (number, call) = try line.nextCall()
-            switch module.answer(call) {
-            case .success(let answer): try line.send(answer, number: number)
-            case .failure(let failure): try line.send(failure.message(number: number))
-            }
-        }
+        while true { try line.answerCall(with: module) }
     }
 
     /// Reads what this process is to be, confines it and opens the module; tells the pool what is wrong before it throws.

@@ -65,7 +65,7 @@ final class FramedLine {
         case .startFailure: try LadderModuleFault(parsing: bytes, in: body).message().revealed()
         case .call: try LadderCall(parsing: bytes, in: body).revealed(number: head.number)
         case .answer: try LadderAnswer(parsing: bytes, in: body).revealed(number: head.number)
-        case .callFailure: try LadderCallFailure(parsing: bytes, in: body).message(number: head.number).revealed()
+        case .callFailure: try LadderCallFailure(parsing: bytes, in: body).revealed(number: head.number)
         }
     }
 
@@ -94,6 +94,15 @@ extension LadderAnswer {
     func revealed(number: UInt64) throws(LadderFrameError) -> [UInt8] {
         var message = LadderMessage(capacity: LadderFrameHead.size + Self.encodedSizes.upperBound)
         try write(number: number, to: &message)
+        return message.revealed()
+    }
+}
+
+extension LadderCallFailure {
+    /// The message of the failure, as an array that nobody wipes.
+    func revealed(number: UInt64) -> [UInt8] {
+        var message = LadderMessage(capacity: LadderFrameHead.size + Self.encodedSizes.upperBound)
+        write(number: number, to: &message)
         return message.revealed()
     }
 }

@@ -13,8 +13,8 @@ enum SeedFrames {
         let withVideo = try call(video: video).revealed(number: 2)
         let ready = LadderFrameHead(.ready, number: 0, bodySize: 0).message().revealed()
         let answer = try answer().revealed(number: 1)
-        let refusal = LadderCallFailure.refused(status: -42_581).message(number: 2).revealed()
-        let unusable = LadderCallFailure.answerUnusable.message(number: 3).revealed()
+        let refusal = LadderCallFailure.refused(status: -42_581).revealed(number: 2)
+        let unusable = LadderCallFailure.answerUnusable.revealed(number: 3)
         return [
             (0, try start(user: nil)), (0, try start(user: SystemUser(userID: 65_532, groupID: 65_532))),
             (1, plain), (1, withVideo + plain), (2, ready + answer + refusal + unusable + answer),
