@@ -31,25 +31,30 @@ final class WorkerSupervisor: @unchecked Sendable {
     let configuration: LadderModuleConfiguration
     let statistics: LadderPoolStatistics
     private let observer: Observer
+    private let callers: CallerLoops
+    /// Calls whose callers go on at the end of the turn, by their loop.
+    private var endedCalls: [[PendingCall]]
     private var phase = Phase.running
     private var slots: [Slot] = []
     private var queue: CallQueue
     private var queueTimer: TimerID?
     private var drainTimer: TimerID?
-    private var isDispatchPending = false
+    private var isTurnEndPending = false
     private var nextNumber: UInt64 = 1
     private var knownStartFailure: LadderStartFailure?
     private var generator = SystemRandomNumberGenerator()
     private var whenStopped: [() -> Void] = []
 
     init(
-        _ configuration: LadderModuleConfiguration, on loop: LoopContext, _ statistics: LadderPoolStatistics,
-        _ observer: Observer
+        _ configuration: LadderModuleConfiguration, on loop: LoopContext, for callers: CallerLoops,
+        _ statistics: LadderPoolStatistics, _ observer: Observer
     ) {
         self.loop = loop
         self.configuration = configuration
         self.statistics = statistics
         self.observer = observer
+        self.callers = callers
+        endedCalls = Array(repeating: [], count: callers.count)
         queue = CallQueue(lengthMaximum: configuration.queueLengthMaximum)
     }
 
@@ -60,26 +65,42 @@ final class WorkerSupervisor: @unchecked Sendable {
 
     // MARK: Calls
 
-    func submit(_ call: LadderCall, _ continuation: CheckedContinuation<CallOutcome, Never>) {
-        let pending = PendingCall(
-            number: nextNumber, call, queueDeadline: loop.now + configuration.queueDeadline, continuation)
-        nextNumber += 1
-        guard phase == .running else { return end(pending, with: .failure(.unavailable)) }
-        guard queue.append(pending) else { return end(pending, with: .failure(refusalToWait)) }
+    func submit(_ calls: [PendingCall]) {
+        let deadline = loop.now + configuration.queueDeadline
+        for call in calls {
+            call.number = nextNumber
+            call.queueDeadline = deadline
+            nextNumber += 1
+            if phase != .running {
+                end(call, with: .failure(.unavailable))
+            } else if !queue.append(call) {
+                end(call, with: .failure(refusalToWait))
+            }
+        }
         statistics.queueHas(queue.count)
-        dispatchSoon()
+        finishTurnSoon()
     }
 
-    /// Gives a caller its outcome, unless it has one.
+    /// Gives a call its outcome, unless it has one.
     func end(_ call: PendingCall, with outcome: CallOutcome) {
         guard !call.isOver else { return }
+        call.end(with: outcome)
         // Before the caller can look.
         statistics.callEnded(outcome)
-        call.end(with: outcome)
+        guard let caller = call.caller else { return call.resume() }
+        endedCalls[caller].append(call)
+        finishTurnSoon()
+    }
+
+    private func resumeCallers() {
+        for caller in endedCalls.indices where !endedCalls[caller].isEmpty {
+            callers.resume(endedCalls[caller], on: caller)
+            endedCalls[caller] = []
+        }
     }
 
     func hasRoom() {
-        dispatchSoon()
+        finishTurnSoon()
         finishIfDrained()
     }
 
@@ -87,7 +108,7 @@ final class WorkerSupervisor: @unchecked Sendable {
     func putBack(_ call: PendingCall) {
         queue.putBack(call)
         statistics.queueHas(queue.count)
-        dispatchSoon()
+        finishTurnSoon()
     }
 
     /// Takes such a call out of the queue again, when its turn has come after all; false when another worker has it by now.
@@ -95,15 +116,18 @@ final class WorkerSupervisor: @unchecked Sendable {
         queue.remove(call)
     }
 
-    /// Later in this turn, so that what a turn brings is sent together.
-    private func dispatchSoon() {
-        guard !isDispatchPending, !queue.isEmpty else { return }
-        isDispatchPending = loop.execute { [weak self] in self?.dispatch() }
+    /// Later in this turn, so that what a turn brings goes out together: calls to workers, outcomes to callers.
+    private func finishTurnSoon() {
+        guard !isTurnEndPending else { return }
+        isTurnEndPending = loop.execute { [self] in
+            isTurnEndPending = false
+            dispatch()
+            resumeCallers()
+        }
     }
 
     /// Gives calls to workers for as long as there are calls and room, always to the one with the fewest, and sends them.
     private func dispatch() {
-        isDispatchPending = false
         while let process = roomiestProcess(), let call = queue.popFirst(alsoSuspects: process.isIdle) {
             process.add(call)
         }
@@ -168,7 +192,7 @@ final class WorkerSupervisor: @unchecked Sendable {
         statistics.workerBecameReady()
         observer.event(.ready(processID: process.processID))
         observer.start(.success(()))
-        dispatchSoon()
+        finishTurnSoon()
     }
 
     /// A worker answers no more: the call that it had begun is lost, the others are not.
@@ -178,7 +202,7 @@ final class WorkerSupervisor: @unchecked Sendable {
             if phase == .stopped { end(call, with: .failure(.unavailable)) } else { queue.putBack(call) }
         }
         statistics.queueHas(queue.count)
-        dispatchSoon()
+        finishTurnSoon()
         finishIfDrained()
     }
 
@@ -245,6 +269,7 @@ final class WorkerSupervisor: @unchecked Sendable {
             slots[index].process?.abort()
             slots[index] = Slot()
         }
+        resumeCallers()
         tellIfStopped()
     }
 

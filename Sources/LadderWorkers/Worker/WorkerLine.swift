@@ -9,7 +9,7 @@ import POSIXSockets
 /// most: every answer that is sent by itself wakes the daemon, which costs more than the rest of such a call. Before a call is begun
 /// its number goes into the shared word, so that the pool knows which one is lost when this process dies.
 struct WorkerLine: ~Copyable {
-    private static let patience: Duration = .microseconds(300)
+    private static let patience: Duration = .microseconds(500)
 
     private let stream: InheritedStream
     private let begunCall: SharedWord
