@@ -61,7 +61,7 @@ extension LadderWorkerTests {
             #expect(processes.allSatisfy(Self.isGone))
         }
 
-        /// A call that waits is sent to a worker of which the pool has yet to see that it is gone, and that was the last one with work.
+        /// What lies behind a call that ends the last worker is refused when the time to stop is up: nobody is left to do it, and nothing hangs.
         @Test func refusesWhatWaitsForAWorkerThatIsGone() async throws {
             let clock = ManualLoopClock()
             var options = StandInOptions(.applicationSecret(TestCall.applicationSecret))
@@ -72,27 +72,31 @@ extension LadderWorkerTests {
             let statistics = fixture.pool.statistics
             let calls = (try TestCall(), try TestCall(fault: .exit), try TestCall())
             async let isSlow = fixture.outcome(of: calls.0)
-            while statistics.sentCallCount < 1 { fixture.loop.runAndWait {} }
+            #expect(fixture.reaches { statistics.sentCallCount >= 1 })
             async let exits = fixture.outcome(of: calls.1)
-            while statistics.sentCallCount < 2 { fixture.loop.runAndWait {} }
+            #expect(fixture.reaches { statistics.sentCallCount >= 2 })
             async let waits = fixture.outcome(of: calls.2)
-            while statistics.queueLength < 1 { fixture.loop.runAndWait {} }
+            #expect(fixture.reaches { statistics.sentCallCount >= 3 })
             let isStopped = Monitor(false)
             Thread.detachNewThread {
                 fixture.pool.stop(within: .seconds(60))
                 isStopped.update { $0 = true }
             }
-            while fixture.loop.timerCount < 3, statistics.answerCount == 0 { fixture.loop.runAndWait {} }
+            // The worker's and the stop's.
+            #expect(fixture.reaches { fixture.loop.timerCount >= 2 })
             // The loop sees the slow call's answer only when the worker has ended over the next one.
             fixture.loop.runAndWait {
                 while !Self.hasEnded(process) {}
             }
-            isStopped.wait { $0 ? () : nil }
-            #expect(statistics.queueLength == 0)
-            clock.advance(by: .seconds(120), fixture.group)
             #expect(await isSlow == nil)
             #expect(await exits == .workerLost)
+            // The next worker's, the waiting call's and the stop's.
+            #expect(fixture.reaches { statistics.queueLength == 1 && fixture.loop.timerCount == 3 })
+            clock.advance(by: .seconds(60), fixture.group)
             #expect(await waits == .unavailable)
+            isStopped.wait { $0 ? () : nil }
+            #expect(statistics.queueLength == 0)
+            #expect(fixture.loop.timerCount == 0)
         }
 
         /// Whether only the process's entry is left, which its parent has yet to take.
