@@ -58,6 +58,14 @@ static inline int latchkey_drop_capabilities(void) {
     return all == 0 ? 0 : (int)syscall(SYS_capset, &header, nothing);
 }
 
+// The process that made a pair of stream sockets, by one of the two; -1 and errno on failure.
+static inline pid_t latchkey_socket_maker(int socket) {
+    // glibc declares `struct ucred` only under _GNU_SOURCE.
+    struct { pid_t process; uid_t user; gid_t group; } maker;
+    socklen_t size = sizeof maker;
+    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &maker, &size) == 0 ? maker.process : -1;
+}
+
 // SIGKILL for this process when the thread that started it ends.
 static inline int latchkey_die_with_parent(void) {
     return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);

@@ -125,10 +125,14 @@ extension LadderWorkerTests {
             #expect(processes.allSatisfy(Self.isGone))
         }
 
-        private static func startedWorker() throws -> WorkerHandle {
+        private static func startedWorker(
+            path: String? = nil, arguments: [String] = WorkerHandle.usualArguments
+        ) throws -> WorkerHandle {
             let options = StandInOptions(.applicationSecret(TestCall.applicationSecret))
             let configuration = LadderModuleConfiguration(libraryPath: try StandInModule.build(), data: options.data)
-            return try WorkerHandle(configuration.start.message(), path: BuiltProgram.path("latchkeyd"))
+            let worker = try WorkerHandle(path: path ?? BuiltProgram.path("latchkeyd"), arguments: arguments)
+            try worker.send(configuration.start.message())
+            return worker
         }
 
         /// The daemon's death closes the stream.
@@ -152,6 +156,40 @@ extension LadderWorkerTests {
             #expect(handle.waitForEnd() == .killed(signal: SIGKILL))
         }
 
+        /// Between the worker and the process that made the stream stands a shell, as if that process were gone.
+        @Test func endsWithoutThePoolThatStartedIt() throws {
+            let program = try BuiltProgram.path("latchkeyd")
+            let worker = try Self.startedWorker(
+                path: "/bin/sh", arguments: ["sh", "-c", "\"$0\" \"$1\"; exit $?", program, LadderWorkerRole.argument])
+            #expect(worker.waitForEnd() == .exited(status: WorkerExit.poolGone.rawValue))
+        }
+
+        /// The kernel gives what belongs to such a process to root, whoever runs it.
+        @Test func isUnreadableBeforeItGetsSecrets() throws {
+            let command = [try BuiltProgram.path("latchkeyd"), LadderWorkerRole.argument]
+            // As somebody else than root, if this is root.
+            let wrapper = getuid() == 0 ? ["/usr/bin/setpriv", "--reuid=65534", "--clear-groups"] : []
+            let worker = try WorkerHandle(path: (wrapper + command)[0], arguments: wrapper + command)
+            let isUnreadable = { try Self.owner(ofProcess: worker.processID) == 0 && Self.isWorker(worker.processID) }
+            let end = ContinuousClock.now + .seconds(30)
+            while try !isUnreadable(), ContinuousClock.now < end { usleep(1_000) }
+            #expect(try isUnreadable())
+            worker.closeStream()
+            #expect(worker.waitForEnd() == .exited(status: 0))
+        }
+
+        private static func owner(ofProcess processID: Int32) throws -> Int? {
+            let attributes = try FileManager.default.attributesOfItem(atPath: "/proc/\(processID)/status")
+            return attributes[.ownerAccountID] as? Int
+        }
+
+        /// Whether a process runs the daemon's program, and as somebody else than root.
+        private static func isWorker(_ processID: Int32) throws -> Bool {
+            let lines = try TextFile.read("/proc/\(processID)/status").split(separator: "\n")
+            let isOther = lines.contains { $0.hasPrefix("Uid:") && $0.split(separator: "\t")[1] != "0" }
+            return isOther && lines.contains("Name:\tlatchkeyd")
+        }
+
         @Test func refusesToBeStartedByHand() throws {
             let program = try ChildProcess(
                 program: BuiltProgram.path("latchkeyd"), arguments: [LadderWorkerRole.argument])
@@ -160,8 +198,8 @@ extension LadderWorkerTests {
 
         /// A start message that is none ends the worker; it says so if it can.
         @Test func endsOverNonsense() throws {
-            let worker = try WorkerHandle(
-                LadderMessage([UInt8](repeating: 0xA5, count: 64)), path: BuiltProgram.path("latchkeyd"))
+            let worker = try WorkerHandle(path: BuiltProgram.path("latchkeyd"))
+            try worker.send(LadderMessage([UInt8](repeating: 0xA5, count: 64)))
             #expect(worker.waitForEnd() == .exited(status: 3))
         }
     }
@@ -173,9 +211,15 @@ extension LadderWorkerTests {
 final class WorkerHandle: @unchecked Sendable {
     private var program: SpawnedProgram
 
-    init(_ message: consuming LadderMessage, path: String) throws {
-        program = try SpawnedProgram(
-            path: path, arguments: ["latchkeyd", LadderWorkerRole.argument], environment: [])
+    static let usualArguments = ["latchkeyd", LadderWorkerRole.argument]
+
+    init(path: String, arguments: [String] = usualArguments) throws {
+        program = try SpawnedProgram(path: path, arguments: arguments, environment: [])
+    }
+
+    var processID: Int32 { program.processID }
+
+    func send(_ message: consuming LadderMessage) throws {
         guard case .written = message.send({ (program.write($0), count: $0.count) }) else { throw WorkerNotStarted() }
     }
 

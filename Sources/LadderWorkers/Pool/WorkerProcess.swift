@@ -16,6 +16,8 @@ final class WorkerProcess: LoopChannel {
 
     /// How long a process may outlive its stream before it is killed.
     private static let closingLimit: Duration = .milliseconds(20)
+    /// How long a process that has ended, and yet cannot be waited for, is left alone.
+    private static let reapPause: Duration = .milliseconds(10)
     /// How long a worker that was told to end may take.
     private static let endLimit: Duration = .seconds(1)
     private static let outputCapacity =
@@ -322,11 +324,19 @@ final class WorkerProcess: LoopChannel {
     /// The process is no more: what it had sent before counts.
     fileprivate func programHasEnded() {
         while receive() {}
-        guard let programEnd = program.reap() else { return }
+        guard let programEnd = program.reap() else { return reapLater() }
         lose(programEnd == .exited(status: WorkerExit.streamBroken.rawValue) ? .misbehaved(.streamClosed) : .died)
         cancelTimer()
         unregister()
         supervisor.hasEnded(self, programEnd)
+    }
+
+    /// Somebody who traces the process takes its end first, and until then its descriptor stays readable: asking again and again would keep
+    /// the loop from sleeping.
+    private func reapLater() {
+        if let endRegistration { loop.unregister(endRegistration, descriptor: program.processNumber) }
+        endRegistration = nil
+        _ = loop.schedule(after: Self.reapPause) { [weak self] in self?.programHasEnded() }
     }
 }
 

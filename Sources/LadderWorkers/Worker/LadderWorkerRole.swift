@@ -19,6 +19,8 @@ package enum LadderWorkerRole {
 
     private static func work() throws(WorkerExit) -> Never {
         guard let stream = InheritedStream(), let begunCall = SharedWord() else { throw .notStartedByPool }
+        // Before anything that is secret comes.
+        guard isUnreadable() else { throw .notProtected }
         var line = WorkerLine(stream, begunCall)
         let module = try open(&line)
         try line.send(LadderFrameHead(.ready, number: 0, bodySize: 0).message())
@@ -30,10 +32,29 @@ package enum LadderWorkerRole {
         let start = try line.readStart()
         do throws(LadderModuleFault) {
             try confine(start.confinement)
+        } catch {
+            throw try refuse(error, &line)
+        }
+        // A parent that ended before `confine` has not taken this process along, as a later end of it will.
+        guard line.isOfParent else { throw .poolGone }
+        do throws(LadderModuleFault) {
             return try LoadedModule(libraryPath: start.libraryPath, moduleData: start.moduleData)
         } catch {
-            try line.send(error.message())
-            throw .moduleNotOpened
+            throw try refuse(error, &line)
+        }
+    }
+
+    private static func refuse(_ fault: LadderModuleFault, _ line: inout WorkerLine) throws(WorkerExit) -> WorkerExit {
+        try line.send(fault.message())
+        return .moduleNotOpened
+    }
+
+    private static func isUnreadable() -> Bool {
+        do throws(SocketError) {
+            try ProcessProtection.forbidDumpsAndTracing()
+            return true
+        } catch {
+            return false
         }
     }
 
@@ -60,4 +81,8 @@ enum WorkerExit: Int32, Error {
     case notStartedByPool = 2
     /// The stream broke, or held something that is no message.
     case streamBroken = 3
+    /// The process that has started this one is no more.
+    case poolGone = 4
+    /// The kernel would not keep this process's memory from others.
+    case notProtected = 5
 }

@@ -26,6 +26,9 @@ struct WorkerLine: ~Copyable {
         self.begunCall = begunCall
     }
 
+    /// Whether the pool's process still is this one's parent.
+    var isOfParent: Bool { stream.isOfParent() }
+
     /// The first message; after it, calls are expected.
     mutating func readStart() throws(WorkerExit) -> LadderStart {
         let (_, body) = try next()
