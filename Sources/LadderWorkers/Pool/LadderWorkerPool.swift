@@ -4,7 +4,7 @@ package import FairPlay
 /// The workers of one credential's module, as a ladder that licences can climb.
 ///
 /// Worker processes are started at once, and replaced with back-off when they die, hang past the deadline of a call, or send what is no
-/// answer. Each answers one call at a time; one more may already lie in its stream. A worker that dies loses the call that it had begun,
+/// answer. Each answers one call at a time; short ones may already lie in its stream. A worker that dies loses the call that it had begun,
 /// and no other. Calls wait in a bounded queue with a deadline.
 ///
 /// All of it happens on one loop, as a rule one of its own thread beside those that serve requests; callers go on where they were.
