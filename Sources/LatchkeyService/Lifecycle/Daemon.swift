@@ -41,7 +41,7 @@ package final class Daemon: Sendable {
         health = Health()
         do throws(EventLoopError) {
             group = try EventLoopGroup(count: configuration.limits.loopCount)
-            modules = try LadderModules(loaded.modules, logger: logger)
+            modules = try LadderModules(loaded.modules, for: group.loops, logger: logger)
         } catch {
             throw .loops(error)
         }
