@@ -18,6 +18,9 @@ package enum StorageOpeningError: Error, Equatable, Sendable {
     /// The file's keys were sealed under another key-encryption key.
     case keyEncryptionKeyDiffers
 
+    /// The file is no ledger: it was made by a version before ledgers, or nothing was ever recorded in it.
+    case ledgerMissing(path: String)
+
     // The database's.
 
     case store(StoreError)

@@ -14,6 +14,7 @@ extension StorageOpeningError {
             "a newer version of Latchkey wrote it (schema \(found); this one knows \(supported)); use that version"
         case .keyEncryptionKeyDiffers:
             "its keys were sealed under another key-encryption key; configure that one in keys.keyEncryptionKey"
+        case .ledgerMissing: "it holds no ledger yet; the daemon makes it when it starts"
         case .store(let error): error.explanation
         }
     }
