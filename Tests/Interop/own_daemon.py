@@ -115,14 +115,17 @@ def _replace(file: Path, old: str, new: str) -> None:
 
 
 def start_daemon(
-    setup: Path, log: Path, environment: dict[str, str] | None = None, **options: Any
+    setup: Path, log: Path, environment: dict[str, str] | None = None, through: tuple[str, ...] = (), **options: Any
 ) -> subprocess.Popen[bytes]:
-    """The daemon of a set-up on free ports, which it writes to its log; waits for nothing."""
+    """The daemon of a set-up on free ports, which it writes to its log; waits for nothing.
+
+    `through` is a command that becomes the daemon.
+    """
     program = Path(os.environ["LATCHKEY_BIN"]).with_name("latchkeyd")
     addresses = {"LATCHKEY_LISTEN": "127.0.0.1:0", "LATCHKEY_ADMIN_LISTEN": "127.0.0.1:0"}
     with log.open("wb") as output:
         return subprocess.Popen(
-            [program, "--config", setup / "latchkey.json5"],
+            [*through, program, "--config", setup / "latchkey.json5"],
             stdout=output,
             stderr=output,
             env=os.environ | addresses | (environment or {}),
