@@ -26,8 +26,8 @@ import Testing
         first.waitUntilHeld()
         for client in clients { client.send(String(repeating: get("/now"), count: Self.requestsPerClient)) }
         // One turn finds all of this; what comes while it is held at its end is there in the next.
-        first.release()
         loop.execute { second.wait() }
+        first.release()
         second.waitUntilHeld()
         good.send("HEAD /now HTTP/1.1\r\nHost: h\r\n\r\n")
         second.release()
