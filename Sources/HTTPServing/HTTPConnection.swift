@@ -131,9 +131,9 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     // MARK: Events of the loop
 
     func ready(_ readiness: EpollReadiness, on loop: LoopContext) {
-        if !readiness.isDisjoint(with: [.failed, .hungUp]) { return close(reset: false) }
+        if readiness.isLost { return close(reset: false) }
         if readiness.contains(.peerClosed) { peerHasEnded = true }
-        if !readiness.isDisjoint(with: [.readable, .peerClosed]) { mayHaveInput = true }
+        if readiness.bringsInput { mayHaveInput = true }
         if readiness.contains(.writable) {
             if transport.readWaitsForRoom { mayHaveInput = true }
             if isCongested { writeUnsent() }

@@ -48,10 +48,11 @@ final class BlockingConnection {
         }
     }
 
-    private func setOption<Value>(_ level: Int32, _ option: Int32, _ value: Value) {
-        var value = value
+    private func setOption<Value: BitwiseCopyable>(_ level: Int32, _ option: Int32, _ value: Value) {
         // The value lives as long as the call.
-        unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Value>.size))
+        _ = unsafe withUnsafeBytes(of: value) { bytes in
+            unsafe setsockopt(descriptor, level, option, bytes.baseAddress, socklen_t(bytes.count))
+        }
     }
 
     private func write(_ bytes: [UInt8]) throws {

@@ -1,6 +1,8 @@
 import Foundation
 
-/// nginx with a static answer from memory, as many workers as the daemon has loops, and no access log.
+/// nginx with a static answer, as many workers as the daemon has loops, and no access log.
+///
+/// `/livez` answers from memory, `/file` with a file of as many bytes.
 final class NginxServer {
     let port: UInt16
     private let folder: URL
@@ -15,6 +17,7 @@ final class NginxServer {
         let file = folder.appending(path: "nginx.conf")
         let text = Self.configuration(port: port, certificate, privateKey, in: folder)
         try text.write(to: file, atomically: false, encoding: .utf8)
+        try "ok\n".write(to: folder.appending(path: "file"), atomically: false, encoding: .utf8)
         process.executableURL = URL(filePath: "/usr/sbin/nginx")
         process.arguments = ["-p", folder.path, "-c", file.path, "-e", folder.appending(path: "error.log").path]
         try process.run()
@@ -63,6 +66,7 @@ final class NginxServer {
                     \(tls)
                     default_type text/plain;
                     location = /livez { return 200 "ok\\n"; }
+                    location = /file { root \(folder.path); }
                 }
             }
             """
