@@ -7,14 +7,12 @@ import Synchronization
 
 /// A daemon with a key, and tokens for it, that licences are asked of.
 struct LicenseTarget {
-    private let daemon: BenchmarkDaemon
-    private let tls: BenchmarkTLSSettings?
+    let daemon: BenchmarkDaemon
     private let tokens: [String]
 
-    /// Registers the key and mints the tokens; `tls` where the daemon speaks it.
-    init(_ daemon: BenchmarkDaemon, tls: BenchmarkTLSSettings? = nil) throws {
+    /// Registers the key and mints the tokens.
+    init(_ daemon: BenchmarkDaemon) throws {
         self.daemon = daemon
-        self.tls = tls
         try BenchmarkDaemon.tool([
             "keys", "import", "--config", daemon.configuration, "--content", "movie-1", "--key",
             Hexadecimal.encode(BenchmarkLicensing.contentKey), "--iv", Hexadecimal.encode(BenchmarkLicensing.contentIV),
@@ -28,7 +26,7 @@ struct LicenseTarget {
     }
 
     func load(_ version: SPCVersion) throws -> LicenseLoad {
-        LicenseLoad(requests: try makeRequests(version), tokens: tokens, port: daemon.port, tls: tls)
+        LicenseLoad(requests: try makeRequests(version), tokens: tokens, port: daemon.port)
     }
 
     /// Licences per second, and the daemon's CPU seconds for each.
@@ -38,6 +36,27 @@ struct LicenseTarget {
         let count = try load.run(connections: connections, for: .seconds(seconds))
         let elapsed = (ContinuousClock.now - start) / .seconds(1)
         return (Double(count) / elapsed, (try daemon.cpuSeconds() - cpuBefore) / Double(count))
+    }
+
+    /// A script for `wrk` that asks for licences with distinct SPCs, in the daemon's folder.
+    func writeScript(_ version: SPCVersion) throws -> URL {
+        let load = try load(version)
+        let requests = daemon.folder.appending(path: "requests-\(version.rawValue)")
+        try Data(load.messages.joined()).write(to: requests)
+        let script = daemon.folder.appending(path: "requests-\(version.rawValue).lua")
+        try """
+        local file = assert(io.open("\(requests.path)", "rb"))
+        local requests = {}
+        for _, size in ipairs({\(load.messages.map { "\($0.count)" }.joined(separator: ","))}) do
+            requests[#requests + 1] = file:read(size)
+        end
+        local last = 0
+        function request()
+            last = last % #requests + 1
+            return requests[last]
+        end
+        """.write(to: script, atomically: false, encoding: .utf8)
+        return script
     }
 
     private func makeRequests(_ version: SPCVersion) throws -> [DeviceRequest] {
@@ -63,13 +82,12 @@ final class LicenseLoad: Sendable {
     }
 
     private let requests: [DeviceRequest]
-    private let messages: [[UInt8]]
+    /// Whole requests, head and body.
+    let messages: [[UInt8]]
     private let port: UInt16
-    private let tls: BenchmarkTLSSettings?
     private let outcome = Mutex(Outcome())
 
-    init(requests: [DeviceRequest], tokens: [String], port: UInt16, tls: BenchmarkTLSSettings?) {
-        self.tls = tls
+    init(requests: [DeviceRequest], tokens: [String], port: UInt16) {
         self.requests = requests
         self.port = port
         messages = requests.enumerated().map { index, request in
@@ -102,7 +120,7 @@ final class LicenseLoad: Sendable {
 
     private func work(from first: Int, step: Int, until deadline: ContinuousClock.Instant) {
         do {
-            let connection = try BlockingConnection(port: port, tls: tls)
+            let connection = try BlockingConnection(port: port)
             let crypto = try CryptoContext()
             var index = first
             var count = 0

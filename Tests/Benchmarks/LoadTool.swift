@@ -17,8 +17,13 @@ enum LoadTool {
     }
 
     /// Requests per second with so many keep-alive connections, and how many were answered. Throws when one failed.
-    static func wrk(_ url: String, connections: Int, seconds: Int) throws -> (rate: Double, count: Int) {
-        let words = try run(["wrk", "-t1", "-c\(connections)", "-d\(seconds)s", url])
+    ///
+    /// A script in Lua may say what is asked.
+    static func wrk(
+        _ url: String, script: URL? = nil, connections: Int, seconds: Int
+    ) throws -> (rate: Double, count: Int) {
+        let options = script.map { ["-s", $0.path] } ?? []
+        let words = try run(["wrk", "-t1", "-c\(connections)", "-d\(seconds)s"] + options + [url])
         // "12345 requests in 1.10s, 1.20MB read", "Requests/sec:  11222.33"; lines about errors only where there were some.
         guard let rate = words.firstIndex(of: "Requests/sec:").flatMap({ Double(words[$0 + 1]) }),
             let count = words.firstIndex(of: "requests").flatMap({ Int(words[$0 - 1]) }), count > 0,
