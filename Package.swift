@@ -133,8 +133,8 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
         .executableTarget(
             name: "latchkey-benchmarks",
             dependencies: [
-                "ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation", "Entitlements", "ContentKeys", "EventLoops",
-                "Licensing", "LadderWorkers", "StorageSQLite", "POSIXSockets", "TestSupport", "latchkeyd", "latchkey",
+                "COpenSSL", "ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation", "Entitlements", "ContentKeys",
+                "EventLoops", "Licensing", "LadderWorkers", "StorageSQLite", "POSIXSockets", "TestSupport", "latchkeyd", "latchkey",
             ],
             path: "Tests/Benchmarks", swiftSettings: settings))
 }

@@ -64,7 +64,9 @@ package struct HTTP1Connection: Sendable {
     private let limits: HTTPLimits
     private var state = State.waiting
     private var body: [UInt8] = []
+    /// Input that was not looked at begins at `earlyStart`.
     private var early: [UInt8] = []
+    private var earlyStart = 0
     private var requestCount = 0
     private var isDraining = false
 
@@ -86,7 +88,7 @@ package struct HTTP1Connection: Sendable {
     }
 
     /// Whether input is here that has not been looked at; `resume` looks at it.
-    package var hasEarlyInput: Bool { !early.isEmpty }
+    package var hasEarlyInput: Bool { earlyStart < early.count }
 
     // MARK: Events
 
@@ -94,15 +96,15 @@ package struct HTTP1Connection: Sendable {
     package mutating func received(_ bytes: Span<UInt8>) -> Action {
         switch state {
         case .waiting, .head, .sizedBody, .chunkedBody:
-            guard early.isEmpty else {
-                bytes.append(0..<bytes.count, to: &early)
+            guard !hasEarlyInput else {
+                keep(bytes)
                 return resume()
             }
             let (action, consumed) = process(bytes)
             if consumed < bytes.count { early = bytes.copy(consumed..<bytes.count) }
             return action
         case .answering, .writing:
-            bytes.append(0..<bytes.count, to: &early)
+            keep(bytes)
             return .read
         case .closed:
             return .close
@@ -116,14 +118,12 @@ package struct HTTP1Connection: Sendable {
         case .answering, .writing: return .read
         case .closed: return .close
         }
-        guard !early.isEmpty else { return .read }
-        var bytes = early
-        early = []
-        let (action, consumed) = process(bytes.span)
-        if consumed < bytes.count {
-            bytes.removeFirst(consumed)
-            early = bytes
-        }
+        guard hasEarlyInput else { return .read }
+        let (bytes, start) = (early, earlyStart)
+        dropEarlyInput()
+        let (action, consumed) = process(bytes.span.extracting(start..<bytes.count))
+        // What follows stays where it is: many small requests may have come in one read.
+        if start + consumed < bytes.count { (early, earlyStart) = (bytes, start + consumed) }
         return action
     }
 
@@ -191,6 +191,19 @@ package struct HTTP1Connection: Sendable {
             case .close: (.closed, .close)
             }
         return action
+    }
+
+    // MARK: Input that came early
+
+    private mutating func keep(_ bytes: Span<UInt8>) {
+        early.removeFirst(earlyStart)
+        earlyStart = 0
+        bytes.append(0..<bytes.count, to: &early)
+    }
+
+    private mutating func dropEarlyInput() {
+        early = []
+        earlyStart = 0
     }
 
     // MARK: Reading
@@ -291,7 +304,7 @@ package struct HTTP1Connection: Sendable {
 
     private mutating func refuse(_ problem: HTTPProblem, isHead: Bool) -> Action {
         body = []
-        early = []
+        dropEarlyInput()
         isDraining = true
         state = .answering(.linger, HTTPResponsePlan(omitsBody: isHead, connection: .close))
         return .refuse(problem)

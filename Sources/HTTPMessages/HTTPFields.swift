@@ -11,6 +11,12 @@ package struct HTTPFields: Sendable {
 
         var name: Range<Int> { Int(nameStart)..<Int(nameEnd) }
         var value: Range<Int> { Int(valueStart)..<Int(valueEnd) }
+
+        func moved(by offset: Int32) -> Entry {
+            Entry(
+                nameStart: nameStart + offset, nameEnd: nameEnd + offset, valueStart: valueStart + offset,
+                valueEnd: valueEnd + offset)
+        }
     }
 
     private(set) var storage: [UInt8]
@@ -20,6 +26,13 @@ package struct HTTPFields: Sendable {
     package init() {
         storage = []
         entries = []
+    }
+
+    /// No fields, with room for so many of so many bytes altogether.
+    package init(roomForFields count: Int, bytes: Int) {
+        self.init()
+        storage.reserveCapacity(bytes)
+        entries.reserveCapacity(count)
     }
 
     /// The fields of a parsed head, whose ranges lie within `storage`.
@@ -48,6 +61,13 @@ package struct HTTPFields: Sendable {
             Entry(
                 nameStart: Int32(nameStart), nameEnd: Int32(valueStart), valueStart: Int32(valueStart),
                 valueEnd: Int32(storage.count)))
+    }
+
+    /// Adds fields after the others that were checked when they were made.
+    package mutating func append(contentsOf other: HTTPFields) {
+        let offset = Int32(storage.count)
+        storage += other.storage
+        for entry in other.entries { entries.append(entry.moved(by: offset)) }
     }
 
     /// Removes all fields of a name and adds this one after the others.

@@ -13,7 +13,7 @@ import HTTPMessages
 protocol ConnectionDriver: AnyObject {
     /// Whether bytes are wanted now. While this is `false` nothing is read, and what the peer sends waits in the kernel.
     ///
-    /// A driver that turns this to `true` by itself, outside `received`, calls `HTTPConnection.requestResume`.
+    /// A driver that turns this to `true` by itself, outside `received`, calls `HTTPConnection.requestInputTurn`.
     var isReading: Bool { get }
 
     /// The first event: the protocol has been chosen, nothing was read.
@@ -30,8 +30,13 @@ protocol ConnectionDriver: AnyObject {
     /// All output has gone to the kernel, after a `write` that left some behind.
     func outputDrained(on connection: HTTPConnection)
 
-    /// The turn has come that `HTTPConnection.requestResume` asked for.
+    /// The turn has come that `HTTPConnection.requestResume` asked for, to write.
     func resumed(on connection: HTTPConnection)
+
+    /// The turn has come that `HTTPConnection.requestInputTurn` asked for: looks at what the driver keeps of the input, once.
+    ///
+    /// Called only while `isReading` does not hold; otherwise the connection uses the turn to read.
+    func inputTurnCame(on connection: HTTPConnection)
 
     /// The instant of `HTTPConnection.setDeadline` has come. No deadline runs until a new one is set.
     func deadlinePassed(on connection: HTTPConnection)

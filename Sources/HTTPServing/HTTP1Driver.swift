@@ -47,7 +47,10 @@ final class HTTP1Driver: ConnectionDriver {
         if machine.phase == .writing { finishResponse(on: connection) }
     }
 
-    func resumed(on connection: HTTPConnection) {
+    /// A response is written as far as the kernel takes it, without being asked.
+    func resumed(on connection: HTTPConnection) {}
+
+    func inputTurnCame(on connection: HTTPConnection) {
         if machine.phase == .waiting && machine.hasEarlyInput { perform(machine.resume(), on: connection) }
     }
 
@@ -115,7 +118,7 @@ final class HTTP1Driver: ConnectionDriver {
         guard action == .read else { return perform(action, on: connection) }
         arrival = nil
         connection.setDeadline(connection.now + limits.idleDeadline)
-        if machine.hasEarlyInput || connection.mayHaveInput { connection.requestResume() }
+        if machine.hasEarlyInput || connection.mayHaveInput { connection.requestInputTurn() }
     }
 
     // MARK: Deadlines

@@ -42,6 +42,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     /// Everything was read, up to the end of the peer's stream.
     private var inputHasEnded = false
     private var isResumeScheduled = false
+    private var awaitsInputTurn = false
 
     init(
         _ socket: consuming ConnectedSocket, _ peer: HTTPPeer, countedAs address: IPAddress?,
@@ -130,14 +131,15 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     // MARK: Events of the loop
 
     func ready(_ readiness: EpollReadiness, on loop: LoopContext) {
-        if !readiness.isDisjoint(with: [.failed, .hungUp]) { return close(reset: false) }
+        if readiness.isLost { return close(reset: false) }
         if readiness.contains(.peerClosed) { peerHasEnded = true }
-        if !readiness.isDisjoint(with: [.readable, .peerClosed]) { mayHaveInput = true }
+        if readiness.bringsInput { mayHaveInput = true }
         if readiness.contains(.writable) {
             if transport.readWaitsForRoom { mayHaveInput = true }
             if isCongested { writeUnsent() }
         }
-        if isOpen { proceed() }
+        // Nobody gets ahead of the others by sending more.
+        if isOpen && !awaitsInputTurn { proceed() }
     }
 
     func resume(on loop: LoopContext) {
@@ -145,7 +147,14 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         guard isOpen else { return }
         if isCongested { writeUnsent() }
         if isOpen && !isLingering { driver?.resumed(on: self) }
-        if isOpen { proceed() }
+    }
+
+    /// Looks at one more piece of the input. Called by `InputTurns` on an open connection.
+    func takeInputTurn() {
+        awaitsInputTurn = false
+        if isReading { return readOnce() }
+        driver?.inputTurnCame(on: self)
+        if isOpen && mayHaveInput && isReading { requestInputTurn() }
     }
 
     func loopStops(_ loop: LoopContext) {
@@ -252,7 +261,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
             // A read that was not filled has emptied the socket; but the end of the stream may follow without an edge of its own.
             if count < services.input.count && !peerHasEnded { mayHaveInput = false }
             take(count)
-            if isOpen && mayHaveInput && isReading { requestResume() }
+            if isOpen && mayHaveInput && isReading { requestInputTurn() }
         case .wouldBlock:
             mayHaveInput = false
         case .endOfInput:
@@ -412,11 +421,18 @@ extension HTTPConnection {
         armTimer()
     }
 
-    /// Has `ConnectionDriver.resumed` called in the next turn, after other connections had theirs, and reads then.
+    /// Has `ConnectionDriver.resumed` called in the next turn, after other connections had theirs.
     func requestResume() {
         guard isOpen, !isResumeScheduled else { return }
         isResumeScheduled = true
         loop.resumeNextTurn(self)
+    }
+
+    /// Has `ConnectionDriver.inputTurnCame` called, and reads, when it is this connection's turn among those that have more input.
+    func requestInputTurn() {
+        guard isOpen, !awaitsInputTurn else { return }
+        awaitsInputTurn = true
+        services.inputTurns.wait(self)
     }
 
     /// Has the handler answer a request: `ConnectionDriver.respond` is called with the token, before this returns when the handler
@@ -466,7 +482,7 @@ extension HTTPConnection {
         if !isCongested { transport.finishWriting() }
         lingerSize = 0
         setDeadline(loop.now + listener.limits.lingerDeadline)
-        if mayHaveInput { requestResume() }
+        if mayHaveInput { requestInputTurn() }
     }
 
     /// Closes at once; with `reset` the peer is told that something was lost.

@@ -24,7 +24,7 @@ package final class HTTPServer: Sendable {
     ) {
         self.group = group
         self.observer = observer
-        services = LoopLocal { _ in LoopServices(wallClock: wallClock) }
+        services = LoopLocal { LoopServices(loop: $0, wallClock: wallClock) }
     }
 
     /// Begins to listen and returns the bound address, with the port that was chosen for port 0.

@@ -2,7 +2,7 @@ import EventLoops
 import Glibc
 import HTTPMessages
 
-/// What the connections of one loop share: buffers that only one of them needs at a time, and the date.
+/// What the connections of one loop share: buffers that only one of them needs at a time, the order of their turns, and the date.
 ///
 /// An idle connection thus owns no buffer at all.
 final class LoopServices {
@@ -11,11 +11,13 @@ final class LoopServices {
 
     var input = [UInt8](repeating: 0, count: readSize)
     var output: [UInt8] = []
+    let inputTurns: InputTurns
     private let wallClock: WallClock
     private var dateSecond: Int64 = .min
     private var dateText: [UInt8] = []
 
-    init(wallClock: @escaping WallClock) {
+    init(loop: LoopContext, wallClock: @escaping WallClock) {
+        inputTurns = InputTurns(loop: loop)
         self.wallClock = wallClock
         output.reserveCapacity(8 * 1024)
     }

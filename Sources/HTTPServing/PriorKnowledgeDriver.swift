@@ -60,6 +60,7 @@ final class PriorKnowledgeDriver: ConnectionDriver {
     // Nothing was written, dispatched or asked for.
     func outputDrained(on connection: HTTPConnection) {}
     func resumed(on connection: HTTPConnection) {}
+    func inputTurnCame(on connection: HTTPConnection) {}
     func respond(_ response: HTTPResponse, to stream: StreamToken, on connection: HTTPConnection) {}
 }
 

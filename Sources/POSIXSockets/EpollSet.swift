@@ -96,4 +96,10 @@ package struct EpollReadiness: OptionSet, Sendable {
     package static let hungUp = EpollReadiness(rawValue: EPOLLHUP.rawValue)
     /// The connection failed.
     package static let failed = EpollReadiness(rawValue: EPOLLERR.rawValue)
+
+    /// Whether the connection is no more. (A set of several that is written out is made anew with each use.)
+    package var isLost: Bool { rawValue & (EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 }
+
+    /// Whether a read would bring something, if only the end.
+    package var bringsInput: Bool { rawValue & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 }
 }

@@ -8,9 +8,11 @@ final class BenchmarkDaemon {
     private let process = Process()
     private static let programs = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
 
-    init() throws {
+    /// Plain HTTP on loopback, or TLS with the certificate that `latchkey init` makes.
+    init(speaksTLS: Bool = false) throws {
         folder = URL(filePath: NSTemporaryDirectory()).appending(path: "latchkey-benchmark-\(UUID().uuidString)")
         try Self.tool(["init", folder.path])
+        if speaksTLS { try Self.addTLS(to: folder.appending(path: "latchkey.json5")) }
         process.executableURL = Self.programs.appending(path: "latchkeyd")
         process.arguments = ["--config", folder.appending(path: "latchkey.json5").path]
         process.environment = ProcessInfo.processInfo.environment.merging([
@@ -32,16 +34,21 @@ final class BenchmarkDaemon {
     }
 
     var configuration: String { folder.appending(path: "latchkey.json5").path }
+    var tlsCertificate: URL { folder.appending(path: "tls/certificate.pem") }
+    var tlsPrivateKey: URL { folder.appending(path: "tls/private-key.pem") }
 
     /// User and system time that the daemon has used, in seconds.
     func cpuSeconds() throws -> Double {
-        let text = try String(contentsOf: URL(filePath: "/proc/\(process.processIdentifier)/stat"), encoding: .utf8)
-        // The fields behind the name in parentheses: utime and stime are the 12th and 13th, in clock ticks.
-        let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
-        guard fields.count > 13, let user = Double(fields[11]), let system = Double(fields[12]) else {
-            throw BenchmarkError("cannot read the daemon's CPU time")
-        }
-        return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+        try ProcessTime.seconds(of: process.processIdentifier)
+    }
+
+    private static func addTLS(to configuration: URL) throws {
+        let text = try String(contentsOf: configuration, encoding: .utf8)
+        let address = "address: \"127.0.0.1:8080\""
+        let tls = "tls: { certificate: \"tls/certificate.pem\", privateKey: \"tls/private-key.pem\" }"
+        guard text.contains(address) else { throw BenchmarkError("no public listener in \(configuration.path)") }
+        try text.replacingOccurrences(of: address, with: "\(address), \(tls)")
+            .write(to: configuration, atomically: false, encoding: .utf8)
     }
 
     /// Runs `latchkey` and gives what it prints.

@@ -7,7 +7,7 @@ struct Benchmarks {
     static func main() async {
         let words = Set(CommandLine.arguments.dropFirst())
         if words.contains("--help") { return print(usage) }
-        let parts = ["pipeline", "listener", "http2", "timing", "ladder"]
+        let parts = ["pipeline", "listener", "tls", "livez", "http2", "handshakes", "timing", "ladder"]
         guard words.isSubset(of: parts + ["--short"]) else {
             print(usage)
             exit(2)
@@ -17,7 +17,10 @@ struct Benchmarks {
         do {
             if chosen.contains("pipeline") { try await PipelineBenchmark(plan).run() }
             if chosen.contains("listener") { try ListenerBenchmark(plan).run() }
+            if chosen.contains("tls") { try TLSBenchmark(plan).run() }
+            if chosen.contains("livez") { try LivezBenchmark(plan).run() }
             if chosen.contains("http2") { try HTTP2Benchmark(plan).run() }
+            if chosen.contains("handshakes") { try HandshakeBenchmark(plan).run() }
             if chosen.contains("timing") { try RefusalTimingBenchmark(plan).run() }
             if chosen.contains("ladder") { try await LadderBenchmark(plan).run() }
         } catch {
@@ -27,11 +30,14 @@ struct Benchmarks {
     }
 
     private static let usage = """
-        latchkey-benchmarks [--short] [pipeline] [listener] [http2] [timing] [ladder]
+        latchkey-benchmarks [--short] [pipeline] [listener] [tls] [livez] [http2] [handshakes] [timing] [ladder]
 
           pipeline   CKCs per second and core in process against openssl speed
           listener   licences per second over HTTP, and the daemon's CPU per licence against one RSA operation
+          tls        licences per second over TLS against plain HTTP, on connections that stay open
+          livez      requests per second on connections that stay open against nginx with a static answer, by wrk
           http2      requests per second over HTTP/2 against HTTP/1.1, by h2load
+          handshakes TLS handshakes per second, full and resumed, against nginx with the same certificate
           timing     whether refusals differ in time (Welch's t), and whether the check would notice
           ladder     calls per second through worker processes against their number, and the latency of other loops beside them
           --short    shorter rounds, for a first look

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Requests per second over HTTP/2 against HTTP/1.1: the same answer, the same client, as many requests in flight.
 ///
 /// `/livez` costs the daemon next to nothing, so that the protocol is what is measured. The client is `h2load`, which speaks both.
@@ -38,28 +36,8 @@ struct HTTP2Benchmark {
         _ daemon: BenchmarkDaemon, _ options: [String]
     ) throws -> (rate: Double, cpuPerRequest: Double) {
         let before = try daemon.cpuSeconds()
-        let load = try Self.load(
-            options + ["-D", "\(plan.secondsPerRound)", "http://127.0.0.1:\(daemon.port)/livez"])
-        let cpu = try daemon.cpuSeconds() - before
-        return (load.rate, cpu / Double(load.count))
-    }
-
-    /// Runs `h2load`; requests per second, and how many were answered. Throws when one failed.
-    private static func load(_ arguments: [String]) throws -> (rate: Double, count: Int) {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["h2load"] + arguments
-        process.standardOutput = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        // "finished in 1.00s, 12345.67 req/s, ...", "requests: 100 total, ..., 100 succeeded, 0 failed, 0 errored, ..."
-        let words = text.split(whereSeparator: { " ,\n".contains($0) })
-        guard let rate = words.firstIndex(of: "req/s").flatMap({ Double(words[$0 - 1]) }),
-            let count = words.firstIndex(of: "succeeded").flatMap({ Int(words[$0 - 1]) }), count > 0,
-            words.firstIndex(of: "failed").flatMap({ Int(words[$0 - 1]) }) == 0
-        else { throw BenchmarkError("h2load failed: \(text)") }
-        return (rate, count)
+        let load = try LoadTool.h2load(
+            "http://127.0.0.1:\(daemon.port)/livez", options, seconds: plan.secondsPerRound)
+        return (load.rate, (try daemon.cpuSeconds() - before) / Double(load.count))
     }
 }

@@ -69,6 +69,16 @@ import Testing
 }
 
 @Suite struct HTTPFieldsTests {
+    @Test func joinsFields() {
+        var fields = HTTPFields(roomForFields: 4, bytes: 64)
+        fields.append(contentsOf: ["A": "1", "B": "two"])
+        fields.append("C", "3")
+        fields.append(contentsOf: HTTPFields())
+        fields.append(contentsOf: ["a": "4"])
+        #expect(fields == ["A": "1", "B": "two", "C": "3", "a": "4"])
+        #expect(fields.values(of: "A") == ["1", "4"])
+    }
+
     @Test func comparesNamesWithoutCase() {
         var fields: HTTPFields = ["A": "1", "b": "2", "a": "3"]
         #expect(fields["a"] == "1")

@@ -9,6 +9,7 @@ import Testing
     @Test(arguments: [false, true])
     func leaksNothingWhenAClientGoesWhileItsRequestIsSuspended(isReset: Bool) throws {
         let server = try TestServer()
+        let descriptors = descriptorCount(of: server.address)
         for number in 1...10 {
             let client = try server.connect()
             client.send(get("/later"))
@@ -30,6 +31,7 @@ import Testing
         #expect(server.server.connectionObjectCount == 0)
         // The listener alone is left.
         #expect(server.group.registrationCount == 1)
+        #expect(descriptorCount(of: server.address) == descriptors)
         #expect(server.group.loops[0].timerCount == 0)
     }
 
@@ -151,6 +153,8 @@ import Testing
         for client in clients { #expect(client.receiveAll() == "") }
         server.handler.gate.open()
         #expect(reports.wait(for: 1) == [StopReport(abandonedTaskCount: 0)])
+        #expect(group.liveTaskCount == 0)
+        #expect(descriptorCount(of: server.address) == 0)
         #expect(server.server.connectionCount == 0)
         #expect(server.server.connectionObjectCount == 0)
         #expect(server.group.registrationCount == 0)

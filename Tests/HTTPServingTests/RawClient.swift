@@ -80,6 +80,13 @@ final class RawClient {
         return String(decoding: all, as: UTF8.self)
     }
 
+    /// Reads so many bytes, or up to the end of the stream.
+    func receive(exactly count: Int) -> String {
+        var all: [UInt8] = []
+        while all.count < count, let bytes = receive(count - all.count), !bytes.isEmpty { all += bytes }
+        return String(decoding: all, as: UTF8.self)
+    }
+
     /// Reads until the text ends so.
     func receive(until end: String) -> String {
         var all = ""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import http1_wire
 from deployment import sample_process
@@ -71,38 +72,75 @@ class Seen:
 
 @contextmanager
 def running_daemon(
-    folder: Path, limits: dict[str, object] | None = None, files: int | None = None
+    folder: Path,
+    limits: dict[str, object] | None = None,
+    files: int | None = None,
+    tls: dict[str, object] | None = None,
 ) -> Iterator[OwnDaemon]:
-    """A daemon with a fresh set-up in the folder; `files` is its limit of open descriptors."""
-    tool = Path(os.environ["LATCHKEY_BIN"])
-    setup = folder / "setup"
-    subprocess.run([tool, "init", setup], check=True, stdout=subprocess.DEVNULL, timeout=START_SECONDS)
-    if limits:
-        configuration = setup / "latchkey.json5"
-        text = configuration.read_text()
-        changed = text.replace("    logging: {", f"    limits: {json.dumps(limits)},\n\n    logging: {{", 1)
-        assert changed != text
-        configuration.write_text(changed)
+    """A daemon with a fresh set-up in the folder.
+
+    `files` is its limit of open descriptors, `tls` the member of that name of its public listener.
+    """
+    setup = new_setup(folder, limits, tls)
     log = folder / "daemon.log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [tool.with_name("latchkeyd"), "--config", setup / "latchkey.json5"],
-            stdout=output,
-            stderr=output,
-            env=os.environ | {"LATCHKEY_LISTEN": "127.0.0.1:0", "LATCHKEY_ADMIN_LISTEN": "127.0.0.1:0"},
-            preexec_fn=_descriptor_limit(files),
-        )
+    process = start_daemon(setup, log, preexec_fn=_descriptor_limit(files))
     try:
-        addresses = _await_addresses(process, log)
+        addresses = await_addresses(process, log)
         yield OwnDaemon(process, setup, addresses["public"], addresses["admin"], log)
         assert process.poll() is None, f"the daemon is gone: {log.read_text()[-2000:]}"
     finally:
-        process.terminate()
-        try:
-            process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        stop_daemon(process)
+
+
+def new_setup(
+    folder: Path, limits: dict[str, object] | None = None, tls: dict[str, object] | None = None
+) -> Path:
+    """What `latchkey init` makes, with other limits and TLS."""
+    setup = folder / "setup"
+    tool = os.environ["LATCHKEY_BIN"]
+    subprocess.run([tool, "init", setup], check=True, stdout=subprocess.DEVNULL, timeout=START_SECONDS)
+    configuration = setup / "latchkey.json5"
+    if limits:
+        _replace(configuration, "    logging: {", f"    limits: {json.dumps(limits)},\n\n    logging: {{")
+    if tls:
+        address = 'address: "127.0.0.1:8080"'
+        _replace(configuration, address, f"{address}, tls: {json.dumps(tls)}")
+    return setup
+
+
+def _replace(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+
+
+def start_daemon(
+    setup: Path, log: Path, environment: dict[str, str] | None = None, through: tuple[str, ...] = (), **options: Any
+) -> subprocess.Popen[bytes]:
+    """The daemon of a set-up on free ports, which it writes to its log; waits for nothing.
+
+    `through` is a command that becomes the daemon.
+    """
+    program = Path(os.environ["LATCHKEY_BIN"]).with_name("latchkeyd")
+    addresses = {"LATCHKEY_LISTEN": "127.0.0.1:0", "LATCHKEY_ADMIN_LISTEN": "127.0.0.1:0"}
+    with log.open("wb") as output:
+        return subprocess.Popen(
+            [*through, program, "--config", setup / "latchkey.json5"],
+            stdout=output,
+            stderr=output,
+            env=os.environ | addresses | (environment or {}),
+            **options,
+        )
+
+
+def stop_daemon(process: subprocess.Popen[bytes]) -> int:
+    """Ends it in good order, or otherwise, and gives its status."""
+    process.terminate()
+    try:
+        return process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
 
 
 def _descriptor_limit(files: int | None) -> Callable[[], None] | None:
@@ -111,7 +149,8 @@ def _descriptor_limit(files: int | None) -> Callable[[], None] | None:
     return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
 
 
-def _await_addresses(process: subprocess.Popen[bytes], log: Path) -> dict[str, tuple[str, int]]:
+def await_addresses(process: subprocess.Popen[bytes], log: Path) -> dict[str, tuple[str, int]]:
+    """The listeners' addresses by name, once it is ready."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         complete = log.read_text().rpartition("\n")[0].splitlines()

@@ -1,6 +1,8 @@
 """Many clients that waste a server's connections, from several addresses of this machine; a program of its own.
 
-    python slow_clients.py header|body|read HOST PORT COUNT SECONDS
+    python slow_clients.py header|body|read|pipeline HOST PORT COUNT SECONDS
+
+`read` asks a lot and hardly reads; `pipeline` asks without end and reads slowly, so that there always is more to answer.
 
 Prints one line when all are there, and at the end one of JSON: how many connections were opened, and how many the
 server ended. A client whose connection has ended opens the next. (slowhttptest does the same from one address only.)
@@ -14,13 +16,32 @@ import time
 from dataclasses import asdict, dataclass
 
 ADDRESS_COUNT = 16
-INTERVAL_SECONDS = 0.5
+RETRY_SECONDS = 0.5
 OPENING_SECONDS = 20
 PIPELINED_COUNT = 2000
-HEADER = (b"GET /livez HTTP/1.1\r\nHost: a\r\n", b"X-a: b\r\n")
-BODY = (b"POST /fps/license HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n", b"x")
-READ = (b"GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n" * PIPELINED_COUNT, b"")
-KINDS = {"header": HEADER, "body": BODY, "read": READ}
+REQUEST = b"GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is sent at first, and then time and again while so much is read."""
+
+    first: bytes
+    more: bytes
+    read_size: int = 4096
+    interval_seconds: float = 0.5
+    # Otherwise whatever the server says means that it is about to end the connection.
+    reads_on: bool = False
+
+
+KINDS = {
+    "header": Kind(b"GET /livez HTTP/1.1\r\nHost: a\r\n", b"X-a: b\r\n"),
+    "body": Kind(b"POST /fps/license HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n", b"x"),
+    "read": Kind(REQUEST * PIPELINED_COUNT, b"", read_size=5, reads_on=True),
+    "pipeline": Kind(
+        REQUEST * PIPELINED_COUNT, REQUEST * PIPELINED_COUNT, read_size=4096, interval_seconds=0.1, reads_on=True
+    ),
+}
 
 
 @dataclass
@@ -30,13 +51,12 @@ class Tally:
     failed: int = 0
 
 
-async def waste(kind: str, address: tuple[str, int], index: int, deadline: float, tally: Tally) -> None:
-    first, more = KINDS[kind]
+async def waste(kind: Kind, address: tuple[str, int], index: int, deadline: float, tally: Tally) -> None:
     loop = asyncio.get_running_loop()
     while time.monotonic() < deadline:
         with socket.socket() as connection:
             connection.setblocking(False)
-            if kind == "read":
+            if kind.reads_on:
                 # Small segments keep the server's own buffer small too: it has to wait for its client soon.
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)
@@ -45,26 +65,26 @@ async def waste(kind: str, address: tuple[str, int], index: int, deadline: float
                 await loop.sock_connect(connection, address)
             except OSError:
                 tally.failed += 1
-                await asyncio.sleep(INTERVAL_SECONDS)
+                await asyncio.sleep(RETRY_SECONDS)
                 continue
             tally.opened += 1
             try:
-                await keep_busy(connection, kind, first, more, deadline)
+                await keep_busy(connection, kind, deadline)
             except OSError:
                 tally.ended += 1
 
 
-async def keep_busy(connection: socket.socket, kind: str, first: bytes, more: bytes, deadline: float) -> None:
+async def keep_busy(connection: socket.socket, kind: Kind, deadline: float) -> None:
     """Raises `OSError` when the server has ended the connection."""
-    _send_some(connection, first)
+    _send_some(connection, kind.first)
     while time.monotonic() < deadline:
-        await asyncio.sleep(INTERVAL_SECONDS)
-        _send_some(connection, more)
+        await asyncio.sleep(kind.interval_seconds)
+        _send_some(connection, kind.more)
         try:
-            received = connection.recv(5 if kind == "read" else 4096)
+            received = connection.recv(kind.read_size)
         except BlockingIOError:
             continue
-        if not received or kind != "read":
+        if not received or not kind.reads_on:
             raise ConnectionAbortedError
 
 
@@ -80,7 +100,7 @@ async def main() -> None:
     tally = Tally()
     deadline = time.monotonic() + OPENING_SECONDS + float(seconds)
     clients = [
-        asyncio.create_task(waste(kind, (host, int(port)), index, deadline, tally)) for index in range(int(count))
+        asyncio.create_task(waste(KINDS[kind], (host, int(port)), index, deadline, tally)) for index in range(int(count))
     ]
     while tally.opened < int(count) and time.monotonic() < deadline - float(seconds):
         await asyncio.sleep(0.02)

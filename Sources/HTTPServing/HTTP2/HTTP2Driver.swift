@@ -48,6 +48,9 @@ final class HTTP2Driver: ConnectionDriver {
         settle(connection)
     }
 
+    /// The session keeps no input.
+    func inputTurnCame(on connection: HTTPConnection) {}
+
     func deadlinePassed(on connection: HTTPConnection) {
         if let congestedSince, connection.now >= congestedSince + limits.writeDeadline {
             return connection.close(reset: true)

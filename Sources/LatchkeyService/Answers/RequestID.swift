@@ -12,8 +12,14 @@ struct RequestID: Sendable, Hashable {
 
 /// A number as 16 lower-case hexadecimal digits.
 func sixteenDigits(_ number: UInt64) -> String {
-    let digits = String(number, radix: 16)
-    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    unsafe String(unsafeUninitializedCapacity: 16) { digits in
+        for position in 0..<16 {
+            let value = UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * position) & 0xf)
+            // Sixteen bytes are there.
+            unsafe digits[position] = value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+        }
+        return 16
+    }
 }
 
 /// Hands out request ids on each loop: a random start, then every following number, so that one loop never repeats itself and two

@@ -42,13 +42,12 @@ package struct CORSPolicy: Equatable, Sendable {
         "X-Session-Token", "X-Error-Code", "X-Request-Id", "Retry-After",
     ]
 
-    private static let exposed = exposedFields.joined(separator: ", ")
+    private static let exposed: HTTPFields = ["Access-Control-Expose-Headers": exposedFields.joined(separator: ", ")]
+    private static let anyOrigin: HTTPFields = ["Access-Control-Allow-Origin": "*"]
 
     /// Adds to an answer what lets the page that asked for it read it; `origin` is what its browser says of the page.
-    func decorate(_ response: HTTPResponse, for origin: String?) -> HTTPResponse {
-        var response = response
-        guard addOrigin(origin, to: &response.fields) else { return response }
-        response.fields.append("Access-Control-Expose-Headers", Self.exposed)
+    func decorate(_ response: consuming HTTPResponse, for origin: String?) -> HTTPResponse {
+        if addOrigin(origin, to: &response.fields) { response.fields.append(contentsOf: Self.exposed) }
         return response
     }
 
@@ -71,7 +70,7 @@ package struct CORSPolicy: Equatable, Sendable {
     private func addOrigin(_ origin: String?, to fields: inout HTTPFields) -> Bool {
         switch origins {
         case .any:
-            fields.append("Access-Control-Allow-Origin", "*")
+            fields.append(contentsOf: Self.anyOrigin)
             return true
         case .listed(let origins):
             fields.append("Vary", "Origin")

@@ -1,0 +1,139 @@
+import ByteCoding
+import DeviceSimulation
+import FairPlay
+import Foundation
+import KeyCrypto
+import Synchronization
+
+/// A daemon with a key, and tokens for it, that licences are asked of.
+struct LicenseTarget {
+    let daemon: BenchmarkDaemon
+    private let tokens: [String]
+
+    /// Registers the key and mints the tokens.
+    init(_ daemon: BenchmarkDaemon) throws {
+        self.daemon = daemon
+        try BenchmarkDaemon.tool([
+            "keys", "import", "--config", daemon.configuration, "--content", "movie-1", "--key",
+            Hexadecimal.encode(BenchmarkLicensing.contentKey), "--iv", Hexadecimal.encode(BenchmarkLicensing.contentIV),
+        ])
+        tokens = try (0..<8).map { index in
+            try BenchmarkDaemon.tool([
+                "token", "mint", "--config", daemon.configuration, "--content", "movie-1", "--lease", "300",
+                "--subject", "viewer-\(index)",
+            ])
+        }
+    }
+
+    func load(_ version: SPCVersion) throws -> LicenseLoad {
+        LicenseLoad(requests: try makeRequests(version), tokens: tokens, port: daemon.port)
+    }
+
+    /// Licences per second, and the daemon's CPU seconds for each.
+    func run(_ load: LicenseLoad, connections: Int, seconds: Int) throws -> (rate: Double, cpuPerLicense: Double) {
+        let cpuBefore = try daemon.cpuSeconds()
+        let start = ContinuousClock.now
+        let count = try load.run(connections: connections, for: .seconds(seconds))
+        let elapsed = (ContinuousClock.now - start) / .seconds(1)
+        return (Double(count) / elapsed, (try daemon.cpuSeconds() - cpuBefore) / Double(count))
+    }
+
+    /// A script for `wrk` that asks for licences with distinct SPCs, in the daemon's folder.
+    func writeScript(_ version: SPCVersion) throws -> URL {
+        let load = try load(version)
+        let requests = daemon.folder.appending(path: "requests-\(version.rawValue)")
+        try Data(load.messages.joined()).write(to: requests)
+        let script = daemon.folder.appending(path: "requests-\(version.rawValue).lua")
+        try """
+        local file = assert(io.open("\(requests.path)", "rb"))
+        local requests = {}
+        for _, size in ipairs({\(load.messages.map { "\($0.count)" }.joined(separator: ","))}) do
+            requests[#requests + 1] = file:read(size)
+        end
+        local last = 0
+        function request()
+            last = last % #requests + 1
+            return requests[last]
+        end
+        """.write(to: script, atomically: false, encoding: .utf8)
+        return script
+    }
+
+    private func makeRequests(_ version: SPCVersion) throws -> [DeviceRequest] {
+        let fairplay = daemon.folder.appending(path: "fairplay")
+        let bits = version == .v1 ? "1024" : "2048"
+        let certificate = try Certificate(
+            parsing: [UInt8](Data(contentsOf: fairplay.appending(path: "certificate-\(bits).der"))))
+        let secret = try String(contentsOf: fairplay.appending(path: "application-secret.hex"), encoding: .utf8)
+        let ladder = try ApplicationSecretKeyLadder(
+            .applicationSecret,
+            SecretBytes(copying: Hexadecimal.decode(secret.trimmingCharacters(in: .whitespacesAndNewlines))))
+        let device = SimulatedDevice(certificate: certificate, ladder: ladder, using: try CryptoContext())
+        let options = BenchmarkLicensing.deviceOptions(version)
+        return try (0..<1_000).map { _ in try device.makeRequest(options) }
+    }
+}
+
+/// Licence requests on so many connections at once, each with a thread.
+final class LicenseLoad: Sendable {
+    private struct Outcome {
+        var count = 0
+        var failure: (any Error)?
+    }
+
+    private let requests: [DeviceRequest]
+    /// Whole requests, head and body.
+    let messages: [[UInt8]]
+    private let port: UInt16
+    private let outcome = Mutex(Outcome())
+
+    init(requests: [DeviceRequest], tokens: [String], port: UInt16) {
+        self.requests = requests
+        self.port = port
+        messages = requests.enumerated().map { index, request in
+            let head = """
+                POST /fps/license HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(tokens[index % tokens.count])\r\n\
+                Content-Type: application/octet-stream\r\nContent-Length: \(request.message.count)\r\n\r\n
+                """
+            return Array(head.utf8) + request.message
+        }
+    }
+
+    /// How many licences came; throws the first failure, and when an opened licence was wrong.
+    func run(connections: Int, for duration: Duration) throws -> Int {
+        outcome.withLock { $0 = Outcome() }
+        let deadline = ContinuousClock.now + duration
+        let group = DispatchGroup()
+        for index in 0..<connections {
+            group.enter()
+            let thread = Thread { [self] in
+                work(from: index, step: connections, until: deadline)
+                group.leave()
+            }
+            thread.start()
+        }
+        group.wait()
+        let final = outcome.withLock { $0 }
+        if let failure = final.failure { throw failure }
+        return final.count
+    }
+
+    private func work(from first: Int, step: Int, until deadline: ContinuousClock.Instant) {
+        do {
+            let connection = try BlockingConnection(port: port)
+            let crypto = try CryptoContext()
+            var index = first
+            var count = 0
+            while ContinuousClock.now < deadline {
+                let position = index % requests.count
+                let ckc = try connection.exchange(messages[position])
+                count += 1
+                if count % 97 == 1 { try BenchmarkLicensing.check(ckc, for: requests[position], using: crypto) }
+                index += step
+            }
+            outcome.withLock { $0.count += count }
+        } catch {
+            outcome.withLock { $0.failure = $0.failure ?? error }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+
+/// Load generators of others: `wrk` for HTTP/1.1, `h2load` for HTTP/2.
+enum LoadTool {
+    /// Runs a tool and gives what it prints.
+    private static func run(_ arguments: [String]) throws -> [Substring] {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = arguments
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw BenchmarkError("\(arguments[0]) failed: \(text)") }
+        return text.split(whereSeparator: { " ,\n".contains($0) })
+    }
+
+    /// Requests per second with so many keep-alive connections, and how many were answered. Throws when one failed.
+    ///
+    /// A script in Lua may say what is asked.
+    static func wrk(
+        _ url: String, script: URL? = nil, connections: Int, seconds: Int
+    ) throws -> (rate: Double, count: Int) {
+        let options = script.map { ["-s", $0.path] } ?? []
+        let words = try run(["wrk", "-t1", "-c\(connections)", "-d\(seconds)s"] + options + [url])
+        // "12345 requests in 1.10s, 1.20MB read", "Requests/sec:  11222.33"; lines about errors only where there were some.
+        guard let rate = words.firstIndex(of: "Requests/sec:").flatMap({ Double(words[$0 + 1]) }),
+            let count = words.firstIndex(of: "requests").flatMap({ Int(words[$0 - 1]) }), count > 0,
+            !words.contains("Non-2xx"), !words.contains("Socket")
+        else { throw BenchmarkError("wrk failed: \(words.joined(separator: " "))") }
+        return (rate, count)
+    }
+
+    /// The same by `h2load`, with options of its own.
+    static func h2load(_ url: String, _ options: [String], seconds: Int) throws -> (rate: Double, count: Int) {
+        let words = try run(["h2load"] + options + ["-D", "\(seconds)", url])
+        // "finished in 1.00s, 12345.67 req/s, ...", "requests: 100 total, ..., 100 succeeded, 0 failed, 0 errored, ..."
+        guard let rate = words.firstIndex(of: "req/s").flatMap({ Double(words[$0 - 1]) }),
+            let count = words.firstIndex(of: "succeeded").flatMap({ Int(words[$0 - 1]) }), count > 0,
+            words.firstIndex(of: "failed").flatMap({ Int(words[$0 - 1]) }) == 0
+        else { throw BenchmarkError("h2load failed: \(words.joined(separator: " "))") }
+        return (rate, count)
+    }
+}

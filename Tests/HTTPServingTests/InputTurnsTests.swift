@@ -1,0 +1,88 @@
+import EventLoops
+import Testing
+
+@testable import HTTPServing
+
+@Suite struct InputTurnsTests {
+    private static let clientCount = 40
+    private static let requestsPerClient = 30
+
+    /// However many connections pipeline, no turn of the loop is longer for it; and whoever asks one thing at a time has the next turn.
+    @Test func answersFewPipelinedRequestsInOneTurn() throws {
+        let server = try TestServer()
+        let clients = try (0..<Self.clientCount).map { _ in try server.connect() }
+        let good = try server.connect()
+        server.wait(forConnections: Self.clientCount + 1)
+        let loop = server.group.loops[0]
+        let (counts, observer) = (Log<Int>(), server.observer)
+        let (first, second) = (Hold(), Hold())
+        loop.execute {
+            loop.atTurnEnd { _ in
+                counts.append(observer.finished.all.count)
+                return .done
+            }
+            first.wait()
+        }
+        first.waitUntilHeld()
+        for client in clients { client.send(String(repeating: get("/now"), count: Self.requestsPerClient)) }
+        // One turn finds all of this; what comes while it is held at its end is there in the next.
+        loop.execute { second.wait() }
+        first.release()
+        second.waitUntilHeld()
+        good.send("HEAD /now HTTP/1.1\r\nHost: h\r\n\r\n")
+        second.release()
+
+        let answer = response("200 OK", "now")
+        let expected = String(repeating: answer, count: Self.requestsPerClient)
+        for client in clients { #expect(client.receive(exactly: expected.utf8.count) == expected) }
+        #expect(good.receive(until: "\r\n\r\n") == answer.dropLast(3))
+        server.settle()
+        let total = Self.clientCount * Self.requestsPerClient + 1
+        #expect(counts.all.last == total)
+        // What arrives is looked at once; beyond that a turn answers no more than it may.
+        let steps = zip(counts.all.dropFirst(), counts.all).map { $0 - $1 }
+        let beyond = steps.reduce(0) { $0 + max(0, $1 - InputTurns.turnSize) }
+        #expect(beyond <= Self.clientCount + 1)
+        let place = observer.finished.all.firstIndex { $0.hasPrefix("HEAD") }
+        #expect((place ?? .max) <= Self.clientCount + InputTurns.turnSize)
+    }
+
+    /// A connection that goes away while it waits for its turn is let go of.
+    @Test func forgetsAConnectionThatCloses() throws {
+        let server = try TestServer()
+        do {
+            let clients = try (0..<20).map { _ in try server.connect() }
+            for client in clients {
+                client.send(String(repeating: get("/now"), count: 500))
+                client.resetOnClose()
+            }
+        }
+        server.wait(forConnections: 0)
+        #expect(server.server.connectionObjectCount == 0)
+        #expect(server.group.loops[0].timerCount == 0)
+    }
+}
+
+/// Keeps a loop from going on.
+private final class Hold: Sendable {
+    private enum State {
+        case coming
+        case held
+        case released
+    }
+
+    private let state = Monitor(State.coming)
+
+    func wait() {
+        state.update { $0 = .held }
+        state.wait { $0 == .released ? () : nil }
+    }
+
+    func waitUntilHeld() {
+        state.wait { $0 == .held ? () : nil }
+    }
+
+    func release() {
+        state.update { $0 = .released }
+    }
+}

@@ -1,0 +1,142 @@
+"""Restarts through socket activation: this program keeps the listening socket, as systemd does, and no client notices.
+
+    LATCHKEY_ABUSE=long    20 restarts; `Scripts/test-abuse`
+"""
+
+import os
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import http1_wire
+from own_daemon import await_addresses, new_setup, start_daemon, stop_daemon
+
+RESTARTS = 20 if os.environ.get("LATCHKEY_ABUSE") == "long" else 4
+CLIENTS = 16
+# Half of the clients ask once per connection, the others until the daemon ends it.
+REQUESTS_PER_CONNECTION = (1, 1000)
+ANSWERS_BETWEEN = 200
+ANSWER_SECONDS = 20.0
+FIRST_PASSED_DESCRIPTOR = 3
+REQUEST = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
+
+
+@dataclass
+class Load:
+    """Clients that ask without pause until they are told to stop."""
+
+    address: tuple[str, int]
+    answered: int = 0
+    connections: int = 0
+    failures: list[str] = field(default_factory=list)
+    longest: float = 0.0
+    stopping: bool = False
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def wait(self, answers: int) -> None:
+        goal = self.answered + answers
+        deadline = time.monotonic() + ANSWER_SECONDS
+        while self.answered < goal and not self.failures:
+            assert time.monotonic() < deadline, "no answers"
+            time.sleep(0.005)
+
+    def run(self, requests: int) -> None:
+        while not self.stopping:
+            try:
+                self._use_a_connection(requests)
+            except (OSError, AssertionError) as failure:
+                self.failures.append(repr(failure))
+
+    def _use_a_connection(self, requests: int) -> None:
+        start = time.monotonic()
+        with socket.create_connection(self.address, timeout=ANSWER_SECONDS) as connection:
+            for number in range(requests):
+                ends = self._ask(connection, is_first=number == 0)
+                with self.lock:
+                    self.answered += not ends or number == 0
+                    self.connections += number == 0
+                    self.longest = max(self.longest, time.monotonic() - start)
+                start = time.monotonic()
+                if ends or self.stopping:
+                    break
+
+    @staticmethod
+    def _ask(connection: socket.socket, is_first: bool) -> bool:
+        """Whether the daemon ends the connection. Between two requests it may; then the client asks again elsewhere."""
+        received = b""
+        try:
+            connection.sendall(REQUEST)
+            while b"\r\n\r\nok\n" not in received:
+                data = connection.recv(65536)
+                if not data:
+                    break
+                received += data
+        except ConnectionError:
+            if is_first or received:
+                raise
+        if not received and not is_first:
+            return True
+        (response,) = http1_wire.parse(received, ended=True).responses
+        assert response.status == 200, response
+        return response.field("Connection") == "close"
+
+
+@contextmanager
+def load(address: tuple[str, int]) -> Iterator[Load]:
+    clients = Load(address)
+    threads = [
+        threading.Thread(target=clients.run, args=(REQUESTS_PER_CONNECTION[number % 2],)) for number in range(CLIENTS)
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        yield clients
+    finally:
+        clients.stopping = True
+        for thread in threads:
+            thread.join()
+
+
+def start_activated(setup: Path, log: Path, listening: socket.socket) -> subprocess.Popen[bytes]:
+    """As systemd does it: the socket is descriptor 3, and the environment says for which process."""
+    environment = {"LATCHKEY_LISTEN": "systemd:public", "LISTEN_FDS": "1", "LISTEN_FDNAMES": "public"}
+    return start_daemon(
+        setup,
+        log,
+        environment,
+        # The process's own number is known only within it.
+        through=("/bin/sh", "-c", 'LISTEN_PID=$$ exec "$0" "$@"'),
+        preexec_fn=lambda: os.dup2(listening.fileno(), FIRST_PASSED_DESCRIPTOR),
+        pass_fds=(FIRST_PASSED_DESCRIPTOR,),
+    )
+
+
+def test_no_connection_is_refused_while_the_daemon_restarts(tmp_path: Path, latchkey_programs: None) -> None:
+    setup = new_setup(tmp_path)
+    with socket.create_server(("127.0.0.1", 0), backlog=1024) as listening:
+        address = listening.getsockname()
+        process = start_activated(setup, tmp_path / "daemon-0.log", listening)
+        try:
+            assert await_addresses(process, tmp_path / "daemon-0.log")["public"] == address
+            start = time.monotonic()
+            with load(address) as clients:
+                clients.wait(ANSWERS_BETWEEN)
+                for number in range(1, RESTARTS + 1):
+                    assert stop_daemon(process) == 0
+                    log = tmp_path / f"daemon-{number}.log"
+                    process = start_activated(setup, log, listening)
+                    await_addresses(process, log)
+                    clients.wait(ANSWERS_BETWEEN)
+            elapsed = time.monotonic() - start
+        finally:
+            stop_daemon(process)
+    print(
+        f"\n{RESTARTS} restarts in {elapsed:.1f} s: {clients.connections} connections, {clients.answered} answers, "
+        f"the longest after {clients.longest:.2f} s, {len(clients.failures)} failures"
+    )
+    assert clients.failures == []
