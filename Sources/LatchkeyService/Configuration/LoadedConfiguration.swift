@@ -1,3 +1,4 @@
+package import ContentKeys
 package import Entitlements
 package import FairPlay
 package import KeyCrypto
@@ -15,6 +16,10 @@ package struct LoadedConfiguration: Sendable {
     /// Seals content keys in the store.
     package let keyEncryptionKey: AES256GCMKey
     package let issuers: IssuerSet
+    /// Seals the batches of this node's ledger.
+    package let ledgerChain: LedgerChain
+    /// Names devices, subjects and tokens in the store and the ledger.
+    package let pseudonymizer: Pseudonymizer
     /// In the order of the configuration.
     package let publicListeners: [Listener]
     package let adminListeners: [Listener]
@@ -45,16 +50,18 @@ package struct LoadedConfiguration: Sendable {
         let modules = loader.modules()
         let keyEncryptionKey = loader.keyEncryptionKey()
         let issuers = loader.issuers()
+        let ledgerChain = loader.ledgerChain()
+        let pseudonymizer = loader.pseudonymizer()
         if let credentials { loader.checkListeners(with: credentials) }
 
         if let error = loader.error { throw error }
-        guard let credentials, let keyEncryptionKey, let issuers else {
+        guard let credentials, let keyEncryptionKey, let issuers, let ledgerChain, let pseudonymizer else {
             preconditionFailure("the loader reports what it does not load")
         }
         return LoadedConfiguration(
             configuration: file.configuration, credentials: credentials, modules: modules,
-            keyEncryptionKey: keyEncryptionKey, issuers: issuers, publicListeners: publicListeners,
-            adminListeners: adminListeners,
+            keyEncryptionKey: keyEncryptionKey, issuers: issuers, ledgerChain: ledgerChain, pseudonymizer: pseudonymizer,
+            publicListeners: publicListeners, adminListeners: adminListeners,
             databasePath: file.configuration.storage.databasePath)
     }
 

@@ -20,6 +20,7 @@ package final class Daemon: Sendable {
 
     private let group: EventLoopGroup
     private let modules: LadderModules?
+    private let records: LicenseRecords
     private let server: HTTPServer
     private let listeners: ServingListeners
     private let metrics: ServiceMetrics
@@ -45,6 +46,14 @@ package final class Daemon: Sendable {
         } catch {
             throw .loops(error)
         }
+        do throws(DaemonError) {
+            records = try LicenseRecords(loaded, loops: group.loops, logger: logger)
+        } catch {
+            modules?.stop()
+            group.stop(within: .zero)
+            throw error
+        }
+        records.register(in: metrics.registry)
         do throws(SocketError) {
             notifier = try ServiceNotifier(socketName: environment["NOTIFY_SOCKET"])
         } catch {
@@ -58,6 +67,7 @@ package final class Daemon: Sendable {
             tokens: VerifiedTokenCache(
                 verifier: TokenVerifier(issuers: loaded.issuers), capacity: configuration.limits.tokenCacheCapacity),
             keys: RecentContentKeys(source: store), policy: configuration.fairplay.policy,
+            recorder: records.recorder,
             servedVersions: configuration.fairplay.protocolVersions, operations: operations)
         do throws(DaemonError) {
             try listen(
@@ -118,6 +128,7 @@ package final class Daemon: Sendable {
         let drained = server.drain(within: Self.drainLimit)
         let stopped = group.stop(within: Self.taskLimit)
         modules?.stop()
+        records.stop()
         if drained.cutOffConnectionCount > 0 || stopped.abandonedTaskCount > 0 {
             logger.warning(
                 "stopped_with_work_left",

@@ -39,6 +39,8 @@ final class ConfigurationFolder: Sendable {
         try write("fairplay/private-key-2048.pem", material.key2048.privatePEM().revealed())
         try write("fairplay/application-secret.hex", "101112131415161718191a1b1c1d1e1f\n")
         try write("secrets/key-encryption-key", String(repeating: "5a", count: 32) + "\n")
+        try write("secrets/ledger-key", String(repeating: "6b", count: 32) + "\n")
+        try write("secrets/pseudonym-key", String(repeating: "7c", count: 32) + "\n")
         try write("secrets/token-signing-key.pem", material.tokenKey.privatePEM().revealed())
         try write("secrets/admin-token", "0123456789abcdef0123456789abcdef\n")
     }

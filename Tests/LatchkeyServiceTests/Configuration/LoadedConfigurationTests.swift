@@ -161,7 +161,7 @@ import Testing
 
     @Test(arguments: [
         "fairplay/private-key-1024.pem", "fairplay/application-secret.hex", "secrets/key-encryption-key",
-        "secrets/token-signing-key.pem",
+        "secrets/ledger-key", "secrets/pseudonym-key", "secrets/token-signing-key.pem",
     ])
     func secretsThatOthersMayReadAreRefused(name: String) throws {
         let path = folder.path + "/" + name

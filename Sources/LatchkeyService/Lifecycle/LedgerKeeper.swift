@@ -1,0 +1,133 @@
+import ByteCoding
+import ContentKeys
+import EventLoops
+import StorageSQLite
+import Telemetry
+
+/// Keeps the ledger in order beside its writer, on a thread of its own: an index a few seconds behind, the removal of what is older than
+/// the retention, and a checkpoint in the log stream now and then, by which a ledger that lost its tail gives itself away.
+final class LedgerKeeper: Sendable {
+    private static let pause: Duration = .seconds(2)
+
+    private enum Order: Equatable {
+        case wait
+        case pass
+        case stop
+    }
+
+    private let order = Monitor(Order.wait)
+    private let thread: JoinableThread
+
+    /// Starts the thread; `loop` wakes it. A ledger that cannot be opened is tried again in every pass.
+    init(
+        path: String, chain: LedgerChain, settings: Configuration.Ledger, loop: LoopContext, logger: Logger,
+        clock: any Telemetry.WallClock = SystemWallClock()
+    ) throws(EventLoopError) {
+        thread = JoinableThread(
+            try NativeThread(name: "ledger-keeper") { [order] in
+                var upkeep = LedgerUpkeep(path: path, chain: chain, settings: settings, logger: logger, clock: clock)
+                while Self.isNextPassWanted(order) { upkeep.pass() }
+                upkeep.end()
+            })
+        Self.wake(order, on: loop)
+    }
+
+    /// Says a last time how far the ledger has come, and ends the thread. Not to be called on a loop; a second call returns at once.
+    func stop() {
+        order.update { $0 = .stop }
+        thread.join()
+    }
+
+    private static func isNextPassWanted(_ order: Monitor<Order>) -> Bool {
+        order.wait { order in
+            switch order {
+            case .wait: return nil
+            case .pass:
+                order = .wait
+                return true
+            case .stop: return false
+            }
+        }
+    }
+
+    private static func wake(_ order: Monitor<Order>, on loop: LoopContext) {
+        _ = loop.execute {
+            _ = loop.schedule(after: pause) {
+                let goesOn = order.update { order in
+                    if order == .wait { order = .pass }
+                    return order != .stop
+                }
+                if goesOn { wake(order, on: loop) }
+            }
+        }
+    }
+}
+
+/// What the ledger keeper's thread does.
+private struct LedgerUpkeep: ~Copyable {
+    private let path: String
+    private let chain: LedgerChain
+    private let settings: Configuration.Ledger
+    private let logger: Logger
+    private let clock: any Telemetry.WallClock
+    private var maintenance: LedgerMaintenance?
+    /// Seconds since 1970.
+    private var nextCheckpoint: Int64 = 0
+
+    init(
+        path: String, chain: LedgerChain, settings: Configuration.Ledger, logger: Logger,
+        clock: any Telemetry.WallClock
+    ) {
+        self.path = path
+        self.chain = chain
+        self.settings = settings
+        self.logger = logger
+        self.clock = clock
+        maintenance = nil
+    }
+
+    /// Goes on until there is nothing left to do at once.
+    mutating func pass() {
+        while true {
+            do throws(StorageOpeningError) {
+                if try isFinishedAfterOnePass() { return }
+            } catch {
+                // Opened anew next time: what was wrong with the connection may be over.
+                maintenance = nil
+                return logger.warning("ledger_upkeep_failed", [.string("cause", error.explanation)])
+            }
+        }
+    }
+
+    mutating func end() {
+        nextCheckpoint = 0
+        pass()
+    }
+
+    private mutating func isFinishedAfterOnePass() throws(StorageOpeningError) -> Bool {
+        var opened = try takeMaintenance()
+        let now = clock.wallTime
+        guard let time = UnixTime(seconds: now.seconds, nanoseconds: now.nanoseconds) else { return true }
+        let isFinished: Bool
+        do throws(StoreError) {
+            isFinished = try !opened.pass(now: time).isUnfinished
+            try writeCheckpoint(&opened, time)
+        } catch {
+            throw .store(error)
+        }
+        maintenance = consume opened
+        return isFinished
+    }
+
+    private mutating func takeMaintenance() throws(StorageOpeningError) -> LedgerMaintenance {
+        if let opened = maintenance.take() { return opened }
+        return try LedgerMaintenance.open(
+            path: path, chain: chain, retention: settings.retention.components.seconds)
+    }
+
+    private mutating func writeCheckpoint(_ opened: inout LedgerMaintenance, _ now: UnixTime) throws(StoreError) {
+        guard now.seconds >= nextCheckpoint else { return }
+        logger.info("ledger_checkpoint", [.string("checkpoint", try opened.checkpoint(now: now).description)])
+        nextCheckpoint = now.seconds + settings.checkpointEvery.components.seconds
+    }
+}
