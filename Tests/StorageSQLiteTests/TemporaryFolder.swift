@@ -19,7 +19,7 @@ final class TemporaryFolder: Sendable {
     var database: String { path + "/latchkey.db" }
 
     deinit {
-        for suffix in ["", "-wal", "-shm", "-journal"] { unsafe unlink(database + suffix) }
+        for suffix in ["", "-wal", "-shm", "-journal", "-lock"] { unsafe unlink(database + suffix) }
         unsafe rmdir(path)
     }
 }
