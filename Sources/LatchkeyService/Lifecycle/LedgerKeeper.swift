@@ -127,7 +127,8 @@ private struct LedgerUpkeep: ~Copyable {
 
     private mutating func writeCheckpoint(_ opened: inout LedgerMaintenance, _ now: UnixTime) throws(StoreError) {
         guard now.seconds >= nextCheckpoint else { return }
-        logger.info("ledger_checkpoint", [.string("checkpoint", try opened.checkpoint(now: now).description)])
+        let checkpoint = try opened.checkpoint(now: now)
+        logger.info("ledger_checkpoint", [.string("checkpoint", checkpoint.description)])
         nextCheckpoint = now.seconds + settings.checkpointEvery.components.seconds
     }
 }
