@@ -78,7 +78,8 @@ final class NginxServer {
         while ContinuousClock.now < deadline {
             guard process.isRunning else { throw BenchmarkError("nginx did not start") }
             let master = process.processIdentifier
-            let children = try String(contentsOf: URL(filePath: "/proc/\(master)/task/\(master)/children"), encoding: .utf8)
+            let children = try String(
+                contentsOf: URL(filePath: "/proc/\(master)/task/\(master)/children"), encoding: .utf8)
             let workers = children.split(separator: " ").compactMap { Int32($0) }
             if workers.count == ProcessInfo.processInfo.activeProcessorCount,
                 (try? BlockingConnection(port: port)) != nil

@@ -86,7 +86,7 @@ import Testing
         let server = try TestServer()
         let client = try RawClient(server.address, receiveBufferSize: 4096)
         client.send(get("/large"))
-        server.wait(forConnections: 1)
+        server.handler.waitForLarge()
         server.settle()
         server.advance(by: .seconds(29))
         #expect(server.server.connectionCount == 1)

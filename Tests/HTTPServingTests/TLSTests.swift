@@ -209,7 +209,7 @@ enum Certificates {
         let raw = try RawClient(server.address, receiveBufferSize: 4096)
         let client = try TLSClient(raw)
         client.send(get("/large"))
-        server.wait(forConnections: 1)
+        server.handler.waitForLarge()
         server.settle()
         server.advance(by: .seconds(29))
         #expect(server.server.connectionCount == 1)

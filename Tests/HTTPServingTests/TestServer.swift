@@ -70,6 +70,7 @@ final class TestServer {
 final class TestHandler: HTTPHandler {
     let gate = Gate()
     let largeSize = 8 << 20
+    private let largeCount = Monitor(0)
     /// The bodies of requests in the order in which they were answered.
     let answered = Log<String>()
 
@@ -79,7 +80,9 @@ final class TestHandler: HTTPHandler {
         case "/peer": return .now(HTTPResponse(status: .ok, body: Array(request.peer.address.description.utf8)))
         case "/echo": return .now(HTTPResponse(status: .ok, body: request.body))
         case "/loop": return .now(HTTPResponse(status: .ok, body: Array("\(loop.index)".utf8)))
-        case "/large": return .now(HTTPResponse(status: .ok, body: [UInt8](repeating: 97, count: largeSize)))
+        case "/large":
+            largeCount.update { $0 += 1 }
+            return .now(HTTPResponse(status: .ok, body: [UInt8](repeating: 97, count: largeSize)))
         case "/closing": return .now(HTTPResponse(status: .ok, body: Array("bye".utf8), closesConnection: true))
         case "/later":
             let (gate, answered) = (gate, answered)
@@ -90,6 +93,11 @@ final class TestHandler: HTTPHandler {
             }
         default: return .now(HTTPResponse(status: .notFound))
         }
+    }
+
+    /// Waits until somebody has asked for the large body. A busy machine may deliver what was sent only after a while.
+    func waitForLarge() {
+        largeCount.wait { $0 > 0 ? () : nil }
     }
 
     func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse {

@@ -122,7 +122,7 @@ final class HTTP2SocketClient {
         client.socket.send(HTTP2Frame.settings([(4, 1 << 30)]).bytes())
         client.socket.send(HTTP2Frame.settingsAcknowledgement.bytes() + HTTP2Frame.windowUpdate(0, 1 << 30).bytes())
         client.socket.send(HTTP2Frame.request(1, path: "/large").bytes())
-        server.wait(forConnections: 1)
+        server.handler.waitForLarge()
         // A turn sends only so much: as many as it takes until the kernel takes no more.
         for _ in 0..<20 { server.settle() }
         server.advance(by: .seconds(29))

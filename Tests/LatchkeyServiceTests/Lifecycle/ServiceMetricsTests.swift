@@ -47,7 +47,8 @@ import Testing
         let counts = try scrape().values.filter { $0.key.hasPrefix("latchkey_http_connections_abused_total") }
         #expect(counts.count == HTTP2Abuse.allCases.count)
         #expect(
-            counts.filter { $0.value > 0 } == ["latchkey_http_connections_abused_total{abuse=\"\(abuse.rawValue)\"}": 2])
+            counts.filter { $0.value > 0 } == ["latchkey_http_connections_abused_total{abuse=\"\(abuse.rawValue)\"}": 2]
+        )
     }
 
     @Test func measuresLicences() throws {
