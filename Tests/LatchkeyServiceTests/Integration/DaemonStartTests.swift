@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func neverSaysReadyWhereItCannotListen() throws {
-        let daemon = try RunningDaemon(folder)
+        let daemon = try RunningDaemon(DevelopmentFolder())
         let socket = try NotifySocket(path: folder.files.path("notify"))
         try expectRefusal(
             environment: ["LATCHKEY_LISTEN": daemon.publicAddress, "NOTIFY_SOCKET": socket.path],
@@ -85,8 +85,15 @@ import Testing
         #expect(try daemon.connect().request("GET", "/readyz").status == 200)
     }
 
-    @Test func refusesAnAdminAddressThatIsTaken() throws {
+    /// Two writers of one ledger would each seal what the other does not know.
+    @Test func refusesADatabaseThatAnotherDaemonHas() throws {
         let daemon = try RunningDaemon(folder)
+        try expectRefusal(says: ["latchkey.db", "another daemon has its ledger"])
+        #expect(try daemon.connect().request("GET", "/readyz").status == 200)
+    }
+
+    @Test func refusesAnAdminAddressThatIsTaken() throws {
+        let daemon = try RunningDaemon(DevelopmentFolder())
         try expectRefusal(
             environment: ["LATCHKEY_ADMIN_LISTEN": daemon.adminAddress],
             says: ["admin listener", daemon.adminAddress, "in use"])
