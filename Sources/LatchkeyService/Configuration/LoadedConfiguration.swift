@@ -1,3 +1,4 @@
+package import ContentKeys
 package import Entitlements
 package import FairPlay
 package import KeyCrypto
@@ -14,6 +15,8 @@ package struct LoadedConfiguration: Sendable {
     package let modules: [String: ExternalModuleSettings]
     /// Seals content keys in the store.
     package let keyEncryptionKey: AES256GCMKey
+    /// The same key among the older ones, which still open what they sealed.
+    package let keyRing: KeyRing
     package let issuers: IssuerSet
     /// In the order of the configuration.
     package let publicListeners: [Listener]
@@ -44,16 +47,18 @@ package struct LoadedConfiguration: Sendable {
         let credentials = loader.credentials()
         let modules = loader.modules()
         let keyEncryptionKey = loader.keyEncryptionKey()
+        let keyRing = keyEncryptionKey.flatMap { loader.keyRing($0) }
+        _ = loader.keyDerivation()
         let issuers = loader.issuers()
         if let credentials { loader.checkListeners(with: credentials) }
 
         if let error = loader.error { throw error }
-        guard let credentials, let keyEncryptionKey, let issuers else {
+        guard let credentials, let keyEncryptionKey, let keyRing, let issuers else {
             preconditionFailure("the loader reports what it does not load")
         }
         return LoadedConfiguration(
             configuration: file.configuration, credentials: credentials, modules: modules,
-            keyEncryptionKey: keyEncryptionKey, issuers: issuers, publicListeners: publicListeners,
+            keyEncryptionKey: keyEncryptionKey, keyRing: keyRing, issuers: issuers, publicListeners: publicListeners,
             adminListeners: adminListeners,
             databasePath: file.configuration.storage.databasePath)
     }
