@@ -133,17 +133,19 @@ struct KeyFields {
             var cell: [UInt8] = []
             if rest.first == quote {
                 rest = rest.dropFirst()
-                while let end = rest.firstIndex(of: quote) {
+                var isOpen = true
+                while isOpen, let end = rest.firstIndex(of: quote) {
                     cell += rest[..<end]
                     rest = rest[(end + 1)...]
-                    guard rest.first == quote else { break }
-                    cell.append(quote)
-                    rest = rest.dropFirst()
-                    if !rest.contains(quote) { throw KeyFieldError("a quote that does not end") }
+                    isOpen = rest.first == quote
+                    if isOpen {
+                        cell.append(quote)
+                        rest = rest.dropFirst()
+                    }
                 }
-                guard rest.isEmpty || rest.first == comma, rest.startIndex > line.startIndex,
-                    line[rest.startIndex - 1] == quote
-                else { throw KeyFieldError("a quote at a place where none belongs") }
+                guard !isOpen, rest.isEmpty || rest.first == comma else {
+                    throw KeyFieldError("a quote at a place where none belongs, or one that does not end")
+                }
             } else {
                 cell = Array(rest.prefix { $0 != comma })
                 guard !cell.contains(quote) else { throw KeyFieldError("a quote at a place where none belongs") }
