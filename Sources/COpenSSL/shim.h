@@ -8,6 +8,7 @@
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/kdf.h>
 #include <openssl/params.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
@@ -46,6 +47,24 @@ static inline int latchkey_cmac_aes128_init(EVP_MAC_CTX *context, const unsigned
     parameters[0] = OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_CIPHER, cipher, 0);
     parameters[1] = OSSL_PARAM_construct_end();
     return EVP_MAC_init(context, key, count, parameters);
+}
+
+// The parameter list refers to its values while the call lasts. Gives 1 when `output` was filled.
+static inline int latchkey_hkdf_sha256(
+    const unsigned char *secret, size_t secret_count, const unsigned char *info, size_t info_count, unsigned char *output,
+    size_t count) {
+    char digest[] = "SHA256";
+    OSSL_PARAM parameters[4];
+    parameters[0] = OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, digest, 0);
+    parameters[1] = OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, (void *)secret, secret_count);
+    parameters[2] = OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, (void *)info, info_count);
+    parameters[3] = OSSL_PARAM_construct_end();
+    EVP_KDF *algorithm = EVP_KDF_fetch(NULL, "HKDF", NULL);
+    EVP_KDF_CTX *context = algorithm ? EVP_KDF_CTX_new(algorithm) : NULL;
+    int derived = context && EVP_KDF_derive(context, output, count, parameters) == 1;
+    EVP_KDF_CTX_free(context);
+    EVP_KDF_free(algorithm);
+    return derived;
 }
 
 // OPENSSL_malloc and its relatives are macros that add file and line.

@@ -63,6 +63,14 @@ package final class RSAPublicKey: Sendable {
         self.key = key
     }
 
+    /// SubjectPublicKeyInfo in PEM or DER. Throws `notAKey`.
+    package convenience init(parsing bytes: [UInt8]) throws(CryptoError) {
+        guard let key = OpenSSLKey.publicKey(from: bytes), key.isKind("RSA") else {
+            throw .notAKey("an RSA public key in PEM or DER")
+        }
+        self.init(key)
+    }
+
     package var modulusSize: Int { key.size }
 
     package func matches(_ privateKey: RSAPrivateKey) -> Bool {

@@ -21,9 +21,9 @@ struct ContentKeyRow: Sendable {
     }
 
     /// Opens the seal. Throws `sealBroken` when it does not hold for these attributes.
-    func open(with sealing: KeySealing) throws(StoreError) -> ContentKeyRecord {
+    func open(with ring: KeyRing) throws(StoreError) -> ContentKeyRecord {
         do {
-            return try sealing.open(sealed, attributes: attributes)
+            return try ring.open(sealed, attributes: attributes)
         } catch .authenticationFailed {
             throw .sealBroken(attributes.keyID)
         } catch {

@@ -4,15 +4,33 @@ import ContentKeys
 ///
 /// A wrong key file is so found when the store is opened, and not by the first viewer.
 enum KeyEncryptionKeyProof {
-    /// Compares with the proof in the file, or writes one when the file is new.
-    static func establish(
-        _ sealing: KeySealing, on connection: inout SQLiteConnection
-    ) throws(StorageOpeningError) {
-        let proof = try StorageOpeningError.wrapping { () throws(StoreError) in
-            if try read(sealing.version, from: &connection) == nil { try write(sealing, to: &connection) }
-            return try read(sealing.version, from: &connection)
+    /// Compares with the proofs in the file, and writes the one of the key that seals when it is new there.
+    ///
+    /// Throws `keyEncryptionKeyDiffers` for a key that is not the one of its version, and `keyEncryptionKeyMissing` where the file has
+    /// keys of a version that the ring has not.
+    static func establish(_ ring: KeyRing, on connection: inout SQLiteConnection) throws(StorageOpeningError) {
+        let proofs = try StorageOpeningError.wrapping { () throws(StoreError) in
+            if try read(ring.current.version, from: &connection) == nil { try write(ring.current, to: &connection) }
+            return try readAll(from: &connection)
         }
-        guard let proof, sealing.accepts(proof: proof) else { throw .keyEncryptionKeyDiffers }
+        for (version, proof) in proofs {
+            guard let sealing = ring.all.first(where: { $0.version == version }) else {
+                throw .keyEncryptionKeyMissing(version: version)
+            }
+            guard sealing.accepts(proof: proof) else { throw .keyEncryptionKeyDiffers }
+        }
+    }
+
+    private static func readAll(
+        from connection: inout SQLiteConnection
+    ) throws(StoreError) -> [(version: UInt32, proof: [UInt8])] {
+        var statement = try connection.prepare("SELECT version, proof FROM key_encryption_key ORDER BY version")
+        var proofs: [(version: UInt32, proof: [UInt8])] = []
+        while try statement.step() {
+            guard let version = UInt32(exactly: try statement.integer(at: 0)) else { throw .recordMalformed }
+            proofs.append((version, try statement.bytes(at: 1)))
+        }
+        return proofs
     }
 
     private static func read(

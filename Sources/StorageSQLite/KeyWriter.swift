@@ -36,33 +36,49 @@ struct KeyWriter: ~Copyable {
 
     /// Stores a key, or gives back the row that already has its id.
     mutating func insert(_ row: ContentKeyRow) throws(StoreError) -> ContentKeyRow? {
+        try transaction { writer throws(StoreError) in try writer.insertWithinTransaction(row) }
+    }
+
+    /// Stores an alias. Throws `keyUnknown` or `aliasTaken`.
+    mutating func addAlias(_ alias: AssetID, to keyID: KeyID) throws(StoreError) -> StoreOutcome {
+        try transaction { writer throws(StoreError) in try writer.addAliasWithinTransaction(alias, to: keyID) }
+    }
+
+    /// Makes all that `body` does durable together, or none of it.
+    mutating func transaction<Result>(
+        _ body: (inout KeyWriter) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
         try connection.beginImmediate()
         do throws(StoreError) {
-            let present = try insertKey(row) ? nil : keyByID.first(matching: row.attributes.keyID.bytes)
+            let result = try body(&self)
             try connection.commit()
-            return present
+            return result
         } catch {
             connection.rollBack()
             throw error
         }
     }
 
-    /// Stores an alias. Throws `keyUnknown` or `aliasTaken`.
-    mutating func addAlias(_ alias: AssetID, to keyID: KeyID) throws(StoreError) -> StoreOutcome {
-        try connection.beginImmediate()
-        do throws(StoreError) {
-            guard try keyByID.first(matching: keyID.bytes) != nil else { throw .keyUnknown(keyID) }
-            let outcome: StoreOutcome = try insertAlias(alias, keyID) ? .stored : .alreadyPresent
-            if outcome == .alreadyPresent {
-                let present = try keyIDNamed(by: alias)
-                guard present == keyID else { throw .aliasTaken(by: present) }
-            }
-            try connection.commit()
-            return outcome
-        } catch {
-            connection.rollBack()
-            throw error
-        }
+    /// `insert` as a part of a transaction.
+    mutating func insertWithinTransaction(_ row: ContentKeyRow) throws(StoreError) -> ContentKeyRow? {
+        try insertKey(row) ? nil : keyByID.first(matching: row.attributes.keyID.bytes)
+    }
+
+    /// `addAlias` as a part of a transaction.
+    @discardableResult
+    mutating func addAliasWithinTransaction(
+        _ alias: AssetID, to keyID: KeyID
+    ) throws(StoreError) -> StoreOutcome {
+        guard try keyByID.first(matching: keyID.bytes) != nil else { throw .keyUnknown(keyID) }
+        if try insertAlias(alias, keyID) { return .stored }
+        let present = try keyIDNamed(by: alias)
+        guard present == keyID else { throw .aliasTaken(by: present) }
+        return .alreadyPresent
+    }
+
+    /// The row of a key id, whatever its state.
+    mutating func row(of keyID: KeyID) throws(StoreError) -> ContentKeyRow? {
+        try keyByID.first(matching: keyID.bytes)
     }
 
     /// Whether the key's id was free.

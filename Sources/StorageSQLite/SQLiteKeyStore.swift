@@ -11,15 +11,12 @@ package final class SQLiteKeyStore: ContentKeyStore {
     /// The most entries that one page of a list has.
     package static let pageSizeMaximum = 1000
 
-    /// The version of the one key-encryption key that a store is opened with.
-    private static let keyVersion: UInt32 = 1
-
-    private let sealing: KeySealing
+    private let ring: KeyRing
     private let readers: ReaderPool
     private let writer: Mutex<KeyWriter>
 
-    private init(sealing: KeySealing, readers: ReaderPool, writer: consuming sending KeyWriter) {
-        self.sealing = sealing
+    private init(ring: KeyRing, readers: ReaderPool, writer: consuming sending KeyWriter) {
+        self.ring = ring
         self.readers = readers
         self.writer = Mutex(writer)
     }
@@ -30,38 +27,46 @@ package final class SQLiteKeyStore: ContentKeyStore {
     ///   - maximumReaders: How many threads can read at once without waiting for one another; at least 1.
     ///   - busyTimeoutMilliseconds: How long a write waits for another process's write.
     package static func open(
-        path: String, keyEncryptionKey: AES256GCMKey, maximumReaders: Int, busyTimeoutMilliseconds: Int32 = 5000
+        path: String, keyRing ring: KeyRing, maximumReaders: Int, busyTimeoutMilliseconds: Int32 = 5000
     ) throws(StorageOpeningError) -> SQLiteKeyStore {
         try DatabaseFile.prepare(path)
-        let sealing = KeySealing(keyEncryptionKey: keyEncryptionKey, version: keyVersion)
         var connection = try StorageOpeningError.wrapping { () throws(StoreError) in
             try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
         }
         try SchemaMigrator().run(on: &connection, path: path)
-        try KeyEncryptionKeyProof.establish(sealing, on: &connection)
+        try KeyEncryptionKeyProof.establish(ring, on: &connection)
         // SQLite gives the log and its index the mode of the file; what lay there before is looked at too.
         try DatabaseFile.checkPermissions(path)
         do throws(StoreError) {
             let readers = try ReaderPool(count: maximumReaders) { () throws(StoreError) in
                 try KeyReader(SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
             }
-            return SQLiteKeyStore(sealing: sealing, readers: readers, writer: try KeyWriter(connection))
+            return SQLiteKeyStore(ring: ring, readers: readers, writer: try KeyWriter(connection))
         } catch {
             throw .store(error)
         }
     }
 
+    /// The same with one key-encryption key, of version 1.
+    package static func open(
+        path: String, keyEncryptionKey: AES256GCMKey, maximumReaders: Int, busyTimeoutMilliseconds: Int32 = 5000
+    ) throws(StorageOpeningError) -> SQLiteKeyStore {
+        try open(
+            path: path, keyRing: KeyRing(KeySealing(keyEncryptionKey: keyEncryptionKey, version: 1)),
+            maximumReaders: maximumReaders, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+    }
+
     package func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? {
         let row = try readers.withReader { reader throws(StoreError) in try reader.row(for: reference) }
         // The seal is opened when the reader is free again.
-        return try row?.open(with: sealing)
+        return try row?.open(with: ring)
     }
 
     package func insert(_ record: ContentKeyRecord) async throws(StoreError) -> StoreOutcome {
-        let row = try ContentKeyRow(sealing: record, with: sealing)
+        let row = try ContentKeyRow(sealing: record, with: ring.current)
         let present = try writer.withLock { writer throws(StoreError) in try writer.insert(row) }
         guard let present else { return .stored }
-        guard try present.open(with: sealing).isSameKey(as: record) else { throw .keyIDTaken(record.keyID) }
+        guard try present.open(with: ring).isSameKey(as: record) else { throw .keyIDTaken(record.keyID) }
         return .alreadyPresent
     }
 

@@ -17,6 +17,8 @@ package enum StorageOpeningError: Error, Equatable, Sendable {
     case schemaTooNew(found: Int64, supported: Int64)
     /// The file's keys were sealed under another key-encryption key.
     case keyEncryptionKeyDiffers
+    /// The file has keys that were sealed under a key-encryption key of this version, which is not configured.
+    case keyEncryptionKeyMissing(version: UInt32)
 
     /// The file is no ledger: it was made by a version before ledgers, or nothing was ever recorded in it.
     case ledgerMissing(path: String)

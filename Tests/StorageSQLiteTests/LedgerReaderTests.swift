@@ -26,8 +26,9 @@ import Testing
         try fixture.execute("DELETE FROM ledger_entry WHERE sequence = 11")
         try fixture.execute(
             """
-            UPDATE ledger_entry SET body = CASE sequence WHEN 20 THEN (SELECT body FROM ledger_entry WHERE sequence = 21)
-                ELSE (SELECT body FROM ledger_entry WHERE sequence = 20) END WHERE sequence IN (20, 21)
+            CREATE TEMP TABLE swap AS SELECT sequence, body FROM ledger_entry WHERE sequence IN (20, 21);
+            UPDATE ledger_entry SET body = (SELECT body FROM swap WHERE swap.sequence = 41 - ledger_entry.sequence)
+                WHERE sequence IN (20, 21);
             """)
         try fixture.execute("DELETE FROM ledger_batch WHERE first_sequence = 25")
         #expect(

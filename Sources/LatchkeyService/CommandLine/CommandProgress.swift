@@ -22,11 +22,14 @@ struct CommandProgress {
     }
 
     /// Shows the count, unless it was shown a moment ago.
-    mutating func show(_ count: Int) {
+    ///
+    /// `share` says which part of the whole it is where the total is not known, from 0 to 1.
+    mutating func show(_ count: Int, share: Double? = nil) {
         guard context.isWatched, Date().timeIntervalSince(shownAt) >= Self.interval else { return }
         shownAt = Date()
         isShown = true
-        context.noteInPlace(Self.line(count, of: total, unit))
+        context.noteInPlace(
+            Self.line(count, share: share ?? total.map { Double(count) / Double(max($0, 1)) }, of: total, unit))
     }
 
     /// Takes the line away.
@@ -35,11 +38,11 @@ struct CommandProgress {
         isShown = false
     }
 
-    static func line(_ count: Int, of total: Int?, _ unit: String) -> String {
-        guard let total, total > 0 else { return "\(count) \(unit)" }
-        let share = min(max(Double(count) / Double(total), 0), 1)
-        let filled = Int(share * Double(barWidth))
+    static func line(_ count: Int, share: Double?, of total: Int?, _ unit: String) -> String {
+        guard let share else { return "\(count) \(unit)" }
+        let bounded = min(max(share, 0), 1)
+        let filled = Int(bounded * Double(barWidth))
         let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: barWidth - filled)
-        return "[\(bar)] \(Int(share * 100)) %  \(count) of \(total) \(unit)"
+        return "[\(bar)] \(Int(bounded * 100)) %  \(count)\(total.map { " of \($0)" } ?? "") \(unit)"
     }
 }

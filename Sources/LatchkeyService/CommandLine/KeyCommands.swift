@@ -6,18 +6,18 @@ extension Command {
     /// `latchkey keys`
     package static let keys = Command(
         "keys",
-        summary: "Make, import and list content keys",
+        summary: "Make, import, list, show and delete content keys",
         examples: [
             "latchkey keys create --config latchkey.json5 --content movie-1",
             "latchkey keys list --config latchkey.json5",
         ],
-        commands: [createKey, importKey, listKeys])
+        commands: [createKey, importKey, listKeys, showKey, aliasKey, deleteKey, rewrapKeys])
 
     private static let createKey = Command(
         "create",
-        summary: "Store a random content key and initialization vector",
+        summary: "Store a new content key and initialization vector",
         details: """
-            Prints the key id, the key and the initialization vector: all that a packager needs to encrypt. Key and vector are
+            They are random, or derived from the master secret where the configuration says so (keys.material). Prints the key id, the key and the initialization vector: all that a packager needs to encrypt. Key and vector are
             shown this once; keys list never shows them.
             """,
         examples: [
@@ -28,16 +28,19 @@ extension Command {
         options: [KeyArguments.config, KeyArguments.content, KeyArguments.keyID, KeyArguments.alias]
             + KeyPolicyArguments.options + [.json],
         run: { arguments, context throws(CommandError) in
-            let given = try KeyArguments(arguments)
-            let (key, iv) = try KeyArguments.attempt { () throws(CryptoError) in try KeyGeneration.generate() }
-            let stored = try await given.store(key, iv, context)
+            let stored = try await KeyArguments(arguments).storeNew(context)
             try stored.report(arguments, context, showsKey: true)
         })
 
     private static let importKey = Command(
         "import",
-        summary: "Store a content key that a packager has already used",
+        summary: "Store content keys that a packager has already used",
         details: """
+            One key by --content, --key and --iv, or many by --file: CSV whose first line names its columns, or JSON with an object in
+            each line. Columns and members are kid, content, key and iv, and if you like track, contentType, period, scheme, hdcp,
+            securityLevel and alias. A file is stored a thousand keys at a time; where it ends with an error, mend the line and import it
+            again.
+
             The same key again under the same --kid and with the same options changes nothing and is no error. Key and vector are
             32 hexadecimal digits; what stands on a command line can be read by everybody on the machine, so real keys come by @FILE
             or standard input.
@@ -47,12 +50,16 @@ extension Command {
                 + "000102030405060708090a0b0c0d0e0f",
             "latchkey keys import --config latchkey.json5 --content movie-1 --kid "
                 + "2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11 --key - --iv @iv.hex --json",
+            "latchkey keys import --config latchkey.json5 --file keys.csv",
         ],
         options: [
-            KeyArguments.config, KeyArguments.content, KeyArguments.key, KeyArguments.iv, KeyArguments.keyID,
-            KeyArguments.alias,
+            KeyArguments.config, KeyFileImport.file, KeyArguments.importedContent, KeyArguments.key, KeyArguments.iv,
+            KeyArguments.keyID, KeyArguments.alias,
         ] + KeyPolicyArguments.options + [.json],
         run: { arguments, context throws(CommandError) in
+            if let file = arguments.value(KeyFileImport.file) {
+                return try KeyFileImport(file, arguments, context).run()
+            }
             let given = try KeyArguments(arguments)
             let secret = try SecretArgument.block(KeyArguments.key, arguments.required(KeyArguments.key), context)
             let iv = try SecretArgument.block(KeyArguments.iv, arguments.required(KeyArguments.iv), context)
@@ -84,15 +91,16 @@ extension Command {
 }
 
 /// The options of the commands that store a key.
-private struct KeyArguments {
+struct KeyArguments {
     static let config = CommandOption(
         "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
     static let content = CommandOption(
         "--content", .value("ID"), help: "the content's name: printable characters without space", isRequired: true)
     static let onlyContent = CommandOption("--content", .value("ID"), help: "only the keys of this content")
-    static let key = CommandOption("--key", .secret("HEX"), help: "the content key, 16 bytes", isRequired: true)
-    static let iv = CommandOption(
-        "--iv", .secret("HEX"), help: "the packager's initialization vector, 16 bytes", isRequired: true)
+    static let importedContent = CommandOption(
+        "--content", .value("ID"), help: "the content's name: printable characters without space")
+    static let key = CommandOption("--key", .secret("HEX"), help: "the content key, 16 bytes")
+    static let iv = CommandOption("--iv", .secret("HEX"), help: "the packager's initialization vector, 16 bytes")
     static let keyID = CommandOption("--kid", .value("UUID"), help: "the key id; random unless given")
     static let alias = CommandOption(
         "--alias", .value("TEXT"), help: "a further asset id that names this key: text, or \"hex:\" and its bytes",
@@ -116,16 +124,34 @@ private struct KeyArguments {
         } else {
             keyID = try Self.attempt { () throws(CryptoError) in try KeyGeneration.generateKeyID() }
         }
-        aliases = try arguments.values(Self.alias).map { text throws(CommandError) in
-            guard let bytes = AssetIDText.bytes(text), let alias = try? AssetID(bytes: bytes) else {
-                throw .usage("--alias takes 2 to 200 bytes: text, or \"hex:\" and their hexadecimal digits")
-            }
-            return alias
+        aliases = try arguments.values(Self.alias).map(Self.alias)
+    }
+
+    static func alias(_ text: String) throws(CommandError) -> AssetID {
+        guard let bytes = AssetIDText.bytes(text), let alias = try? AssetID(bytes: bytes) else {
+            throw .usage("--alias takes 2 to 200 bytes: text, or \"hex:\" and their hexadecimal digits")
         }
+        return alias
+    }
+
+    /// Makes a key as the configuration says, and stores it with its aliases.
+    func storeNew(_ context: CommandContext) async throws(CommandError) -> StoredKey {
+        let store = try OpenedKeyStore(configuration: configuration, context)
+        let (key, iv) = try Self.attempt { () throws(CryptoError) in
+            guard let derivation = store.derivation else { return try KeyGeneration.generate() }
+            return try derivation.derive(contentID: contentID, keyID: keyID, periodIndex: nil)
+        }
+        return try await self.store(key, iv, in: store, context)
     }
 
     /// Stores the key and its aliases.
     func store(_ key: ContentKey, _ iv: Bytes16, _ context: CommandContext) async throws(CommandError) -> StoredKey {
+        try await store(key, iv, in: OpenedKeyStore(configuration: configuration, context), context)
+    }
+
+    private func store(
+        _ key: ContentKey, _ iv: Bytes16, in store: OpenedKeyStore, _ context: CommandContext
+    ) async throws(CommandError) -> StoredKey {
         let attributes = ContentKeyAttributes(
             keyID: keyID, contentID: contentID, track: policy.track, createdAt: context.now,
             leastHDCP: policy.leastHDCP,
@@ -136,7 +162,6 @@ private struct KeyArguments {
         } catch {
             throw .failed("the initialization vector equals the key; it is public, and would give the key away")
         }
-        let store = try OpenedKeyStore(configuration: configuration, context)
         let outcome = try await store.insert(record)
         let aliasError = await store.addAliases(aliases, to: keyID)
         let live = try await store.list(of: contentID).count { $0.state == .live }
@@ -170,7 +195,7 @@ private struct KeyArguments {
 }
 
 /// A key that has just been stored.
-private struct StoredKey {
+struct StoredKey {
     let record: ContentKeyRecord
     let outcome: StoreOutcome
     let url: String

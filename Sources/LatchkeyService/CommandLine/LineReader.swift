@@ -13,6 +13,12 @@ struct LineReader: ~Copyable {
     private var isAtEnd = false
     /// The number of the line that was given last, from 1.
     private(set) var number = 0
+    /// Nil for what is no regular file.
+    private let size: Int?
+    private var readSize = 0
+
+    /// Which part of the file has been read, from 0 to 1; nil where its size is not known.
+    var share: Double? { size.map { Double(min(readSize, $0)) / Double(max($0, 1)) } }
 
     /// The file at a path, or standard input for "-".
     init(_ path: String, lineSizeMaximum: Int = 64 << 10, _ context: CommandContext) throws(CommandError) {
@@ -20,11 +26,15 @@ struct LineReader: ~Copyable {
         name = path == "-" ? "standard input" : path
         if path == "-" {
             input = context.inputHandle
+            size = nil
         } else {
             guard let file = FileHandle(forReadingAtPath: path) else {
                 throw .failed("cannot open \(path): \(SystemText.lastError)")
             }
             input = file
+            var status = stat()
+            // The file stays open during the call, and is told by its descriptor alone.
+            size = unsafe fstat(file.fileDescriptor, &status) == 0 ? Int(status.st_size) : nil
         }
     }
 
@@ -69,6 +79,7 @@ struct LineReader: ~Copyable {
             isAtEnd = true
             return
         }
+        readSize += part.count
         var next = Array(buffer[start...])
         next.reserveCapacity(next.count + part.count)
         next.append(contentsOf: part)

@@ -8,14 +8,36 @@ import StorageSQLite
 /// Reads the configuration and the key-encryption key, and no other secret.
 struct OpenedKeyStore {
     private let store: SQLiteKeyStore
-    private let skdTemplate: String
+    private let path: String
+    private let ring: KeyRing
+    let file: ConfigurationFile
+    /// What makes keys; nil where they are random.
+    let derivation: KeyDerivation?
 
     init(configuration path: String, _ context: CommandContext) throws(CommandError) {
-        let (configuration, keyEncryptionKey) = try Self.read(path, context)
-        switch configuration.storage.url {
-        case .sqlite(let path): store = try Self.open(path, keyEncryptionKey)
+        (file, ring, derivation) = try Self.read(path, context)
+        self.path = file.configuration.storage.databasePath
+        store = try Self.open(self.path, ring)
+    }
+
+    /// A connection for work on many keys, or on what no request needs.
+    func maintenance() throws(CommandError) -> SQLiteKeyMaintenance {
+        do throws(StorageOpeningError) {
+            return try SQLiteKeyMaintenance.open(path: path, keyRing: ring)
+        } catch {
+            throw .failed("cannot open the database \(path): \(error.explanation)")
         }
-        skdTemplate = configuration.keys.skdTemplate
+    }
+
+    /// Runs what a store can refuse.
+    static func attempt<Result: ~Copyable>(
+        _ body: () throws(StoreError) -> Result
+    ) throws(CommandError) -> Result {
+        do throws(StoreError) {
+            return try body()
+        } catch {
+            throw .failed(error.explanation)
+        }
     }
 
     /// Stores a key and lets the aliases name it. A key that is there already gets the aliases too.
@@ -53,16 +75,18 @@ struct OpenedKeyStore {
 
     /// The URL by which a playlist names the key.
     func assetURL(of keyID: KeyID) -> String {
-        skdTemplate.replacing("{kid}", with: keyID.description)
+        file.configuration.keys.skdTemplate.replacing("{kid}", with: keyID.description)
     }
 
     private static func read(
         _ path: String, _ context: CommandContext
-    ) throws(CommandError) -> (Configuration, AES256GCMKey) {
+    ) throws(CommandError) -> (ConfigurationFile, KeyRing, KeyDerivation?) {
         do throws(ConfigurationError) {
             let file = try ConfigurationFile(path: path, environment: context.environment)
             var loader = ConfigurationLoader(file, environment: context.environment)
-            if let key = loader.keyEncryptionKey() { return (file.configuration, key) }
+            let ring = loader.keyEncryptionKey().flatMap { loader.keyRing($0) }
+            let derivation = loader.keyDerivation()
+            if let ring, loader.error == nil { return (file, ring, derivation) }
             throw loader.error ?? .invalid(path: path, [])
         } catch {
             throw .failed(error.description)
@@ -70,10 +94,10 @@ struct OpenedKeyStore {
     }
 
     private static func open(
-        _ path: String, _ keyEncryptionKey: AES256GCMKey
+        _ path: String, _ ring: KeyRing
     ) throws(CommandError) -> SQLiteKeyStore {
         do throws(StorageOpeningError) {
-            return try SQLiteKeyStore.open(path: path, keyEncryptionKey: keyEncryptionKey, maximumReaders: 1)
+            return try SQLiteKeyStore.open(path: path, keyRing: ring, maximumReaders: 1)
         } catch {
             throw .failed("cannot open the database \(path): \(error.explanation)")
         }

@@ -14,6 +14,9 @@ extension StorageOpeningError {
             "a newer version of Latchkey wrote it (schema \(found); this one knows \(supported)); use that version"
         case .keyEncryptionKeyDiffers:
             "its keys were sealed under another key-encryption key; configure that one in keys.keyEncryptionKey"
+        case .keyEncryptionKeyMissing(let version):
+            "some of its keys are sealed under version \(version) of the key-encryption key; name that in "
+                + "keys.olderKeyEncryptionKeys until latchkey keys rewrap has run"
         case .ledgerMissing: "it holds no ledger yet; the daemon makes it when it starts"
         case .inUse: "another daemon has its ledger; each node needs a database file of its own"
         case .ledgerDiffers:

@@ -50,15 +50,6 @@ extension Configuration {
     }
 }
 
-extension Configuration.Keys {
-    init(reading section: ConfigurationSection) {
-        keyEncryptionKey = section.value(
-            "keyEncryptionKey", .file(in: section.directory, example: "secrets/key-encryption-key"),
-            default: .file(path: FilePath.resolve("secrets/key-encryption-key", relativeTo: section.directory)))
-        skdTemplate = section.value("skdTemplate", .skdTemplate, default: "skd://{kid}")
-    }
-}
-
 extension Configuration.Storage {
     init(reading section: ConfigurationSection) {
         url = section.value(

@@ -65,13 +65,6 @@ package struct Configuration: Equatable, Sendable {
         package let policy: LicensePolicy
     }
 
-    package struct Keys: Equatable, Sendable {
-        /// The 32 bytes that seal content keys in the store.
-        package let keyEncryptionKey: SecretSource
-        /// The key URI for packagers, with `{kid}` where the key id belongs as a lower-case UUID.
-        package let skdTemplate: String
-    }
-
     package struct Storage: Equatable, Sendable {
         package let url: StorageURL
     }

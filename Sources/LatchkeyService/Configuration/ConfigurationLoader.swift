@@ -28,10 +28,12 @@ struct ConfigurationLoader {
     }
 
     mutating func keyEncryptionKey() -> AES256GCMKey? {
-        let path = "keys.keyEncryptionKey"
-        guard let key = secret(configuration.keys.keyEncryptionKey, size: AES256GCMKey.keySize, path) else {
-            return nil
-        }
+        keyEncryptionKey(configuration.keys.keyEncryptionKey, "keys.keyEncryptionKey")
+    }
+
+    /// A key-encryption key from the file that a field names.
+    mutating func keyEncryptionKey(_ source: SecretSource, _ path: String) -> AES256GCMKey? {
+        guard let key = secret(source, size: AES256GCMKey.keySize, path) else { return nil }
         do throws(CryptoError) {
             return try AES256GCMKey(key)
         } catch {

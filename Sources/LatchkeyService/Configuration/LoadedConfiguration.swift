@@ -15,6 +15,8 @@ package struct LoadedConfiguration: Sendable {
     package let modules: [String: ExternalModuleSettings]
     /// Seals content keys in the store.
     package let keyEncryptionKey: AES256GCMKey
+    /// The same key among the older ones, which still open what they sealed.
+    package let keyRing: KeyRing
     package let issuers: IssuerSet
     /// Seals the batches of this node's ledger.
     package let ledgerChain: LedgerChain
@@ -49,19 +51,22 @@ package struct LoadedConfiguration: Sendable {
         let credentials = loader.credentials()
         let modules = loader.modules()
         let keyEncryptionKey = loader.keyEncryptionKey()
+        let keyRing = keyEncryptionKey.flatMap { loader.keyRing($0) }
+        _ = loader.keyDerivation()
         let issuers = loader.issuers()
         let ledgerChain = loader.ledgerChain()
         let pseudonymizer = loader.pseudonymizer()
         if let credentials { loader.checkListeners(with: credentials) }
 
         if let error = loader.error { throw error }
-        guard let credentials, let keyEncryptionKey, let issuers, let ledgerChain, let pseudonymizer else {
+        guard let credentials, let keyEncryptionKey, let keyRing, let issuers, let ledgerChain, let pseudonymizer
+        else {
             preconditionFailure("the loader reports what it does not load")
         }
         return LoadedConfiguration(
             configuration: file.configuration, credentials: credentials, modules: modules,
-            keyEncryptionKey: keyEncryptionKey, issuers: issuers, ledgerChain: ledgerChain, pseudonymizer: pseudonymizer,
-            publicListeners: publicListeners, adminListeners: adminListeners,
+            keyEncryptionKey: keyEncryptionKey, keyRing: keyRing, issuers: issuers, ledgerChain: ledgerChain,
+            pseudonymizer: pseudonymizer, publicListeners: publicListeners, adminListeners: adminListeners,
             databasePath: file.configuration.storage.databasePath)
     }
 

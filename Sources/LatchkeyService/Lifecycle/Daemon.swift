@@ -175,7 +175,7 @@ package final class Daemon: Sendable {
     private static func openStore(_ loaded: LoadedConfiguration) throws(DaemonError) -> SQLiteKeyStore {
         do throws(StorageOpeningError) {
             return try SQLiteKeyStore.open(
-                path: loaded.databasePath, keyEncryptionKey: loaded.keyEncryptionKey,
+                path: loaded.databasePath, keyRing: loaded.keyRing,
                 maximumReaders: loaded.configuration.limits.loopCount)
         } catch {
             throw .store(path: loaded.databasePath, error)

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func typicalLicenseIsSmall() {
-        #expect(LedgerSamples.license().encoded().count == 112)
+        #expect(LedgerSamples.license().encoded().count == 111)
     }
 
     @Test func readsBackWhatItWrote() throws {

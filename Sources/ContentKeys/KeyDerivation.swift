@@ -1,0 +1,60 @@
+package import ByteCoding
+package import KeyCrypto
+
+/// Makes content keys from one master secret, so that whoever has it can make them again (design, section 5).
+///
+/// Key and initialization vector are each 16 bytes of HKDF-SHA256 (RFC 5869) over the master secret, without a salt, with the info
+///
+///     size  field
+///        8  "LKDKEY01" for the key, "LKDIV_01" for the vector
+///        4  version of the master secret
+///        1  size of the content id, N
+///        N  content id
+///       16  key id
+///        1  1 when the key has a period, else 0
+///        4  period index, 0 without a period
+///
+/// with big-endian integers.
+package struct KeyDerivation: Sendable {
+    /// The size of a master secret in bytes.
+    package static let secretSize = 32
+
+    package let version: UInt32
+    private let secret: SharedSecret
+
+    /// The caller keeps `version` unique for each secret. Throws `wrongSize` unless it has 32 bytes.
+    package init(masterSecret: SharedSecret, version: UInt32) throws(CryptoError) {
+        let size = masterSecret.bytes.count
+        guard size == Self.secretSize else { throw .wrongSize(expected: Self.secretSize, actual: size) }
+        secret = masterSecret
+        self.version = version
+    }
+
+    /// The key and vector of these names; always the same.
+    package func derive(
+        contentID: ContentID, keyID: KeyID, periodIndex: UInt32?
+    ) throws(CryptoError) -> (key: ContentKey, iv: Bytes16) {
+        let names = names(contentID, keyID, periodIndex)
+        let key = try HKDFSHA256.derive(
+            from: secret.bytes, info: Array("LKDKEY01".utf8) + names, count: ContentKey.size)
+        let iv = try HKDFSHA256.derive(from: secret.bytes, info: Array("LKDIV_01".utf8) + names, count: 16)
+        do throws(ContentKeyError) {
+            return (try ContentKey(key), iv.revealedBytes16())
+        } catch {
+            preconditionFailure("a derived key has the size of a key")
+        }
+    }
+
+    private func names(_ contentID: ContentID, _ keyID: KeyID, _ periodIndex: UInt32?) -> [UInt8] {
+        let content = Array(contentID.text.utf8)
+        var writer = ByteWriter(capacity: 26 + content.count)
+        writer.write(version)
+        // A content id has at most 200 bytes.
+        writer.write(UInt8(content.count))
+        writer.write(content)
+        writer.write(keyID.words)
+        writer.write(UInt8(periodIndex == nil ? 0 : 1))
+        writer.write(periodIndex ?? 0)
+        return writer.bytes
+    }
+}

@@ -1,0 +1,81 @@
+extension Configuration {
+    /// How content keys are made and kept.
+    package struct Keys: Equatable, Sendable {
+        /// Where the bytes of new keys come from.
+        package enum Material: String, Sendable, CaseIterable {
+            case random
+            /// From the master secret and the key's names.
+            case derived
+        }
+
+        /// The 32 bytes that seal content keys in the store.
+        package let keyEncryptionKey: SecretSource
+        /// The number of that key; a new key gets a higher one.
+        package let keyEncryptionKeyVersion: UInt32
+        /// Keys that sealed what is not sealed anew yet; their versions differ.
+        package let olderKeyEncryptionKeys: [OlderKey]
+        package let material: Material
+        /// The 32 bytes from which keys are derived; there where they are.
+        package let masterSecret: SecretSource?
+        package let masterSecretVersion: UInt32
+        /// Whether operators may see keys in clear.
+        package let allowReveal: Bool
+        /// The key URI for packagers, with `{kid}` where the key id belongs as a lower-case UUID.
+        package let skdTemplate: String
+    }
+
+    /// A key-encryption key that opens and no longer seals.
+    package struct OlderKey: Equatable, Sendable {
+        package let version: UInt32
+        package let key: SecretSource
+    }
+}
+
+extension Configuration.Keys {
+    private static let versions: ClosedRange<UInt32> = 1...UInt32.max
+
+    init?(reading section: ConfigurationSection) {
+        keyEncryptionKey = section.value(
+            "keyEncryptionKey", .file(in: section.directory, example: "secrets/key-encryption-key"),
+            default: .file(path: FilePath.resolve("secrets/key-encryption-key", relativeTo: section.directory)))
+        keyEncryptionKeyVersion = section.value(
+            "keyEncryptionKeyVersion", .integer(Self.versions, example: 1), default: 1)
+        let older = section.sections(
+            "olderKeyEncryptionKeys", example: "[{ version: 1, key: \"secrets/key-encryption-key-1\" }]",
+            allowsEmpty: true,
+            Configuration.OlderKey.init(reading:))
+        olderKeyEncryptionKeys = older ?? []
+        material = section.value("material", .choice(Material.allCases, example: .random), default: .random)
+        masterSecret = section.optional("masterSecret", .file(in: section.directory, example: "secrets/master-secret"))
+        masterSecretVersion = section.value("masterSecretVersion", .integer(Self.versions, example: 1), default: 1)
+        allowReveal = section.value("allowReveal", .boolean, default: false)
+        skdTemplate = section.value("skdTemplate", .skdTemplate, default: "skd://{kid}")
+        section.requireDistinct(
+            (olderKeyEncryptionKeys.map(\.version) + [keyEncryptionKeyVersion]).map { String($0) }
+        ) { [count = olderKeyEncryptionKeys.count] index in
+            index < count ? "olderKeyEncryptionKeys[\(index)].version" : "keyEncryptionKeyVersion"
+        }
+        switch material {
+        case .random: break
+        case .derived:
+            guard masterSecret != nil || section.contains("masterSecret") else {
+                section.report(
+                    "masterSecret",
+                    .missing(
+                        expected: "the file of the secret that keys are derived from",
+                        example: "\"secrets/master-secret\""))
+                return nil
+            }
+        }
+    }
+}
+
+extension Configuration.OlderKey {
+    init?(reading section: ConfigurationSection) {
+        let version = section.required("version", .integer(1...UInt32.max, example: 1))
+        let key = section.required("key", .file(in: section.directory, example: "secrets/key-encryption-key-1"))
+        guard let version, let key else { return nil }
+        self.version = version
+        self.key = key
+    }
+}

@@ -1,0 +1,216 @@
+package import ByteCoding
+package import ContentKeys
+
+/// What operators do to the stored content keys, many at a time: import, sealing anew, withdrawal, deletion.
+///
+/// Works beside the daemon, in transactions of a few hundred rows, and blocks its thread.
+package struct SQLiteKeyMaintenance: ~Copyable {
+    /// A key to be stored, and further asset ids that shall name it.
+    package struct Import: Sendable {
+        package let record: ContentKeyRecord
+        package let aliases: [AssetID]
+
+        package init(record: ContentKeyRecord, aliases: [AssetID] = []) {
+            self.record = record
+            self.aliases = aliases
+        }
+    }
+
+    private let ring: KeyRing
+    private var writer: KeyWriter
+    private var pageByVersion: SQLiteStatement
+    private var reseal: SQLiteStatement
+    private var deleteAliases: SQLiteStatement
+    private var deleteKey: SQLiteStatement
+    private var setState: SQLiteStatement
+    private var aliases: SQLiteStatement
+    private var deleteProof: SQLiteStatement
+    private var countKeys: SQLiteStatement
+    private var connection: SQLiteConnection
+
+    /// Opens the database as `SQLiteKeyStore.open` does.
+    package static func open(
+        path: String, keyRing: KeyRing, busyTimeoutMilliseconds: Int32 = 5000
+    ) throws(StorageOpeningError) -> SQLiteKeyMaintenance {
+        // Brings the schema up to date and looks at the key-encryption keys' proofs.
+        _ = try SQLiteKeyStore.open(
+            path: path, keyRing: keyRing, maximumReaders: 1, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+        return try StorageOpeningError.wrapping { () throws(StoreError) in
+            try SQLiteKeyMaintenance(
+                keyRing, SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds),
+                KeyWriter(SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)))
+        }
+    }
+
+    private init(
+        _ ring: KeyRing, _ connection: consuming SQLiteConnection, _ writer: consuming KeyWriter
+    ) throws(StoreError) {
+        let pageByVersion = try connection.prepare(
+            """
+            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
+                least_security_level, key_version, sealed
+            FROM content_key WHERE kid > ?1 ORDER BY kid LIMIT ?2
+            """)
+        let reseal = try connection.prepare(
+            "UPDATE content_key SET key_version = ?1, sealed = ?2 WHERE kid = ?3 AND key_version = ?4 AND sealed = ?5")
+        let deleteAliases = try connection.prepare("DELETE FROM asset_alias WHERE kid = ?1")
+        let deleteKey = try connection.prepare("DELETE FROM content_key WHERE kid = ?1")
+        let setState = try connection.prepare("UPDATE content_key SET state = ?2 WHERE kid = ?1")
+        let aliases = try connection.prepare("SELECT alias FROM asset_alias WHERE kid = ?1 ORDER BY alias")
+        let deleteProof = try connection.prepare(
+            """
+            DELETE FROM key_encryption_key WHERE version <> ?1
+                AND NOT EXISTS (SELECT 1 FROM content_key WHERE key_version = key_encryption_key.version)
+            """)
+        let countKeys = try connection.prepare("SELECT count(*) FROM content_key")
+        self.ring = ring
+        self.writer = writer
+        self.pageByVersion = pageByVersion
+        self.reseal = reseal
+        self.deleteAliases = deleteAliases
+        self.deleteKey = deleteKey
+        self.setState = setState
+        self.aliases = aliases
+        self.deleteProof = deleteProof
+        self.countKeys = countKeys
+        self.connection = connection
+    }
+
+    /// How many keys are stored, withdrawn ones too.
+    package mutating func count() throws(StoreError) -> Int {
+        defer { countKeys.reset() }
+        guard try countKeys.step() else { throw .recordMalformed }
+        return Int(try countKeys.integer(at: 0))
+    }
+
+    // MARK: Import
+
+    /// Stores keys and their aliases in one transaction, all or none; how many were not there yet.
+    ///
+    /// Throws as `ContentKeyStore.insert` and `addAlias` do.
+    package mutating func store(_ imports: [Import]) throws(StoreError) -> Int {
+        var rows: [ContentKeyRow] = []
+        for item in imports { rows.append(try ContentKeyRow(sealing: item.record, with: ring.current)) }
+        var storedCount = 0
+        try writer.transaction { writer throws(StoreError) in
+            for (item, row) in zip(imports, rows) {
+                if let present = try writer.insertWithinTransaction(row) {
+                    guard try present.open(with: ring).isSameKey(as: item.record) else {
+                        throw .keyIDTaken(item.record.keyID)
+                    }
+                } else {
+                    storedCount += 1
+                }
+                for alias in item.aliases { try writer.addAliasWithinTransaction(alias, to: item.record.keyID) }
+            }
+        }
+        return storedCount
+    }
+
+    // MARK: Sealing anew
+
+    /// Seals up to `limit` records behind a key id under the current key-encryption key, in one transaction.
+    ///
+    /// Readers find each record under its old seal or its new one. Throws `sealBroken` for a record that does not open.
+    ///
+    /// - Returns: The last key id looked at, nil behind the last one of all; how many were looked at, and how many of them sealed anew.
+    package mutating func rewrap(
+        after keyID: KeyID?, limit: Int
+    ) throws(StoreError) -> (last: KeyID?, count: Int, changed: Int) {
+        let rows = try page(after: keyID, limit: limit)
+        let old = rows.filter { $0.sealed.keyVersion != ring.current.version }
+        var changes: [(row: ContentKeyRow, sealed: SealedContentKey)] = []
+        for row in old {
+            changes.append((row, try ContentKeyRow(sealing: row.open(with: ring), with: ring.current).sealed))
+        }
+        if !changes.isEmpty {
+            try connection.beginImmediate()
+            do throws(StoreError) {
+                for change in changes { try replace(change.row, change.sealed) }
+                try connection.commit()
+            } catch {
+                connection.rollBack()
+                throw error
+            }
+        }
+        return (rows.count < limit ? nil : rows.last?.attributes.keyID, rows.count, changes.count)
+    }
+
+    /// Forgets the key-encryption keys that seal nothing any more, so that they need not be configured.
+    package mutating func forgetUnusedKeys() throws(StoreError) -> Int {
+        defer { deleteProof.reset() }
+        try deleteProof.bind(Int64(ring.current.version), at: 1)
+        _ = try deleteProof.step()
+        return connection.changedRowCount
+    }
+
+    private mutating func page(after keyID: KeyID?, limit: Int) throws(StoreError) -> [ContentKeyRow] {
+        defer { pageByVersion.reset() }
+        try pageByVersion.bind(keyID?.bytes ?? [], at: 1)
+        try pageByVersion.bind(Int64(limit), at: 2)
+        var rows: [ContentKeyRow] = []
+        while try pageByVersion.step() { rows.append(try ContentKeyRow(reading: pageByVersion)) }
+        return rows
+    }
+
+    /// A row that somebody else changed meanwhile is left as it is.
+    private mutating func replace(_ row: ContentKeyRow, _ sealed: SealedContentKey) throws(StoreError) {
+        defer { reseal.reset() }
+        try reseal.bind(Int64(sealed.keyVersion), at: 1)
+        try reseal.bind(sealed.bytes, at: 2)
+        try reseal.bind(row.attributes.keyID.bytes, at: 3)
+        try reseal.bind(Int64(row.sealed.keyVersion), at: 4)
+        try reseal.bind(row.sealed.bytes, at: 5)
+        _ = try reseal.step()
+    }
+
+    // MARK: One key
+
+    /// A key, live or withdrawn, with the asset ids that name it beside its kid.
+    package mutating func key(_ keyID: KeyID) throws(StoreError) -> (record: ContentKeyRecord, aliases: [AssetID])? {
+        guard let row = try writer.row(of: keyID) else { return nil }
+        return (try row.open(with: ring), try aliases(of: keyID))
+    }
+
+    /// Withdraws a key, or gives it back. Throws `keyUnknown`.
+    package mutating func set(_ state: KeyState, of keyID: KeyID) throws(StoreError) {
+        defer { setState.reset() }
+        try setState.bind(keyID.bytes, at: 1)
+        try setState.bind(state.rawValue, at: 2)
+        _ = try setState.step()
+        guard connection.changedRowCount == 1 else { throw .keyUnknown(keyID) }
+    }
+
+    /// Deletes a key and its aliases for good. Throws `keyUnknown`.
+    package mutating func delete(_ keyID: KeyID) throws(StoreError) {
+        try connection.beginImmediate()
+        do throws(StoreError) {
+            try deleteAliases.run(matching: keyID)
+            try deleteKey.run(matching: keyID)
+            guard connection.changedRowCount == 1 else { throw .keyUnknown(keyID) }
+            try connection.commit()
+        } catch {
+            connection.rollBack()
+            throw error
+        }
+    }
+
+    private mutating func aliases(of keyID: KeyID) throws(StoreError) -> [AssetID] {
+        defer { aliases.reset() }
+        try aliases.bind(keyID.bytes, at: 1)
+        var found: [AssetID] = []
+        while try aliases.step() {
+            let bytes = try aliases.bytes(at: 0)
+            do throws(IdentifierError) { found.append(try AssetID(bytes: bytes)) } catch { throw .recordMalformed }
+        }
+        return found
+    }
+}
+
+extension SQLiteStatement {
+    fileprivate mutating func run(matching keyID: KeyID) throws(StoreError) {
+        defer { reset() }
+        try bind(keyID.bytes, at: 1)
+        _ = try step()
+    }
+}
