@@ -34,7 +34,7 @@ import Testing
     private func openAsFirstProgram() throws -> SQLiteConnection {
         var connection = try connect()
         try SchemaMigrator([.contentKeys]).run(on: &connection, path: folder.database)
-        try KeyEncryptionKeyProof.establish(Self.sealing(), on: &connection)
+        try KeyEncryptionKeyProof.establish(KeyRing(Self.sealing()), on: &connection)
         return connection
     }
 
