@@ -18,6 +18,7 @@ package struct Configuration: Equatable, Sendable {
     package let fairplay: FairPlay
     package let keys: Keys
     package let storage: Storage
+    package let ledger: Ledger
     package let entitlement: Entitlement
     package let limits: Limits
     package let logging: Logging

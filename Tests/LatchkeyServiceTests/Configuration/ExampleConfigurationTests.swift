@@ -31,6 +31,7 @@ import Testing
         #expect(example.fairplay == defaults.fairplay)
         #expect(example.keys == defaults.keys)
         #expect(example.storage == defaults.storage)
+        #expect(example.ledger == defaults.ledger)
         #expect(example.entitlement == defaults.entitlement)
         #expect(example.limits.http == defaults.limits.http)
         #expect(example.limits.tokenCacheCapacity == defaults.limits.tokenCacheCapacity)
@@ -57,7 +58,8 @@ import Testing
         "fairplay.credentials[0].privateKey2048", "fairplay.credentials[0].applicationSecret",
         "fairplay.credentials[0].spcVersion3", "fairplay.spcVersion3", "fairplay.protocolVersions",
         "fairplay.allowTestCredentials", "keys.keyEncryptionKey", "keys.skdTemplate",
-        "storage.url", "entitlement.issuers[0].issuer", "entitlement.issuers[0].audience",
+        "storage.url", "ledger.mode", "ledger.key", "ledger.pseudonymKey", "ledger.retention", "ledger.checkpointEvery",
+        "entitlement.issuers[0].issuer", "entitlement.issuers[0].audience",
         "entitlement.issuers[0].dialect", "entitlement.issuers[0].keys[0].kid",
         "entitlement.issuers[0].keys[0].algorithm", "entitlement.issuers[0].keys[0].key",
         "entitlement.issuers[0].maximumLife", "entitlement.leeway", "logging.level",
