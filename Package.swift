@@ -138,7 +138,8 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
             name: "latchkey-benchmarks",
             dependencies: [
                 "COpenSSL", "ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation", "Entitlements", "ContentKeys",
-                "EventLoops", "Licensing", "LadderWorkers", "StorageSQLite", "POSIXSockets", "TestSupport", "latchkeyd",
+                "EventLoops", "Licensing", "LadderWorkers", "StorageSQLite", "StoreConformance", "POSIXSockets",
+                "TestSupport", "latchkeyd",
                 "latchkey",
             ],
             path: "Tests/Benchmarks", swiftSettings: settings))

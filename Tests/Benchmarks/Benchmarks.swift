@@ -7,7 +7,7 @@ struct Benchmarks {
     static func main() async {
         let words = Set(CommandLine.arguments.dropFirst())
         if words.contains("--help") { return print(usage) }
-        let parts = ["pipeline", "listener", "tls", "livez", "http2", "handshakes", "timing", "ladder"]
+        let parts = ["pipeline", "listener", "tls", "livez", "http2", "handshakes", "timing", "ladder", "decisions"]
         guard words.isSubset(of: parts + ["--short"]) else {
             print(usage)
             exit(2)
@@ -23,6 +23,7 @@ struct Benchmarks {
             if chosen.contains("handshakes") { try HandshakeBenchmark(plan).run() }
             if chosen.contains("timing") { try RefusalTimingBenchmark(plan).run() }
             if chosen.contains("ladder") { try await LadderBenchmark(plan).run() }
+            if chosen.contains("decisions") { try await DecisionBenchmark(plan).run() }
         } catch {
             print("benchmark: \(error)")
             exit(1)
@@ -30,7 +31,7 @@ struct Benchmarks {
     }
 
     private static let usage = """
-        latchkey-benchmarks [--short] [pipeline] [listener] [tls] [livez] [http2] [handshakes] [timing] [ladder]
+        latchkey-benchmarks [--short] [PART...]
 
           pipeline   CKCs per second and core in process against openssl speed
           listener   licences per second over HTTP, and the daemon's CPU per licence against one RSA operation
@@ -40,6 +41,7 @@ struct Benchmarks {
           handshakes TLS handshakes per second, full and resumed, against nginx with the same certificate
           timing     whether refusals differ in time (Welch's t), and whether the check would notice
           ladder     calls per second through worker processes against their number, and the latency of other loops beside them
+          decisions  licence decisions per second through the SQLite writer with the ledger against without it, and rows of the ledger
           --short    shorter rounds, for a first look
 
         Without names all of them run. Exits 1 when an answer was wrong or the timing check fails.

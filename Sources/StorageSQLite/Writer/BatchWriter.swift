@@ -8,7 +8,7 @@ struct BatchWriter: ~Copyable {
     static let logPagesMaximum = 16_384
 
     private var tables: DecisionTables
-    private var ledger: LedgerTable
+    private var ledger: LedgerWriter
     private var expired: ExpiredRows
     private var dataVersion: SQLiteStatement
     private var knownDataVersion: Int64 = 0
@@ -21,7 +21,7 @@ struct BatchWriter: ~Copyable {
         // Whole values first and fields after: a value that is not copyable cannot be abandoned half made.
         try connection.configureWriter()
         let tables = try DecisionTables(&connection)
-        let ledger = try LedgerTable(chain, &connection)
+        let ledger = try LedgerWriter(chain, &connection)
         let expired = try ExpiredRows(&connection)
         let dataVersion = try connection.prepare("PRAGMA data_version")
         self.tables = tables

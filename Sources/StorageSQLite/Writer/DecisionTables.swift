@@ -25,7 +25,7 @@ struct DecisionTables: ~Copyable {
         self.revocations = revocations
     }
 
-    mutating func run(_ request: WriteRequest, _ ledger: inout LedgerTable) throws(StoreError) -> WriteAnswer {
+    mutating func run(_ request: WriteRequest, _ ledger: inout LedgerWriter) throws(StoreError) -> WriteAnswer {
         switch request {
         case .decision(let decision, let entry):
             let outcome = try decide(decision)

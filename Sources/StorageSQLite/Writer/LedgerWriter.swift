@@ -1,7 +1,7 @@
 import ContentKeys
 
 /// Writes the ledger's rows within the writer's transactions, and seals those of each.
-struct LedgerTable: ~Copyable {
+struct LedgerWriter: ~Copyable {
     private let chain: LedgerChain
     private var insertRow: SQLiteStatement
     private var insertBatch: SQLiteStatement
