@@ -67,6 +67,8 @@ var targets: [Target] = [
         ]),
     module("StorageSQLite", ["CSQLite", "ByteCoding", "KeyCrypto", "ContentKeys"]),
     module(
+        "StoragePostgreSQL", ["CPostgreSQL", "ByteCoding", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys"]),
+    module(
         "LadderWorkers",
         ["CLadder", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay"]),
 
@@ -112,6 +114,7 @@ var targets: [Target] = [
         of: "HTTPServing",
         ["COpenSSL", "CNghttp2", "KeyCrypto", "POSIXSockets", "EventLoops", "HTTPMessages", "Telemetry"]),
     tests(of: "StorageSQLite", ["ByteCoding", "KeyCrypto", "ContentKeys"]),
+    tests(of: "StoragePostgreSQL", ["ByteCoding", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys"]),
     tests(
         of: "LadderWorkers",
         [
