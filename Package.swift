@@ -94,6 +94,9 @@ var targets: [Target] = [
         name: "TestSupport", dependencies: ["ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation"],
         path: "Tests/TestSupport",
         swiftSettings: settings),
+    .target(
+        name: "StoreConformance", dependencies: ["ByteCoding", "KeyCrypto", "ContentKeys", "TestSupport"],
+        path: "Tests/StoreConformance", swiftSettings: settings),
     tests(of: "ByteCoding"),
     tests(of: "Telemetry", ["ByteCoding"]),
     tests(of: "KeyCrypto", ["ByteCoding"]),
@@ -103,7 +106,7 @@ var targets: [Target] = [
     tests(of: "DeviceSimulation", ["ByteCoding", "KeyCrypto", "FairPlay"]),
     tests(of: "HTTPMessages"),
     tests(of: "Entitlements", ["ByteCoding", "KeyCrypto"]),
-    tests(of: "ContentKeys", ["ByteCoding", "KeyCrypto"]),
+    tests(of: "ContentKeys", ["ByteCoding", "KeyCrypto", "StoreConformance"]),
     tests(
         of: "Licensing",
         [
@@ -113,8 +116,10 @@ var targets: [Target] = [
     tests(
         of: "HTTPServing",
         ["COpenSSL", "CNghttp2", "KeyCrypto", "POSIXSockets", "EventLoops", "HTTPMessages", "Telemetry"]),
-    tests(of: "StorageSQLite", ["ByteCoding", "KeyCrypto", "ContentKeys"]),
-    tests(of: "StoragePostgreSQL", ["ByteCoding", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys"]),
+    tests(of: "StorageSQLite", ["ByteCoding", "KeyCrypto", "ContentKeys", "StoreConformance"]),
+    tests(
+        of: "StoragePostgreSQL",
+        ["ByteCoding", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys", "StoreConformance"]),
     tests(
         of: "LadderWorkers",
         [

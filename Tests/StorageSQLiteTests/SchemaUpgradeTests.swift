@@ -1,5 +1,6 @@
 import ByteCoding
 import ContentKeys
+import StoreConformance
 import Testing
 
 @testable import StorageSQLite

@@ -1,3 +1,5 @@
+package import ByteCoding
+
 /// Thirty-two bytes that stand for somebody or something without saying who or what: an HMAC or a digest.
 ///
 /// Devices, subjects, tokens and requests are stored under pseudonyms only. As four big-endian words, so that it costs no allocation.
@@ -14,6 +16,16 @@ package struct Pseudonym: Hashable, Sendable {
         for (position, byte) in bytes.enumerated() { words[position / 8] = words[position / 8] << 8 | UInt64(byte) }
         self.words = (words[0], words[1], words[2], words[3])
     }
+
+    /// What a ledger keeps of a pseudonym: its first 16 bytes, and zeros.
+    package init(short bytes: Bytes16) {
+        words = (bytes.high, bytes.low, 0, 0)
+    }
+
+    /// The first 16 bytes.
+    package var firstHalf: Bytes16 { Bytes16(high: words.0, low: words.1) }
+
+    package var shortened: Pseudonym { Pseudonym(short: firstHalf) }
 
     package var bytes: [UInt8] {
         [words.0, words.1, words.2, words.3].flatMap { word in

@@ -1,0 +1,57 @@
+/// A ledger entry at its place. Sequences begin at 1 and have no gaps.
+package struct LedgerRow: Hashable, Sendable {
+    package var sequence: Int64
+    /// The entry's encoding.
+    package var body: [UInt8]
+
+    package init(sequence: Int64, body: [UInt8]) {
+        self.sequence = sequence
+        self.body = body
+    }
+}
+
+/// What seals the rows that became durable together.
+package struct LedgerBatch: Hashable, Sendable {
+    /// The size of a MAC in bytes.
+    package static let macSize = 32
+
+    package var first: Int64
+    /// At least `first`.
+    package var last: Int64
+    /// When the rows were sealed, in seconds since 1970.
+    package var at: Int64
+    /// The MAC (32 bytes), and then a locator of 4 bytes for each row: its CRC-32C, big-endian. The MAC finds that something was altered, by
+    /// whomever; the locators tell which row it was, unless they were altered with it.
+    package var seal: [UInt8]
+
+    package init(first: Int64, last: Int64, at: Int64, seal: [UInt8]) {
+        self.first = first
+        self.last = last
+        self.at = at
+        self.seal = seal
+    }
+
+    /// The MAC alone.
+    package var mac: [UInt8] { Array(seal.prefix(Self.macSize)) }
+}
+
+/// The end of a chain: to what the next batch is tied.
+package struct LedgerLink: Hashable, Sendable {
+    /// The last row's sequence; 0 where there is none yet.
+    package let sequence: Int64
+    /// The last batch's MAC, 32 bytes; zeros where there is none yet.
+    package let mac: [UInt8]
+
+    package init(sequence: Int64, mac: [UInt8]) {
+        self.sequence = sequence
+        self.mac = mac
+    }
+
+    /// Before the first row.
+    package static let start = LedgerLink(sequence: 0, mac: [UInt8](repeating: 0, count: LedgerBatch.macSize))
+}
+
+extension LedgerBatch {
+    /// To what the batch behind this one is tied.
+    package var link: LedgerLink { LedgerLink(sequence: last, mac: mac) }
+}

@@ -1,0 +1,92 @@
+import ByteCoding
+package import KeyCrypto
+
+/// Seals a node's ledger batch by batch, each tied to the one before, with HMAC-SHA-256 under the ledger key.
+///
+/// The MAC of a batch is over
+///
+///     size  field
+///        8  "LKBATCH1"
+///        1  size of the node's name, N
+///        N  the node's name
+///        8  first sequence
+///        8  last sequence
+///        8  time of the batch, seconds since 1970
+///       32  MAC of the batch before; zeros in front of the first
+///
+///     and for each row, in the order of their sequences:
+///        4  size of the body, B
+///        B  body
+///
+/// with big-endian integers. So without the key no row can be altered, taken out, put in or moved, and no batch either, but from the end:
+/// that a tail is missing shows by a `LedgerCheckpoint` kept elsewhere.
+package struct LedgerChain: Sendable {
+    private let key: HMACSHA256Key
+    package let node: NodeID
+
+    /// The caller uses the key for nothing but ledgers.
+    package init(key: HMACSHA256Key, node: NodeID) {
+        self.key = key
+        self.node = node
+    }
+
+    /// Seals rows as the batch behind `link`; the first one gets the sequence behind the link's. There is at least one body.
+    ///
+    /// Keeps nothing: the next batch is tied to `link` of this one only once it is durable.
+    package func seal(_ bodies: [[UInt8]], after link: LedgerLink, at: Int64) throws(CryptoError) -> LedgerBatch {
+        precondition(!bodies.isEmpty, "a batch has rows")
+        var batch = LedgerBatch(
+            first: link.sequence + 1, last: link.sequence + Int64(bodies.count), at: at, seal: [])
+        batch.seal = try mac(of: batch, bodies, previous: link.mac)
+        batch.seal.reserveCapacity(batch.seal.count + 4 * bodies.count)
+        for body in bodies {
+            let locator = LedgerLocator.of(body)
+            for shift in [24, 16, 8, 0] as [UInt32] { batch.seal.append(UInt8(truncatingIfNeeded: locator >> shift)) }
+        }
+        return batch
+    }
+
+    /// The MAC that a batch of these rows has behind a batch with the MAC `previous`.
+    func mac(of batch: LedgerBatch, _ bodies: [[UInt8]], previous: [UInt8]) throws(CryptoError) -> [UInt8] {
+        var message = ByteWriter(capacity: 128 + bodies.reduce(0) { $0 + 4 + $1.count })
+        message.write(Array("LKBATCH1".utf8))
+        message.write(node)
+        message.write(UInt64(bitPattern: batch.first))
+        message.write(UInt64(bitPattern: batch.last))
+        message.write(UInt64(bitPattern: batch.at))
+        message.write(previous)
+        for body in bodies {
+            message.write(UInt32(body.count))
+            message.write(body)
+        }
+        return try key.code(for: message.bytes[...])
+    }
+
+    /// The MAC of a checkpoint, as it says itself.
+    func mac(of checkpoint: LedgerCheckpoint) throws(CryptoError) -> [UInt8] {
+        try key.code(for: checkpoint.signedBytes[...])
+    }
+}
+
+extension ByteWriter {
+    /// The size in one byte and the name.
+    mutating func write(_ node: NodeID) {
+        write(UInt8(node.text.utf8.count))
+        write(Array(node.text.utf8))
+    }
+}
+
+/// The CRC-32C of a row's body (Castagnoli; RFC 9260 appendix A).
+enum LedgerLocator {
+    static func of(_ bytes: [UInt8]) -> UInt32 {
+        var remainder = UInt32.max
+        for byte in bytes { remainder = table[Int(UInt8(truncatingIfNeeded: remainder) ^ byte)] ^ remainder >> 8 }
+        return ~remainder
+    }
+
+    private static let table: [UInt32] = (0..<256).map { index in
+        (0..<8).reduce(UInt32(index)) { remainder, _ in
+            remainder & 1 == 1 ? remainder >> 1 ^ 0x82F6_3B78 : remainder >> 1
+        }
+    }
+}

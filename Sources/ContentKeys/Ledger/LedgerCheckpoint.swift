@@ -1,0 +1,106 @@
+package import ByteCoding
+package import KeyCrypto
+
+/// Says, under the ledger key, how far a node's ledger had come.
+///
+/// A checkpoint that is kept elsewhere, such as in the log stream, shows that a ledger's tail is missing. A *beginning* is kept in the
+/// ledger itself: it stands where purged rows stood, so that what remains still verifies. Only one made as such is taken for one.
+///
+/// The MAC is over
+///
+///     size  field
+///        8  "LKCHECK1"
+///        1  1 for a checkpoint, 2 for a beginning
+///        1  size of the node's name, N
+///        N  the node's name
+///        8  sequence of the last row
+///        8  time, seconds since 1970
+///       32  MAC of the batch that ends with that row; zeros where the sequence is 0
+///
+/// with big-endian integers. As text, in one line of six words with a space between them:
+///
+///     latchkey-checkpoint-1 NODE SEQUENCE TIME BATCH MAC
+///
+/// or `latchkey-beginning-1`, with the sequence in decimal, the time as RFC 3339 in UTC to the second, and both MACs as 64 lower-case
+/// hexadecimal digits.
+package struct LedgerCheckpoint: Hashable, Sendable {
+    package enum Kind: UInt8, Sendable, CaseIterable {
+        case checkpoint = 1
+        case beginning = 2
+
+        var word: String {
+            switch self {
+            case .checkpoint: "latchkey-checkpoint-1"
+            case .beginning: "latchkey-beginning-1"
+            }
+        }
+    }
+
+    package let kind: Kind
+    package let node: NodeID
+    package let link: LedgerLink
+    package let at: UnixTime
+    package let mac: [UInt8]
+
+    /// The last row's sequence; 0 where there was none yet.
+    package var sequence: Int64 { link.sequence }
+
+    fileprivate init(kind: Kind, node: NodeID, link: LedgerLink, at: UnixTime, mac: [UInt8]) {
+        self.kind = kind
+        self.node = node
+        self.link = link
+        self.at = at
+        self.mac = mac
+    }
+
+    /// Reads the text form, and nothing else; whether the MAC holds is asked of `LedgerChain.accepts`.
+    package init?(parsing line: String) {
+        let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        guard words.count == 6, let kind = Kind.allCases.first(where: { $0.word == words[0] }),
+            let node = try? NodeID(words[1]), let sequence = Int64(words[2]), sequence >= 0,
+            let at = try? RFC3339.parse(words[3]), let batch = Self.mac(words[4]), let mac = Self.mac(words[5])
+        else { return nil }
+        self.init(kind: kind, node: node, link: LedgerLink(sequence: sequence, mac: batch), at: at, mac: mac)
+        guard description.utf8.elementsEqual(line.utf8) else { return nil }
+    }
+
+    private static func mac(_ digits: String) -> [UInt8]? {
+        guard let bytes = try? Hexadecimal.decode(digits), bytes.count == LedgerBatch.macSize else { return nil }
+        return bytes
+    }
+
+    var signedBytes: [UInt8] {
+        var message = ByteWriter(capacity: 128)
+        message.write(Array("LKCHECK1".utf8))
+        message.write(kind.rawValue)
+        message.write(node)
+        message.write(UInt64(bitPattern: link.sequence))
+        message.write(UInt64(bitPattern: at.seconds))
+        message.write(link.mac)
+        return message.bytes
+    }
+}
+
+extension LedgerCheckpoint: CustomStringConvertible {
+    /// The text form.
+    package var description: String {
+        "\(kind.word) \(node) \(sequence) \(at) \(Hexadecimal.encode(link.mac)) \(Hexadecimal.encode(mac))"
+    }
+}
+
+extension LedgerChain {
+    /// Says that the ledger has come to `link`, or begins behind it. The time's fraction is dropped.
+    package func checkpoint(
+        _ kind: LedgerCheckpoint.Kind = .checkpoint, _ link: LedgerLink, at: UnixTime
+    ) throws(CryptoError) -> LedgerCheckpoint {
+        let at = UnixTime(seconds: at.seconds) ?? at
+        let unsigned = LedgerCheckpoint(kind: kind, node: node, link: link, at: at, mac: [])
+        return LedgerCheckpoint(kind: kind, node: node, link: link, at: at, mac: try mac(of: unsigned))
+    }
+
+    /// Whether this chain's key made the checkpoint, for this node.
+    package func accepts(_ checkpoint: LedgerCheckpoint) throws(CryptoError) -> Bool {
+        guard checkpoint.node == node else { return false }
+        return ConstantTime.areEqual(try mac(of: checkpoint)[...], checkpoint.mac[...])
+    }
+}

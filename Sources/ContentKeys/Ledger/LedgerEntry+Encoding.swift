@@ -1,0 +1,157 @@
+import ByteCoding
+
+/// The one encoding of an entry: what a ledger stores, seals and ships. Version 1.
+///
+///     size  field
+///        1  version, 1
+///        1  kind
+///        2  flags, below, big-endian; all other bits are 0
+///       16  licence
+///    1...10  time, as a signed number; only with flag 0x0001, otherwise it is the second in the licence's id
+///       16  previous licence                      flag 0x0002
+///       16  key id                                flag 0x0004
+///   1...201  content, a text of at most 200 bytes  flag 0x0008
+///       16  subject, half a pseudonym             flag 0x0010
+///       16  device, half a pseudonym              flag 0x0020
+///    1...65  token id, a text of at most 64 bytes  flag 0x0040
+///    1...65  cookie, a text of at most 64 bytes    flag 0x0080
+///    1...65  detail, a text of at most 64 bytes
+///     1...5  lease, a number                       flag 0x0100
+///     1...5  rental, a number                      flag 0x0200
+///    1...10  end less time, as a signed number     flag 0x0400
+///
+/// A number has seven bits in each byte, the lowest first, and the top bit set in every byte but the last, which is 0 only in the number
+/// 0. A signed number n is the number 2n, or -2n - 1 where it is negative; "end less time" wraps at 64 bits. A text is its size in one
+/// byte and its UTF-8; a text that is a UUID in lower case with its hyphens is 0xFF and the UUID's 16 bytes. Of a pseudonym the first 16
+/// bytes are kept: half an HMAC tells one from another as well (RFC 2104 section 5).
+///
+/// Each entry has one encoding: what could have been written shorter or otherwise is refused. A licence of a named subject with a UUID
+/// for a token takes about 110 bytes.
+extension LedgerEntry {
+    /// The version that is written; another one is refused.
+    static let encodingVersion: UInt8 = 1
+    /// The size of the longest content id in bytes.
+    package static let contentSizeMaximum = 200
+    /// The size of the longest token id, cookie and detail in bytes.
+    package static let textSizeMaximum = 64
+    /// The size of the longest encoding in bytes.
+    package static let encodedSizeMaximum = 4 + 16 + 10 + 16 + 16 + 201 + 2 * 16 + 3 * 65 + 2 * 5 + 10
+
+    /// The entry as a ledger keeps it: texts cut to what they may have, at the end of a character, and pseudonyms to their first half.
+    package var bounded: LedgerEntry {
+        var entry = self
+        entry.content = content.map { $0.cut(toSize: Self.contentSizeMaximum) }
+        entry.tokenID = tokenID.map { $0.cut(toSize: Self.textSizeMaximum) }
+        entry.cookie = cookie.map { $0.cut(toSize: Self.textSizeMaximum) }
+        entry.detail = detail.cut(toSize: Self.textSizeMaximum)
+        entry.subject = subject?.shortened
+        entry.device = device?.shortened
+        return entry
+    }
+
+    /// The encoding of `bounded`; at most `encodedSizeMaximum` bytes.
+    package func encoded() -> [UInt8] {
+        var writer = LedgerFieldWriter()
+        let hasOwnTime = at != license.second
+        writer.write(Self.encodingVersion)
+        writer.write(kind.rawValue)
+        writer.write(flags(hasOwnTime: hasOwnTime))
+        writer.write(license.bytes)
+        if hasOwnTime { writer.write(signed: at) }
+        if let previous { writer.write(previous.bytes) }
+        if let keyID { writer.write(keyID.words) }
+        if let content { writer.write(content, sizeMaximum: Self.contentSizeMaximum) }
+        if let subject { writer.write(subject.firstHalf) }
+        if let device { writer.write(device.firstHalf) }
+        if let tokenID { writer.write(tokenID, sizeMaximum: Self.textSizeMaximum) }
+        if let cookie { writer.write(cookie, sizeMaximum: Self.textSizeMaximum) }
+        writer.write(detail, sizeMaximum: Self.textSizeMaximum)
+        if let lease { writer.write(number: UInt64(lease)) }
+        if let rental { writer.write(number: UInt64(rental)) }
+        if let until { writer.write(signed: until &- at) }
+        return writer.bytes
+    }
+
+    /// Reads what `encoded` wrote, and nothing else.
+    package init(parsing bytes: [UInt8]) throws(LedgerEntryError) {
+        var reader = LedgerFieldReader(bytes)
+        let version = try reader.readUInt8()
+        guard version == Self.encodingVersion else { throw .unsupportedVersion(version) }
+        guard let kind = Kind(rawValue: try reader.readUInt8()) else { throw .notCanonical }
+        let flags = try LedgerEntryFlags(parsing: reader.readUInt16())
+        let license = LicenseID(try reader.readBytes16())
+        let at = flags.contains(.ownTime) ? try reader.readSigned() : license.second
+        guard !flags.contains(.ownTime) || at != license.second else { throw .notCanonical }
+
+        self.init(kind: kind, at: at, license: license)
+        if flags.contains(.previous) { previous = LicenseID(try reader.readBytes16()) }
+        if flags.contains(.keyID) { keyID = KeyID(words: try reader.readBytes16()) }
+        if flags.contains(.content) { content = try reader.readText(sizeMaximum: Self.contentSizeMaximum) }
+        if flags.contains(.subject) { subject = Pseudonym(short: try reader.readBytes16()) }
+        if flags.contains(.device) { device = Pseudonym(short: try reader.readBytes16()) }
+        if flags.contains(.tokenID) { tokenID = try reader.readText(sizeMaximum: Self.textSizeMaximum) }
+        if flags.contains(.cookie) { cookie = try reader.readText(sizeMaximum: Self.textSizeMaximum) }
+        detail = try reader.readText(sizeMaximum: Self.textSizeMaximum)
+        if flags.contains(.lease) { lease = try reader.readUInt32() }
+        if flags.contains(.rental) { rental = try reader.readUInt32() }
+        if flags.contains(.until) { until = at &+ (try reader.readSigned()) }
+        try reader.finish()
+    }
+
+    private func flags(hasOwnTime: Bool) -> UInt16 {
+        var flags: LedgerEntryFlags = []
+        if hasOwnTime { flags.insert(.ownTime) }
+        if previous != nil { flags.insert(.previous) }
+        if keyID != nil { flags.insert(.keyID) }
+        if content != nil { flags.insert(.content) }
+        if subject != nil { flags.insert(.subject) }
+        if device != nil { flags.insert(.device) }
+        if tokenID != nil { flags.insert(.tokenID) }
+        if cookie != nil { flags.insert(.cookie) }
+        if lease != nil { flags.insert(.lease) }
+        if rental != nil { flags.insert(.rental) }
+        if until != nil { flags.insert(.until) }
+        return flags.rawValue
+    }
+}
+
+/// Why bytes are no ledger entry.
+package enum LedgerEntryError: Error, Equatable, Sendable {
+    /// Another version of this program wrote the entry, or nobody did.
+    case unsupportedVersion(UInt8)
+    /// The bytes end within a field.
+    case truncated
+    /// Bytes follow the last field, or a field is not as this version would have written it.
+    case notCanonical
+}
+
+/// Which of an entry's optional fields are there.
+private struct LedgerEntryFlags: OptionSet {
+    let rawValue: UInt16
+
+    static let ownTime = LedgerEntryFlags(rawValue: 0x0001)
+    static let previous = LedgerEntryFlags(rawValue: 0x0002)
+    static let keyID = LedgerEntryFlags(rawValue: 0x0004)
+    static let content = LedgerEntryFlags(rawValue: 0x0008)
+    static let subject = LedgerEntryFlags(rawValue: 0x0010)
+    static let device = LedgerEntryFlags(rawValue: 0x0020)
+    static let tokenID = LedgerEntryFlags(rawValue: 0x0040)
+    static let cookie = LedgerEntryFlags(rawValue: 0x0080)
+    static let lease = LedgerEntryFlags(rawValue: 0x0100)
+    static let rental = LedgerEntryFlags(rawValue: 0x0200)
+    static let until = LedgerEntryFlags(rawValue: 0x0400)
+
+    init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    init(parsing bits: UInt16) throws(LedgerEntryError) {
+        self.init(rawValue: bits)
+        guard bits & ~0x07FF == 0 else { throw .notCanonical }
+    }
+}
+
+extension LicenseID {
+    /// The second in which the licence was decided; what a time in an entry is unless it says otherwise.
+    fileprivate var second: Int64 { Int64(milliseconds / 1000) }
+}

@@ -1,0 +1,183 @@
+package import KeyCrypto
+
+/// Reads a ledger batch by batch, and says what is wrong with it.
+///
+/// Hand in the batches in the order of their first sequences, each with all rows behind the batch before up to its own last one, in
+/// the order of their sequences. Then finish with the rows that remain. It holds one batch at a time.
+package struct LedgerVerifier {
+    private let chain: LedgerChain
+    /// Accepted, in the order of their sequences, as far as they are not yet compared.
+    private var checkpoints: ArraySlice<LedgerCheckpoint>
+    private var findingsBefore: [LedgerFinding] = []
+    /// The last row that is known of, by whatever trace.
+    private var sequence: Int64
+    /// What the next batch may be tied to: more than one where it is not known which is right, and none behind a gap.
+    private var links: [[UInt8]]
+    /// How many rows were read.
+    package private(set) var rowCount = 0
+
+    /// - Parameters:
+    ///   - beginning: What the ledger has in the place of purged rows; nil where none were purged.
+    ///   - checkpoints: Those kept elsewhere, in any order; ones from before the beginning say nothing any more.
+    package init(
+        _ chain: LedgerChain, beginning: LedgerCheckpoint? = nil, checkpoints: [LedgerCheckpoint] = []
+    ) throws(CryptoError) {
+        self.chain = chain
+        let start = beginning?.link ?? .start
+        sequence = start.sequence
+        links = [start.mac]
+        self.checkpoints = []
+        if let beginning {
+            let isGood = try chain.accepts(beginning)
+            if !isGood || beginning.kind != .beginning { findingsBefore.append(.beginningForged) }
+        }
+        var accepted: [LedgerCheckpoint] = []
+        for checkpoint in checkpoints {
+            if try !chain.accepts(checkpoint) {
+                findingsBefore.append(.checkpointForged(checkpoint.sequence))
+            } else if checkpoint.sequence > start.sequence {
+                accepted.append(checkpoint)
+            }
+        }
+        self.checkpoints = accepted.sorted { $0.sequence < $1.sequence }[...]
+    }
+
+    /// Judges the next batch.
+    package mutating func read(_ batch: LedgerBatch, _ rows: [LedgerRow]) throws(CryptoError) -> [LedgerFinding] {
+        var findings = takeFindingsBefore()
+        guard batch.first > sequence, batch.last >= batch.first, batch.last < .max else {
+            return findings + [.batchMalformed(min(batch.first, batch.last)...max(batch.first, batch.last))]
+        }
+        rowCount += rows.count
+        let split = rows.firstIndex { $0.sequence >= batch.first } ?? rows.endIndex
+        findings += readUnsealed(rows[..<split], through: batch.first - 1)
+        findings += try judge(batch, rows[split...])
+        findings += compareCheckpoints(with: batch)
+        sequence = batch.last
+        return findings
+    }
+
+    /// Judges what stands behind the last batch, and what should.
+    package mutating func finish(_ rows: [LedgerRow]) -> [LedgerFinding] {
+        var findings = takeFindingsBefore()
+        rowCount += rows.count
+        if let last = rows.last { findings += readUnsealed(rows[...], through: last.sequence) }
+        if let seen = checkpoints.last?.sequence, seen > sequence { findings.append(.tailMissing(sequence + 1...seen)) }
+        checkpoints = []
+        return findings
+    }
+
+    private mutating func takeFindingsBefore() -> [LedgerFinding] {
+        defer { findingsBefore = [] }
+        return findingsBefore
+    }
+
+    /// Rows that no batch covers, up to `end`; and the gaps between them.
+    private mutating func readUnsealed(_ rows: ArraySlice<LedgerRow>, through end: Int64) -> [LedgerFinding] {
+        guard sequence < end else { return [] }
+        var findings: [LedgerFinding] = []
+        for row in rows {
+            if row.sequence > sequence + 1 { findings.append(.rowsMissing(sequence + 1...row.sequence - 1)) }
+            if case .rowsUnsealed(let range) = findings.last, range.upperBound + 1 == row.sequence {
+                findings[findings.count - 1] = .rowsUnsealed(range.lowerBound...row.sequence)
+            } else {
+                findings.append(.rowsUnsealed(row.sequence...row.sequence))
+            }
+            sequence = row.sequence
+        }
+        if sequence < end { findings.append(.rowsMissing(sequence + 1...end)) }
+        links = []
+        return findings
+    }
+
+    private mutating func judge(
+        _ batch: LedgerBatch, _ rows: ArraySlice<LedgerRow>
+    ) throws(CryptoError) -> [LedgerFinding] {
+        let range = batch.first...batch.last
+        let mac = batch.mac
+        let previous = links
+        links = [mac]
+        guard range.count == (batch.seal.count - LedgerBatch.macSize) / 4, batch.seal.count % 4 == 0 else {
+            return [.batchMalformed(range)]
+        }
+        let missing = Self.missing(from: range, rows)
+        let suspects = LedgerSuspects(batch, rows)
+        guard missing.isEmpty else { return missing + suspects.findings }
+        let bodies = rows.map(\.body)
+        guard !previous.isEmpty else {
+            return suspects.findings.isEmpty ? [.batchUnproven(range)] : suspects.findings
+        }
+        for link in previous {
+            let computed = try chain.mac(of: batch, bodies, previous: link)
+            if ConstantTime.areEqual(computed[...], mac[...]) {
+                return suspects.seal(isWhole: true, range) + unreadable(rows)
+            }
+            // Where the stored MAC alone was altered, the batch behind is tied to the right one.
+            links.append(computed)
+        }
+        return suspects.seal(isWhole: false, range)
+    }
+
+    private static func missing(from range: ClosedRange<Int64>, _ rows: ArraySlice<LedgerRow>) -> [LedgerFinding] {
+        var findings: [LedgerFinding] = []
+        var next = range.lowerBound
+        for row in rows {
+            if row.sequence > next { findings.append(.rowsMissing(next...row.sequence - 1)) }
+            next = row.sequence + 1
+        }
+        if next <= range.upperBound { findings.append(.rowsMissing(next...range.upperBound)) }
+        return findings
+    }
+
+    private func unreadable(_ rows: ArraySlice<LedgerRow>) -> [LedgerFinding] {
+        rows.compactMap { row in
+            do throws(LedgerEntryError) {
+                _ = try LedgerEntry(parsing: row.body)
+                return nil
+            } catch {
+                return .entryUnreadable(row.sequence)
+            }
+        }
+    }
+
+    /// A checkpoint within the batch is made at its end, or there was another batch.
+    private mutating func compareCheckpoints(with batch: LedgerBatch) -> [LedgerFinding] {
+        let seen = checkpoints.prefix { $0.sequence <= batch.last }
+        checkpoints = checkpoints.dropFirst(seen.count)
+        return seen.filter { $0.link != batch.link }.map { .checkpointContradicted($0.sequence) }
+    }
+}
+
+/// The rows of a batch that are not what their locators say.
+private struct LedgerSuspects {
+    private(set) var findings: [LedgerFinding] = []
+
+    /// The batch's seal has a locator for each of its sequences.
+    init(_ batch: LedgerBatch, _ rows: ArraySlice<LedgerRow>) {
+        let locators = batch.locators
+        for row in rows {
+            let locator = LedgerLocator.of(row.body)
+            guard locators[Int(row.sequence - batch.first)] != locator else { continue }
+            if let place = locators.firstIndex(of: locator) {
+                findings.append(.rowMoved(from: batch.first + Int64(place), to: row.sequence))
+            } else {
+                findings.append(.rowAltered(row.sequence))
+            }
+        }
+    }
+
+    /// What to say of a batch of which no row is missing: locators alone that are altered are the batch's fault, as is a MAC alone.
+    func seal(isWhole: Bool, _ range: ClosedRange<Int64>) -> [LedgerFinding] {
+        if isWhole { return findings.isEmpty ? [] : [.batchAltered(range)] }
+        return findings.isEmpty ? [.batchAltered(range)] : findings
+    }
+}
+
+extension LedgerBatch {
+    fileprivate var locators: [UInt32] {
+        let bytes = seal.dropFirst(Self.macSize)
+        return stride(from: bytes.startIndex, to: bytes.endIndex, by: 4).map { offset in
+            bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
+        }
+    }
+}
