@@ -5,7 +5,7 @@ import Testing
 
 @testable import StoragePostgreSQL
 
-@Suite(.needsPostgreSQL) struct PostgreSQLConnectionTests {
+@Suite(.needsPostgreSQL, .serialized) struct PostgreSQLConnectionTests {
     let database: TestDatabase
 
     init() throws {
@@ -105,7 +105,7 @@ import Testing
         }
         #expect(PostgreSQLFailure.refused(SQLState("57014")).storeError == .unavailable(.busy))
         #expect(PostgreSQLFailure.refused(SQLState("53100")).storeError == .unavailable(.diskFull))
-        #expect(PostgreSQLFailure.refused(SQLState("42601")).storeError == .unavailable(.other(code: 6_825_169)))
+        #expect(PostgreSQLFailure.refused(SQLState("42601")).storeError == .unavailable(.other(code: 6_819_553)))
     }
 
     @Test func waitsNoLongerThanItsDeadline() throws {

@@ -49,7 +49,7 @@ import Testing
             ("postgresql://u@h:/d", .portMalformed), ("postgresql://u@h:0/d", .portMalformed),
             ("postgresql://u@h:65536/d", .portMalformed), ("postgresql://u@h:+1/d", .portMalformed),
             ("postgresql://u@h:５/d", .portMalformed),
-            ("postgresql://u%/@h/d", .userMissing), ("postgresql://u%2@h/d", .escapeMalformed),
+            ("postgresql://u%/@h/d", .databaseMissing), ("postgresql://u%2@h/d", .escapeMalformed),
             ("postgresql://u%00@h/d", .escapeMalformed), ("postgresql://u%FF@h/d", .escapeMalformed),
             ("postgresql://u@h/d%0g", .escapeMalformed),
             ("postgresql://u@h/d?", .optionMalformed("")), ("postgresql://u@h/d?sslmode", .optionMalformed("sslmode")),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import StoragePostgreSQL
 
-@Suite(.needsPostgreSQL) struct SchemaMigratorTests {
+@Suite(.needsPostgreSQL, .serialized) struct SchemaMigratorTests {
     let database: TestDatabase
 
     init() throws {
@@ -43,7 +43,7 @@ import Testing
 
     @Test func worksWithANewerSchemaThatAllowsIt() async throws {
         try migrate(SchemaMigration.all + [Self.further("ALTER TABLE content_key ADD COLUMN extra text")])
-        try await database.withStore { store in
+        try await database.withStore { store async throws in
             #expect(try await store.list(of: nil, after: nil, limit: 1) == [])
         }
     }
