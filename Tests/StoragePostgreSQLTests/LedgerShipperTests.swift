@@ -138,7 +138,9 @@ final class OutboxInMemory: LedgerOutbox {
                 if let first = batches.first, batch.last - first.first >= Int64(rowsMaximum) { break }
                 batches.append(batch)
             }
-            guard let first = batches.first, let last = batches.last else { return LedgerShipment(batches: [], rows: []) }
+            guard let first = batches.first, let last = batches.last else {
+                return LedgerShipment(batches: [], rows: [])
+            }
             return LedgerShipment(
                 batches: batches, rows: state.rows.filter { (first.first...last.last).contains($0.sequence) })
         }

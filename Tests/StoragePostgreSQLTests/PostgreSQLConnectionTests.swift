@@ -66,10 +66,13 @@ import Testing
     @Test func sendsAndReadsEveryKindOfValue() throws {
         let connection = try database.connect()
         let result = try connection.query(
-            "SELECT $1::bytea, $2::text, $3::int8, $4::bool, $5::text, ($6::bytea[])[2], ($7::int8[])[1], ($8::bool[])[2],"
-                + " cardinality($9::bytea[])::int8, ($7::int8[])[2], $10::bytea",
+            """
+            SELECT $1::bytea, $2::text, $3::int8, $4::bool, $5::text, ($6::bytea[])[2], ($7::int8[])[1],
+                ($8::bool[])[2], cardinality($9::bytea[])::int8, ($7::int8[])[2], $10::bytea
+            """,
             [
-                .bytes([0, 255, 0]), .text("Größe"), .integer(.min), .boolean(true), .null, .byteArrays([[1], [0, 2]]),
+                .bytes([0, 255, 0]), .text("Größe"), .integer(.min), .boolean(true), .null,
+                .byteArrays([[1], [0, 2]]),
                 .integers([.max, nil]), .booleans([true, false]), .byteArrays([]), .bytes([]),
             ], until: TestDatabase.deadline)
         #expect(result.rowCount == 1)

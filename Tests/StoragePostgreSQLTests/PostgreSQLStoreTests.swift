@@ -5,21 +5,26 @@ import Testing
 
 @testable import StoragePostgreSQL
 
-@Suite(.needsPostgreSQL, .serialized) struct PostgreSQLStoreTests {
+@Suite(.needsPostgreSQL) struct PostgreSQLStoreTests {
     let database: TestDatabase
 
     init() throws {
         database = try TestDatabase()
     }
 
+    /// So many tests at once as the server has connections for.
+    private static let gate = Gate(places: 8)
+
     /// One node, and two that share the database.
     static let nodeCounts = [1, 2]
 
     func withNodes(_ count: Int, _ body: ([PostgreSQLStore]) async throws -> Void) async throws {
-        var nodes: [PostgreSQLStore] = []
-        defer { for node in nodes { node.close() } }
-        for _ in 0..<count { nodes.append(try database.open()) }
-        try await body(nodes)
+        try await Self.gate.pass {
+            var nodes: [PostgreSQLStore] = []
+            defer { for node in nodes { node.close() } }
+            for _ in 0..<count { nodes.append(try database.open()) }
+            try await body(nodes)
+        }
     }
 
     @Test(arguments: ContentKeyStoreConformance.Case.allCases)

@@ -60,7 +60,8 @@ struct ConnectionParameters {
         let values = unsafe pairs.map { unsafe strdup($0.value) }
         // Both lists are read by `body` alone, and their texts are freed after it.
         defer {
-            unsafe (names + values).forEach { unsafe free($0) }
+            let texts = unsafe names + values
+            for index in unsafe texts.indices { unsafe free(texts[index]) }
         }
         let nameList = unsafe names.map { unsafe UnsafePointer($0) } + [nil]
         let valueList = unsafe values.map { unsafe UnsafePointer($0) } + [password, nil]

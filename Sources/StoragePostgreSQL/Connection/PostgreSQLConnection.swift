@@ -69,7 +69,9 @@ final class PostgreSQLConnection: @unchecked Sendable {
     /// Prepares a statement under its name.
     func prepare(_ statement: PreparedStatement, until deadline: LoopInstant) throws(PostgreSQLFailure) {
         // As for `execute`.
-        guard unsafe PQsendPrepare(handle, statement.rawValue, statement.sql, 0, nil) == 1 else { throw .connectionLost }
+        guard unsafe PQsendPrepare(handle, statement.rawValue, statement.sql, 0, nil) == 1 else {
+            throw .connectionLost
+        }
         _ = try finishStatement(until: deadline)
     }
 

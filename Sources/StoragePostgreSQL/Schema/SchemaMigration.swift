@@ -15,7 +15,8 @@ struct SchemaMigration: Sendable {
 
     /// Content keys, shared state, and what nodes ship of their ledgers.
     private static let first = SchemaMigration(
-        number: 1, oldestProgram: 1, scripts: [contentKeys, sharedState, claimDevice, claimSlot, settle, challenges, ledger])
+        number: 1, oldestProgram: 1,
+        scripts: [contentKeys, sharedState, claimDevice, claimSlot, settle, challenges, ledger])
 }
 
 extension SchemaMigration {

@@ -21,7 +21,8 @@ struct SchemaMigrator {
         guard try !missingSteps(connection, schema, deadline).isEmpty else { return }
         try PostgreSQLOpeningError.wrapping { () throws(PostgreSQLFailure) in
             // The session's own limits are meant for decisions.
-            try connection.execute("BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0", until: deadline)
+            try connection.execute(
+                "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0", until: deadline)
             _ = try connection.query(
                 "SELECT pg_advisory_xact_lock(hashtextextended('latchkey schema ' || $1::text, 0))", [.text(schema)],
                 until: deadline)
