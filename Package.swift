@@ -65,7 +65,7 @@ var targets: [Target] = [
             "COpenSSL", "CNghttp2", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops",
             "HTTPMessages",
         ]),
-    module("StorageSQLite", ["CSQLite", "ByteCoding", "KeyCrypto", "ContentKeys"]),
+    module("StorageSQLite", ["CSQLite", "ByteCoding", "KeyCrypto", "EventLoops", "ContentKeys"]),
     module(
         "StoragePostgreSQL", ["CPostgreSQL", "ByteCoding", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys"]),
     module(
@@ -116,7 +116,8 @@ var targets: [Target] = [
     tests(
         of: "HTTPServing",
         ["COpenSSL", "CNghttp2", "KeyCrypto", "POSIXSockets", "EventLoops", "HTTPMessages", "Telemetry"]),
-    tests(of: "StorageSQLite", ["ByteCoding", "KeyCrypto", "ContentKeys", "StoreConformance"]),
+    .target(name: "CTestVFS", path: "Tests/CTestVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
+    tests(of: "StorageSQLite", ["CTestVFS", "ByteCoding", "KeyCrypto", "EventLoops", "ContentKeys", "StoreConformance"]),
     tests(
         of: "StoragePostgreSQL",
         ["ByteCoding", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys", "StoreConformance"]),

@@ -24,6 +24,11 @@ enum DatabaseFile {
         }
     }
 
+    /// Whether there is a file of this name.
+    static func exists(_ path: String) throws(StorageOpeningError) -> Bool {
+        try mode(of: path) != nil
+    }
+
     /// Type and permissions; nil when there is no such file.
     private static func mode(of path: String) throws(StorageOpeningError) -> UInt32? {
         var status = stat()

@@ -5,15 +5,16 @@ import Testing
 
 /// The model with which stores are compared keeps the rules itself.
 @Suite struct DecisionModelTests {
-    private final class Model: Sendable {
+    private final class Model: SharedStateStore {
         private let state = Mutex(DecisionModel())
 
-        func commit(_ decision: LicenseDecision) -> DecisionOutcome { state.withLock { $0.commit(decision) } }
+        func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
+            state.withLock { $0.commit(decision) }
+        }
     }
 
     @Test(arguments: DecisionConformance.Case.allCases)
     func decides(by rule: DecisionConformance.Case) async throws {
-        let model = Model()
-        try await DecisionConformance.run(rule, on: [{ decision async throws(StoreError) in model.commit(decision) }])
+        try await DecisionConformance.run(rule, on: [Model()])
     }
 }

@@ -19,7 +19,9 @@ final class TemporaryFolder: Sendable {
     var database: String { path + "/latchkey.db" }
 
     deinit {
-        for suffix in ["", "-wal", "-shm", "-journal"] { unsafe unlink(database + suffix) }
+        for file in [database, database + "-ledger-index"] {
+            for suffix in ["", "-wal", "-shm", "-journal", "-lock"] { unsafe unlink(file + suffix) }
+        }
         unsafe rmdir(path)
     }
 }

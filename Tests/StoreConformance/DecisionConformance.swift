@@ -1,4 +1,4 @@
-import ContentKeys
+package import ContentKeys
 import Testing
 
 /// What every store of decisions does, whatever database lies below.
@@ -8,7 +8,7 @@ import Testing
 ///     @Test(arguments: DecisionConformance.Case.allCases)
 ///     func decides(by rule: DecisionConformance.Case) async throws {
 ///         let store = try openEmptyStore()
-///         try await DecisionConformance.run(rule, on: [{ decision async throws(StoreError) in try await store.commit(decision) }])
+///         try await DecisionConformance.run(rule, on: [WholeDecisionStore(store)])
 ///     }
 package enum DecisionConformance {
     package enum Case: String, CaseIterable, Sendable {
@@ -50,7 +50,7 @@ package enum DecisionConformance {
         case answersARepetitionInParallel
     }
 
-    package static func run(_ rule: Case, on nodes: [Decide]) async throws {
+    package static func run(_ rule: Case, on nodes: [any SharedStateStore]) async throws {
         let script = DecisionScript(nodes)
         switch rule {
         case .repeatsTheAnswerWithinTheWindow: try await ReplayRules.repeatsTheAnswerWithinTheWindow(script)

@@ -2,8 +2,18 @@ package import ContentKeys
 import Synchronization
 import Testing
 
-/// A way to decide: `DecisionStore.commit`, or `SharedStateStore.settle`.
-package typealias Decide = @Sendable (LicenseDecision) async throws(StoreError) -> DecisionOutcome
+/// A store of whole decisions as one of their shared part, so that both are judged alike.
+package struct WholeDecisionStore: SharedStateStore {
+    private let store: any DecisionStore
+
+    package init(_ store: any DecisionStore) {
+        self.store = store
+    }
+
+    package func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
+        try await store.commit(decision)
+    }
+}
 
 /// Decisions one after the other, each on the next node and on the model, with what must become of it.
 final class DecisionScript: Sendable {
@@ -12,11 +22,11 @@ final class DecisionScript: Sendable {
         var count = 0
     }
 
-    private let nodes: [Decide]
+    private let nodes: [any SharedStateStore]
     private let state = Mutex(State())
 
     /// `nodes` share one database, which is empty.
-    init(_ nodes: [Decide]) {
+    init(_ nodes: [any SharedStateStore]) {
         precondition(!nodes.isEmpty, "somebody has to decide")
         self.nodes = nodes
     }
@@ -53,7 +63,7 @@ final class DecisionScript: Sendable {
                 entry: SampleDecisions.entry(UInt64(state.count), at: now))
             return (state.count, decision, state.model.commit(decision))
         }
-        return (try await nodes[number % nodes.count](decision), modelled)
+        return (try await nodes[number % nodes.count].settle(decision), modelled)
     }
 
     /// The slots that count, as the model has them.

@@ -4,7 +4,7 @@ import Testing
 /// Many decisions at once, spread over the nodes.
 enum ParallelDecisions {
     /// A token with three uses gives exactly three licences, however many ask at once.
-    static func givesThreeLicencesForThreeUses(_ nodes: [Decide]) async throws {
+    static func givesThreeLicencesForThreeUses(_ nodes: [any SharedStateStore]) async throws {
         let outcomes = try await decideAtOnce(1000, on: nodes) { number in
             LicenseDecision(
                 now: 0, replay: SampleDecisions.replay(number), tokenUse: SampleDecisions.use(limit: 3),
@@ -14,13 +14,13 @@ enum ParallelDecisions {
         #expect(outcomes.count { $0 == .denied(.tokenUsed(limit: 3)) } == 997)
     }
 
-    static func keepsTheLimitsInParallel(_ nodes: [Decide]) async throws {
+    static func keepsTheLimitsInParallel(_ nodes: [any SharedStateStore]) async throws {
         try await takesNoMoreSlotsThanThereAre(nodes)
         try await evictsAllButTheLimit(nodes)
         try await givesNoMorePlacesThanThereAre(nodes)
     }
 
-    private static func takesNoMoreSlotsThanThereAre(_ nodes: [Decide]) async throws {
+    private static func takesNoMoreSlotsThanThereAre(_ nodes: [any SharedStateStore]) async throws {
         let outcomes = try await decideAtOnce(300, on: nodes) { number in
             decision(
                 number,
@@ -31,7 +31,7 @@ enum ParallelDecisions {
     }
 
     /// Everybody gets in, and afterwards so many are left as there may be.
-    private static func evictsAllButTheLimit(_ nodes: [Decide]) async throws {
+    private static func evictsAllButTheLimit(_ nodes: [any SharedStateStore]) async throws {
         let claim = { @Sendable (number: UInt64) in
             decision(
                 number,
@@ -47,7 +47,7 @@ enum ParallelDecisions {
         #expect(renewals.count { $0 == .denied(.slotEvicted) } == 195)
     }
 
-    private static func givesNoMorePlacesThanThereAre(_ nodes: [Decide]) async throws {
+    private static func givesNoMorePlacesThanThereAre(_ nodes: [any SharedStateStore]) async throws {
         let outcomes = try await decideAtOnce(300, on: nodes) { number in
             LicenseDecision(
                 now: 0, deviceClaims: [SampleDecisions.place(device: number, limit: 7)],
@@ -58,7 +58,7 @@ enum ParallelDecisions {
     }
 
     /// Of the same request at once, one is decided, and all others get its answer.
-    static func answersARepetitionInParallel(_ nodes: [Decide]) async throws {
+    static func answersARepetitionInParallel(_ nodes: [any SharedStateStore]) async throws {
         let outcomes = try await decideAtOnce(200, on: nodes) { number in
             LicenseDecision(
                 now: 0, replay: SampleDecisions.replay(1, answer: [UInt8(truncatingIfNeeded: number)]),
@@ -75,12 +75,12 @@ enum ParallelDecisions {
 
     /// The outcomes in the order of the decisions' numbers.
     private static func decideAtOnce(
-        _ count: UInt64, on nodes: [Decide], _ decision: @escaping @Sendable (UInt64) -> LicenseDecision
+        _ count: UInt64, on nodes: [any SharedStateStore], _ decision: @escaping @Sendable (UInt64) -> LicenseDecision
     ) async throws -> [DecisionOutcome] {
         try await withThrowingTaskGroup(of: (UInt64, DecisionOutcome).self) { group in
             for number in 0..<count {
                 let node = nodes[Int(number) % nodes.count]
-                group.addTask { (number, try await node(decision(number))) }
+                group.addTask { (number, try await node.settle(decision(number))) }
             }
             var outcomes: [(UInt64, DecisionOutcome)] = []
             for try await outcome in group { outcomes.append(outcome) }

@@ -36,6 +36,9 @@ package struct LedgerCheckpoint: Hashable, Sendable {
         }
     }
 
+    /// With what the text of a checkpoint begins.
+    package static let firstWord = Kind.checkpoint.word
+
     package let kind: Kind
     package let node: NodeID
     package let link: LedgerLink
@@ -91,7 +94,7 @@ extension LedgerCheckpoint: CustomStringConvertible {
 extension LedgerChain {
     /// Says that the ledger has come to `link`, or begins behind it. The time's fraction is dropped.
     package func checkpoint(
-        _ kind: LedgerCheckpoint.Kind = .checkpoint, _ link: LedgerLink, at: UnixTime
+        _ link: LedgerLink, _ kind: LedgerCheckpoint.Kind = .checkpoint, at: UnixTime
     ) throws(CryptoError) -> LedgerCheckpoint {
         let at = UnixTime(seconds: at.seconds) ?? at
         let unsigned = LedgerCheckpoint(kind: kind, node: node, link: link, at: at, mac: [])
@@ -102,5 +105,24 @@ extension LedgerChain {
     package func accepts(_ checkpoint: LedgerCheckpoint) throws(CryptoError) -> Bool {
         guard checkpoint.node == node else { return false }
         return ConstantTime.areEqual(try mac(of: checkpoint)[...], checkpoint.mac[...])
+    }
+}
+
+extension LedgerCheckpoint {
+    /// A beginning as a ledger's database keeps it: in the place of a batch whose first sequence is 0, with the MAC of the last purged
+    /// batch and its own for a seal. Nil for a checkpoint of the other kind.
+    package var batch: LedgerBatch? {
+        guard kind == .beginning else { return nil }
+        return LedgerBatch(first: 0, last: sequence, at: at.seconds, seal: link.mac + mac)
+    }
+
+    /// Reads what `batch` gave; whether the MAC holds is asked of `LedgerChain.accepts`.
+    package init?(beginning batch: LedgerBatch, node: NodeID) {
+        guard batch.first == 0, batch.last >= 0, batch.seal.count == 2 * LedgerBatch.macSize,
+            let at = UnixTime(seconds: batch.at)
+        else { return nil }
+        self.init(
+            kind: .beginning, node: node, link: batch.link, at: at,
+            mac: Array(batch.seal.dropFirst(LedgerBatch.macSize)))
     }
 }

@@ -45,6 +45,18 @@ package struct CommandContext: Sendable {
         try? messages.write(contentsOf: Array(text.utf8) + [UInt8(ascii: "\n")])
     }
 
+    /// Standard input, for texts that are read line by line.
+    var inputHandle: FileHandle { input }
+
+    /// Whether a person looks on at a terminal.
+    var isWatched: Bool { isatty(messages.fileDescriptor) == 1 }
+
+    /// Writes a line for the person at the terminal over the one before; an empty one takes it away.
+    func noteInPlace(_ text: String) {
+        // Back to the first column, and nothing left to the right of it (ECMA-48: CR, EL).
+        try? messages.write(contentsOf: Array("\r\u{1B}[K\(text)".utf8))
+    }
+
     /// Everything that standard input has; at least one byte and at most `sizeMaximum`.
     func readInput(sizeMaximum: Int) throws(CommandError) -> SecretBytes {
         var bytes: [UInt8] = []

@@ -46,6 +46,10 @@ enum DevelopmentConfiguration {
             // The file is made when it is first needed.
             storage: { url: "sqlite:latchkey.db" },
 
+            // Every licence is recorded before it is given, and the record is sealed under `key`: `latchkey ledger verify`. Devices and
+            // subjects are in it under pseudonyms alone, which `pseudonymKey` makes.
+            ledger: { key: "secrets/ledger-key", pseudonymKey: "secrets/pseudonym-key" },
+
             entitlement: {
                 // Whose tokens are accepted. The `kid` of a token selects a key here, and the key fixes the algorithm.
                 issuers: [

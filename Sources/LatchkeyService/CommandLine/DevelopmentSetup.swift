@@ -47,6 +47,8 @@ enum DevelopmentSetup {
         let adminToken = Base64URL.encode(try SecretBytes.random(count: 32).revealed()) + "\n"
         return [
             secret("secrets/key-encryption-key", try randomDigits(count: AES256GCMKey.keySize)),
+            secret("secrets/ledger-key", try randomDigits(count: Configuration.Ledger.keySize)),
+            secret("secrets/pseudonym-key", try randomDigits(count: Configuration.Ledger.keySize)),
             secret("secrets/token-signing-key.pem", try signingKey.privatePEM().revealed()),
             file("secrets/token-verification-key.pem", try signingKey.publicKey.publicPEM()),
             secret("secrets/admin-token", Array(adminToken.utf8)),

@@ -14,6 +14,12 @@ extension StorageOpeningError {
             "a newer version of Latchkey wrote it (schema \(found); this one knows \(supported)); use that version"
         case .keyEncryptionKeyDiffers:
             "its keys were sealed under another key-encryption key; configure that one in keys.keyEncryptionKey"
+        case .ledgerMissing: "it holds no ledger yet; the daemon makes it when it starts"
+        case .inUse: "another daemon has its ledger; each node needs a database file of its own"
+        case .ledgerDiffers:
+            "its ledger does not end with a batch that ledger.key seals for this node; configure the key and the node's name that it was "
+                + "written with, or see what is wrong: latchkey ledger verify"
+        case .threadNotStarted: "the system gave no thread to write on; raise the limit of tasks"
         case .store(let error): error.explanation
         }
     }

@@ -5,7 +5,8 @@ extension Configuration {
             ("node", node != other.node), ("publicURL", publicURL != other.publicURL),
             ("listeners", listeners.withoutTLSFiles != other.listeners.withoutTLSFiles),
             ("fairplay", fairplay != other.fairplay), ("keys", keys != other.keys),
-            ("storage", storage != other.storage), ("entitlement", entitlement != other.entitlement),
+            ("storage", storage != other.storage), ("ledger", ledger != other.ledger),
+            ("entitlement", entitlement != other.entitlement),
             ("limits", limits != other.limits), ("logging", logging != other.logging),
         ]
         return differences.filter(\.1).map(\.0)

@@ -14,11 +14,13 @@ extension Configuration {
         let fairplay = section.section("fairplay", FairPlay.init(reading:))
         let keys = section.section("keys", Keys.init(reading:))
         let storage = section.section("storage", Storage.init(reading:))
+        let ledger = section.section("ledger", Ledger.init(reading:))
         let entitlement = section.section("entitlement", Entitlement.init(reading:))
         let limits = section.section("limits", Limits.init(reading:))
         let logging = section.section("logging", Logging.init(reading:))
 
-        guard let listeners, let cors, let fairplay, let keys, let storage, let entitlement, let limits, let logging
+        guard let listeners, let cors, let fairplay, let keys, let storage, let ledger, let entitlement, let limits,
+            let logging
         else {
             return nil
         }
@@ -29,6 +31,7 @@ extension Configuration {
         self.fairplay = fairplay
         self.keys = keys
         self.storage = storage
+        self.ledger = ledger
         self.entitlement = entitlement
         self.limits = limits
         self.logging = logging

@@ -18,6 +18,7 @@ package struct Configuration: Equatable, Sendable {
     package let fairplay: FairPlay
     package let keys: Keys
     package let storage: Storage
+    package let ledger: Ledger
     package let entitlement: Entitlement
     package let limits: Limits
     package let logging: Logging
@@ -112,6 +113,8 @@ package struct Configuration: Equatable, Sendable {
         package let http: HTTPLimits
         /// How many verified tokens are remembered.
         package let tokenCacheCapacity: Int
+        /// How often licences may be asked for.
+        package let rates: Rates
         /// How many event loops run; one for each processor unless configured.
         package let loopCount: Int
     }

@@ -56,7 +56,8 @@ extension Configuration {
     }
 
     private var secretSources: [SecretSource] {
-        [keys.keyEncryptionKey] + listeners.admin.compactMap(\.tokenFile) + fairplay.credentials.flatMap(\.sources)
+        [keys.keyEncryptionKey, ledger.key, ledger.pseudonymKey] + listeners.admin.compactMap(\.tokenFile)
+            + fairplay.credentials.flatMap(\.sources)
             + entitlement.issuers.flatMap(\.keys).map(\.key)
     }
 }

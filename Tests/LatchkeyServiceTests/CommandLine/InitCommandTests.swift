@@ -40,7 +40,8 @@ import Testing
             ])
         #expect(
             try folder.names(in: "setup/secrets") == [
-                "admin-token", "key-encryption-key", "token-signing-key.pem", "token-verification-key.pem",
+                "admin-token", "key-encryption-key", "ledger-key", "pseudonym-key", "token-signing-key.pem",
+                "token-verification-key.pem",
             ])
         for file in Self.secrets { #expect(try folder.mode("setup/\(file)") == 0o600, "\(file)") }
         for name in ["setup/fairplay", "setup/secrets", "setup/tls"] { #expect(try folder.mode(name) == 0o700) }

@@ -31,6 +31,7 @@ import Testing
         #expect(example.fairplay == defaults.fairplay)
         #expect(example.keys == defaults.keys)
         #expect(example.storage == defaults.storage)
+        #expect(example.ledger == defaults.ledger)
         #expect(example.entitlement == defaults.entitlement)
         #expect(example.limits.http == defaults.limits.http)
         #expect(example.limits.tokenCacheCapacity == defaults.limits.tokenCacheCapacity)
@@ -39,7 +40,10 @@ import Testing
     }
 
     @Test func itHasEveryLimit() {
-        let names = Mirror(reflecting: HTTPLimits()).children.compactMap(\.label) + ["tokenCacheCapacity", "loopCount"]
+        let names =
+            Mirror(reflecting: HTTPLimits()).children.compactMap(\.label) + [
+                "tokenCacheCapacity", "rates", "loopCount",
+            ]
         #expect(names.count > 2)
         #expect(names.filter { file.positions["limits.\($0)"] == nil } == [])
         let http2Names = Mirror(reflecting: HTTP2Limits()).children.compactMap(\.label)
@@ -57,7 +61,8 @@ import Testing
         "fairplay.credentials[0].privateKey2048", "fairplay.credentials[0].applicationSecret",
         "fairplay.credentials[0].spcVersion3", "fairplay.spcVersion3", "fairplay.protocolVersions",
         "fairplay.allowTestCredentials", "keys.keyEncryptionKey", "keys.skdTemplate",
-        "storage.url", "entitlement.issuers[0].issuer", "entitlement.issuers[0].audience",
+        "storage.url", "ledger.mode", "ledger.key", "ledger.pseudonymKey", "ledger.retention", "ledger.checkpointEvery",
+        "entitlement.issuers[0].issuer", "entitlement.issuers[0].audience",
         "entitlement.issuers[0].dialect", "entitlement.issuers[0].keys[0].kid",
         "entitlement.issuers[0].keys[0].algorithm", "entitlement.issuers[0].keys[0].key",
         "entitlement.issuers[0].maximumLife", "entitlement.leeway", "logging.level",

@@ -1,0 +1,94 @@
+import ByteCoding
+
+/// What to look for in a ledger: every field that is there must fit.
+package struct LedgerQuery: Equatable, Sendable {
+    /// This licence, or one that renews it directly.
+    package var license: LicenseID?
+    package var content: String?
+    package var subject: Pseudonym?
+    package var tokenID: String?
+    package var cookie: String?
+    /// The first second, since 1970.
+    package var from: Int64?
+    /// The second behind the last one.
+    package var to: Int64?
+
+    package init(
+        license: LicenseID? = nil, content: String? = nil, subject: Pseudonym? = nil, tokenID: String? = nil,
+        cookie: String? = nil, from: Int64? = nil, to: Int64? = nil
+    ) {
+        self.license = license
+        self.content = content?.cut(toSize: LedgerEntry.contentSizeMaximum)
+        self.subject = subject?.shortened
+        self.tokenID = tokenID?.cut(toSize: LedgerEntry.textSizeMaximum)
+        self.cookie = cookie?.cut(toSize: LedgerEntry.textSizeMaximum)
+        self.from = from
+        self.to = to
+    }
+
+    package func matches(_ entry: LedgerEntry) -> Bool {
+        (license == nil || entry.license == license || entry.previous == license)
+            && (content == nil || entry.content == content) && (subject == nil || entry.subject == subject)
+            && (tokenID == nil || entry.tokenID == tokenID) && (cookie == nil || entry.cookie == cookie)
+            && (from.map { entry.at >= $0 } ?? true) && (to.map { entry.at < $0 } ?? true)
+    }
+
+    /// What an index finds the entries by, the rarest first; nil where only the whole ledger will do.
+    package var term: LedgerTerm? {
+        license.map { LedgerTerm($0) } ?? tokenID.map { LedgerTerm(.tokenID, $0) }
+            ?? subject.map { LedgerTerm($0) } ?? cookie.map { LedgerTerm(.cookie, $0) }
+            ?? content.map { LedgerTerm(.content, $0) }
+    }
+}
+
+/// A word of an index over a ledger: 48 bits of a hash, which may belong to several things, so that what it finds is compared again.
+package struct LedgerTerm: Hashable, Sendable {
+    /// What is indexed. The raw values are stored, and never change.
+    package enum Kind: UInt8, Sendable, CaseIterable {
+        case license = 1
+        case content = 2
+        case subject = 3
+        case tokenID = 4
+        case cookie = 5
+    }
+
+    /// From 0 to 2^48 - 1.
+    package let value: Int64
+
+    /// FNV-1a over the kind and the bytes, folded to 48 bits.
+    init(_ kind: Kind, _ bytes: some Sequence<UInt8>) {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        hash = (hash ^ UInt64(kind.rawValue)) &* 0x100_0000_01B3
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        value = Int64((hash ^ hash >> 48) & 0xFFFF_FFFF_FFFF)
+    }
+
+    /// The same hash for bytes that are no field of an entry.
+    package init(mark bytes: [UInt8]) {
+        self.init(.license, bytes)
+    }
+
+    init(_ kind: Kind, _ text: String) {
+        self.init(kind, text.utf8)
+    }
+
+    init(_ license: LicenseID) {
+        self.init(.license, license.bytes.bytes)
+    }
+
+    init(_ subject: Pseudonym) {
+        self.init(.subject, subject.firstHalf.bytes)
+    }
+}
+
+extension LedgerEntry {
+    /// Everything that an index finds the entry by.
+    package var terms: [LedgerTerm] {
+        let terms: [LedgerTerm?] = [
+            LedgerTerm(license), previous.map { LedgerTerm($0) }, content.map { LedgerTerm(.content, $0) },
+            subject.map { LedgerTerm($0) }, tokenID.map { LedgerTerm(.tokenID, $0) },
+            cookie.map { LedgerTerm(.cookie, $0) },
+        ]
+        return terms.compactMap(\.self)
+    }
+}

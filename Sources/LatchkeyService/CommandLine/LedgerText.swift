@@ -1,0 +1,134 @@
+import ByteCoding
+import ContentKeys
+import StorageSQLite
+
+extension LedgerEntry.Kind {
+    /// The word for people and programs; never changes.
+    var word: String {
+        switch self {
+        case .licenseIssued: "licenseIssued"
+        case .licenseRenewed: "licenseRenewed"
+        case .licenseRefused: "licenseRefused"
+        case .syncReportAccepted: "syncReportAccepted"
+        case .keyRevealed: "keyRevealed"
+        case .revoked: "revoked"
+        case .revocationLifted: "revocationLifted"
+        }
+    }
+}
+
+extension LedgerFind {
+    /// The members of an entry in what `--json` prints; null where it says nothing.
+    func write(to writer: inout JSONWriter) {
+        writer.member("sequence", sequence)
+        writer.member("at", Self.time(entry.at))
+        writer.member("kind", entry.kind.word)
+        writer.member("license", entry.license.description)
+        writer.member("previous", entry.previous?.description)
+        writer.member("kid", entry.keyID?.description)
+        writer.member("content", entry.content)
+        writer.member("subject", entry.subject.map(Self.digits))
+        writer.member("device", entry.device.map(Self.digits))
+        writer.member("token", entry.tokenID)
+        writer.member("cookie", entry.cookie)
+        writer.member("detail", entry.detail)
+        writer.name("lease")
+        if let lease = entry.lease { writer.unsigned(UInt64(lease)) } else { writer.null() }
+        writer.name("rental")
+        if let rental = entry.rental { writer.unsigned(UInt64(rental)) } else { writer.null() }
+        writer.member("until", entry.until.map(Self.time))
+    }
+
+    /// One line for a person: what is not there is left out.
+    var text: String {
+        let words: [(name: String, value: String?)] = [
+            ("licence", entry.license.description), ("after", entry.previous?.description),
+            ("kid", entry.keyID?.description), ("content", entry.content), ("subject", entry.subject.map(Self.digits)),
+            ("device", entry.device.map(Self.digits)), ("token", entry.tokenID), ("cookie", entry.cookie),
+            ("lease", entry.lease.map { "\($0)s" }), ("rental", entry.rental.map { "\($0)s" }),
+            ("until", entry.until.map(Self.time)),
+        ]
+        let start = "\(sequence)  \(Self.time(entry.at))  \(entry.kind.word)"
+        let detail = entry.detail.isEmpty ? "" : "  " + Self.printable(entry.detail)
+        let parts = words.compactMap { word in word.value.map { "  \(word.name) \(Self.printable($0))" } }
+        return start + detail + parts.joined()
+    }
+
+    /// The half of a pseudonym that a ledger keeps.
+    private static func digits(_ pseudonym: Pseudonym) -> String { Hexadecimal.encode(pseudonym.bytes.prefix(16)) }
+
+    private static func time(_ seconds: Int64) -> String {
+        UnixTime(seconds: seconds)?.description ?? String(seconds)
+    }
+
+    /// What strangers chose has no say in what a terminal does.
+    private static func printable(_ text: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "?" : $0 }))
+    }
+}
+
+extension LedgerFinding {
+    /// One line for a person.
+    var text: String {
+        switch self {
+        case .beginningForged: "the beginning: not signed with this ledger's key; older entries may be missing"
+        case .rowsMissing(let range): "\(Self.text(range)): missing"
+        case .tailMissing(let range): "\(Self.text(range)): missing at the end, where a checkpoint has seen them"
+        case .rowsUnsealed(let range): "\(Self.text(range)): not sealed by any batch"
+        case .rowAltered(let sequence): "\(sequence): altered"
+        case .rowMoved(let from, let to): "\(to): holds what was recorded as \(from)"
+        case .batchAltered(let range): "\(Self.text(range)): altered, one of these or their seal"
+        case .batchUnproven(let range): "\(Self.text(range)): cannot be proven, because what they follow is missing"
+        case .batchMalformed(let range): "\(Self.text(range)): the batch of these is not one that Latchkey writes"
+        case .entryUnreadable(let sequence): "\(sequence): sealed, but not readable by this version"
+        case .checkpointForged(let sequence):
+            "the checkpoint of \(sequence): not signed with this ledger's key for this node"
+        case .checkpointContradicted(let sequence): "\(sequence): a checkpoint has seen another ledger up to here"
+        }
+    }
+
+    /// The members of a finding in what `--json` prints.
+    func write(to writer: inout JSONWriter) {
+        writer.member("finding", word)
+        let range = sequences
+        writer.name("first")
+        if let range { writer.integer(range.lowerBound) } else { writer.null() }
+        writer.name("last")
+        if let range { writer.integer(range.upperBound) } else { writer.null() }
+    }
+
+    private var word: String {
+        switch self {
+        case .beginningForged: "beginningForged"
+        case .rowsMissing: "rowsMissing"
+        case .tailMissing: "tailMissing"
+        case .rowsUnsealed: "rowsUnsealed"
+        case .rowAltered: "rowAltered"
+        case .rowMoved: "rowMoved"
+        case .batchAltered: "batchAltered"
+        case .batchUnproven: "batchUnproven"
+        case .batchMalformed: "batchMalformed"
+        case .entryUnreadable: "entryUnreadable"
+        case .checkpointForged: "checkpointForged"
+        case .checkpointContradicted: "checkpointContradicted"
+        }
+    }
+
+    private var sequences: ClosedRange<Int64>? {
+        switch self {
+        case .beginningForged: nil
+        case .rowsMissing(let range), .tailMissing(let range), .rowsUnsealed(let range), .batchAltered(let range),
+            .batchUnproven(let range), .batchMalformed(let range):
+            range
+        case .rowAltered(let sequence), .rowMoved(_, let sequence), .entryUnreadable(let sequence),
+            .checkpointForged(let sequence), .checkpointContradicted(let sequence):
+            sequence...sequence
+        }
+    }
+
+    private static func text(_ range: ClosedRange<Int64>) -> String {
+        range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
+    }
+}

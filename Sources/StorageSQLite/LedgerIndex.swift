@@ -1,0 +1,173 @@
+package import ContentKeys
+
+/// Finds the rows of a ledger by what they say: content, subject, token id, cookie and licence.
+///
+/// A file of its own beside the database, "PATH-ledger-index", so that keeping it up never holds up whoever writes licences. It lags
+/// behind: rows after `through` are not in it yet. Nothing is lost with it, and it is made anew where it does not fit its ledger.
+package struct LedgerIndex: ~Copyable {
+    private var through: SQLiteStatement
+    private var setThrough: SQLiteStatement
+    private var insert: SQLiteStatement
+    private var delete: SQLiteStatement
+    private var postings: SQLiteStatement
+    private var connection: SQLiteConnection
+
+    static func path(of databasePath: String) -> String { databasePath + "-ledger-index" }
+
+    /// Whether a ledger has an index.
+    package static func exists(for databasePath: String) -> Bool {
+        do throws(StorageOpeningError) {
+            return try DatabaseFile.exists(path(of: databasePath))
+        } catch {
+            return false
+        }
+    }
+
+    /// Opens the index of a ledger, or makes it with mode 0600.
+    package static func open(
+        for databasePath: String, busyTimeoutMilliseconds: Int32 = 5000
+    ) throws(StorageOpeningError) -> LedgerIndex {
+        let path = path(of: databasePath)
+        try DatabaseFile.prepare(path)
+        return try StorageOpeningError.wrapping { () throws(StoreError) in
+            var connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+            try connection.useWriteAheadLog()
+            // What a power cut takes is indexed again.
+            try connection.execute("PRAGMA synchronous = NORMAL")
+            try connection.execute(schema)
+            return try LedgerIndex(connection)
+        }
+    }
+
+    private static let schema: StaticString = """
+        CREATE TABLE IF NOT EXISTS progress (
+            id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+            through INTEGER NOT NULL,
+            mark INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE IF NOT EXISTS posting (
+            term INTEGER NOT NULL,
+            sequence INTEGER NOT NULL,
+            PRIMARY KEY (term, sequence)
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    private init(_ connection: consuming SQLiteConnection) throws(StoreError) {
+        // Whole values first and fields after: a value that is not copyable cannot be abandoned half made.
+        let through = try connection.prepare("SELECT through, mark FROM progress WHERE id = 1")
+        let setThrough = try connection.prepare(
+            """
+            INSERT INTO progress (id, through, mark) VALUES (1, ?1, ?2)
+            ON CONFLICT (id) DO UPDATE SET through = ?1, mark = ?2
+            """)
+        let insert = try connection.prepare(
+            "INSERT INTO posting (term, sequence) VALUES (?1, ?2) ON CONFLICT DO NOTHING")
+        let delete = try connection.prepare("DELETE FROM posting WHERE term = ?1 AND sequence = ?2")
+        let postings = try connection.prepare(
+            """
+            SELECT sequence FROM posting WHERE term = ?1 AND sequence BETWEEN ?2 AND ?3 ORDER BY sequence LIMIT ?4
+            """)
+        self.through = through
+        self.setThrough = setThrough
+        self.insert = insert
+        self.delete = delete
+        self.postings = postings
+        self.connection = connection
+    }
+
+    /// How far the ledger is indexed, if this is its index; otherwise 0. A row's term tells one ledger from another.
+    package mutating func indexedSequence(of ledger: inout LedgerReader) throws(StoreError) -> Int64 {
+        guard let (sequence, mark) = try progress() else { return 0 }
+        guard let row = try ledger.rows(sequence...sequence, limit: 1).first else {
+            // Purged behind the last indexing, which is good; or another ledger.
+            let isPurged =
+                if let rows = try ledger.sequences() { rows.lowerBound > sequence } else {
+                    try ledger.link().sequence >= sequence
+                }
+            return isPurged ? sequence : 0
+        }
+        return row.mark == mark ? sequence : 0
+    }
+
+    /// Indexes at most `limit` further rows, in one transaction; how many there were.
+    package mutating func catchUp(with ledger: inout LedgerReader, limit: Int) throws(StoreError) -> Int {
+        let sequence = try indexedSequence(of: &ledger)
+        if sequence == 0 { try connection.execute("DELETE FROM posting; DELETE FROM progress") }
+        let rows = try ledger.rows(sequence + 1 ... .max, limit: limit)
+        guard let last = rows.last else { return 0 }
+        // In the order of the tree, which a transaction of many rows walks once.
+        var postings = rows.flatMap { row in row.terms.map { (term: $0.value, sequence: row.sequence) } }
+        postings.sort { ($0.term, $0.sequence) < ($1.term, $1.sequence) }
+        try transaction { index throws(StoreError) in
+            for posting in postings { try index.insert.run(posting.term, posting.sequence) }
+            try index.setThrough.run(last.sequence, last.mark)
+        }
+        return rows.count
+    }
+
+    /// Forgets rows that were purged.
+    package mutating func remove(_ rows: [LedgerRow]) throws(StoreError) {
+        try transaction { index throws(StoreError) in
+            for row in rows {
+                for term in row.terms { try index.delete.run(term.value, row.sequence) }
+            }
+        }
+    }
+
+    /// The sequences of rows that may have this term, in their order.
+    package mutating func sequences(
+        of term: LedgerTerm, in range: ClosedRange<Int64>, limit: Int
+    ) throws(StoreError) -> [Int64] {
+        defer { postings.reset() }
+        try postings.bind(term.value, at: 1)
+        try postings.bind(range.lowerBound, at: 2)
+        try postings.bind(range.upperBound, at: 3)
+        try postings.bind(Int64(limit), at: 4)
+        var found: [Int64] = []
+        while try postings.step() { found.append(try postings.integer(at: 0)) }
+        return found
+    }
+
+    private mutating func progress() throws(StoreError) -> (sequence: Int64, mark: Int64)? {
+        defer { through.reset() }
+        guard try through.step() else { return nil }
+        return (try through.integer(at: 0), try through.integer(at: 1))
+    }
+
+    private mutating func transaction(
+        _ body: (inout LedgerIndex) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try connection.beginImmediate()
+        do throws(StoreError) {
+            try body(&self)
+            try connection.commit()
+        } catch {
+            connection.rollBack()
+            throw error
+        }
+    }
+}
+
+extension SQLiteStatement {
+    /// Runs a statement of two integers that gives no rows.
+    fileprivate mutating func run(_ first: Int64, _ second: Int64) throws(StoreError) {
+        defer { reset() }
+        try bind(first, at: 1)
+        try bind(second, at: 2)
+        _ = try step()
+    }
+}
+
+extension LedgerRow {
+    /// None for a row that this version cannot read.
+    fileprivate var terms: [LedgerTerm] {
+        do throws(LedgerEntryError) {
+            return try LedgerEntry(parsing: body).terms
+        } catch {
+            return []
+        }
+    }
+
+    /// Tells the row from one at the same place of another ledger.
+    fileprivate var mark: Int64 { LedgerTerm(mark: body).value }
+}

@@ -1,0 +1,69 @@
+package import ByteCoding
+package import ContentKeys
+
+/// What a ledger needs beside its writer, a few seconds behind it: an index, and the removal of what is older than the retention.
+///
+/// It has connections of its own, and blocks its thread while it works: no loop runs it.
+package struct LedgerMaintenance: ~Copyable {
+    /// How many rows are indexed in one transaction.
+    package static let indexedAtOnce = 5000
+    /// How many rows are purged in one transaction.
+    package static let purgedAtOnce = 1000
+
+    /// What one pass has done.
+    package struct Pass: Equatable, Sendable {
+        package var indexedCount = 0
+        package var purgedCount = 0
+        /// Whether there is more to do at once.
+        package var isUnfinished: Bool {
+            indexedCount == LedgerMaintenance.indexedAtOnce || purgedCount > 0
+        }
+    }
+
+    private let chain: LedgerChain
+    /// Seconds.
+    private let retention: Int64
+    private var reader: LedgerReader
+    private var index: LedgerIndex
+    private var purger: LedgerPurger
+
+    /// Opens the ledger in a database file. Throws `ledgerMissing` where it holds none.
+    package static func open(
+        path: String, chain: LedgerChain, retention: Int64
+    ) throws(StorageOpeningError) -> LedgerMaintenance {
+        LedgerMaintenance(
+            chain, retention, try LedgerReader.open(path: path), try LedgerIndex.open(for: path),
+            try LedgerPurger.open(path: path, chain: chain))
+    }
+
+    private init(
+        _ chain: LedgerChain, _ retention: Int64, _ reader: consuming LedgerReader, _ index: consuming LedgerIndex,
+        _ purger: consuming LedgerPurger
+    ) {
+        self.chain = chain
+        self.retention = retention
+        self.reader = reader
+        self.index = index
+        self.purger = purger
+    }
+
+    /// One piece of each work. Nothing behind `sequenceMaximum` is purged, because it is still needed elsewhere.
+    package mutating func pass(now: UnixTime, through sequenceMaximum: Int64 = .max) throws(StoreError) -> Pass {
+        var pass = Pass()
+        pass.indexedCount = try index.catchUp(with: &reader, limit: Self.indexedAtOnce)
+        // What is purged has been indexed, so that its postings are known.
+        let indexed = try index.indexedSequence(of: &reader)
+        let purged = try purger.purge(
+            before: now.seconds - retention, through: min(sequenceMaximum, indexed), rowsMaximum: Self.purgedAtOnce,
+            now: now)
+        try index.remove(purged)
+        pass.purgedCount = purged.count
+        return pass
+    }
+
+    /// Says how far the ledger has come, for the log stream.
+    package mutating func checkpoint(now: UnixTime) throws(StoreError) -> LedgerCheckpoint {
+        let link = try reader.link()
+        do { return try chain.checkpoint(link, at: now) } catch { throw .cryptographyFailed }
+    }
+}

@@ -1,0 +1,73 @@
+package import ByteCoding
+package import ContentKeys
+
+/// Takes rows that are older than the retention out of a ledger, whole batches at a time, and signs where it begins from then on.
+///
+/// Each piece is one short transaction, beside which the daemon's writer goes on.
+package struct LedgerPurger: ~Copyable {
+    private let chain: LedgerChain
+    private var reader: LedgerReader
+    private var deleteRows: SQLiteStatement
+    private var deleteBatches: SQLiteStatement
+    private var insertBeginning: SQLiteStatement
+    private var connection: SQLiteConnection
+
+    /// Opens an existing ledger. Throws `ledgerMissing` where the file holds none.
+    package static func open(
+        path: String, chain: LedgerChain, busyTimeoutMilliseconds: Int32 = 5000
+    ) throws(StorageOpeningError) -> LedgerPurger {
+        let reader = try LedgerReader.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+        do throws(StoreError) {
+            let connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+            return try LedgerPurger(chain, reader, connection)
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    private init(
+        _ chain: LedgerChain, _ reader: consuming LedgerReader, _ connection: consuming SQLiteConnection
+    ) throws(StoreError) {
+        let deleteRows = try connection.prepare("DELETE FROM ledger_entry WHERE sequence <= ?1")
+        let deleteBatches = try connection.prepare("DELETE FROM ledger_batch WHERE first_sequence <= ?1")
+        let insertBeginning = try connection.prepare(
+            "INSERT INTO ledger_batch (first_sequence, last_sequence, at, mac) VALUES (?1, ?2, ?3, ?4)")
+        self.chain = chain
+        self.reader = reader
+        self.deleteRows = deleteRows
+        self.deleteBatches = deleteBatches
+        self.insertBeginning = insertBeginning
+        self.connection = connection
+    }
+
+    /// Takes out the oldest batches whose time is before `time`, together about `rowsMaximum` rows and at least one batch, and gives their
+    /// rows; none where there is nothing to take. Nothing behind `sequenceMaximum` is taken, because it is still needed elsewhere.
+    package mutating func purge(
+        before time: Int64, through sequenceMaximum: Int64 = .max, rowsMaximum: Int = 1000, now: UnixTime
+    ) throws(StoreError) -> [LedgerRow] {
+        let oldest = try reader.batches(from: 1, limit: max(rowsMaximum, 1))
+        guard let first = oldest.first else { return [] }
+        let old = oldest.prefix { $0.at < time && $0.last <= sequenceMaximum }
+        let taken = old.prefix { $0.first == first.first || $0.last - first.first < Int64(rowsMaximum) }
+        guard let last = taken.last else { return [] }
+        let rows = try reader.rows(first.first...last.last, limit: .max)
+        try replace(through: last, now)
+        return rows
+    }
+
+    private mutating func replace(through last: LedgerBatch, _ now: UnixTime) throws(StoreError) {
+        let beginning: LedgerCheckpoint
+        do { beginning = try chain.checkpoint(last.link, .beginning, at: now) } catch { throw .cryptographyFailed }
+        guard let batch = beginning.batch else { preconditionFailure("a beginning stands for batches") }
+        try connection.beginImmediate()
+        do throws(StoreError) {
+            try deleteRows.run([last.last])
+            try deleteBatches.run([last.first])
+            try insertBeginning.run([batch.first, batch.last, batch.at], batch.seal)
+            try connection.commit()
+        } catch {
+            connection.rollBack()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import ByteCoding
+import TestSupport
+import Testing
+
+@testable import ContentKeys
+
+@Suite struct LedgerEntryEncodingTests {
+    @Test func isAsDocumented() throws {
+        let entry = LedgerEntry(
+            kind: .licenseRenewed, at: 1_700_000_000,
+            license: LicenseID(
+                milliseconds: 1_700_000_000_250, random: Bytes16(high: 0xFFFF_FFFF_FFFF_0A0B, low: 0x0C)),
+            content: "m", tokenID: "00112233-4455-6677-8899-aabbccddeeff", detail: "x", lease: 300, until: 1_699_999_999
+        )
+        let parts = [
+            "01 02 0548", "018bcfe568fa 0a0b 000000000000000c", "01 6d", "ff 00112233445566778899aabbccddeeff", "01 78",
+            "ac02", "01",
+        ]
+        #expect(Hexadecimal.encode(entry.encoded()) == parts.joined().filter { $0 != " " })
+    }
+
+    @Test func typicalLicenseIsSmall() {
+        #expect(LedgerSamples.license().encoded().count == 111)
+    }
+
+    @Test func readsBackWhatItWrote() throws {
+        var generator = SeededGenerator.announced("readsBackWhatItWrote")
+        for _ in 0..<2000 {
+            let entry = LedgerSamples.any(using: &generator)
+            let bytes = entry.encoded()
+            #expect(bytes.count <= LedgerEntry.encodedSizeMaximum)
+            #expect(try LedgerEntry(parsing: bytes) == entry)
+        }
+    }
+
+    /// Whatever is read has one encoding, so that altered bytes are refused or mean something else.
+    @Test func everyReadableEncodingIsTheOnlyOne() throws {
+        var generator = SeededGenerator.announced("everyReadableEncodingIsTheOnlyOne")
+        for _ in 0..<5000 {
+            var bytes = LedgerSamples.any(using: &generator).encoded()
+            bytes[Int.random(in: 0..<bytes.count, using: &generator)] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+            guard let entry = try? LedgerEntry(parsing: bytes) else { continue }
+            #expect(entry.encoded() == bytes)
+        }
+    }
+
+    @Test func refusesEveryTruncationAndTrailingBytes() throws {
+        var generator = SeededGenerator.announced("refusesEveryTruncationAndTrailingBytes")
+        for _ in 0..<50 {
+            let bytes = LedgerSamples.any(using: &generator).encoded()
+            for size in bytes.indices {
+                #expect(throws: LedgerEntryError.truncated) { try LedgerEntry(parsing: Array(bytes.prefix(size))) }
+            }
+            #expect(throws: LedgerEntryError.notCanonical) { try LedgerEntry(parsing: bytes + [0]) }
+        }
+    }
+
+    @Test(arguments: [
+        ("an unknown kind", "01 09 0000 018bcfe568fa00000000000000000000 00"),
+        ("an unknown flag", "01 01 0800 018bcfe568fa00000000000000000000 00"),
+        ("the licence's own second", "01 01 0001 018bcfe568fa00000000000000000000 80c49fd50c 00"),
+        ("a number with a zero behind it", "01 01 0100 018bcfe568fa00000000000000000000 00 8100"),
+        ("a lease beyond 32 bits", "01 01 0100 018bcfe568fa00000000000000000000 00 8080808010"),
+        ("a number beyond 64 bits", "01 01 0400 018bcfe568fa00000000000000000000 00 ffffffffffffffffff02"),
+        ("a number without an end", "01 01 0400 018bcfe568fa00000000000000000000 00 ffffffffffffffffffff01"),
+        (
+            "a detail that is too long",
+            "01 01 0000 018bcfe568fa00000000000000000000 41" + String(repeating: "61", count: 65)
+        ),
+        ("a text that is not UTF-8", "01 01 0000 018bcfe568fa00000000000000000000 01 c3"),
+        (
+            "a UUID as a text",
+            "01 01 0000 018bcfe568fa00000000000000000000 24"
+                + "30303030303030302d303030302d303030302d303030302d303030303030303030303030"
+        ),
+    ])
+    func refuses(what: String, digits: String) throws {
+        let bytes = try Hexadecimal.decode(digits.filter { $0 != " " })
+        #expect(throws: LedgerEntryError.notCanonical, "\(what)") { try LedgerEntry(parsing: bytes) }
+    }
+
+    @Test func refusesAnotherVersion() {
+        var bytes = LedgerSamples.license().encoded()
+        bytes[0] = 2
+        #expect(throws: LedgerEntryError.unsupportedVersion(2)) { try LedgerEntry(parsing: bytes) }
+    }
+
+    @Test func cutsLongTextsAtTheEndOfACharacter() throws {
+        var entry = LedgerSamples.license()
+        entry.cookie = String(repeating: "a", count: 63) + "é"
+        entry.content = String(repeating: "€", count: 67)
+        let read = try LedgerEntry(parsing: entry.encoded())
+        #expect(read.cookie == String(repeating: "a", count: 63))
+        #expect(read.content == String(repeating: "€", count: 66))
+        #expect(read == entry.bounded)
+    }
+
+    @Test func keepsHalfOfAPseudonym() throws {
+        var entry = LedgerSamples.license()
+        entry.subject = Pseudonym([UInt8](0..<32))
+        let read = try LedgerEntry(parsing: entry.encoded())
+        #expect(read.subject?.bytes == [UInt8](0..<16) + [UInt8](repeating: 0, count: 16))
+    }
+}

@@ -1,0 +1,87 @@
+import ByteCoding
+import ContentKeys
+import KeyCrypto
+import Testing
+
+@testable import StorageSQLite
+
+/// A database file with a ledger in it, written as the daemon's writer does.
+struct LedgerFixture {
+    static let start: Int64 = 1_700_000_000
+
+    let folder: TemporaryFolder
+    let chain: LedgerChain
+    var path: String { folder.database }
+
+    init() throws {
+        folder = try TemporaryFolder()
+        let secret = SecretBytes(copying: [UInt8](repeating: 0x5A, count: 32))
+        chain = LedgerChain(key: try HMACSHA256Key(secret), node: try NodeID("node-1"))
+        try DatabaseFile.prepare(path)
+        var connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: 5000)
+        try SchemaMigrator().run(on: &connection, path: path)
+        try connection.execute(Self.tables)
+    }
+
+    /// As the schema has them; a file that has them already keeps its own.
+    private static let tables: StaticString = """
+        CREATE TABLE IF NOT EXISTS ledger_entry (
+            sequence INTEGER NOT NULL PRIMARY KEY,
+            body BLOB NOT NULL
+        ) STRICT;
+        CREATE TABLE IF NOT EXISTS ledger_batch (
+            first_sequence INTEGER NOT NULL PRIMARY KEY,
+            last_sequence INTEGER NOT NULL,
+            at INTEGER NOT NULL,
+            mac BLOB NOT NULL
+        ) STRICT;
+        """
+
+    /// The entry with this number: one a second, of ten contents and three subjects.
+    static func entry(_ number: Int64) -> LedgerEntry {
+        let at = start + number
+        return LedgerEntry(
+            kind: .licenseIssued, at: at,
+            license: LicenseID(milliseconds: UInt64(at) * 1000, random: Bytes16(high: 0, low: UInt64(number))),
+            content: "movie-\(number % 10)", subject: subject(UInt64(number % 3)), tokenID: "token-\(number)",
+            cookie: number.isMultiple(of: 50) ? "cookie" : nil, detail: "streaming")
+    }
+
+    static func subject(_ number: UInt64) -> Pseudonym { Pseudonym(short: Bytes16(high: 7, low: number)) }
+
+    /// Appends entries of these numbers in batches of `batchSize`.
+    func append(_ numbers: Range<Int64>, batchSize: Int = 3) throws {
+        var appender = try LedgerAppender.open(path: path, chain: chain)
+        for first in stride(from: numbers.lowerBound, to: numbers.upperBound, by: batchSize) {
+            let batch = first..<min(first + Int64(batchSize), numbers.upperBound)
+            try appender.append(batch.map { Self.entry($0) }, at: Self.start + first)
+        }
+    }
+
+    func execute(_ sql: StaticString) throws {
+        var connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: 5000)
+        try connection.execute(sql)
+    }
+
+    func findings(checkpoints: [LedgerCheckpoint] = []) throws -> [LedgerFinding] {
+        var reader = try LedgerReader.open(path: path)
+        var findings: [LedgerFinding] = []
+        _ = try reader.verify(chain, checkpoints: checkpoints) { findings.append($0) }
+        return findings
+    }
+
+    func found(_ query: LedgerQuery, isIndexed: Bool = false) throws -> [Int64] {
+        var reader = try LedgerReader.open(path: path)
+        var found: [Int64] = []
+        let index = isIndexed ? try LedgerIndex.open(for: path) : nil
+        try reader.find(query, index: index) {
+            found.append($0.sequence)
+            return true
+        }
+        return found
+    }
+
+    func time(_ offset: Int64) throws -> UnixTime {
+        try #require(UnixTime(seconds: Self.start + offset))
+    }
+}

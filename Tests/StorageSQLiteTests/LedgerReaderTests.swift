@@ -1,0 +1,153 @@
+import ByteCoding
+import ContentKeys
+import Testing
+
+@testable import StorageSQLite
+
+@Suite struct LedgerReaderTests {
+    @Test func refusesAFileWithoutALedger() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.database
+        try DatabaseFile.prepare(path)
+        #expect(throws: StorageOpeningError.ledgerMissing(path: path)) { _ = try LedgerReader.open(path: path) }
+    }
+
+    @Test func verifiesWhatWasAppended() throws {
+        let fixture = try LedgerFixture()
+        #expect(try fixture.findings() == [])
+        try fixture.append(1..<301)
+        #expect(try fixture.findings() == [])
+    }
+
+    @Test func namesWhatWasDoneToTheFile() throws {
+        let fixture = try LedgerFixture()
+        try fixture.append(1..<31)
+        try fixture.execute("UPDATE ledger_entry SET body = x'00' WHERE sequence = 5")
+        try fixture.execute("DELETE FROM ledger_entry WHERE sequence = 11")
+        try fixture.execute(
+            """
+            CREATE TEMP TABLE swap AS SELECT sequence, body FROM ledger_entry WHERE sequence IN (20, 21);
+            UPDATE ledger_entry SET body = (SELECT body FROM swap WHERE swap.sequence = 41 - ledger_entry.sequence)
+                WHERE sequence IN (20, 21);
+            """)
+        try fixture.execute("DELETE FROM ledger_batch WHERE first_sequence = 25")
+        #expect(
+            try fixture.findings() == [
+                .rowAltered(5), .rowsMissing(11...11), .rowMoved(from: 21, to: 20), .rowMoved(from: 20, to: 21),
+                .rowsUnsealed(25...27), .batchUnproven(28...30),
+            ])
+    }
+
+    @Test func findsACutTailByACheckpoint() throws {
+        let fixture = try LedgerFixture()
+        try fixture.append(1..<31)
+        var reader = try LedgerReader.open(path: fixture.path)
+        let checkpoint = try fixture.chain.checkpoint(reader.link(), at: fixture.time(40))
+        try fixture.execute("DELETE FROM ledger_entry WHERE sequence > 21")
+        try fixture.execute("DELETE FROM ledger_batch WHERE first_sequence > 21")
+        #expect(try fixture.findings() == [])
+        #expect(try fixture.findings(checkpoints: [checkpoint]) == [.tailMissing(22...30)])
+    }
+
+    @Test(arguments: [false, true])
+    func findsByEachField(isIndexed: Bool) throws {
+        let fixture = try LedgerFixture()
+        try fixture.append(1..<201)
+        if isIndexed {
+            var maintenance = try LedgerMaintenance.open(path: fixture.path, chain: fixture.chain, retention: 1 << 40)
+            let pass = try maintenance.pass(now: fixture.time(300))
+            #expect(pass.indexedCount == 200)
+        }
+        // What the index does not have yet is found too.
+        try fixture.append(201..<231)
+        let license = LedgerFixture.entry(77).license
+        #expect(try fixture.found(LedgerQuery(license: license), isIndexed: isIndexed) == [77])
+        #expect(try fixture.found(LedgerQuery(tokenID: "token-222"), isIndexed: isIndexed) == [222])
+        #expect(try fixture.found(LedgerQuery(cookie: "cookie"), isIndexed: isIndexed) == [50, 100, 150, 200])
+        let content = (1...23).map { Int64($0 * 10) }
+        #expect(try fixture.found(LedgerQuery(content: "movie-0"), isIndexed: isIndexed) == content)
+        let both = LedgerQuery(content: "movie-1", subject: LedgerFixture.subject(2))
+        #expect(try fixture.found(both, isIndexed: isIndexed) == stride(from: 11, to: 231, by: 30).map { $0 })
+        let start = LedgerFixture.start
+        #expect(try fixture.found(LedgerQuery(from: start + 20, to: start + 23), isIndexed: isIndexed) == [20, 21, 22])
+        #expect(try fixture.found(LedgerQuery(content: "movie-10"), isIndexed: isIndexed) == [])
+    }
+
+    /// Over a range that is far larger than the slack of clocks.
+    @Test func findsTimesByHalving() throws {
+        let fixture = try LedgerFixture()
+        var appender = try LedgerAppender.open(path: fixture.path, chain: fixture.chain)
+        for day in 0..<100 as Range<Int64> {
+            let at = LedgerFixture.start + day * 86_400
+            for number in 0..<(day % 4 + 1) {
+                let id = LicenseID(milliseconds: UInt64(at) * 1000, random: Bytes16(high: 0, low: UInt64(number)))
+                try appender.append([LedgerEntry(kind: .licenseIssued, at: at, license: id)], at: at)
+            }
+        }
+        var reader = try LedgerReader.open(path: fixture.path)
+        for day in 0..<100 as Range<Int64> {
+            let at = LedgerFixture.start + day * 86_400
+            let found = try reader.sequences(from: at, to: at + 1)
+            let range = try #require(found)
+            #expect(range.count <= Int(day % 4) + 2, "day \(day): \(range)")
+            #expect(try fixture.found(LedgerQuery(from: at, to: at + 1)).count == Int(day % 4) + 1)
+        }
+    }
+
+    @Test func indexOfAnotherLedgerIsMadeAnew() throws {
+        let fixture = try LedgerFixture()
+        try fixture.append(1..<31)
+        var maintenance = try LedgerMaintenance.open(path: fixture.path, chain: fixture.chain, retention: 1 << 40)
+        _ = try maintenance.pass(now: fixture.time(300))
+        try fixture.execute("DELETE FROM ledger_entry; DELETE FROM ledger_batch")
+        try fixture.append(101..<151)
+        #expect(try fixture.found(LedgerQuery(content: "movie-1"), isIndexed: true) == [1, 11, 21, 31, 41])
+        let pass = try maintenance.pass(now: fixture.time(300))
+        #expect(pass.indexedCount == 50)
+        #expect(try fixture.found(LedgerQuery(content: "movie-1"), isIndexed: true) == [1, 11, 21, 31, 41])
+    }
+
+    @Test func purgesInPiecesAndStillVerifies() throws {
+        let fixture = try LedgerFixture()
+        try fixture.append(1..<3001)
+        var maintenance = try LedgerMaintenance.open(path: fixture.path, chain: fixture.chain, retention: 1000)
+        let now = try fixture.time(3500)
+        var pass = try maintenance.pass(now: now)
+        #expect(pass.purgedCount == 999)
+        #expect(try fixture.findings() == [])
+        var pieces = 1
+        while pass.isUnfinished {
+            pass = try maintenance.pass(now: now)
+            pieces += 1
+            #expect(try fixture.findings() == [])
+        }
+        // Batches of three whose time is older than 2500 seconds behind the start: up to the one of 2497 to 2499... and 2500.
+        #expect(pieces == 4)
+        var reader = try LedgerReader.open(path: fixture.path)
+        let kept = try reader.sequences()
+        #expect(kept == 2500...3000)
+        #expect(try fixture.found(LedgerQuery(content: "movie-1"), isIndexed: true).first == 2501)
+        let checkpoint = try maintenance.checkpoint(now: now)
+        #expect(try fixture.findings(checkpoints: [checkpoint]) == [])
+        // A beginning that somebody moved is found.
+        try fixture.execute("UPDATE ledger_batch SET last_sequence = last_sequence + 3 WHERE first_sequence = 0")
+        #expect(try fixture.findings().first == .beginningForged)
+    }
+
+    @Test func purgesNothingThatIsStillNeeded() throws {
+        let fixture = try LedgerFixture()
+        try fixture.append(1..<31)
+        var purger = try LedgerPurger.open(path: fixture.path, chain: fixture.chain)
+        let first = try purger.purge(before: .max, through: 8, now: fixture.time(0))
+        #expect(first.map(\.sequence) == [1, 2, 3, 4, 5, 6])
+        let second = try purger.purge(before: .max, now: fixture.time(0))
+        #expect(second.count == 24)
+        #expect(try fixture.findings() == [])
+        // What comes next is tied to what was purged.
+        try fixture.append(31..<34)
+        #expect(try fixture.findings() == [])
+        var reader = try LedgerReader.open(path: fixture.path)
+        let kept = try reader.sequences()
+        #expect(kept == 31...33)
+    }
+}
