@@ -38,6 +38,7 @@ var targets: [Target] = [
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
 
     // Floor 1
     module("ByteCoding"),
@@ -65,6 +66,8 @@ var targets: [Target] = [
             "HTTPMessages",
         ]),
     module("StorageSQLite", ["CSQLite", "ByteCoding", "KeyCrypto", "EventLoops", "ContentKeys"]),
+    module(
+        "StoragePostgreSQL", ["CPostgreSQL", "ByteCoding", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys"]),
     module(
         "LadderWorkers",
         ["CLadder", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay"]),
@@ -115,6 +118,9 @@ var targets: [Target] = [
         ["COpenSSL", "CNghttp2", "KeyCrypto", "POSIXSockets", "EventLoops", "HTTPMessages", "Telemetry"]),
     .target(name: "CTestVFS", path: "Tests/CTestVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
     tests(of: "StorageSQLite", ["CTestVFS", "ByteCoding", "KeyCrypto", "EventLoops", "ContentKeys", "StoreConformance"]),
+    tests(
+        of: "StoragePostgreSQL",
+        ["ByteCoding", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys", "StoreConformance"]),
     tests(
         of: "LadderWorkers",
         [

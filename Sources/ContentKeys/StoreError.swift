@@ -43,6 +43,8 @@ package enum StoreOutage: Error, Equatable, Sendable {
     case inputOutput
     /// The file is not a database, or a damaged one.
     case damaged
+    /// The database's server does not answer, or not in time; what was asked for may have been done all the same.
+    case unreachable
     /// The database's own code for anything else.
     case other(code: Int32)
 }

@@ -55,6 +55,7 @@ extension StoreOutage {
         case .notWritable: "the database cannot be written; check the permissions of the file and of its folder"
         case .inputOutput: "reading or writing the database failed; check the disk and the system's log"
         case .damaged: "the database is damaged; restore it from a copy"
+        case .unreachable: "the database's server does not answer; check that it runs and can be reached from here"
         case .other(let code): "the database reports error \(code)"
         }
     }

@@ -1,0 +1,114 @@
+import ByteCoding
+import KeyCrypto
+
+/// The columns of a stored content key but its seal, as every database has them, before they are believed.
+package struct ContentKeyColumns: Sendable {
+    package var keyID: [UInt8]
+    package var contentID: String
+    package var trackLabel: String?
+    package var periodIndex: Int64?
+    package var scheme: String
+    package var state: String
+    package var createdAt: Int64
+    /// Nil in rows of a version that knew none.
+    package var contentType: String?
+    package var leastHDCP: String?
+    package var leastSecurityLevel: String?
+
+    package init(
+        keyID: [UInt8], contentID: String, trackLabel: String?, periodIndex: Int64?, scheme: String, state: String,
+        createdAt: Int64, contentType: String?, leastHDCP: String?, leastSecurityLevel: String?
+    ) {
+        self.keyID = keyID
+        self.contentID = contentID
+        self.trackLabel = trackLabel
+        self.periodIndex = periodIndex
+        self.scheme = scheme
+        self.state = state
+        self.createdAt = createdAt
+        self.contentType = contentType
+        self.leastHDCP = leastHDCP
+        self.leastSecurityLevel = leastSecurityLevel
+    }
+}
+
+extension ContentKeyAttributes {
+    /// Throws `recordMalformed` for what this program never writes.
+    package init(stored columns: ContentKeyColumns) throws(StoreError) {
+        guard let keyID = KeyID(bytes: columns.keyID), let scheme = EncryptionScheme(rawValue: columns.scheme),
+            let state = KeyState(rawValue: columns.state)
+        else { throw .recordMalformed }
+        self.init(
+            keyID: keyID, contentID: try Self.contentID(columns), track: try Self.track(columns),
+            periodIndex: try Self.periodIndex(columns), scheme: scheme, state: state, createdAt: columns.createdAt,
+            leastHDCP: try Self.word(columns.leastHDCP), leastSecurityLevel: try Self.word(columns.leastSecurityLevel))
+    }
+
+    private static func contentID(_ columns: ContentKeyColumns) throws(StoreError) -> ContentID {
+        do { return try ContentID(columns.contentID) } catch { throw .recordMalformed }
+    }
+
+    private static func track(_ columns: ContentKeyColumns) throws(StoreError) -> Track {
+        let label = try trackLabel(columns)
+        let contentType: ContentType? = try word(columns.contentType)
+        do throws(TrackError) {
+            return try Track(label: label, contentType: contentType ?? assumedType(of: label))
+        } catch {
+            throw .recordMalformed
+        }
+    }
+
+    /// The type of a row of an older version, which knew none. Behind a packager's own label may be anything, so it has the strictest
+    /// policy; nil where the label or its absence says the type.
+    private static func assumedType(of label: TrackLabel?) -> ContentType? {
+        guard let label, label.contentType == nil else { return nil }
+        return .uhd
+    }
+
+    private static func trackLabel(_ columns: ContentKeyColumns) throws(StoreError) -> TrackLabel? {
+        guard let text = columns.trackLabel else { return nil }
+        do { return try TrackLabel(text) } catch { throw .recordMalformed }
+    }
+
+    private static func word<Word: RawRepresentable>(
+        _ text: String?
+    ) throws(StoreError) -> Word? where Word.RawValue == String {
+        guard let text else { return nil }
+        guard let word = Word(rawValue: text) else { throw .recordMalformed }
+        return word
+    }
+
+    private static func periodIndex(_ columns: ContentKeyColumns) throws(StoreError) -> UInt32? {
+        guard let number = columns.periodIndex else { return nil }
+        guard let index = UInt32(exactly: number) else { throw .recordMalformed }
+        return index
+    }
+}
+
+/// A stored content key before its seal is opened.
+package struct StoredContentKey: Sendable {
+    package let attributes: ContentKeyAttributes
+    package let sealed: SealedContentKey
+
+    package init(attributes: ContentKeyAttributes, sealed: SealedContentKey) {
+        self.attributes = attributes
+        self.sealed = sealed
+    }
+
+    /// Seals a record. Throws `cryptographyFailed` when that is not possible.
+    package init(sealing record: ContentKeyRecord, with sealing: KeySealing) throws(StoreError) {
+        attributes = record.attributes
+        do { sealed = try sealing.seal(record) } catch { throw .cryptographyFailed }
+    }
+
+    /// Opens the seal. Throws `sealBroken` when it does not hold for these attributes.
+    package func open(with sealing: KeySealing) throws(StoreError) -> ContentKeyRecord {
+        do {
+            return try sealing.open(sealed, attributes: attributes)
+        } catch .authenticationFailed {
+            throw .sealBroken(attributes.keyID)
+        } catch {
+            throw .cryptographyFailed
+        }
+    }
+}

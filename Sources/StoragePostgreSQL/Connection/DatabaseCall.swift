@@ -1,0 +1,82 @@
+import ContentKeys
+import EventLoops
+
+/// A statement that somebody waits for.
+struct DatabaseCall: Sendable {
+    let statement: PreparedStatement
+    let values: [PostgreSQLValue]
+    /// When its caller gives up.
+    let deadline: LoopInstant
+    private let answer: @Sendable (Result<PostgreSQLResult, PostgreSQLFailure>) -> Void
+
+    /// `answer` is called exactly once, on the loop.
+    init(
+        _ statement: PreparedStatement, _ values: [PostgreSQLValue], deadline: LoopInstant,
+        answer: @escaping @Sendable (Result<PostgreSQLResult, PostgreSQLFailure>) -> Void
+    ) {
+        self.statement = statement
+        self.values = values
+        self.deadline = deadline
+        self.answer = answer
+    }
+
+    func give(_ result: Result<PostgreSQLResult, PostgreSQLFailure>) {
+        answer(result)
+    }
+}
+
+/// Calls in their order. Taking the first one costs the same however many there are.
+struct CallQueue<Element> {
+    private var elements: [Element?] = []
+    private var head = 0
+
+    var count: Int { elements.count - head }
+    var isEmpty: Bool { count == 0 }
+
+    var first: Element? {
+        get { isEmpty ? nil : elements[head] }
+        set { if !isEmpty { elements[head] = newValue } }
+    }
+
+    /// The first one of which `isWanted` is true.
+    func first(where isWanted: (Element) -> Bool) -> Element? {
+        for case .some(let element) in elements[head...] where isWanted(element) { return element }
+        return nil
+    }
+
+    mutating func append(_ element: Element) {
+        elements.append(element)
+    }
+
+    mutating func popFirst() -> Element? {
+        guard !isEmpty else { return nil }
+        defer {
+            elements[head] = nil
+            head += 1
+            if head > 64, head * 2 > elements.count {
+                elements.removeFirst(head)
+                head = 0
+            }
+        }
+        return elements[head]
+    }
+
+    /// All of them, leaving none.
+    mutating func takeAll() -> [Element] {
+        defer {
+            elements = []
+            head = 0
+        }
+        return elements[head...].compactMap { $0 }
+    }
+
+    /// Changes those at the front for as long as `body` says that there may be more to change.
+    mutating func updatePrefix(while body: (inout Element) -> Bool) {
+        for index in head..<elements.count {
+            guard var element = elements[index] else { continue }
+            let goesOn = body(&element)
+            elements[index] = element
+            if !goesOn { return }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+import CPostgreSQL
+import ContentKeys
+import EventLoops
+import Glibc
+import KeyCrypto
+
+/// The one owner of a connection to a server.
+///
+/// It begins with calls that block, each until a deadline, for a thread that may wait; `beginPipeline` turns it into one that never
+/// blocks, for a loop. All SQL is of this program, so no text from outside ever becomes SQL.
+@safe
+final class PostgreSQLConnection: @unchecked Sendable {
+    // Safe to send: the handle belongs to this object alone, and its owner sees to it that one thread at a time uses it: the thread that
+    // connects, and then the loop. libpq lets different threads use a connection one after the other.
+    private let handle: OpaquePointer
+
+    @unsafe
+    private init(owning handle: OpaquePointer) {
+        unsafe self.handle = handle
+    }
+
+    deinit {
+        unsafe PQfinish(handle)
+    }
+
+    /// Connects and authenticates. Blocks for as long as the names take to resolve, and then `limits.connect` for each address at most.
+    static func connect(_ settings: PostgreSQLSettings) throws(PostgreSQLFailure) -> PostgreSQLConnection {
+        let parameters = ConnectionParameters(settings)
+        // libpq gives an object also for a connection that failed; without memory it gives none.
+        guard let handle = unsafe parameters.withLists({ unsafe PQconnectdbParams($0, $1, 0) }) else {
+            throw .notConnected(message: "out of memory")
+        }
+        let connection = unsafe PostgreSQLConnection(owning: handle)
+        guard unsafe PQstatus(handle) == CONNECTION_OK else { throw .notConnected(message: connection.message) }
+        unsafe latchkey_pq_silence_notices(handle)
+        guard unsafe PQsetnonblocking(handle, 1) == 0 else { throw .connectionLost }
+        return connection
+    }
+
+    /// The server's version: 150004 is 15.4.
+    var serverVersion: Int { unsafe Int(PQserverVersion(handle)) }
+
+    /// The descriptor that a loop watches.
+    var descriptor: Int32 { unsafe PQsocket(handle) }
+
+    var isEncrypted: Bool { unsafe PQsslInUse(handle) == 1 }
+
+    // MARK: Blocking, before the pipeline
+
+    /// Runs a script of statements whose rows do not matter, as one transaction unless it says otherwise.
+    func execute(_ script: String, until deadline: LoopInstant) throws(PostgreSQLFailure) {
+        // libpq copies the text before the call returns.
+        guard unsafe PQsendQuery(handle, script) == 1 else { throw .connectionLost }
+        _ = try finishStatement(until: deadline)
+    }
+
+    /// Runs one statement with parameters.
+    func query(
+        _ sql: String, _ values: [PostgreSQLValue] = [], until deadline: LoopInstant
+    ) throws(PostgreSQLFailure) -> PostgreSQLResult {
+        let sent = unsafe EncodedValues(values).withLists { count, pointers, sizes, formats in
+            // libpq copies text and values before the call returns.
+            unsafe PQsendQueryParams(handle, sql, count, nil, pointers, sizes, formats, 1)
+        }
+        guard sent == 1 else { throw .connectionLost }
+        return try finishStatement(until: deadline)
+    }
+
+    /// Prepares a statement under its name.
+    func prepare(_ statement: PreparedStatement, until deadline: LoopInstant) throws(PostgreSQLFailure) {
+        // As for `execute`.
+        guard unsafe PQsendPrepare(handle, statement.rawValue, statement.sql, 0, nil) == 1 else {
+            throw .connectionLost
+        }
+        _ = try finishStatement(until: deadline)
+    }
+
+    /// Waits for the results of what was sent and gives the last one; throws what the first one that failed says.
+    private func finishStatement(until deadline: LoopInstant) throws(PostgreSQLFailure) -> PostgreSQLResult {
+        var last: PostgreSQLResult?
+        var failure: PostgreSQLFailure?
+        try flushBlocking(until: deadline)
+        while true {
+            try waitForResult(until: deadline)
+            guard let handle = unsafe PQgetResult(handle) else { break }
+            switch unsafe Self.outcome(of: handle) {
+            case .success(let result): last = result
+            case .failure(let error): failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+        guard let last else { throw .connectionLost }
+        return last
+    }
+
+    private func flushBlocking(until deadline: LoopInstant) throws(PostgreSQLFailure) {
+        while try flush() == .wouldBlock {
+            try wait(for: POLLIN | POLLOUT, until: deadline)
+            try consumeInput()
+        }
+    }
+
+    private func waitForResult(until deadline: LoopInstant) throws(PostgreSQLFailure) {
+        while unsafe PQisBusy(handle) == 1 {
+            try wait(for: POLLIN, until: deadline)
+            try consumeInput()
+        }
+    }
+
+    private func wait(for events: Int32, until deadline: LoopInstant) throws(PostgreSQLFailure) {
+        let left = (deadline - SystemLoopClock().now).clampedNanoseconds
+        guard left > 0 else { throw .timedOut }
+        var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+        // One entry in a local variable. A signal ends the wait early, which the caller's loop takes for nothing.
+        _ = unsafe poll(&entry, 1, Int32(min((left - 1) / 1_000_000 + 1, 3_600_000)))
+    }
+
+    // MARK: Without blocking
+
+    /// From now on statements are sent with `send`, and their outcomes read with `next`.
+    func beginPipeline() throws(PostgreSQLFailure) {
+        guard unsafe PQenterPipelineMode(handle) == 1 else { throw .connectionLost }
+    }
+
+    /// Queues a statement, a transaction of its own, and writes what the socket takes.
+    func send(_ statement: PreparedStatement, _ values: [PostgreSQLValue]) throws(PostgreSQLFailure) {
+        let sent = unsafe EncodedValues(values).withLists { count, pointers, sizes, formats in
+            // libpq copies the values before the call returns.
+            unsafe PQsendQueryPrepared(handle, statement.rawValue, count, pointers, sizes, formats, 1)
+        }
+        guard sent == 1, unsafe PQpipelineSync(handle) == 1 else { throw .connectionLost }
+    }
+
+    enum FlushState {
+        case done
+        case wouldBlock
+    }
+
+    /// Writes what is queued, as far as the socket takes it.
+    func flush() throws(PostgreSQLFailure) -> FlushState {
+        switch unsafe PQflush(handle) {
+        case 0: return .done
+        case 1: return .wouldBlock
+        default: throw .connectionLost
+        }
+    }
+
+    /// Reads what the socket has.
+    func consumeInput() throws(PostgreSQLFailure) {
+        guard unsafe PQconsumeInput(handle) == 1 else { throw .connectionLost }
+    }
+
+    enum PipelineEvent {
+        /// More must be read first, or nothing is under way.
+        case nothing
+        /// A statement's outcome.
+        case outcome(Result<PostgreSQLResult, PostgreSQLFailure>)
+        /// The statement is over, and durable if it succeeded.
+        case finished
+    }
+
+    /// The next event among what was read.
+    func next() -> PipelineEvent {
+        // Between two statements libpq gives NULL once; a second one in a row means that nothing is under way.
+        for _ in 0..<2 {
+            guard unsafe PQisBusy(handle) == 0 else { return .nothing }
+            guard let result = unsafe PQgetResult(handle) else { continue }
+            if unsafe PQresultStatus(result) == PGRES_PIPELINE_SYNC {
+                unsafe PQclear(result)
+                return .finished
+            }
+            return .outcome(unsafe Self.outcome(of: result))
+        }
+        return .nothing
+    }
+
+    /// Whether libpq has given the connection up.
+    var isLost: Bool { unsafe PQstatus(handle) == CONNECTION_BAD }
+
+    // MARK: Outcomes
+
+    @unsafe
+    private static func outcome(of handle: OpaquePointer) -> Result<PostgreSQLResult, PostgreSQLFailure> {
+        // From here on the result is owned.
+        let result = unsafe PostgreSQLResult(owning: handle)
+        switch unsafe PQresultStatus(handle) {
+        case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: return .success(result)
+        default: break
+        }
+        // Without a code it is libpq's own error: the connection broke. The text lives as long as the result, and is copied.
+        guard let code = unsafe latchkey_pq_sqlstate(handle) else { return .failure(.connectionLost) }
+        return withExtendedLifetime(result) { .failure(.refused(SQLState(unsafe String(cString: code)))) }
+    }
+
+    /// What libpq says of the connection's last failure, in one line.
+    private var message: String {
+        // The text lives until the next call, and is copied.
+        guard let text = unsafe PQerrorMessage(handle) else { return "" }
+        return unsafe String(cString: text).split(whereSeparator: \.isNewline).joined(separator: "; ")
+    }
+}

@@ -1,0 +1,38 @@
+package import KeyCrypto
+
+/// How to reach the database, and for how long to wait for it.
+package struct PostgreSQLSettings: Sendable {
+    package var url: PostgreSQLURL
+    /// Nil where the server asks for none.
+    package var password: SharedSecret?
+    package var limits: PostgreSQLLimits
+
+    package init(url: PostgreSQLURL, password: SharedSecret?, limits: PostgreSQLLimits = PostgreSQLLimits()) {
+        self.url = url
+        self.password = password
+        self.limits = limits
+    }
+}
+
+/// The bounds of everything that waits for the database.
+package struct PostgreSQLLimits: Equatable, Sendable {
+    /// How long making a connection may take for each host and address; whole seconds, at least 2.
+    package var connect: Duration = .seconds(5)
+    /// After this long a call gives up, wherever it waits; what it asked for may have happened all the same.
+    package var call: Duration = .seconds(3)
+    /// How long the server works on one statement, and how much of that it waits for locks; shorter than `call`.
+    package var statement: Duration = .milliseconds(2500)
+    package var lock: Duration = .milliseconds(2000)
+    /// How long to wait before a failed connection is tried again: this long at first, twice as long each time, up to the second one.
+    package var reconnectAfter: Duration = .milliseconds(100)
+    package var reconnectAfterMaximum: Duration = .seconds(2)
+    /// Connections for decisions. Those of one subject or token go to one of them, one after the other; several share the database's syncs.
+    package var writers = 4
+    /// Connections for everything else.
+    package var readers = 2
+    /// Calls that wait for a connection, and calls that it has been sent and not answered: so many of each for a connection.
+    package var queueLength = 1024
+    package var inFlight = 128
+
+    package init() {}
+}

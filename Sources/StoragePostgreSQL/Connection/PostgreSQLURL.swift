@@ -1,0 +1,193 @@
+import ByteCoding
+
+/// Where the database is, without the password.
+///
+///     postgresql://USER@HOST[:PORT][,HOST[:PORT] …]/DATABASE[?OPTION=VALUE[&…]]
+///
+/// A host is a name, an IPv4 address, an IPv6 address in brackets, or the folder of a unix socket with its slashes as `%2F`. Of several
+/// hosts (at most 8) the first one that takes writes is used. The options are
+///
+/// - `sslmode`: `disable`, `require` (encrypted, but whoever answers is believed), `verify-ca` or `verify-full`. Without it, it is
+///   `verify-full`, and `disable` where all hosts are of this machine.
+/// - `sslrootcert`: the file of the authorities that are believed; without it, the system's.
+/// - `schema`: where the tables are, for several installations in one database; `latchkey` without it. 1 to 63 of a-z, 0-9 and `_`, no
+///   digit first.
+///
+/// Everything else is refused, a password above all: URLs are seen by too many.
+package struct PostgreSQLURL: Hashable, Sendable {
+    package enum TLS: String, Sendable, CaseIterable {
+        case disable
+        case require
+        case verifyCA = "verify-ca"
+        case verifyFull = "verify-full"
+    }
+
+    package struct Host: Hashable, Sendable {
+        /// A name, an address without brackets, or the absolute path of a folder.
+        package let name: String
+        package let port: UInt16
+
+        var isOfThisMachine: Bool {
+            name.hasPrefix("/") || name == "localhost" || name == "::1" || name.hasPrefix("127.")
+        }
+    }
+
+    /// The most hosts that there may be.
+    package static let hostsMaximum = 8
+    /// Debian's bundle of authorities.
+    static let systemAuthorities = "/etc/ssl/certs/ca-certificates.crt"
+
+    package let user: String
+    /// At least one.
+    package let hosts: [Host]
+    package let database: String
+    package let tls: TLS
+    package let authorities: String
+    package let schema: String
+
+    package init(parsing text: String) throws(PostgreSQLURLError) {
+        guard let rest = text.dropping("postgresql://") ?? text.dropping("postgres://") else { throw .otherScheme }
+        let (address, query) = rest.split(atFirst: "?")
+        let (authority, path) = address.split(atFirst: "/")
+        guard let path, !path.isEmpty, !path.contains("/") else { throw .databaseMissing }
+        database = try Self.decoded(path)
+        (user, hosts) = try Self.readAuthority(authority)
+        var options = try Self.readOptions(query)
+        let isLocal = hosts.allSatisfy(\.isOfThisMachine)
+        tls = try Self.readTLS(options.removeValue(forKey: "sslmode")) ?? (isLocal ? .disable : .verifyFull)
+        authorities = options.removeValue(forKey: "sslrootcert") ?? Self.systemAuthorities
+        schema = options.removeValue(forKey: "schema") ?? "latchkey"
+        guard authorities.hasPrefix("/") else { throw .optionMalformed("sslrootcert") }
+        guard Self.isSchemaName(schema) else { throw .optionMalformed("schema") }
+        if let unknown = options.keys.min() { throw .optionUnknown(unknown) }
+    }
+
+    // MARK: Authority
+
+    private static func readAuthority(
+        _ authority: Substring
+    ) throws(PostgreSQLURLError) -> (user: String, hosts: [Host]) {
+        let (user, hostList) = authority.split(atFirst: "@")
+        guard let hostList, !user.isEmpty else { throw .userMissing }
+        guard !user.contains(":") else { throw .passwordInURL }
+        let texts = hostList.split(separator: ",", omittingEmptySubsequences: false)
+        guard texts.count <= hostsMaximum else { throw .hostMalformed }
+        var hosts: [Host] = []
+        for text in texts { hosts.append(try readHost(text)) }
+        return (try decoded(user), hosts)
+    }
+
+    private static func readHost(_ text: Substring) throws(PostgreSQLURLError) -> Host {
+        if let inner = text.dropping("[") {
+            let (address, rest) = inner.split(atFirst: "]")
+            guard let rest, address.contains(":"), address.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." })
+            else { throw .hostMalformed }
+            guard !rest.isEmpty else { return Host(name: String(address), port: 5432) }
+            guard let port = rest.dropping(":") else { throw .hostMalformed }
+            return Host(name: String(address), port: try readPort(port))
+        }
+        let (name, port) = text.split(atFirst: ":")
+        let decodedName = try decoded(name)
+        guard isHostName(decodedName) || isFolder(decodedName) else { throw .hostMalformed }
+        return Host(name: decodedName, port: try port.map(readPort) ?? 5432)
+    }
+
+    private static func readPort(_ text: Substring) throws(PostgreSQLURLError) -> UInt16 {
+        guard text.allSatisfy({ $0.isASCII && $0.isNumber }), let port = UInt16(text), port > 0 else {
+            throw .portMalformed
+        }
+        return port
+    }
+
+    private static func isHostName(_ name: String) -> Bool {
+        (1...253).contains(name.utf8.count)
+            && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") }
+    }
+
+    /// A comma would separate hosts for libpq.
+    private static func isFolder(_ name: String) -> Bool {
+        name.hasPrefix("/") && !name.contains(",")
+    }
+
+    // MARK: Options
+
+    private static func readOptions(_ query: Substring?) throws(PostgreSQLURLError) -> [String: String] {
+        var options: [String: String] = [:]
+        for pair in query?.split(separator: "&", omittingEmptySubsequences: false) ?? [] {
+            let (name, value) = pair.split(atFirst: "=")
+            guard let value, !value.isEmpty else { throw .optionMalformed(String(name)) }
+            guard name != "password" else { throw .passwordInURL }
+            guard options.updateValue(try decoded(value), forKey: String(name)) == nil else {
+                throw .optionRepeated(String(name))
+            }
+        }
+        return options
+    }
+
+    private static func readTLS(_ text: String?) throws(PostgreSQLURLError) -> TLS? {
+        guard let text else { return nil }
+        guard let tls = TLS(rawValue: text) else { throw .optionMalformed("sslmode") }
+        return tls
+    }
+
+    private static func isSchemaName(_ name: String) -> Bool {
+        let letters = name.utf8
+        guard (1...63).contains(letters.count), let first = letters.first, !(0x30...0x39).contains(first) else {
+            return false
+        }
+        return letters.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F }
+    }
+
+    // MARK: Escapes
+
+    /// Resolves `%XX`. A zero byte, which would end the text for libpq, is refused, as is what is not UTF-8.
+    private static func decoded(_ text: Substring) throws(PostgreSQLURLError) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst(), let low = rest.popFirst(),
+                let value = try? Hexadecimal.decode([high, low]), let byte = value.first, byte != 0
+            else { throw .escapeMalformed }
+            bytes.append(byte)
+        }
+        guard let decoded = String(validating: bytes, as: UTF8.self), !decoded.isEmpty, !bytes.contains(0) else {
+            throw .escapeMalformed
+        }
+        return decoded
+    }
+}
+
+/// Why a text is not the URL of a database.
+package enum PostgreSQLURLError: Error, Equatable, Sendable {
+    /// It does not begin with `postgresql://` or `postgres://`.
+    case otherScheme
+    /// Passwords come from a file or a credential.
+    case passwordInURL
+    case userMissing
+    case hostMalformed
+    /// A port is 1 to 65535.
+    case portMalformed
+    case databaseMissing
+    /// A percent sign without two hexadecimal digits, a zero byte, or text that is not UTF-8.
+    case escapeMalformed
+    case optionUnknown(String)
+    case optionRepeated(String)
+    case optionMalformed(String)
+}
+
+extension StringProtocol where SubSequence == Substring {
+    /// What follows a prefix; nil without it.
+    fileprivate func dropping(_ prefix: String) -> Substring? {
+        hasPrefix(prefix) ? dropFirst(prefix.count) : nil
+    }
+
+    /// What is before and after the first such character; nil after it when there is none.
+    fileprivate func split(atFirst separator: Character) -> (Substring, Substring?) {
+        guard let index = firstIndex(of: separator) else { return (self[...], nil) }
+        return (self[..<index], self[self.index(after: index)...])
+    }
+}

@@ -1,0 +1,32 @@
+import ContentKeys
+import EventLoops
+
+/// Makes connections that are ready for calls: checked, and with every statement prepared.
+///
+/// Each new connection is checked as the first one was, because behind the same name there may be another database: one that took over, or
+/// one that came back from a copy.
+struct SessionOpener: Sendable {
+    /// 13.0
+    static let oldestServer = 130_000
+
+    let settings: PostgreSQLSettings
+    let sealing: KeySealing
+
+    /// Connects, brings the schema up to date, compares the key-encryption key's proof, prepares, and begins the pipeline. Blocks.
+    func open() throws(PostgreSQLOpeningError) -> PostgreSQLConnection {
+        let connection = try PostgreSQLOpeningError.wrapping { () throws(PostgreSQLFailure) in
+            try PostgreSQLConnection.connect(settings)
+        }
+        guard connection.serverVersion >= Self.oldestServer else { throw .serverTooOld(connection.serverVersion) }
+        // The first migration of a large database may take long; it fails nothing but this start.
+        let migrationEnd = SystemLoopClock().now + .seconds(600)
+        try SchemaMigrator().run(on: connection, schema: settings.url.schema, until: migrationEnd)
+        let deadline = SystemLoopClock().now + settings.limits.connect
+        try KeyEncryptionKeyProof.establish(sealing, on: connection, until: deadline)
+        try PostgreSQLOpeningError.wrapping { () throws(PostgreSQLFailure) in
+            for statement in PreparedStatement.allCases { try connection.prepare(statement, until: deadline) }
+            try connection.beginPipeline()
+        }
+        return connection
+    }
+}

@@ -1,0 +1,48 @@
+import ContentKeys
+
+/// Why a database cannot serve as a store.
+package enum PostgreSQLOpeningError: Error, Equatable, Sendable {
+    // The operator's to mend.
+
+    /// The server is of a version before 13; its number as PostgreSQL gives it, 120004 for 12.4.
+    case serverTooOld(Int)
+    /// The schema of this name holds tables of another program.
+    case foreignSchema(String)
+    /// A newer version made the schema, and says that this one cannot work with it.
+    case schemaTooNew(found: Int64, supported: Int64)
+    /// The database's keys were sealed under another key-encryption key.
+    case keyEncryptionKeyDiffers
+
+    // The database's.
+
+    case failed(PostgreSQLFailure)
+    /// A row of the schema's own tables holds what no version writes.
+    case recordMalformed
+
+    // Ours.
+
+    case cryptographyFailed
+    /// The loop of the connections could not be started.
+    case threadsNotStarted
+
+    /// Runs a part of opening whose errors are the database's.
+    static func wrapping<Result>(_ body: () throws(PostgreSQLFailure) -> Result) throws(Self) -> Result {
+        do { return try body() } catch { throw .failed(error) }
+    }
+
+    /// Runs a part of opening that reads what a query has given.
+    static func reading<Result>(_ body: () throws(StoreError) -> Result) throws(Self) -> Result {
+        do { return try body() } catch { throw .recordMalformed }
+    }
+
+    /// Whether trying again may help without anybody mending anything.
+    package var mayPass: Bool {
+        switch self {
+        case .failed(.notConnected), .failed(.connectionLost), .failed(.timedOut), .failed(.queueFull): true
+        case .failed(.refused(let state)): ["08", "53", "57"].contains(state.category)
+        case .serverTooOld, .foreignSchema, .schemaTooNew, .keyEncryptionKeyDiffers, .recordMalformed,
+            .cryptographyFailed, .threadsNotStarted:
+            false
+        }
+    }
+}

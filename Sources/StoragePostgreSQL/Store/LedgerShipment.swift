@@ -1,0 +1,46 @@
+package import ContentKeys
+
+/// Whole batches of a node's ledger with their rows, in order and without gaps.
+package struct LedgerShipment: Equatable, Sendable {
+    package var batches: [LedgerBatch]
+    /// From the first batch's first row to the last one's last.
+    package var rows: [LedgerRow]
+
+    package init(batches: [LedgerBatch], rows: [LedgerRow]) {
+        self.batches = batches
+        self.rows = rows
+    }
+
+    /// The last sequence; nil when there is nothing to ship.
+    package var last: Int64? { batches.last?.last }
+}
+
+/// Why a part of a ledger was not received.
+package enum LedgerShippingError: Error, Equatable, Sendable {
+    /// Something else is kept under these sequences already: two daemons use the node's name, or its ledger was put back to an older state.
+    /// Nothing was stored, and trying again does not help.
+    case sequenceTaken(NodeID)
+    case store(StoreError)
+}
+
+/// Keeps the ledgers of all nodes.
+package protocol LedgerReceiver: Sendable {
+    /// Stores what is new of a shipment, all of it or nothing, durably. Receiving the same again changes nothing.
+    func ship(_ shipment: LedgerShipment, from node: NodeID) async throws(LedgerShippingError)
+
+    /// Through which sequence the node's ledger has been received; 0 for nothing.
+    func shippedThrough(_ node: NodeID) async throws(LedgerShippingError) -> Int64
+}
+
+/// The node's own ledger, as shipping sees it.
+package protocol LedgerOutbox: Sendable {
+    /// The next whole batches behind `sequence`, of about `rowsMaximum` rows: more only where the first batch alone has more. Empty when all
+    /// has been read.
+    func batches(behind sequence: Int64, rowsMaximum: Int) async throws(StoreError) -> LedgerShipment
+
+    /// Notes durably that everything through `sequence` has been received. A note that is lost costs shipping again.
+    func acknowledge(through sequence: Int64) async throws(StoreError)
+
+    /// Through which sequence that was noted last; 0 for nothing.
+    func acknowledgedThrough() async throws(StoreError) -> Int64
+}

@@ -1,0 +1,103 @@
+import ByteCoding
+package import ContentKeys
+
+extension PostgreSQLStore: SharedStateStore {
+    /// One statement, and so one transaction. The connection is chosen by what the decision is about, so that decisions of one subject or token
+    /// do not wait for one another in the database.
+    package func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
+        guard decision.needsSharedState else { return .recorded }
+        let locks = Set(decision.contended.map(\.lockNumber)).sorted()
+        let home = UInt64(bitPattern: decision.contended.last?.lockNumber ?? 0)
+        let result = try await run(.settle, decision.values(locks: locks), .write(home))
+        return try DecisionOutcome(result)
+    }
+}
+
+/// What `settle_1` says. The numbers are in the database's functions, and never change.
+private enum SettleVerdict: Int64 {
+    case recorded = 0
+    case repeated = 1
+    case replayed = 2
+    case tokenUsed = 3
+    case deviceLimit = 4
+    case slotsFull = 5
+    case slotEvicted = 6
+}
+
+extension DecisionOutcome {
+    /// Reads verdict, limit_count, current_count and known_answer.
+    fileprivate init(_ result: PostgreSQLResult) throws(StoreError) {
+        guard result.rowCount == 1, let verdict = SettleVerdict(rawValue: try result.integer(0, 0)) else {
+            throw .recordMalformed
+        }
+        switch verdict {
+        case .recorded: self = .recorded
+        case .repeated: self = .repeated(answer: try result.bytes(0, 3))
+        case .replayed: self = .denied(.replayed)
+        case .tokenUsed: self = .denied(.tokenUsed(limit: try result.count(1)))
+        case .deviceLimit: self = .denied(.deviceLimit(limit: try result.count(1)))
+        case .slotsFull: self = .denied(.slotsFull(current: try result.count(2), limit: try result.count(1)))
+        case .slotEvicted: self = .denied(.slotEvicted)
+        }
+    }
+}
+
+extension PostgreSQLResult {
+    fileprivate func count(_ column: Int) throws(StoreError) -> UInt32 {
+        guard let count = UInt32(exactly: try integer(0, column)) else { throw .recordMalformed }
+        return count
+    }
+}
+
+extension Pseudonym {
+    /// The advisory lock under which everything of this pseudonym is changed.
+    var lockNumber: Int64 {
+        Int64(bitPattern: bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
+    }
+}
+
+extension LicenseDecision {
+    /// Everything that other decisions may be about at the same time; the widest, a subject's group, last.
+    fileprivate var contended: [Pseudonym] {
+        [replay?.request, tokenUse?.token].compactMap { $0 } + deviceClaims.map(\.owner) + slotClaims.map(\.group)
+    }
+
+    /// The parameters of `settle_1`.
+    fileprivate func values(locks: [Int64]) -> [PostgreSQLValue] {
+        [.integer(now), .integers(locks)] + replayValues + tokenUseValues + deviceValues + slotValues
+    }
+
+    private var replayValues: [PostgreSQLValue] {
+        guard let replay else { return [PostgreSQLValue](repeating: .null, count: 5) }
+        let (retryUntil, overflows) = now.addingReportingOverflow(replay.retryWindow)
+        return [
+            .bytes(replay.request.bytes), .bytes(replay.token.bytes), .integer(overflows ? .max : retryUntil),
+            .integer(replay.keptUntil), .bytes(replay.answer),
+        ]
+    }
+
+    private var tokenUseValues: [PostgreSQLValue] {
+        guard let tokenUse else { return [PostgreSQLValue](repeating: .null, count: 4) }
+        return [
+            .bytes(tokenUse.token.bytes), .bytes(tokenUse.keyID.bytes), .integer(Int64(tokenUse.limit)),
+            .integer(tokenUse.keptUntil),
+        ]
+    }
+
+    private var deviceValues: [PostgreSQLValue] {
+        [
+            .byteArrays(deviceClaims.map(\.owner.bytes)), .byteArrays(deviceClaims.map(\.device.bytes)),
+            .integers(deviceClaims.map { Int64($0.limit) }), .integers(deviceClaims.map { $0.keptUntil ?? .max }),
+        ]
+    }
+
+    private var slotValues: [PostgreSQLValue] {
+        [
+            .byteArrays(slotClaims.map(\.group.bytes)), .integers(slotClaims.map { Int64($0.limit) }),
+            .booleans(slotClaims.map { $0.whenFull == .evictOldest }), .byteArrays(slotClaims.map(\.device.bytes)),
+            .integers(slotClaims.map { $0.session.map { Int64(bitPattern: $0) } }),
+            .byteArrays(slotClaims.map(\.content.bytes)), .booleans(slotClaims.map(\.isConfirmed)),
+            .booleans(slotClaims.map(\.isRelayed)), .integers(slotClaims.map(\.heldUntil)),
+        ]
+    }
+}

@@ -1,0 +1,103 @@
+package import ByteCoding
+package import ContentKeys
+
+extension PostgreSQLStore: ContentKeyStore {
+    /// The most entries that one page of a list has.
+    package static let pageSizeMaximum = 1000
+
+    /// All candidates are asked for in one round trip.
+    package func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? {
+        let outcomes = await outcomes(reference.candidates.map(Self.lookUp), .read)
+        for (candidate, outcome) in zip(reference.candidates, outcomes) {
+            let result: PostgreSQLResult
+            do { result = try outcome.get() } catch { throw error.storeError }
+            if result.rowCount == 0 { continue }
+            if case .contentID(let contentID) = candidate, result.rowCount > 1 { throw .contentAmbiguous(contentID) }
+            let row = try StoredContentKey(result, row: 0)
+            return row.attributes.state == .live ? try row.open(with: sealing) : nil
+        }
+        return nil
+    }
+
+    private static func lookUp(_ candidate: AssetCandidate) -> (PreparedStatement, [PostgreSQLValue]) {
+        switch candidate {
+        case .alias(let assetID): (.keyByAlias, [.bytes(assetID.bytes)])
+        case .keyID(let keyID): (.keyByID, [.bytes(keyID.bytes)])
+        case .contentID(let contentID): (.liveKeysByContent, [.text(contentID.text)])
+        }
+    }
+
+    package func insert(_ record: ContentKeyRecord) async throws(StoreError) -> StoreOutcome {
+        let row = try StoredContentKey(sealing: record, with: sealing)
+        if try await run(.insertKey, row.values, .read).rowCount == 1 { return .stored }
+        let present = try await run(.keyByID, [.bytes(record.keyID.bytes)], .read)
+        guard present.rowCount == 1 else { throw .unavailable(.busy) }
+        guard try StoredContentKey(present, row: 0).open(with: sealing).isSameKey(as: record) else {
+            throw .keyIDTaken(record.keyID)
+        }
+        return .alreadyPresent
+    }
+
+    package func addAlias(_ alias: AssetID, to keyID: KeyID) async throws(StoreError) -> StoreOutcome {
+        // Where another node adds the same alias at this moment, the statement neither adds nor sees it, and the second one does.
+        for _ in 0..<2 {
+            let result = try await run(.addAlias, [.bytes(alias.bytes), .bytes(keyID.bytes)], .read)
+            guard try result.boolean(0, 0) else { throw .keyUnknown(keyID) }
+            if try result.boolean(0, 1) { return .stored }
+            if result.isNull(0, 2) { continue }
+            guard let present = KeyID(bytes: try result.bytes(0, 2)) else { throw .recordMalformed }
+            guard present == keyID else { throw .aliasTaken(by: present) }
+            return .alreadyPresent
+        }
+        throw .unavailable(.busy)
+    }
+
+    /// At most `pageSizeMaximum` entries, whatever the limit.
+    package func list(
+        of contentID: ContentID?, after last: ContentKeyAttributes?, limit: Int
+    ) async throws(StoreError) -> [ContentKeyAttributes] {
+        // The entries of other contents lie wholly before or behind.
+        if let contentID, let last, last.contentID != contentID { return [] }
+        let start = contentID?.text ?? last?.contentID.text ?? ""
+        let count = Int64(min(max(limit, 1), Self.pageSizeMaximum))
+        let result = try await run(
+            contentID == nil ? .keyPage : .keyPageOfContent,
+            [.text(start), .bytes(last?.keyID.bytes ?? []), .integer(count)], .read)
+        var entries: [ContentKeyAttributes] = []
+        for row in 0..<result.rowCount { entries.append(try ContentKeyAttributes(result, row: row)) }
+        return entries
+    }
+}
+
+extension ContentKeyAttributes {
+    /// Reads kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp and least_security_level.
+    fileprivate init(_ result: PostgreSQLResult, row: Int) throws(StoreError) {
+        try self.init(
+            stored: ContentKeyColumns(
+                keyID: result.bytes(row, 0), contentID: result.text(row, 1), trackLabel: result.optionalText(row, 2),
+                periodIndex: result.optionalInteger(row, 3), scheme: result.text(row, 4), state: result.text(row, 5),
+                createdAt: result.integer(row, 6), contentType: result.optionalText(row, 7),
+                leastHDCP: result.optionalText(row, 8), leastSecurityLevel: result.optionalText(row, 9)))
+    }
+}
+
+extension StoredContentKey {
+    /// Reads the columns of `ContentKeyAttributes.init`, then key_version and sealed.
+    fileprivate init(_ result: PostgreSQLResult, row: Int) throws(StoreError) {
+        guard let keyVersion = UInt32(exactly: try result.integer(row, 10)) else { throw .recordMalformed }
+        self.init(
+            attributes: try ContentKeyAttributes(result, row: row),
+            sealed: SealedContentKey(keyVersion: keyVersion, bytes: try result.bytes(row, 11)))
+    }
+
+    /// In the order in which they are read.
+    fileprivate var values: [PostgreSQLValue] {
+        [
+            .bytes(attributes.keyID.bytes), .text(attributes.contentID.text), .optional(attributes.trackLabel?.text),
+            .optional(attributes.periodIndex.map { Int64($0) }), .text(attributes.scheme.rawValue),
+            .text(attributes.state.rawValue), .integer(attributes.createdAt), .text(attributes.contentType.rawValue),
+            .optional(attributes.leastHDCP?.rawValue), .optional(attributes.leastSecurityLevel?.rawValue),
+            .integer(Int64(sealed.keyVersion)), .bytes(sealed.bytes),
+        ]
+    }
+}

@@ -1,0 +1,110 @@
+import ContentKeys
+import EventLoops
+package import KeyCrypto
+
+/// What an installation of many nodes shares: content keys, decisions, revocations, challenges and the shipped ledgers, in PostgreSQL.
+///
+/// A thread of its own runs all connections, which never block it; making one does, on a thread of a small pool. No call waits longer than
+/// `PostgreSQLLimits.call`. While the database is away calls throw `unavailable(.unreachable)`, at once after the first failed attempt to
+/// connect again; when it is back they work again.
+package final class PostgreSQLStore: Sendable {
+    /// The version of the one key-encryption key that a store is opened with.
+    private static let keyVersion: UInt32 = 1
+
+    let sealing: KeySealing
+    let limits: PostgreSQLLimits
+    private let group: EventLoopGroup
+    private let pool: BlockingWorkerPool
+    private let connections: ConnectionSet
+    private let loop: LoopContext
+
+    /// Connects, and brings the schema up to date.
+    ///
+    /// Blocks until the first connection is made. Throws what stands in the way; with `mayBeAway` a server that does not answer is no reason,
+    /// and the store goes on trying.
+    package static func open(
+        _ settings: PostgreSQLSettings, keyEncryptionKey: AES256GCMKey, mayBeAway: Bool = false
+    ) throws(PostgreSQLOpeningError) -> PostgreSQLStore {
+        let sealing = KeySealing(keyEncryptionKey: keyEncryptionKey, version: keyVersion)
+        let opener = SessionOpener(settings: settings, sealing: sealing)
+        var first: PostgreSQLConnection?
+        do throws(PostgreSQLOpeningError) {
+            first = try opener.open()
+        } catch {
+            guard mayBeAway, error.mayPass else { throw error }
+        }
+        do throws(EventLoopError) {
+            return try PostgreSQLStore(opener, first: first)
+        } catch {
+            throw .threadsNotStarted
+        }
+    }
+
+    private init(_ opener: SessionOpener, first: PostgreSQLConnection?) throws(EventLoopError) {
+        sealing = opener.sealing
+        limits = opener.settings.limits
+        group = try EventLoopGroup(count: 1, name: "postgresql")
+        let count = limits.writers + limits.readers
+        pool = try BlockingWorkerPool(
+            threadCount: min(2, count), queueLengthMaximum: 2 * count, name: "pg-connect")
+        loop = group.loops[0]
+        connections = ConnectionSet(on: loop, opener: opener, pool: pool, first: first)
+        let connections = connections
+        loop.execute { connections.start() }
+    }
+
+    /// Answers what is under way with `unavailable`, closes the connections and ends the threads. Not to be called on a loop.
+    package func close() {
+        let connections = connections
+        _ = loop.runAndWait { connections.stop() }
+        pool.stop()
+        group.stop(within: .seconds(1))
+    }
+
+    /// How the connections do.
+    package var health: PostgreSQLHealth { connections.health }
+
+    // MARK: Calls
+
+    enum Route: Sendable {
+        case read
+        /// Calls of one number go to one connection, as long as that is up.
+        case write(UInt64)
+    }
+
+    /// Runs a statement on a connection of its route.
+    func run(
+        _ statement: PreparedStatement, _ values: [PostgreSQLValue], _ route: Route
+    ) async throws(StoreError) -> PostgreSQLResult {
+        do { return try await outcomes([(statement, values)], route)[0].get() } catch { throw error.storeError }
+    }
+
+    /// Runs statements that do not depend on one another, in one round trip; the outcomes are in the statements' order.
+    func outcomes(
+        _ statements: [(PreparedStatement, [PostgreSQLValue])], _ route: Route
+    ) async -> [Result<PostgreSQLResult, PostgreSQLFailure>] {
+        let deadline = SystemLoopClock().now + limits.call
+        return await withCheckedContinuation { continuation in
+            let collected = CollectedOutcomes(count: statements.count) { continuation.resume(returning: $0) }
+            let calls = statements.enumerated().map { index, statement in
+                DatabaseCall(statement.0, statement.1, deadline: deadline) { collected.set($0, at: index) }
+            }
+            let connections = connections
+            let isAccepted = loop.execute { connections.submit(calls, route) }
+            if !isAccepted { for call in calls { call.give(.failure(.connectionLost)) } }
+        }
+    }
+}
+
+/// How a store's connections do.
+package struct PostgreSQLHealth: Equatable, Sendable {
+    package var connected = 0
+    package var expected = 0
+    /// Why the last attempt to connect failed; nil once one has succeeded.
+    package var lastError: PostgreSQLOpeningError?
+
+    package init() {}
+
+    /// Whether calls are answered.
+    package var isReachable: Bool { connected > 0 }
+}

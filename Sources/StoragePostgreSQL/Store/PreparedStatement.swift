@@ -1,0 +1,99 @@
+/// The statements of the store, each prepared once for every connection. The raw values name them there.
+enum PreparedStatement: String, CaseIterable, Sendable {
+    case keyByAlias
+    case keyByID
+    case liveKeysByContent
+    case keyPage
+    case keyPageOfContent
+    case insertKey
+    case addAlias
+    case settle
+    case revoke
+    case liftRevocation
+    case revocations
+    case openChallenge
+    case takeChallenge
+    case shipLedger
+    case shippedThrough
+    case forgetReplays
+    case forgetTokenUses
+    case forgetDevices
+    case forgetSlots
+    case forgetChallenges
+    case forgetRevocations
+
+    private static let attributeColumns = """
+        kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp, \
+        least_security_level
+        """
+    private static let keyColumns = "\(attributeColumns), key_version, sealed"
+
+    var sql: String {
+        switch self {
+        case .keyByAlias:
+            "SELECT \(Self.keyColumns) FROM asset_alias JOIN content_key USING (kid) WHERE alias = $1"
+        case .keyByID:
+            "SELECT \(Self.keyColumns) FROM content_key WHERE kid = $1"
+        case .liveKeysByContent:
+            "SELECT \(Self.keyColumns) FROM content_key WHERE content_id = $1 AND state = 'live' LIMIT 2"
+        case .keyPage:
+            """
+            SELECT \(Self.attributeColumns) FROM content_key WHERE (content_id, kid) > ($1, $2)
+            ORDER BY content_id, kid LIMIT $3
+            """
+        case .keyPageOfContent:
+            "SELECT \(Self.attributeColumns) FROM content_key WHERE content_id = $1 AND kid > $2 ORDER BY kid LIMIT $3"
+        case .insertKey:
+            """
+            INSERT INTO content_key (\(Self.keyColumns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+            ON CONFLICT (kid) DO NOTHING RETURNING kid
+            """
+        case .addAlias:
+            // One statement sees one state of the tables: the alias that it reads is the one that stood in its way, if any.
+            """
+            WITH named AS (SELECT kid FROM content_key WHERE kid = $2),
+                added AS (INSERT INTO asset_alias (alias, kid) SELECT $1, kid FROM named
+                    ON CONFLICT (alias) DO NOTHING RETURNING kid)
+            SELECT EXISTS (SELECT FROM named), EXISTS (SELECT FROM added), (SELECT kid FROM asset_alias WHERE alias = $1)
+            """
+        case .settle:
+            """
+            SELECT verdict, limit_count, current_count, known_answer FROM settle_1(
+                $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
+            """
+        case .revoke:
+            """
+            INSERT INTO revocation (kind, value, ends_at, revoked_at, reason) VALUES ($1, $2, $3, $4, $5)
+            ON CONFLICT (kind, value) DO UPDATE
+                SET ends_at = excluded.ends_at, revoked_at = excluded.revoked_at, reason = excluded.reason
+            """
+        case .liftRevocation: "DELETE FROM revocation WHERE kind = $1 AND value = $2 RETURNING kind"
+        case .revocations:
+            """
+            SELECT kind, value, ends_at, revoked_at, reason FROM revocation WHERE ends_at IS NULL OR ends_at > $1
+            """
+        case .openChallenge: "SELECT open_challenge_1($1, $2, $3, $4, $5, $6)"
+        case .takeChallenge:
+            "DELETE FROM challenge WHERE holder = $2 AND number = $1 AND expires_at > $3 RETURNING number"
+        case .shipLedger: "SELECT ship_ledger_1($1, $2, $3, $4, $5, $6, $7) IS NULL"
+        case .shippedThrough: "SELECT coalesce(max(last), 0) FROM ledger_batch WHERE node = $1"
+        case .forgetReplays: Self.forget(from: "replay", "request", end: "kept_until")
+        case .forgetTokenUses: Self.forget(from: "token_use", "token, kid", end: "kept_until")
+        case .forgetDevices: Self.forget(from: "device_place", "owner, device", end: "kept_until")
+        case .forgetSlots: Self.forget(from: "slot", "id", end: "held_until")
+        case .forgetChallenges: Self.forget(from: "challenge", "holder, number", end: "expires_at")
+        case .forgetRevocations: Self.forget(from: "revocation", "kind, value", end: "ends_at")
+        }
+    }
+
+    /// Deletes at most $2 rows that have ended at $1. Those that a decision works on are left to it, so nobody waits for anybody.
+    private static func forget(from table: String, _ key: String, end: String) -> String {
+        """
+        WITH gone AS (
+            DELETE FROM \(table) WHERE (\(key)) IN (
+                SELECT \(key) FROM \(table) WHERE \(end) <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
+            RETURNING 1)
+        SELECT count(*) FROM gone
+        """
+    }
+}

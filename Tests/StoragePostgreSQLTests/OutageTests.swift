@@ -1,0 +1,192 @@
+import ContentKeys
+import EventLoops
+import StoreConformance
+import Synchronization
+import Testing
+
+@testable import StoragePostgreSQL
+
+@Suite(.needsPostgreSQL, .serialized) struct OutageTests {
+    private static func use(_ number: UInt64, token: UInt64 = 1) -> LicenseDecision {
+        LicenseDecision(
+            now: 0, replay: SampleDecisions.replay(number, answer: Array("answer \(number)".utf8)),
+            tokenUse: SampleDecisions.use(token, limit: .max), entry: SampleDecisions.entry(number))
+    }
+
+    /// Nobody listens on port 1.
+    private func settingsOfNoServer() throws -> PostgreSQLSettings {
+        PostgreSQLSettings(url: try PostgreSQLURL(parsing: "postgresql://u@127.0.0.1:1/d"), password: nil)
+    }
+
+    @Test func saysThatNobodyAnswers() throws {
+        let error = try #require(throws: PostgreSQLOpeningError.self) {
+            try PostgreSQLStore.open(settingsOfNoServer(), keyEncryptionKey: TestDatabase.keyEncryptionKey())
+        }
+        guard case .failed(.notConnected) = error else { return #expect(Bool(false), "\(error)") }
+        #expect(error.mayPass)
+    }
+
+    @Test func startsWithoutTheDatabaseWhereThatIsAllowed() async throws {
+        let store = try PostgreSQLStore.open(
+            settingsOfNoServer(), keyEncryptionKey: TestDatabase.keyEncryptionKey(), mayBeAway: true)
+        defer { store.close() }
+        for number in 0..<50 as Range<UInt64> {
+            await #expect(throws: StoreError.unavailable(.unreachable)) {
+                try await store.settle(Self.use(number))
+            }
+        }
+        await #expect(throws: StoreError.unavailable(.unreachable)) {
+            try await store.record(for: SampleKeys.reference("movie"))
+        }
+        #expect(!store.health.isReachable)
+    }
+
+    @Test func answersWhatIsAskedAfterItHasClosed() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        store.close()
+        await #expect(throws: StoreError.unavailable(.unreachable)) { try await store.settle(Self.use(1)) }
+    }
+
+    /// Another session holds the lock of the token.
+    private func holdLock(of decision: LicenseDecision, in database: TestDatabase) throws -> PostgreSQLConnection {
+        let holder = try database.connect()
+        let lock = try #require(decision.tokenUse?.token.lockNumber)
+        try holder.execute("SELECT pg_advisory_lock(\(lock))", until: TestDatabase.deadline)
+        return holder
+    }
+
+    @Test func waitsForALockNoLongerThanIsSet() async throws {
+        let database = try TestDatabase()
+        let store = try database.open { $0.lock = .milliseconds(50) }
+        defer { store.close() }
+        let holder = try holdLock(of: Self.use(1), in: database)
+        await #expect(throws: StoreError.unavailable(.busy)) { try await store.settle(Self.use(1)) }
+        try holder.execute("SELECT pg_advisory_unlock_all()", until: TestDatabase.deadline)
+        #expect(try await store.settle(Self.use(1)) == .recorded)
+    }
+
+    /// Calls end at their deadline although the server has not answered, and a connection that stays silent is given up for a new one.
+    @Test func givesUpAtTheDeadlineAndGoesOnAfterwards() async throws {
+        let database = try TestDatabase()
+        let store = try database.open {
+            $0.call = .milliseconds(300)
+            $0.writers = 1
+        }
+        defer { store.close() }
+        let holder = try holdLock(of: Self.use(1), in: database)
+        await withTaskGroup { group in
+            for number in 1...20 as ClosedRange<UInt64> {
+                group.addTask {
+                    await #expect(throws: StoreError.unavailable(.unreachable)) {
+                        try await store.settle(Self.use(number))
+                    }
+                }
+            }
+        }
+        try holder.execute("SELECT pg_advisory_unlock_all()", until: TestDatabase.deadline)
+        var last: DecisionOutcome?
+        for _ in 0..<200 where last == nil { last = try? await store.settle(Self.use(99)) }
+        // An attempt that was given up may have been decided all the same.
+        #expect(last == .recorded || last == .repeated(answer: Array("answer 99".utf8)))
+    }
+
+    /// The server is killed and comes back, five times, while eight callers decide. What was acknowledged is there, and everything is there
+    /// once: a decision whose outcome nobody knows is made again, and finds itself.
+    @Test func losesNothingWhenTheServerIsKilledUnderLoad() async throws {
+        let own = try OwnServer()
+        defer { own.stop() }
+        let database = try TestDatabase(on: own.server)
+        let store = try database.open { $0.call = .seconds(10) }
+        defer { store.close() }
+        let (kills, decisions) = (5, 1200 as UInt64)
+
+        let (acknowledgements, report) = AsyncStream.makeStream(of: DecisionOutcome.self)
+        let tally = Tally()
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    while true {
+                        let number = tally.next.add(1, ordering: .relaxed).oldValue
+                        guard number < decisions else { return }
+                        await Self.decideUntilAnswered(number, on: store, tally, report)
+                    }
+                }
+            }
+            var (count, killed) = (0 as UInt64, 0)
+            for await outcome in acknowledgements {
+                count += 1
+                #expect(outcome == .recorded || outcome == .repeated(answer: []))
+                if count.isMultiple(of: decisions / UInt64(kills + 1)), killed < kills {
+                    killed += 1
+                    try own.crash()
+                }
+                if count == decisions { break }
+            }
+            try await group.waitForAll()
+            #expect(killed == kills)
+        }
+
+        // Every decision is there with its answer, and its use was counted once.
+        for number in 0..<decisions {
+            #expect(
+                try await store.settle(Self.use(number, token: number % 10))
+                    == .repeated(answer: Array("answer \(number)".utf8)))
+        }
+        #expect(try database.integer("SELECT count(*) FROM replay") == Int64(decisions))
+        #expect(try database.integer("SELECT sum(uses)::int8 FROM token_use") == Int64(decisions))
+        let lost = tally.lost.load(ordering: .relaxed)
+        print("outage: \(lost) answers were lost in \(kills) kills, and asked for again")
+        #expect(lost > 0)
+    }
+
+    private final class Tally: Sendable {
+        let next = Atomic<UInt64>(0)
+        let lost = Atomic<Int>(0)
+    }
+
+    /// Asks again until there is an answer, as a player does. A repetition says what was decided, which is reported as an empty answer.
+    private static func decideUntilAnswered(
+        _ number: UInt64, on store: PostgreSQLStore, _ tally: Tally,
+        _ report: AsyncStream<DecisionOutcome>.Continuation
+    ) async {
+        while true {
+            do throws(StoreError) {
+                let outcome = try await store.settle(use(number, token: number % 10))
+                let isRepetition = outcome == .repeated(answer: Array("answer \(number)".utf8))
+                report.yield(isRepetition ? .repeated(answer: []) : outcome)
+                return
+            } catch {
+                #expect(error == .unavailable(.unreachable))
+                tally.lost.add(1, ordering: .relaxed)
+                // A pace for the load, while calls fail at once; nothing depends on it.
+                try? await Task.sleep(for: .milliseconds(20))
+            }
+        }
+    }
+
+    @Test func shipsALedgerWhileTheServerIsKilled() async throws {
+        let own = try OwnServer()
+        defer { own.stop() }
+        let database = try TestDatabase(on: own.server)
+        let store = try database.open { $0.call = .seconds(10) }
+        defer { store.close() }
+        let outbox = try OutboxInMemory(batchSizes: [Int](repeating: 300, count: 40))
+        let shipper = LedgerShipper(node: outbox.node, outbox: outbox, receiver: store)
+        for round in 0..<4 {
+            async let shipped = shipper.shipAll()
+            try own.crash()
+            _ = try? await shipped
+            // Until the server is back; a pace, on which nothing depends.
+            while (try? await shipper.shipAll()) == nil { try await Task.sleep(for: .milliseconds(20)) }
+            try outbox.append(50 + round)
+        }
+        try await shipper.shipAll()
+        let rows = outbox.rows
+        #expect(try await store.shippedThrough(outbox.node) == Int64(rows.count))
+        #expect(try database.integer("SELECT count(*) FROM ledger_entry") == Int64(rows.count))
+        #expect(
+            try database.integer("SELECT sum(length(body))::int8 FROM ledger_entry")
+                == Int64(rows.reduce(0) { $0 + $1.body.count }))
+    }
+}

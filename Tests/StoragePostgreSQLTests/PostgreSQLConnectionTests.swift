@@ -1,0 +1,132 @@
+import ContentKeys
+import EventLoops
+import KeyCrypto
+import Testing
+
+@testable import StoragePostgreSQL
+
+@Suite(.needsPostgreSQL, .serialized) struct PostgreSQLConnectionTests {
+    let database: TestDatabase
+
+    init() throws {
+        database = try TestDatabase()
+    }
+
+    func settings(replacing old: String, with new: String) throws -> PostgreSQLSettings {
+        var settings = try database.settings()
+        settings.url = try PostgreSQLURL(parsing: database.server.url.replacing(old, with: new))
+        return settings
+    }
+
+    @Test func encryptsAndVerifies() throws {
+        #expect(try database.settings().url.tls == .verifyFull)
+        #expect(try database.connect().isEncrypted)
+    }
+
+    @Test func worksOverAUnixSocket() throws {
+        var settings = try database.settings()
+        settings.url = try PostgreSQLURL(parsing: database.server.socketURL)
+        #expect(try PostgreSQLConnection.connect(settings).isEncrypted == false)
+    }
+
+    @Test(arguments: ["verify-full", "verify-ca"])
+    func refusesAServerOfAnotherAuthority(mode: String) throws {
+        var settings = try settings(replacing: "sslmode=verify-full", with: "sslmode=\(mode)")
+        let authority = settings.url.authorities
+        settings.url = try PostgreSQLURL(
+            parsing: database.server.url.replacing(authority, with: database.server.otherAuthority)
+                .replacing("verify-full", with: mode))
+        let error = try #require(throws: PostgreSQLFailure.self) { try PostgreSQLConnection.connect(settings) }
+        guard case .notConnected(let message) = error else { return #expect(Bool(false), "\(error)") }
+        #expect(message.contains("certificate verify failed"), "\(message)")
+    }
+
+    /// The server takes no connection without encryption; without the rule this test would connect.
+    @Test func isRefusedInClear() throws {
+        let settings = try settings(replacing: "verify-full", with: "disable")
+        #expect(throws: PostgreSQLFailure.self) { try PostgreSQLConnection.connect(settings) }
+    }
+
+    @Test(arguments: [Optional("wrong"), nil])
+    func isRefusedWithoutThePassword(password: String?) throws {
+        var settings = try database.settings()
+        settings.password = password.map { SharedSecret(SecretBytes(copying: Array($0.utf8))) }
+        #expect(throws: PostgreSQLFailure.self) { try PostgreSQLConnection.connect(settings) }
+    }
+
+    @Test func namesWhatStandsInTheWayWithoutThePassword() throws {
+        let settings = try settings(replacing: "/latchkey?", with: "/nosuchdatabase?")
+        let error = try #require(throws: PostgreSQLFailure.self) { try PostgreSQLConnection.connect(settings) }
+        guard case .notConnected(let message) = error else { return #expect(Bool(false), "\(error)") }
+        #expect(message.contains("nosuchdatabase"))
+        let password = String(decoding: try database.server.password().bytes.revealed(), as: UTF8.self)
+        #expect(!message.contains(password))
+    }
+
+    @Test func sendsAndReadsEveryKindOfValue() throws {
+        let connection = try database.connect()
+        let result = try connection.query(
+            """
+            SELECT $1::bytea, $2::text, $3::int8, $4::bool, $5::text, ($6::bytea[])[2], ($7::int8[])[1],
+                ($8::bool[])[2], cardinality($9::bytea[])::int8, ($7::int8[])[2], $10::bytea
+            """,
+            [
+                .bytes([0, 255, 0]), .text("Größe"), .integer(.min), .boolean(true), .null,
+                .byteArrays([[1], [0, 2]]),
+                .integers([.max, nil]), .booleans([true, false]), .byteArrays([]), .bytes([]),
+            ], until: TestDatabase.deadline)
+        #expect(result.rowCount == 1)
+        #expect(try result.bytes(0, 0) == [0, 255, 0])
+        #expect(try result.text(0, 1) == "Größe")
+        #expect(try result.integer(0, 2) == .min)
+        #expect(try result.boolean(0, 3))
+        #expect(try result.optionalText(0, 4) == nil)
+        #expect(try result.bytes(0, 5) == [0, 2])
+        #expect(try result.integer(0, 6) == .max)
+        #expect(try result.boolean(0, 7) == false)
+        #expect(try result.integer(0, 8) == 0)
+        #expect(try result.optionalInteger(0, 9) == nil)
+        #expect(try result.bytes(0, 10) == [])
+    }
+
+    @Test func readsNoValueAsAnotherType() throws {
+        let result = try database.connect().query(
+            "SELECT 1::int4, NULL::int8, 'a'::text", until: TestDatabase.deadline)
+        for column in 0..<3 { #expect(throws: StoreError.recordMalformed) { try result.integer(0, column) } }
+        #expect(throws: StoreError.recordMalformed) { try result.bytes(0, 2) }
+        #expect(throws: StoreError.recordMalformed) { try result.text(0, 3) }
+        #expect(throws: StoreError.recordMalformed) { try result.text(1, 2) }
+    }
+
+    @Test func sortsTheServersErrors() throws {
+        let connection = try database.connect()
+        #expect(throws: PostgreSQLFailure.refused(SQLState("42601"))) {
+            try connection.execute("SELEC", until: TestDatabase.deadline)
+        }
+        #expect(throws: PostgreSQLFailure.refused(SQLState("57014"))) {
+            try connection.execute("SET statement_timeout = 1; SELECT pg_sleep(60)", until: TestDatabase.deadline)
+        }
+        #expect(PostgreSQLFailure.refused(SQLState("57014")).storeError == .unavailable(.busy))
+        #expect(PostgreSQLFailure.refused(SQLState("53100")).storeError == .unavailable(.diskFull))
+        #expect(PostgreSQLFailure.refused(SQLState("42601")).storeError == .unavailable(.other(code: 6_819_553)))
+    }
+
+    @Test func waitsNoLongerThanItsDeadline() throws {
+        let connection = try database.connect()
+        #expect(throws: PostgreSQLFailure.timedOut) {
+            try connection.execute("SELECT pg_sleep(60)", until: SystemLoopClock().now + .milliseconds(20))
+        }
+    }
+
+    @Test func asksForDurabilityWhateverTheDatabaseSays() throws {
+        let connection = try database.connect()
+        for (name, value) in [
+            ("synchronous_commit", "on"), ("search_path", database.schema), ("client_encoding", "UTF8"),
+            ("default_transaction_isolation", "read committed"), ("statement_timeout", "50s"), ("lock_timeout", "40s"),
+        ] {
+            let shown = try connection.query(
+                "SELECT current_setting($1)", [.text(name)], until: TestDatabase.deadline)
+            #expect(try shown.text(0, 0) == value)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import ByteCoding
+import ContentKeys
+import StoreConformance
+import Testing
+
+@testable import StoragePostgreSQL
+
+@Suite(.needsPostgreSQL) struct PostgreSQLStoreTests {
+    let database: TestDatabase
+
+    init() throws {
+        database = try TestDatabase()
+    }
+
+    /// So many tests at once as the server has connections for.
+    private static let gate = Gate(places: 8)
+
+    /// One node, and two that share the database.
+    static let nodeCounts = [1, 2]
+
+    func withNodes(_ count: Int, _ body: ([PostgreSQLStore]) async throws -> Void) async throws {
+        try await Self.gate.pass {
+            var nodes: [PostgreSQLStore] = []
+            defer { for node in nodes { node.close() } }
+            for _ in 0..<count { nodes.append(try database.open()) }
+            try await body(nodes)
+        }
+    }
+
+    @Test(arguments: ContentKeyStoreConformance.Case.allCases)
+    func keepsKeys(by rule: ContentKeyStoreConformance.Case) async throws {
+        try await withNodes(1) { nodes async throws in
+            try await ContentKeyStoreConformance.run(rule) { nodes[0] }
+        }
+    }
+
+    @Test(arguments: DecisionConformance.Case.allCases, nodeCounts)
+    func decides(by rule: DecisionConformance.Case, nodeCount: Int) async throws {
+        try await withNodes(nodeCount) { nodes async throws in
+            try await DecisionConformance.run(rule, on: nodes.map(\.decide))
+        }
+    }
+
+    @Test(arguments: RevocationConformance.Case.allCases, nodeCounts)
+    func revokes(by rule: RevocationConformance.Case, nodeCount: Int) async throws {
+        try await withNodes(nodeCount) { try await RevocationConformance.run(rule, on: $0) }
+    }
+
+    @Test(arguments: ChallengeConformance.Case.allCases, nodeCounts)
+    func challenges(by rule: ChallengeConformance.Case, nodeCount: Int) async throws {
+        try await withNodes(nodeCount) { try await ChallengeConformance.run(rule, on: $0) }
+    }
+
+    @Test func showsANodeWhatAnotherStored() async throws {
+        try await withNodes(2) { nodes async throws in
+            let record = try SampleKeys.record(1, content: "mine")
+            #expect(try await nodes[0].insert(record) == .stored)
+            #expect(try await nodes[1].record(for: SampleKeys.reference("mine")) == record)
+            #expect(try await nodes[1].insert(record) == .alreadyPresent)
+        }
+    }
+
+    @Test func keepsEverythingAcrossReopening() async throws {
+        let record = try SampleKeys.record(1, period: 4, leastHDCP: .type0, leastSecurityLevel: .baseline)
+        for round in 0..<3 {
+            try await withNodes(1) { nodes async throws in
+                #expect(try await nodes[0].insert(record) == (round == 0 ? .stored : .alreadyPresent))
+                #expect(try await nodes[0].record(for: SampleKeys.reference("movie")) == record)
+            }
+        }
+    }
+
+    /// The same alias for different keys from two nodes at once: one wins, and everybody says which.
+    @Test func givesAnAliasToOneOfManyThatAskAtOnce() async throws {
+        try await withNodes(2) { nodes async throws in
+            let records = try (1...20).map { try SampleKeys.record($0, content: "c\($0)") }
+            for record in records { _ = try await nodes[0].insert(record) }
+            let alias = try AssetID(bytes: Array("shared".utf8))
+            let stored = await withTaskGroup(of: Bool.self) { group in
+                for (index, record) in records.enumerated() {
+                    group.addTask { (try? await nodes[index % 2].addAlias(alias, to: record.keyID)) == .stored }
+                }
+                return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(stored == 1)
+            let holder = try #require(try await nodes[1].record(for: AssetReference(alias)))
+            await #expect(throws: StoreError.aliasTaken(by: holder.keyID)) {
+                try await nodes[0].addAlias(
+                    alias, to: try #require(records.first { $0.keyID != holder.keyID }).keyID)
+            }
+        }
+    }
+
+    @Test func forgetsOnlyWhatHasEnded() async throws {
+        try await withNodes(1) { nodes async throws in
+            let decision = LicenseDecision(
+                now: 0, replay: SampleDecisions.replay(1), tokenUse: SampleDecisions.use(limit: 1),
+                deviceClaims: [SampleDecisions.place(device: 1, limit: 1)],
+                slotClaims: [SampleDecisions.slot(group: 1, limit: 1, device: 1, session: 1, content: 1)],
+                entry: SampleDecisions.entry(1))
+            #expect(try await nodes[0].settle(decision) == .recorded)
+            #expect(try await nodes[0].forgetEnded(at: 0) == 0)
+            #expect(try await nodes[0].settle(decision) != .recorded)
+            let gone = try await nodes[0].forgetEnded(at: .max)
+            #expect(gone == 4)
+            #expect(try await nodes[0].forgetEnded(at: .max) == 0)
+            #expect(try await nodes[0].settle(decision) == .recorded)
+        }
+    }
+}
+
+extension PostgreSQLStore {
+    var decide: Decide {
+        { (decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome in try await self.settle(decision) }
+    }
+}

@@ -1,0 +1,121 @@
+import ContentKeys
+import EventLoops
+import Testing
+
+@testable import StoragePostgreSQL
+
+@Suite(.needsPostgreSQL, .serialized) struct SchemaMigratorTests {
+    let database: TestDatabase
+
+    init() throws {
+        database = try TestDatabase()
+    }
+
+    func migrate(_ migrations: [SchemaMigration] = SchemaMigration.all) throws {
+        try SchemaMigrator(migrations).run(
+            on: database.connect(), schema: database.schema, until: TestDatabase.deadline)
+    }
+
+    private static let newest = Int64(SchemaMigration.all.count)
+
+    /// A step that this program does not know yet.
+    private static func further(_ scripts: String..., oldestProgram: Int64 = 1) -> SchemaMigration {
+        SchemaMigration(number: newest + 1, oldestProgram: oldestProgram, scripts: scripts)
+    }
+
+    @Test func changesNothingTheSecondTime() throws {
+        try migrate()
+        let tables = "SELECT sum(oid::int8)::int8 FROM pg_class WHERE relnamespace = '\(database.schema)'::regnamespace"
+        let before = try database.integer(tables)
+        try migrate()
+        #expect(try database.integer(tables) == before)
+        #expect(try database.integer("SELECT count(*) FROM schema_migration") == Self.newest)
+    }
+
+    @Test func runsOnlyTheStepsThatAreMissing() throws {
+        try migrate()
+        let more = SchemaMigration.all + [Self.further("CREATE TABLE extra (x int8)")]
+        try migrate(more)
+        try migrate(more)
+        #expect(try database.integer("SELECT count(*) FROM extra") == 0)
+        #expect(try database.integer("SELECT max(number) FROM schema_migration") == Self.newest + 1)
+    }
+
+    @Test func worksWithANewerSchemaThatAllowsIt() async throws {
+        try migrate(SchemaMigration.all + [Self.further("ALTER TABLE content_key ADD COLUMN extra text")])
+        try await database.withStore { store async throws in
+            #expect(try await store.list(of: nil, after: nil, limit: 1) == [])
+        }
+    }
+
+    @Test func refusesANewerSchemaThatDoesNot() throws {
+        try migrate(
+            SchemaMigration.all + [Self.further("CREATE TABLE extra (x int8)", oldestProgram: Self.newest + 1)])
+        #expect(throws: PostgreSQLOpeningError.schemaTooNew(found: Self.newest + 1, supported: Self.newest)) {
+            try migrate()
+        }
+        #expect(throws: PostgreSQLOpeningError.schemaTooNew(found: Self.newest + 1, supported: Self.newest)) {
+            try database.open().close()
+        }
+    }
+
+    @Test func leavesNothingOfAStepThatFails() throws {
+        let broken = SchemaMigration.all + [Self.further("CREATE TABLE extra (x int8)", "CREATE TABLE slot (x int8)")]
+        #expect(throws: PostgreSQLOpeningError.failed(.refused(SQLState("42P07")))) { try migrate(broken) }
+        #expect(
+            try database.integer("SELECT count(*) FROM pg_namespace WHERE nspname = '\(database.schema)'") == 0)
+        try migrate()
+        #expect(try database.integer("SELECT count(*) FROM content_key") == 0)
+    }
+
+    @Test func refusesTablesOfAnotherProgramAndLeavesThemAlone() throws {
+        try database.execute("CREATE SCHEMA \(database.schema); CREATE TABLE \(database.schema).theirs (x int8)")
+        #expect(throws: PostgreSQLOpeningError.foreignSchema(database.schema)) { try migrate() }
+        let tables = "SELECT count(*) FROM pg_class WHERE relnamespace = '\(database.schema)'::regnamespace"
+        #expect(try database.integer(tables) == 1)
+    }
+
+    @Test func usesASchemaThatAnAdministratorHasMade() throws {
+        try database.execute("CREATE SCHEMA \(database.schema)")
+        try migrate()
+        #expect(try database.integer("SELECT count(*) FROM content_key") == 0)
+    }
+
+    @Test func isDoneOnceByManyNodesThatStartTogether() async throws {
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<6 { group.addTask { try database.open().close() } }
+            try await group.waitForAll()
+        }
+        #expect(try database.integer("SELECT count(*) FROM schema_migration") == Self.newest)
+        #expect(try database.integer("SELECT count(*) FROM key_encryption_key") == 1)
+    }
+
+    @Test func refusesAnotherKeyEncryptionKey() throws {
+        try database.open().close()
+        #expect(throws: PostgreSQLOpeningError.keyEncryptionKeyDiffers) {
+            try PostgreSQLStore.open(
+                database.settings(), keyEncryptionKey: TestDatabase.keyEncryptionKey(0x43))
+        }
+        try database.open().close()
+    }
+
+    /// An index decides in every look-up, and not only where the tables are large: sequential scans are made dear.
+    @Test(
+        arguments: [
+            "SELECT sealed FROM content_key WHERE kid = ''",
+            "SELECT sealed FROM asset_alias JOIN content_key USING (kid) WHERE alias = ''",
+            "SELECT sealed FROM content_key WHERE content_id = '' AND state = 'live' LIMIT 2",
+            "SELECT kid FROM content_key WHERE (content_id, kid) > ('', '') ORDER BY content_id, kid LIMIT 3",
+            "SELECT * FROM slot WHERE slot_group = ''", "SELECT * FROM replay WHERE request = ''",
+            "SELECT * FROM device_place WHERE owner = ''", "SELECT * FROM token_use WHERE token = '' AND kid = ''",
+            "SELECT * FROM challenge WHERE holder = '' AND number = 1",
+            "SELECT max(last) FROM ledger_batch WHERE node = ''",
+        ])
+    func usesAnIndexForEveryLookUp(sql: String) throws {
+        try migrate()
+        let connection = try database.connect()
+        try connection.execute("SET enable_seqscan = off", until: TestDatabase.deadline)
+        let plan = try connection.query("EXPLAIN \(sql)", until: TestDatabase.deadline)
+        for row in 0..<plan.rowCount { #expect(try !plan.text(row, 0).contains("Seq Scan")) }
+    }
+}

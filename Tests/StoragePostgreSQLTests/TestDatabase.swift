@@ -1,0 +1,111 @@
+import EventLoops
+import Foundation
+import KeyCrypto
+import Testing
+
+@testable import StoragePostgreSQL
+
+/// The server that `Scripts/with-postgresql` has started, as it describes itself in the environment.
+struct DatabaseServer: Sendable {
+    let url: String
+    let socketURL: String
+    let passwordFile: String
+    let otherAuthority: String
+    let processIDFile: String
+
+    /// Nil where there is no server; the suites are then skipped.
+    static let current = DatabaseServer(ProcessInfo.processInfo.environment)
+
+    init?(_ environment: [String: String]) {
+        guard let url = environment["LATCHKEY_POSTGRESQL"], let socketURL = environment["LATCHKEY_POSTGRESQL_SOCKET"],
+            let passwordFile = environment["LATCHKEY_POSTGRESQL_PASSWORD_FILE"],
+            let otherAuthority = environment["LATCHKEY_POSTGRESQL_OTHER_CA"],
+            let processIDFile = environment["LATCHKEY_POSTGRESQL_PID_FILE"]
+        else { return nil }
+        self.url = url
+        self.socketURL = socketURL
+        self.passwordFile = passwordFile
+        self.otherAuthority = otherAuthority
+        self.processIDFile = processIDFile
+    }
+
+    func password() throws -> SharedSecret {
+        let text = try String(contentsOfFile: passwordFile, encoding: .utf8)
+        return SharedSecret(SecretBytes(copying: Array(text.utf8.prefix { $0 != UInt8(ascii: "\n") })))
+    }
+
+    /// The process id of the server that runs now.
+    func processID() throws -> Int32 {
+        let text = try String(contentsOfFile: processIDFile, encoding: .utf8)
+        return try #require(text.split(separator: "\n").first.flatMap { Int32($0) })
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    static var needsPostgreSQL: Self {
+        .enabled(
+            if: DatabaseServer.current != nil,
+            "LATCHKEY_POSTGRESQL names no server: Scripts/with-postgresql swift test starts one")
+    }
+}
+
+/// An installation's place in the server's database, empty at first, which goes with this object.
+final class TestDatabase: Sendable {
+    let server: DatabaseServer
+    let schema: String
+
+    init(on server: DatabaseServer? = .current) throws {
+        self.server = try #require(server)
+        schema = "test_" + UUID().uuidString.lowercased().replacing("-", with: "_")
+    }
+
+    deinit {
+        try? execute("DROP SCHEMA IF EXISTS \(schema) CASCADE")
+    }
+
+    func settings(_ change: (inout PostgreSQLLimits) -> Void = { _ in }) throws -> PostgreSQLSettings {
+        // Tests run beside others that keep the machine busy: what is not about time waits long.
+        var limits = PostgreSQLLimits()
+        limits.connect = .seconds(60)
+        limits.call = .seconds(60)
+        limits.statement = .seconds(50)
+        limits.lock = .seconds(40)
+        limits.writers = 2
+        change(&limits)
+        return PostgreSQLSettings(
+            url: try PostgreSQLURL(parsing: "\(server.url)&schema=\(schema)"), password: try server.password(),
+            limits: limits)
+    }
+
+    func connect() throws -> PostgreSQLConnection {
+        try PostgreSQLConnection.connect(settings())
+    }
+
+    /// Runs a script on a connection of its own.
+    func execute(_ script: String) throws {
+        try connect().execute(script, until: Self.deadline)
+    }
+
+    func integer(_ sql: String) throws -> Int64 {
+        try connect().query(sql, until: Self.deadline).integer(0, 0)
+    }
+
+    static var deadline: LoopInstant { SystemLoopClock().now + .seconds(60) }
+
+    /// Lends a node's store, which is closed afterwards.
+    func withStore<Result>(
+        _ change: (inout PostgreSQLLimits) -> Void = { _ in }, _ body: (PostgreSQLStore) async throws -> Result
+    ) async throws -> Result {
+        let store = try open(change)
+        defer { store.close() }
+        return try await body(store)
+    }
+
+    func open(_ change: (inout PostgreSQLLimits) -> Void = { _ in }) throws -> PostgreSQLStore {
+        try PostgreSQLStore.open(settings(change), keyEncryptionKey: Self.keyEncryptionKey())
+    }
+
+    static func keyEncryptionKey(_ byte: UInt8 = 0x42) throws -> AES256GCMKey {
+        try AES256GCMKey(SecretBytes(copying: [UInt8](repeating: byte, count: AES256GCMKey.keySize)))
+    }
+}
