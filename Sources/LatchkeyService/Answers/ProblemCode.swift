@@ -14,6 +14,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
     case tokenMalformed = "token_malformed"
     case tokenAlgorithm = "token_alg"
     case keyIDUnknown = "kid_unknown"
+    case keyIDRevoked = "kid_revoked"
     case tokenSignature = "token_signature"
     case tokenExpired = "token_expired"
     case tokenNotYet = "token_not_yet"
@@ -21,6 +22,13 @@ enum ProblemCode: String, Sendable, CaseIterable {
     case tokenAudience = "token_audience"
     case tokenIssuer = "token_issuer"
     case tokenSchema = "token_schema"
+    case tokenRevoked = "token_revoked"
+    case subjectDisabled = "subject_disabled"
+    case deviceMismatch = "device_mismatch"
+    case deviceRevoked = "device_revoked"
+    case sessionKilled = "session_killed"
+    case addressDenied = "ip_denied"
+    case countryDenied = "geo_denied"
     case contentMismatch = "content_mismatch"
     case offlineNotAllowed = "offline_not_allowed"
     case rightNotStarted = "right_not_started"
@@ -52,10 +60,13 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .spcReplayed: .conflict
         case .rateLimited, .overloaded: .tooManyRequests
         case .spcCertificateUnknown, .spcRejected: .unprocessableContent
-        case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .tokenSignature, .tokenExpired,
+        case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .keyIDRevoked, .tokenSignature,
+            .tokenExpired,
             .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
             .unauthorized
-        case .contentMismatch, .offlineNotAllowed, .rightNotStarted, .rightEnded, .termsNotExpressible, .securityLevel:
+        case .contentMismatch, .offlineNotAllowed, .rightNotStarted, .rightEnded, .termsNotExpressible, .securityLevel,
+            .tokenRevoked, .subjectDisabled, .deviceMismatch, .deviceRevoked, .sessionKilled, .addressDenied,
+            .countryDenied:
             .forbidden
         case .keyNotFound, .notFound: .notFound
         case .methodNotAllowed: .methodNotAllowed
@@ -74,7 +85,8 @@ enum ProblemCode: String, Sendable, CaseIterable {
     /// The problem type (RFC 9457): DASH-IF's for tokens that prove too little, else one of our own.
     var type: String {
         switch self {
-        case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .tokenSignature, .tokenExpired,
+        case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .keyIDRevoked, .tokenSignature,
+            .tokenExpired,
             .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
             "https://dashif.org/drm-problems/insufficient-proof-of-authorization"
         default: "urn:latchkey:error:" + rawValue  // Every other code is only ours.
@@ -97,6 +109,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .tokenMalformed: "The token cannot be read"
         case .tokenAlgorithm: "The token's algorithm is not the one pinned to its key"
         case .keyIDUnknown: "The token's key is not known"
+        case .keyIDRevoked: "The token's key is no longer accepted"
         case .tokenSignature: "The token's signature does not hold"
         case .tokenExpired: "The token has expired"
         case .tokenNotYet: "The token is not valid yet"
@@ -104,6 +117,13 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .tokenAudience: "The token is meant for another service"
         case .tokenIssuer: "The token's issuer is not the owner of its key"
         case .tokenSchema: "A claim of the token is missing, invalid or not supported"
+        case .tokenRevoked: "The token was revoked"
+        case .subjectDisabled: "The token's subject or issuer is disabled"
+        case .deviceMismatch: "The token is for another device"
+        case .deviceRevoked: "This device is blocked"
+        case .sessionKilled: "The session was ended"
+        case .addressDenied: "The token is for another network"
+        case .countryDenied: "The token is for another country"
         case .contentMismatch: "The token does not allow this content"
         case .offlineNotAllowed: "The token does not allow an offline licence"
         case .rightNotStarted: "The right has not started"
@@ -142,8 +162,9 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .tokenMissing: "Send a token in the header Authorization: Bearer."
         case .tokenAmbiguous: "Send one token, once."
         case .tokenMalformed: "Send the compact form of a signed JWT, unchanged."
-        case .tokenAlgorithm: "Sign with the algorithm that is configured for the key: ES256 or HS256."
+        case .tokenAlgorithm: "Sign with the algorithm that is configured for the key."
         case .keyIDUnknown: "Sign with a key that the server's configuration lists, and name it in kid."
+        case .keyIDRevoked: "Fetch a token that is signed with a newer key."
         case .tokenSignature: "Check that the issuer signs with the key whose public part the server has."
         case .tokenExpired: "Fetch a new token and try again."
         case .tokenNotYet: "Compare the issuer's clock with server_time."
@@ -151,6 +172,10 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .tokenAudience: "Put the server's audience into aud."
         case .tokenIssuer: "Put the issuer that the server's configuration names into iss."
         case .tokenSchema: "Compare the token's claims with the server's documentation."
+        case .tokenRevoked, .subjectDisabled, .deviceRevoked, .sessionKilled:
+            "Ask whoever issues the tokens; a new one helps only if they allow it."
+        case .deviceMismatch: "Fetch a token on the device that plays."
+        case .addressDenied, .countryDenied: "Fetch a token where the player is, without a proxy between."
         case .contentMismatch: "Fetch a token whose rights cover this content."
         case .offlineNotAllowed:
             "Ask for a streaming licence, or fetch a token with a right for offline use, without a lease."
