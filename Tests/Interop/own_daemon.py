@@ -71,9 +71,12 @@ class Seen:
 
 @contextmanager
 def running_daemon(
-    folder: Path, limits: dict[str, object] | None = None, files: int | None = None
+    folder: Path,
+    limits: dict[str, object] | None = None,
+    files: int | None = None,
+    prepare: Callable[[Path], None] | None = None,
 ) -> Iterator[OwnDaemon]:
-    """A daemon with a fresh set-up in the folder; `files` is its limit of open descriptors."""
+    """A daemon with a fresh set-up in the folder, as `prepare` leaves it; `files` is its limit of open descriptors."""
     tool = Path(os.environ["LATCHKEY_BIN"])
     setup = folder / "setup"
     subprocess.run([tool, "init", setup], check=True, stdout=subprocess.DEVNULL, timeout=START_SECONDS)
@@ -83,6 +86,8 @@ def running_daemon(
         changed = text.replace("    logging: {", f"    limits: {json.dumps(limits)},\n\n    logging: {{", 1)
         assert changed != text
         configuration.write_text(changed)
+    if prepare is not None:
+        prepare(setup)
     log = folder / "daemon.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
