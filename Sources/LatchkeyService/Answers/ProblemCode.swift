@@ -22,17 +22,20 @@ enum ProblemCode: String, Sendable, CaseIterable {
     case tokenAudience = "token_audience"
     case tokenIssuer = "token_issuer"
     case tokenSchema = "token_schema"
+    case tokenUsed = "token_used"
     case tokenRevoked = "token_revoked"
     case subjectDisabled = "subject_disabled"
-    case deviceMismatch = "device_mismatch"
     case deviceRevoked = "device_revoked"
-    case sessionKilled = "session_killed"
     case addressDenied = "ip_denied"
     case countryDenied = "geo_denied"
     case contentMismatch = "content_mismatch"
     case offlineNotAllowed = "offline_not_allowed"
     case rightNotStarted = "right_not_started"
     case rightEnded = "right_ended"
+    case deviceMismatch = "device_mismatch"
+    case deviceLimit = "device_limit"
+    case concurrencyLimit = "concurrency_limit"
+    case sessionKilled = "session_killed"
     case keyNotFound = "key_not_found"
     case rateLimited = "rate_limited"
     case overloaded
@@ -65,8 +68,8 @@ enum ProblemCode: String, Sendable, CaseIterable {
             .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
             .unauthorized
         case .contentMismatch, .offlineNotAllowed, .rightNotStarted, .rightEnded, .termsNotExpressible, .securityLevel,
-            .tokenRevoked, .subjectDisabled, .deviceMismatch, .deviceRevoked, .sessionKilled, .addressDenied,
-            .countryDenied:
+            .tokenUsed, .tokenRevoked, .subjectDisabled, .deviceMismatch, .deviceRevoked, .deviceLimit, .concurrencyLimit,
+            .sessionKilled, .addressDenied, .countryDenied:
             .forbidden
         case .keyNotFound, .notFound: .notFound
         case .methodNotAllowed: .methodNotAllowed
@@ -101,7 +104,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .spcMalformed: "The SPC container is malformed"
         case .spcCertificateUnknown: "No credential has the SPC's certificate hash"
         case .spcRejected: "The SPC was rejected"
-        case .spcReplayed: "The SPC carries a challenge that is not open"
+        case .spcReplayed: "The SPC was used before"
         case .rateLimited: "There were too many requests"
         case .overloaded: "The server has more to do than it can"
         case .tokenMissing: "A token is required"
@@ -117,17 +120,20 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .tokenAudience: "The token is meant for another service"
         case .tokenIssuer: "The token's issuer is not the owner of its key"
         case .tokenSchema: "A claim of the token is missing, invalid or not supported"
+        case .tokenUsed: "The token has been used as often as it may be"
         case .tokenRevoked: "The token was revoked"
         case .subjectDisabled: "The token's subject or issuer is disabled"
-        case .deviceMismatch: "The token is for another device"
         case .deviceRevoked: "This device is blocked"
-        case .sessionKilled: "The session was ended"
         case .addressDenied: "The token is for another network"
         case .countryDenied: "The token is for another country"
         case .contentMismatch: "The token does not allow this content"
         case .offlineNotAllowed: "The token does not allow an offline licence"
         case .rightNotStarted: "The right has not started"
         case .rightEnded: "The right has ended"
+        case .deviceMismatch: "The rights belong to another device"
+        case .deviceLimit: "There are as many devices as there may be"
+        case .concurrencyLimit: "As many playbacks run as may run at once"
+        case .sessionKilled: "This playback was ended, by another one or by an operator"
         case .keyNotFound: "No key is stored for this content"
         case .termsNotExpressible: "This device cannot be told the limits that the token demands"
         case .securityLevel: "This device cannot give the protection that this content demands"
@@ -157,7 +163,8 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .spcMalformed: "Send the SPC exactly as the player made it: binary, whole, and nothing behind it."
         case .spcCertificateUnknown: "Give the player the certificate from GET /fps/certificate."
         case .spcRejected: "Look up the cause in the server's log by the request id."
-        case .spcReplayed: "Fetch a challenge from POST /fps/challenge, and use it once, for the same subject."
+        case .spcReplayed:
+            "Have the player make a new SPC; for a sync request, fetch a challenge from POST /fps/challenge and use it once."
         case .rateLimited, .overloaded: "Try again after the number of seconds in retry_after."
         case .tokenMissing: "Send a token in the header Authorization: Bearer."
         case .tokenAmbiguous: "Send one token, once."
@@ -172,15 +179,19 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .tokenAudience: "Put the server's audience into aud."
         case .tokenIssuer: "Put the issuer that the server's configuration names into iss."
         case .tokenSchema: "Compare the token's claims with the server's documentation."
-        case .tokenRevoked, .subjectDisabled, .deviceRevoked, .sessionKilled:
+        case .tokenUsed: "Fetch a new token and try again."
+        case .tokenRevoked, .subjectDisabled, .deviceRevoked:
             "Ask whoever issues the tokens; a new one helps only if they allow it."
-        case .deviceMismatch: "Fetch a token on the device that plays."
         case .addressDenied, .countryDenied: "Fetch a token where the player is, without a proxy between."
         case .contentMismatch: "Fetch a token whose rights cover this content."
         case .offlineNotAllowed:
             "Ask for a streaming licence, or fetch a token with a right for offline use, without a lease."
         case .rightNotStarted: "Try again after the number of seconds in retry_after."
         case .rightEnded: "Fetch a token with a right that has not ended."
+        case .deviceMismatch: "Play on the device that the token was first used on, or fetch a token for this one."
+        case .deviceLimit: "Remove a device of this account, or play on one of them."
+        case .concurrencyLimit: "Stop another playback of this account, and wait until its lease has ended."
+        case .sessionKilled: "Start playback anew."
         case .keyNotFound: "Register the content's key, or give each key of the content an id of its own."
         case .termsNotExpressible:
             "Update the player, or grant limits that this device knows; the log says which one it is."

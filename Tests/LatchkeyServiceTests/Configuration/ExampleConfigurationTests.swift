@@ -39,7 +39,10 @@ import Testing
     }
 
     @Test func itHasEveryLimit() {
-        let names = Mirror(reflecting: HTTPLimits()).children.compactMap(\.label) + ["tokenCacheCapacity", "loopCount"]
+        let names =
+            Mirror(reflecting: HTTPLimits()).children.compactMap(\.label) + [
+                "tokenCacheCapacity", "rates", "loopCount",
+            ]
         #expect(names.count > 2)
         #expect(names.filter { file.positions["limits.\($0)"] == nil } == [])
         let http2Names = Mirror(reflecting: HTTP2Limits()).children.compactMap(\.label)

@@ -1,0 +1,38 @@
+/// What became of a decision.
+package enum DecisionOutcome: Equatable, Sendable {
+    /// It is durable: the answer may be sent.
+    case recorded
+    /// The same request with the same token was decided before: this is its answer, and nothing was spent.
+    case repeated(answer: [UInt8])
+    /// Nothing was recorded and nothing spent.
+    case denied(DecisionDenial)
+}
+
+/// Why shared state does not allow a licence.
+package enum DecisionDenial: Equatable, Sendable {
+    /// The request was decided before: outside its retry window, or for another token.
+    case replayed
+    /// The token has been used as often as it may be for this key.
+    case tokenUsed(limit: UInt32)
+    /// The owner's devices are as many as there may be.
+    case deviceLimit(limit: UInt32)
+    /// So many playbacks run in the group, and no more may.
+    case slotsFull(current: UInt32, limit: UInt32)
+    /// Another playback has taken this one's slot.
+    case slotEvicted
+}
+
+/// Where decisions become durable, each one atomically.
+package protocol DecisionStore: Sendable {
+    /// Records a decision, or says why not.
+    ///
+    /// Checks in this order, and the first that speaks decides: replay, token use, device claims, slot claims. Returns `recorded` only
+    /// when the decision and its ledger entry would outlive a power cut. Throws when that cannot be known: nothing may be answered then.
+    func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome
+}
+
+/// The part of a decision that all nodes share, where the ledger is another store's.
+package protocol SharedStateStore: Sendable {
+    /// As `DecisionStore.commit`, without the ledger entry. One round trip.
+    func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome
+}

@@ -1,0 +1,148 @@
+package import ByteCoding
+
+/// Everything that granting one licence spends and says. It is recorded whole or not at all (design, section 8): nothing is spent when
+/// something else in it is denied, and nothing is answered that was not recorded.
+///
+/// Times are seconds since 1970.
+package struct LicenseDecision: Sendable {
+    /// When the decision is made: what claims that have ended before are measured against.
+    package var now: Int64
+    /// Known again when the same request comes twice; nil where a repetition spends nothing.
+    package var replay: ReplayRecord?
+    package var tokenUse: TokenUse?
+    package var deviceClaims: [DeviceClaim]
+    package var slotClaims: [SlotClaim]
+    /// What the ledger will say.
+    package var entry: LedgerEntry
+
+    package init(
+        now: Int64, replay: ReplayRecord? = nil, tokenUse: TokenUse? = nil, deviceClaims: [DeviceClaim] = [],
+        slotClaims: [SlotClaim] = [], entry: LedgerEntry
+    ) {
+        self.now = now
+        self.replay = replay
+        self.tokenUse = tokenUse
+        self.deviceClaims = deviceClaims
+        self.slotClaims = slotClaims
+        self.entry = entry
+    }
+
+    /// Whether other nodes must agree. Otherwise the node's own ledger is all that has to take the decision.
+    package var needsSharedState: Bool {
+        replay != nil || tokenUse != nil || !deviceClaims.isEmpty || !slotClaims.isEmpty
+    }
+}
+
+/// By what a repeated request is known, and what it is answered with (entitlement, section 4.7).
+package struct ReplayRecord: Equatable, Sendable {
+    /// SHA-256 of the SPC.
+    package var request: Pseudonym
+    /// SHA-256 of the token presented with it.
+    package var token: Pseudonym
+    /// How long the same request with the same token gets the same answer, in seconds from the first.
+    package var retryWindow: Int64
+    /// Until when the request is remembered, to be refused after the window.
+    package var keptUntil: Int64
+    /// The answer, as the maker of the decision encodes it: at most 1 KiB. The store does not look into it.
+    package var answer: [UInt8]
+
+    package init(request: Pseudonym, token: Pseudonym, retryWindow: Int64, keptUntil: Int64, answer: [UInt8]) {
+        self.request = request
+        self.token = token
+        self.retryWindow = retryWindow
+        self.keptUntil = keptUntil
+        self.answer = answer
+    }
+}
+
+/// One use of a token that may be used so often for each key.
+package struct TokenUse: Equatable, Sendable {
+    /// Of issuer and token id.
+    package var token: Pseudonym
+    package var keyID: KeyID
+    /// At least 1.
+    package var limit: UInt32
+    /// When the token ends, and its count may be forgotten.
+    package var keptUntil: Int64
+
+    package init(token: Pseudonym, keyID: KeyID, limit: UInt32, keptUntil: Int64) {
+        self.token = token
+        self.keyID = keyID
+        self.limit = limit
+        self.keptUntil = keptUntil
+    }
+}
+
+/// A place among the devices of a subject, or of a token: a device that has one keeps it.
+///
+/// A limit of 1 is a binding by first use.
+package struct DeviceClaim: Equatable, Sendable {
+    /// Whose devices are counted.
+    package var owner: Pseudonym
+    /// Of HU.
+    package var device: Pseudonym
+    /// How many devices there may be; at least 1.
+    package var limit: UInt32
+    /// When the place is free again unless it is claimed once more; nil for never.
+    package var keptUntil: Int64?
+
+    package init(owner: Pseudonym, device: Pseudonym, limit: UInt32, keptUntil: Int64?) {
+        self.owner = owner
+        self.device = device
+        self.limit = limit
+        self.keptUntil = keptUntil
+    }
+}
+
+/// A place among the playbacks that may run at once in one group (entitlement, section 4.8; design, section 11, "slots after a crash").
+///
+/// What holds a slot is one playback session of one device. The rules, in their order, where "live" means not yet ended at `now`:
+///
+/// 1. A slot of this device and session is taken up again; if it was evicted, the claim is denied.
+/// 2. A relayed playback joins a live slot of the same content, whoever holds it.
+/// 3. Another session of the same device and content takes over the slot of the one before.
+/// 4. A provisional claim of a device that holds a confirmed slot is granted beside it and counts nothing: it is the next episode.
+/// 5. Where there are fewer live counted slots than `limit`, a new one is taken.
+/// 6. Where the device itself holds live counted slots, its oldest one is evicted: a device never stands in its own way.
+/// 7. `whenFull` decides: denial, or eviction of the oldest.
+///
+/// An evicted slot counts nothing, and is remembered until its end, so that its renewal is refused.
+package struct SlotClaim: Equatable, Sendable {
+    package enum WhenFull: String, Sendable, CaseIterable {
+        case denyNew = "deny_new"
+        case evictOldest = "evict_oldest"
+    }
+
+    /// Of subject and group name.
+    package var group: Pseudonym
+    /// How many slots there may be; at least 1.
+    package var limit: UInt32
+    package var whenFull: WhenFull
+    /// Of HU.
+    package var device: Pseudonym
+    /// The playback session that the SPC tells; nil where it tells none, and device and content are all there is.
+    package var session: UInt64?
+    /// Of the content id.
+    package var content: Pseudonym
+    /// Playing, and not only ready to.
+    package var isConfirmed: Bool
+    /// The device that asks is a screen or an adapter in between (AirPlay, the digital AV adapter): not the viewer's.
+    package var isRelayed: Bool
+    /// The lease's end with its grace: when the slot is free without a renewal.
+    package var heldUntil: Int64
+
+    package init(
+        group: Pseudonym, limit: UInt32, whenFull: WhenFull, device: Pseudonym, session: UInt64?, content: Pseudonym,
+        isConfirmed: Bool, isRelayed: Bool, heldUntil: Int64
+    ) {
+        self.group = group
+        self.limit = limit
+        self.whenFull = whenFull
+        self.device = device
+        self.session = session
+        self.content = content
+        self.isConfirmed = isConfirmed
+        self.isRelayed = isRelayed
+        self.heldUntil = heldUntil
+    }
+}

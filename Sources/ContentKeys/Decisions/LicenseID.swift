@@ -1,0 +1,28 @@
+package import ByteCoding
+
+/// Names one licence: in `X-License-Id`, in the ledger, in questions about its expiry.
+///
+///     offset  size  field
+///          0     6  milliseconds since 1970, big-endian
+///          6    10  random
+///
+/// The time comes first so that an index over licences only ever grows at its end. 32 lower-case hex digits as text.
+package struct LicenseID: Hashable, Sendable {
+    package let bytes: Bytes16
+
+    package init(_ bytes: Bytes16) {
+        self.bytes = bytes
+    }
+
+    /// `random` gives the last ten bytes; what it has more is ignored.
+    package init(milliseconds: UInt64, random: Bytes16) {
+        bytes = Bytes16(high: milliseconds << 16 | random.high & 0xFFFF, low: random.low)
+    }
+
+    /// When the licence was decided, in milliseconds since 1970.
+    package var milliseconds: UInt64 { bytes.high >> 16 }
+}
+
+extension LicenseID: CustomStringConvertible {
+    package var description: String { Hexadecimal.encode(bytes.bytes) }
+}

@@ -1,0 +1,42 @@
+import ByteCoding
+package import KeyCrypto
+
+/// Makes the pseudonyms of one installation: the same for the same thing, and for nobody without the key to guess at.
+///
+/// A pseudonym is HMAC-SHA256 over the name of its kind, a zero byte, and each part behind its size in four bytes, big-endian: so no two
+/// things of one kind, and nothing of two kinds, share one.
+package final class Pseudonymizer: Sendable {
+    /// What is named. The raw values are part of what is computed, and never change.
+    package enum Kind: String, Sendable, CaseIterable {
+        /// A device, by its HU (20 bytes).
+        case device
+        /// A subject, by issuer and subject.
+        case subject
+        /// A token, by issuer and token id.
+        case token
+        /// A content, by its content id.
+        case content
+        /// A group of playback slots, by issuer, subject and the group's name.
+        case group
+    }
+
+    private let key: HMACSHA256Key
+
+    package init(key: HMACSHA256Key) {
+        self.key = key
+    }
+
+    package func pseudonym(of kind: Kind, _ parts: [UInt8]...) throws(CryptoError) -> Pseudonym {
+        var message = ByteWriter(capacity: 16 + parts.reduce(0) { $0 + $1.count + 4 })
+        message.write(Array(kind.rawValue.utf8))
+        message.write(UInt8(0))
+        for part in parts {
+            message.write(UInt32(part.count))
+            message.write(part)
+        }
+        guard let pseudonym = Pseudonym(try key.code(for: message.bytes[...])) else {
+            throw .operationFailed("run HMAC")
+        }
+        return pseudonym
+    }
+}

@@ -1,0 +1,54 @@
+/// Something that gives no licence any more (entitlement, section 4.6).
+package struct Revocation: Hashable, Sendable {
+    /// What is revoked. The raw values are stored, and never change.
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
+        case tokenID = "jti"
+        case signingKey = "kid"
+        case issuer = "iss"
+        case subject = "sub"
+        case device
+        case content
+        case session
+    }
+
+    package var kind: Kind
+    /// The text of an id, or the pseudonym of a subject or device in lower-case hex: 1 to 200 bytes of UTF-8.
+    package var value: String
+    /// When the entry may be forgotten, because what it names has ended; nil for never. Seconds since 1970.
+    package var until: Int64?
+    /// When it was made, in seconds since 1970.
+    package var revokedAt: Int64
+    /// The operator's note, at most 200 bytes.
+    package var reason: String
+
+    package init(kind: Kind, value: String, until: Int64?, revokedAt: Int64, reason: String) {
+        self.kind = kind
+        self.value = value
+        self.until = until
+        self.revokedAt = revokedAt
+        self.reason = reason
+    }
+}
+
+/// Where revocations are kept. Nodes hold them in memory and ask again at intervals, which bounds how late one is heard of.
+package protocol RevocationStore: Sendable {
+    /// Adds a revocation durably; one of the same kind and value is replaced.
+    func revoke(_ revocation: Revocation) async throws(StoreError)
+
+    /// Takes one back; whether it was there.
+    func lift(_ kind: Revocation.Kind, _ value: String) async throws(StoreError) -> Bool
+
+    /// All that hold at `now`.
+    func revocations(at now: Int64) async throws(StoreError) -> [Revocation]
+}
+
+/// The numbers given out so that a sync report can prove that it is fresh, where all nodes know them.
+package protocol ChallengeStore: Sendable {
+    /// Keeps a challenge for its holder until `expiresAt`, unless `limit` of the holder's are open already; whether it was kept.
+    func open(
+        _ challenge: UInt64, for holder: Pseudonym, now: Int64, expiresAt: Int64, limit: Int
+    ) async throws(StoreError) -> Bool
+
+    /// Takes an open challenge of this holder away; whether there was one.
+    func take(_ challenge: UInt64, from holder: Pseudonym, now: Int64) async throws(StoreError) -> Bool
+}

@@ -1,0 +1,69 @@
+package import ByteCoding
+
+/// One line of the ledger: what was given, refused or looked at, without saying more of anybody than is needed.
+///
+/// Times are seconds since 1970.
+package struct LedgerEntry: Equatable, Sendable {
+    /// What happened. The raw values are stored, and never change.
+    package enum Kind: UInt8, Sendable, CaseIterable {
+        case licenseIssued = 1
+        case licenseRenewed = 2
+        case licenseRefused = 3
+        case syncReportAccepted = 4
+        case keyRevealed = 5
+        case revoked = 6
+        case revocationLifted = 7
+    }
+
+    package var kind: Kind
+    package var at: Int64
+    /// The licence; for anything else an id that names this entry alone.
+    package var license: LicenseID
+    /// The licence that a renewal follows.
+    package var previous: LicenseID?
+    package var keyID: KeyID?
+    /// The content id's text, at most 200 bytes.
+    package var content: String?
+    /// Of issuer and subject.
+    package var subject: Pseudonym?
+    /// Of HU.
+    package var device: Pseudonym?
+    /// The token's id, cut to 64 bytes.
+    package var tokenID: String?
+    /// The issuer's own mark, at most 64 bytes.
+    package var cookie: String?
+    /// The name of the licence's validity, of the refusal's code, or of what else was done: at most 64 bytes of ASCII.
+    package var detail: String
+    /// Seconds; nil for none.
+    package var lease: UInt32?
+    package var rental: UInt32?
+    /// When the licence ends; nil for never or not known.
+    package var until: Int64?
+
+    package init(
+        kind: Kind, at: Int64, license: LicenseID, previous: LicenseID? = nil, keyID: KeyID? = nil,
+        content: String? = nil, subject: Pseudonym? = nil, device: Pseudonym? = nil, tokenID: String? = nil,
+        cookie: String? = nil, detail: String = "", lease: UInt32? = nil, rental: UInt32? = nil, until: Int64? = nil
+    ) {
+        self.kind = kind
+        self.at = at
+        self.license = license
+        self.previous = previous
+        self.keyID = keyID
+        self.content = content
+        self.subject = subject
+        self.device = device
+        self.tokenID = tokenID
+        self.cookie = cookie
+        self.detail = detail
+        self.lease = lease
+        self.rental = rental
+        self.until = until
+    }
+}
+
+/// The node's own durable record.
+package protocol Ledger: Sendable {
+    /// Returns when the entry would outlive a power cut.
+    func append(_ entry: LedgerEntry) async throws(StoreError)
+}
