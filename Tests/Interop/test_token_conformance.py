@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from deployment import Deployment, assert_problem, register
+from deployment import assert_problem, register
+from fairplay_device import tags
 from fairplay_device.credentials import read_device_credential
-from fairplay_device.spc import SPCOptions, device_for
+from fairplay_device.spc import PlaybackState, SPCOptions, device_for
 from licence_client import LicenceClient
 from licence_policy import ContentKey
 from own_daemon import OwnDaemon, running_daemon
@@ -20,6 +21,8 @@ from token_cases import TokenCase, all_cases, unauthorised
 from token_issuers import Issuers, SigningKey
 
 RELOAD_SECONDS = 10
+# Without it a device cannot be told a lease.
+STATE = PlaybackState(1_700_000_000, tags.READY_TO_START, 0x0102030405060708)
 CASE_COUNT_MINIMUM = 200
 KEY = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
 ISSUERS = Issuers.make(f"conformance-{secrets.token_hex(4)}", str(uuid.UUID(bytes=KEY.key_id)))
@@ -42,7 +45,8 @@ def client(daemon: OwnDaemon) -> Iterator[LicenceClient]:
 @pytest.fixture(scope="module")
 def message(daemon: OwnDaemon) -> bytes:
     device = device_for(read_device_credential(daemon.setup / "fairplay"), 1)
-    return device.request(SPCOptions(ISSUERS.content.encode())).message
+    options = SPCOptions(ISSUERS.content.encode(), playback_state=STATE)
+    return device.request(options).message
 
 
 def expect(client: LicenceClient, message: bytes, case: TokenCase) -> None:

@@ -273,7 +273,8 @@ def _nagra(issuers: Issuers) -> Iterator[Row]:
     yield "alg none", tokens.signing_input({"alg": "none", "kid": key.kid}, issuers.nagra_claims()) + ".", ALGORITHM
     yield "another key", issuers.native["HS256"].sign(issuers.nagra_claims(), kid=key.kid), SIGNATURE
     yield "an altered signature", tokens.with_altered_signature(sign()), SIGNATURE
-    yield "native claims", key.sign(issuers.claims()), SCHEMA
+    yield "native claims", key.sign(issuers.claims()), unauthorised("token_issuer")
+    yield "native claims of no issuer", key.sign(issuers.claims(iss=None)), SCHEMA
     yield "expired", sign(exp=now - LATE), unauthorised("token_expired")
     yield "no exp", sign(exp=None), SCHEMA
     yield "exp as text", sign(exp=str(now + 300)), SCHEMA

@@ -35,13 +35,17 @@ extension Right {
     private static func selector(of claims: ClaimObject) throws(EntitlementError) -> Selector {
         let content = try claims.contentText("content")
         let prefix = try claims.contentText("content_prefix")
-        let keyIDs = try claims.list("kids", countMaximum: keyIDCountMaximum) { try? KeyID(parsing: $0) }
-        switch (content, keyIDs, prefix) {
+        switch (content, claims["kids"], prefix) {
         case (let content?, nil, nil): return .content(content)
-        case (nil, let keyIDs?, nil): return .keyIDs(keyIDs)
+        case (nil, .some, nil): return .keyIDs(try Self.keyIDs(of: claims))
         case (nil, nil, let prefix?): return .contentPrefix(prefix)
         case (nil, nil, nil), (.some, .some, _), (.some, _, .some), (_, .some, .some): throw claims.invalid("content")
         }
+    }
+
+    private static func keyIDs(of claims: ClaimObject) throws(EntitlementError) -> [KeyID] {
+        let keyIDs = try claims.list("kids", countMaximum: keyIDCountMaximum) { try? KeyID(parsing: $0) }
+        return try claims.required("kids", keyIDs)
     }
 
     /// An empty map is refused, because it could be meant to allow no track at all.

@@ -35,17 +35,16 @@ extension Configuration.Issuer {
         let audience = section.value("audience", .identifier(example: "latchkey"), default: "latchkey")
         let dialect = section.value("dialect", .choice(TokenDialect.allCases, example: .jwt), default: .jwt)
         let keysFile = section.optional("keysFile", .file(in: section.directory, example: "secrets/portal-keys.json"))
-        let keys = section.sections(
-            "keys", example: "[{ kid: \"k1\", algorithm: \"ES256\", key: \"secrets/token-key.pem\" }]",
-            Configuration.IssuerKey.init(reading:))
+        let example = "[{ kid: \"k1\", algorithm: \"ES256\", key: \"secrets/token-key.pem\" }]"
+        let keys =
+            section.contains("keysFile")
+            ? section.sections("keys", example: example, Configuration.IssuerKey.init(reading:))
+            : section.requiredSections("keys", example: example, Configuration.IssuerKey.init(reading:))
         let maximumLife = section.value(
             "maximumLife", .seconds(1...Self.lifeMaximum.components.seconds, example: 86_400), default: .seconds(86_400)
         )
-        if !section.contains("keys"), !section.contains("keysFile") {
-            section.report(nil, .noneOf(["keys", "keysFile"]))
-        }
 
-        guard let issuer, keys != nil || keysFile != nil else { return nil }
+        guard let issuer, keys != nil || (keysFile != nil && !section.contains("keys")) else { return nil }
         for (index, key) in (keys ?? []).enumerated() where !key.isFit(for: dialect) {
             section.report(
                 "keys", .invalidValue(expected: "keys \(index) with a signature algorithm", example: "\"HS256\""))

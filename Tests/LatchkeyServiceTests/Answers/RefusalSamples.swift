@@ -78,7 +78,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.entitlement(.issuerMismatch), 401, "token_issuer"),
         RefusalSample(.entitlement(.audienceMismatch), 401, "token_audience"),
         RefusalSample(.entitlement(.claimInvalid("rights")), 400, "token_schema"),
-        RefusalSample(.entitlement(.claimUnsupported("geo")), 400, "token_schema"),
+        RefusalSample(.entitlement(.claimUnsupported("limits.geo")), 400, "token_schema"),
         RefusalSample(.entitlement(.contentNotCovered), 403, "content_mismatch"),
         RefusalSample(.entitlement(.streamingNotGranted), 403, "content_mismatch"),
         RefusalSample(.entitlement(.offlineNotGranted), 403, "offline_not_allowed"),

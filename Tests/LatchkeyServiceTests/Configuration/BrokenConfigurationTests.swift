@@ -241,7 +241,13 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         key(
             (#"algorithm: "ES256""#, #"algorithm: "ES256", state: "retiring", until: "tomorrow""#),
             "entitlement.issuers[0].keys[0].until", .invalidValue),
-        key((#"algorithm: "ES256""#, #"algorithm: "A256GCM""#), "entitlement.issuers[0].keys[0].kid", .invalidValue),
+        key(
+            (#"kid: "k1", algorithm: "ES256""#, #"kid: "1", algorithm: "A256GCM""#), "entitlement.issuers[0].keys",
+            .invalidValue),
+        BrokenConfiguration(
+            ConfigurationText.make(
+                issuer: #"issuer: "i", dialect: "expressplay""#, key: #"kid: "01", algorithm: "A256GCM", key: "k""#),
+            "entitlement.issuers[0].keys[0].kid", line: 4, .invalidValue),
         key(
             (ConfigurationText.key, "\(ConfigurationText.key) }, { \(ConfigurationText.key)"),
             "entitlement.issuers[0].keys[1].kid", .duplicate(of: "entitlement.issuers[0].keys[0].kid")),

@@ -74,7 +74,7 @@ import Testing
     /// Fields that cannot stand beside those that are there, as comments.
     @Test(arguments: [
         "certificateBundle", "privateKeyPassphrase", "module", "library", "data", "workers", "callDeadline",
-        "memoryLimit", "user", "fixedDASk", "keysFile", "until", "HD",
+        "memoryLimit", "user", "fixedDASk", "keysFile", "until",
     ])
     func itShowsEveryAlternative(name: String) throws {
         let text = try String(contentsOfFile: Self.path, encoding: .utf8)
@@ -133,8 +133,8 @@ import Testing
     /// The profile that stands in comments is one.
     @Test func itsProfileIsOne() throws {
         let lines = try String(contentsOfFile: Self.path, encoding: .utf8).split(separator: "\n").map(String.init)
-        let start = try #require(lines.firstIndex { $0.contains("//   HD: {") })
-        let end = try #require(lines[start...].firstIndex { $0.contains("//   },") })
+        let start = try #require(lines.firstIndex { $0.contains("// HD: {") })
+        let end = try #require(lines[start...].firstIndex { $0.contains("// },") })
         let profile = lines[start...end].map { $0.trimmingCharacters(in: .whitespaces).dropFirst(2) }
         let text = lines.joined(separator: "\n").replacing(
             "profiles: {},", with: "profiles: {\n\(profile.joined(separator: "\n"))\n},")
