@@ -42,7 +42,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "none", "None", "NONE", "nOnE", "", "es256", "Es256", "ES256 ", "hs256", "ES384", "RS512", "PS256", "Ed25519", "eddsa",
+        "none", "None", "NONE", "nOnE", "", "es256", "Es256", "ES256 ", "hs256", "ES384", "RS512", "PS256", "Ed25519",
+        "eddsa",
     ])
     func refusesAlgorithmsThatNoKeyCanHave(name: String) {
         for keyID in [#","kid":"es""#, ""] {

@@ -68,7 +68,8 @@ enum ProblemCode: String, Sendable, CaseIterable {
             .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
             .unauthorized
         case .contentMismatch, .offlineNotAllowed, .rightNotStarted, .rightEnded, .termsNotExpressible, .securityLevel,
-            .tokenUsed, .tokenRevoked, .subjectDisabled, .deviceMismatch, .deviceRevoked, .deviceLimit, .concurrencyLimit,
+            .tokenUsed, .tokenRevoked, .subjectDisabled, .deviceMismatch, .deviceRevoked, .deviceLimit,
+            .concurrencyLimit,
             .sessionKilled, .addressDenied, .countryDenied:
             .forbidden
         case .keyNotFound, .notFound: .notFound
