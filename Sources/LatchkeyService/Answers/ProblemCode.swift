@@ -64,13 +64,11 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .rateLimited, .overloaded: .tooManyRequests
         case .spcCertificateUnknown, .spcRejected: .unprocessableContent
         case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .keyIDRevoked, .tokenSignature,
-            .tokenExpired,
-            .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
+            .tokenExpired, .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
             .unauthorized
         case .contentMismatch, .offlineNotAllowed, .rightNotStarted, .rightEnded, .termsNotExpressible, .securityLevel,
             .tokenUsed, .tokenRevoked, .subjectDisabled, .deviceMismatch, .deviceRevoked, .deviceLimit,
-            .concurrencyLimit,
-            .sessionKilled, .addressDenied, .countryDenied:
+            .concurrencyLimit, .sessionKilled, .addressDenied, .countryDenied:
             .forbidden
         case .keyNotFound, .notFound: .notFound
         case .methodNotAllowed: .methodNotAllowed
@@ -90,8 +88,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
     var type: String {
         switch self {
         case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .keyIDRevoked, .tokenSignature,
-            .tokenExpired,
-            .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
+            .tokenExpired, .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
             "https://dashif.org/drm-problems/insufficient-proof-of-authorization"
         default: "urn:latchkey:error:" + rawValue  // Every other code is only ours.
         }
