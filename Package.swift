@@ -53,7 +53,7 @@ var targets: [Target] = [
     module("FairPlay", ["ByteCoding", "KeyCrypto"]),
     module("DeviceSimulation", ["ByteCoding", "KeyCrypto", "FairPlay"]),
     module("HTTPMessages", ["ByteCoding"]),
-    module("Entitlements", ["ByteCoding", "KeyCrypto"]),
+    module("Entitlements", ["ByteCoding", "KeyCrypto", "POSIXSockets"]),
     module("ContentKeys", ["ByteCoding", "KeyCrypto"]),
 
     // Floor 4
@@ -105,7 +105,7 @@ var targets: [Target] = [
     tests(of: "FairPlay", ["ByteCoding", "KeyCrypto", "DeviceSimulation"]),
     tests(of: "DeviceSimulation", ["ByteCoding", "KeyCrypto", "FairPlay"]),
     tests(of: "HTTPMessages"),
-    tests(of: "Entitlements", ["ByteCoding", "KeyCrypto"]),
+    tests(of: "Entitlements", ["ByteCoding", "KeyCrypto", "POSIXSockets"]),
     tests(of: "ContentKeys", ["ByteCoding", "KeyCrypto", "StoreConformance"]),
     tests(
         of: "Licensing",

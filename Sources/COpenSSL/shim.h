@@ -17,13 +17,17 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
-// EVP_PKEY_Q_keygen is variadic; the two uses of it are fixed here.
+// EVP_PKEY_Q_keygen is variadic; the uses of it are fixed here.
 static inline EVP_PKEY *latchkey_rsa_generate(size_t bits) {
     return EVP_PKEY_Q_keygen(NULL, NULL, "RSA", bits);
 }
 
 static inline EVP_PKEY *latchkey_p256_generate(void) {
     return EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256");
+}
+
+static inline EVP_PKEY *latchkey_ed25519_generate(void) {
+    return EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
 }
 
 // BIO_get_mem_data is a macro over BIO_ctrl.

@@ -6,10 +6,16 @@ package import ByteCoding
 package enum EntitlementError: Error, Equatable, Sendable {
     /// The bytes are not a token of the accepted form.
     case tokenMalformed(TokenFault)
+    /// Several tokens were presented, and nobody can say which one was meant.
+    case tokenAmbiguous
     /// The token's algorithm is none that a key can be pinned to, or not the one that this key is pinned to.
     case algorithmNotPinned
     /// No key has the token's key id, or the token names none.
     case keyUnknown
+    /// The key that the token names was revoked.
+    case keyRevoked
+    /// The key that the token names no longer verifies: its retirement has ended.
+    case keyRetired
     /// The signature was not made by the pinned key over these bytes.
     case signatureInvalid
     /// `exp` has passed, the leeway included.
@@ -38,6 +44,28 @@ package enum EntitlementError: Error, Equatable, Sendable {
     case rightNotStarted(retryAfterSeconds: Int64)
     /// The right has ended.
     case rightEnded
+    /// The right names a profile that the configuration does not have.
+    case profileUnknown
+    /// The token was revoked.
+    case tokenRevoked
+    /// The token's subject or issuer may have nothing.
+    case subjectDisabled
+    /// The device may have nothing.
+    case deviceRevoked
+    /// Nobody may have the content.
+    case contentRevoked
+    /// The session was ended.
+    case sessionKilled
+    /// The token is pinned to another device, or the device is not known.
+    case deviceMismatch
+    /// The client's address is not among the token's, or not known.
+    case addressDenied
+    /// The client's country is not among the token's, or not known.
+    case countryDenied
+    /// The pictures go to an AirPlay receiver or an adapter, which the right forbids.
+    case outputNotAllowed
+    /// The device is known to be weaker than the right demands.
+    case securityLevelTooLow
     /// A digest could not be computed; the fault is ours.
     case cryptoFailed
 
@@ -45,8 +73,10 @@ package enum EntitlementError: Error, Equatable, Sendable {
     package var code: String {
         switch self {
         case .tokenMalformed: "token_malformed"
+        case .tokenAmbiguous: "token_ambiguous"
         case .algorithmNotPinned: "token_alg"
         case .keyUnknown: "kid_unknown"
+        case .keyRevoked, .keyRetired: "kid_revoked"
         case .signatureInvalid: "token_signature"
         case .tokenExpired: "token_expired"
         case .tokenNotYetValid: "token_not_yet"
@@ -58,6 +88,16 @@ package enum EntitlementError: Error, Equatable, Sendable {
         case .offlineNotGranted, .offlineOutlivesLease: "offline_not_allowed"
         case .rightNotStarted: "right_not_started"
         case .rightEnded: "right_ended"
+        case .profileUnknown: "token_schema"
+        case .tokenRevoked: "token_revoked"
+        case .subjectDisabled: "subject_disabled"
+        case .deviceRevoked: "device_revoked"
+        case .contentRevoked: "content_mismatch"
+        case .sessionKilled: "session_killed"
+        case .deviceMismatch: "device_mismatch"
+        case .addressDenied: "ip_denied"
+        case .countryDenied: "geo_denied"
+        case .outputNotAllowed, .securityLevelTooLow: "security_level"
         case .cryptoFailed: "internal"
         }
     }
@@ -66,9 +106,15 @@ package enum EntitlementError: Error, Equatable, Sendable {
     package var retryAfterSeconds: Int64? {
         switch self {
         case .rightNotStarted(let seconds): seconds
-        case .tokenMalformed, .algorithmNotPinned, .keyUnknown, .signatureInvalid, .tokenExpired, .tokenNotYetValid,
-            .lifeTooLong, .issuerMismatch, .audienceMismatch, .claimInvalid, .claimUnsupported, .contentNotCovered,
-            .streamingNotGranted, .offlineNotGranted, .offlineOutlivesLease, .rightEnded, .cryptoFailed:
+        case .tokenMalformed, .tokenAmbiguous, .algorithmNotPinned, .keyUnknown, .keyRevoked, .keyRetired,
+            .signatureInvalid,
+            .tokenExpired, .tokenNotYetValid, .lifeTooLong, .issuerMismatch, .audienceMismatch, .claimInvalid,
+            .claimUnsupported, .contentNotCovered,
+            .streamingNotGranted, .offlineNotGranted, .offlineOutlivesLease, .rightEnded, .profileUnknown,
+            .tokenRevoked,
+            .subjectDisabled, .deviceRevoked, .contentRevoked, .sessionKilled, .deviceMismatch, .addressDenied,
+            .countryDenied,
+            .outputNotAllowed, .securityLevelTooLow, .cryptoFailed:
             nil
         }
     }
@@ -82,6 +128,8 @@ package enum TokenFault: Error, Equatable, Sendable {
     case notThreeParts
     /// A part is not the one canonical base64url text of its bytes.
     case notBase64URL(TextCodingError)
+    /// A sealed token's fields are not in order.
+    case fieldsMalformed(ByteReaderError)
     /// The header or the payload is not strict JSON, repeated member names included.
     case notJSON(JSONError)
     /// The header or the payload is JSON, but no object.
@@ -97,8 +145,11 @@ extension EntitlementError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .tokenMalformed(let fault): "the token is malformed: \(fault)"
+        case .tokenAmbiguous: "several tokens were presented"
         case .algorithmNotPinned: "the token's algorithm is not the one pinned to its key"
         case .keyUnknown: "no key has the token's key id"
+        case .keyRevoked: "the token's key was revoked"
+        case .keyRetired: "the token's key has been retired"
         case .signatureInvalid: "the token's signature does not hold"
         case .tokenExpired(let seconds): "the token expired \(seconds) s ago"
         case .tokenNotYetValid(let seconds): "the token becomes valid in \(seconds) s"
@@ -113,6 +164,17 @@ extension EntitlementError: CustomStringConvertible {
         case .offlineOutlivesLease: "the right has a lease, which an offline licence would outlive"
         case .rightNotStarted(let seconds): "the right begins in \(seconds) s"
         case .rightEnded: "the right has ended"
+        case .profileUnknown: "the right names a profile that is not configured"
+        case .tokenRevoked: "the token was revoked"
+        case .subjectDisabled: "the token's subject or issuer is disabled"
+        case .deviceRevoked: "the device is revoked"
+        case .contentRevoked: "the content is revoked"
+        case .sessionKilled: "the session was ended"
+        case .deviceMismatch: "the device is not the one that the token is pinned to"
+        case .addressDenied: "the client's address is not among the token's"
+        case .countryDenied: "the client's country is not among the token's"
+        case .outputNotAllowed: "the right forbids the output that the device uses"
+        case .securityLevelTooLow: "the device is weaker than the right demands"
         case .cryptoFailed: "a digest could not be computed"
         }
     }
@@ -125,6 +187,7 @@ extension TokenFault: CustomStringConvertible {
         case .tooLarge(let size): "\(size) bytes are more than the \(Token.sizeMaximum) that are allowed"
         case .notThreeParts: "not three parts with dots between"
         case .notBase64URL: "a part is not canonical base64url"
+        case .fieldsMalformed(let error): "the sealed fields are malformed: \(error)"
         case .notJSON(let error): "not strict JSON: \(error)"
         case .notAnObject: "not a JSON object"
         case .headerInvalid(let name): "the header member \(name) is invalid"

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// A key-encryption key: seals secrets with AES-256-GCM (NIST SP 800-38D).
+/// A key-encryption or token-sealing key: seals secrets with AES-256-GCM (NIST SP 800-38D).
 ///
 /// A sealed secret is `nonce (12) ‖ ciphertext ‖ tag (16)`; the nonce is random for each sealing.
 package final class AES256GCMKey: Sendable {
@@ -22,6 +22,29 @@ package final class AES256GCMKey: Sendable {
     /// Seals a secret; `associatedData` is bound to it but not contained.
     package func seal(_ secret: borrowing SecretBytes, associatedData: [UInt8]) throws(CryptoError) -> [UInt8] {
         let nonce = try RandomBytes.generate(count: Self.nonceSize)
+        return nonce + (try encrypt(secret, nonce: nonce, associatedData: associatedData))
+    }
+
+    /// A whole message, `header ‖ nonce (12) ‖ ciphertext ‖ tag (16)`, of which the header and the nonce are the associated data.
+    package func sealMessage(
+        _ secret: borrowing SecretBytes, header: [UInt8]
+    ) throws(CryptoError) -> [UInt8] {
+        let beginning = header + (try RandomBytes.generate(count: Self.nonceSize))
+        let nonce = Array(beginning.suffix(Self.nonceSize))
+        return beginning + (try encrypt(secret, nonce: nonce, associatedData: beginning))
+    }
+
+    /// Opens what `sealMessage` made with a header of this size. Throws `authenticationFailed`.
+    package func openMessage(_ message: [UInt8], headerSize: Int) throws(CryptoError) -> SecretBytes {
+        guard message.count > headerSize + Self.nonceSize + Self.tagSize else { throw .authenticationFailed }
+        return try open(
+            Array(message.dropFirst(headerSize)), associatedData: Array(message.prefix(headerSize + Self.nonceSize)))
+    }
+
+    /// `ciphertext ‖ tag (16)`.
+    private func encrypt(
+        _ secret: borrowing SecretBytes, nonce: [UInt8], associatedData: [UInt8]
+    ) throws(CryptoError) -> [UInt8] {
         var body = [UInt8](repeating: 0, count: secret.count + Self.tagSize)
         guard let context = unsafe EVP_CIPHER_CTX_new() else { throw .operationFailed("seal") }
         defer { unsafe EVP_CIPHER_CTX_free(context) }
@@ -41,7 +64,7 @@ package final class AES256GCMKey: Sendable {
             }
         }
         guard sealed else { throw .operationFailed("seal") }
-        return nonce + body
+        return body
     }
 
     /// Opens what `seal` made. Throws `authenticationFailed` for another key, other associated data, or altered bytes.

@@ -19,6 +19,14 @@ package final class ES256PublicKey: Sendable {
         self.init(key)
     }
 
+    /// The coordinates of the point, 32 bytes each (RFC 7518, section 6.2.1). Throws `wrongSize`, and `notAKey` for one off the curve.
+    package convenience init(x: [UInt8], y: [UInt8]) throws(CryptoError) {
+        for coordinate in [x, y] where coordinate.count != 32 {
+            throw .wrongSize(expected: 32, actual: coordinate.count)
+        }
+        try self.init(parsing: PublicKeyEncoding.p256(x: x, y: y))
+    }
+
     /// Whether `signature` (r ‖ s, 64 bytes) over the SHA-256 of `message` was made by the private key.
     package func isValidSignature(_ signature: ArraySlice<UInt8>, for message: ArraySlice<UInt8>) -> Bool {
         guard signature.count == Self.signatureSize, let encoded = ECDSASignature.encode(signature),

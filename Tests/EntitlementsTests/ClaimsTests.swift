@@ -1,4 +1,5 @@
 import ByteCoding
+import POSIXSockets
 import Testing
 
 @testable import Entitlements
@@ -26,7 +27,7 @@ import Testing
             tracks: [
                 "HD": Protection(hdcp: .type0), "UHD": Protection(hdcp: .type1, securityLevel: .main),
                 "own:label=1": Protection(),
-            ])
+            ], renewAhead: 60)
         #expect(rights == [expected])
     }
 
@@ -53,25 +54,114 @@ import Testing
         #expect(try Self.rights(#"[{"content":"a","start":\#(start)}]"#).first?.start == seconds)
     }
 
-    @Test(arguments: UnenforcedClaims.ofToken, ["{}", "null", #"{"fps:hu":"AAAAAAAAAAAAAAAAAAAAAAAAAAA"}"#])
-    func refusesTokensWithRestrictionsThatNothingEnforces(name: String, value: String) throws {
-        #expect(try Self.error([name: value]) == .claimUnsupported(name))
+    /// Each with a token that demands it and nothing else.
+    @Test(arguments: [
+        ("cnf", #"{"fps:hu":"AAAAAAAAAAAAAAAAAAAAAAAAAAA"}"#, Restriction.pinnedDevice),
+        ("device", #"{"bind":"first"}"#, .firstUse), ("device", #"{"max":5}"#, .deviceMaximum),
+        ("session", #"{"groups":[{"id":"all","max":2}]}"#, .sessions), ("limits", #"{"uses":1}"#, .usesPerKey),
+        ("limits", #"{"ips":["203.0.113.0/24"]}"#, .networks), ("limits", #"{"countries":["CH"]}"#, .countries),
+        ("rights", #"[{"content":"a"},{"content":"b","airplay":false}]"#, .airPlay),
+        ("rights", #"[{"content":"a","av_adapter":false}]"#, .avAdapter),
+        ("rights", #"[{"content":"a","profile":"HD"}]"#, .profile),
+    ])
+    func refusesRestrictionsThatNothingEnforces(name: String, value: String, restriction: Restriction) throws {
+        let issuance = try Issuance(enforced: [])
+        let token = try issuance.token(changing: [name: value])
+        #expect(throws: EntitlementError.claimUnsupported(restriction.rawValue)) { try issuance.verify(token) }
+        let others = try Issuance(enforced: Set(Restriction.allCases).subtracting([restriction]))
+        let again = try others.token(changing: [name: value])
+        #expect(throws: EntitlementError.claimUnsupported(restriction.rawValue)) { try others.verify(again) }
+        let honest = try Issuance()
+        #expect(try honest.verify(try honest.token(changing: [name: value])).restrictions == [restriction])
     }
 
-    @Test(arguments: UnenforcedClaims.ofRight, ["{}", "null", "true", #""HD""#])
-    func refusesRightsWithRestrictionsThatNothingEnforces(name: String, value: String) throws {
-        let rights = #"[{"content":"a"},{"content":"b","\#(name)":\#(value)}]"#
-        #expect(try Self.error(["rights": rights]) == .claimUnsupported("rights[1].\(name)"))
+    @Test(arguments: [
+        ("device", #"{"id":"box-7","account":"a"}"#), ("device", "{}"), ("device", #"{"bind":"none"}"#),
+        ("session", #"{"id":"s"}"#), ("session", #"{"groups":[],"mode":"evict_oldest"}"#), ("limits", "{}"),
+        ("rights", #"[{"content":"a","airplay":true,"av_adapter":true,"renew_ahead":60}]"#), ("cookie", #""c""#),
+    ])
+    func whatDemandsNothingIsNoRestriction(name: String, value: String) throws {
+        let issuance = try Issuance(enforced: [])
+        #expect(try issuance.verify(try issuance.token(changing: [name: value])).restrictions == [])
     }
 
-    @Test func refusesEveryRestrictionOfTheVocabulary() {
-        #expect(UnenforcedClaims.ofToken == ["cnf", "device", "session", "limits"])
-        #expect(UnenforcedClaims.ofRight == ["airplay", "av_adapter", "profile"])
+    @Test func thePipelineEnforcesWhatTheListSays() {
+        #expect(Restriction.enforced == [])
+    }
+
+    @Test func readsEveryRestriction() throws {
+        let issuance = try Issuance()
+        let claims = try issuance.verify(
+            try issuance.token(changing: [
+                "cnf": #"{"fps:hu":"00112233445566778899AABBCCDDEEFF00112233"}"#,
+                "device": #"{"id":"box-7","account":"account-123","bind":"pinned","max":5}"#,
+                "session": """
+                {"id":"s-1","groups":[{"id":"all","max":2},{"id":"sports","max":1}],"mode":"evict_oldest"}
+                """,
+                "limits": #"{"uses":12,"ips":["203.0.113.0/24","2001:db8::1"],"countries":["CH","DE"]}"#,
+                "cookie": "\"\(String(repeating: "c", count: 64))\"",
+                "rights": #"[{"content":"movie-42","airplay":true,"av_adapter":false,"profile":"HD"}]"#,
+            ]))
+        #expect(claims.device.pinned?.description == "00112233445566778899AABBCCDDEEFF00112233")
+        #expect(claims.device.binding == .pinned)
+        #expect(claims.device.id == "box-7" && claims.device.account == "account-123")
+        #expect(claims.device.maximum == 5)
+        #expect(claims.session.id == "s-1" && claims.session.mode == .evictOldest)
+        #expect(claims.session.groups == [.init(id: "all", maximum: 2), .init(id: "sports", maximum: 1)])
+        #expect(claims.limits.usesPerKey == 12)
+        #expect(claims.limits.networks == ["203.0.113.0/24", "2001:db8::1"].compactMap { IPNetwork($0) })
+        #expect(claims.limits.countries.map(\.text) == ["CH", "DE"])
+        #expect(claims.cookie?.utf8.count == 64)
+        #expect(
+            claims.rights == [
+                Right(
+                    .content("movie-42"), outputs: OutputPermissions(airPlay: true, avAdapter: false), profile: "HD")
+            ])
+        #expect(claims.dialect == .jwt)
+    }
+
+    @Test(arguments: [
+        ("cnf", "null", "cnf"), ("cnf", "{}", "cnf.fps:hu"), ("cnf", #"{"fps:hu":1}"#, "cnf.fps:hu"),
+        ("cnf", #"{"fps:hu":"AAAA"}"#, "cnf.fps:hu"),
+        ("cnf", #"{"fps:hu":"AAAAAAAAAAAAAAAAAAAAAAAAAAB"}"#, "cnf.fps:hu"),
+        ("device", "1", "device"), ("device", #"{"bind":"Pinned"}"#, "device.bind"),
+        ("device", #"{"bind":"pinned"}"#, "device.bind"), ("device", #"{"max":0}"#, "device.max"),
+        ("device", #"{"max":4294967296}"#, "device.max"), ("device", #"{"id":""}"#, "device.id"),
+        ("session", "[]", "session"), ("session", #"{"groups":{}}"#, "session.groups"),
+        ("session", #"{"groups":[1]}"#, "session.groups"),
+        ("session", #"{"groups":[{"id":"a"}]}"#, "session.groups[0].max"),
+        ("session", #"{"groups":[{"max":1}]}"#, "session.groups[0].id"),
+        ("session", #"{"groups":[{"id":"a","max":1},{"id":"a","max":2}]}"#, "session.groups[1].id"),
+        ("session", #"{"mode":"deny"}"#, "session.mode"), ("limits", "null", "limits"),
+        ("limits", #"{"uses":0}"#, "limits.uses"), ("limits", #"{"uses":"1"}"#, "limits.uses"),
+        ("limits", #"{"ips":[]}"#, "limits.ips"), ("limits", #"{"ips":["203.0.113.1/24"]}"#, "limits.ips"),
+        ("limits", #"{"ips":"203.0.113.0/24"}"#, "limits.ips"),
+        ("limits", #"{"countries":["ch"]}"#, "limits.countries"),
+        ("limits", #"{"countries":["CHE"]}"#, "limits.countries"), ("cookie", "null", "cookie"),
+        ("cookie", "1", "cookie"),
+        ("cookie", "\"\(String(repeating: "c", count: 65))\"", "cookie"),
+    ])
+    func refusesRestrictionsThatAreNotInOrder(name: String, value: String, path: String) throws {
+        #expect(try Self.error([name: value]) == .claimInvalid(path))
+    }
+
+    @Test(arguments: [
+        ("cnf", #"{"fps:hu":"AAAAAAAAAAAAAAAAAAAAAAAAAAA","jwk":{}}"#, "cnf."), ("cnf", #"{"x5t#S256":"AA"}"#, "cnf."),
+        ("device", #"{"maximum":5}"#, "device."), ("session", #"{"group":[]}"#, "session."),
+        ("session", #"{"groups":[{"id":"a","maximum":1}]}"#, "session.groups[0]."),
+        ("limits", #"{"use":1}"#, "limits."),
+    ])
+    func refusesRestrictionsThatNobodyKnows(name: String, value: String, path: String) throws {
+        #expect(try Self.error([name: value]) == .claimUnsupported(path + "(an unknown member)"))
+    }
+
+    @Test func aRateHasNoFormThatAnybodyKnows() throws {
+        #expect(try Self.error(["limits": #"{"rate":"5/s"}"#]) == .claimUnsupported("limits.rate"))
     }
 
     @Test func ignoresUnknownClaims() throws {
         let issuance = try Issuance()
-        let token = try issuance.token(changing: ["name": #""Someone""#, "cookie": "null", "scope": "[1,{}]"])
+        let token = try issuance.token(changing: ["name": #""Someone""#, "scope": "[1,{}]"])
         #expect(try issuance.verify(token).subject == "account-123")
     }
 
@@ -144,6 +234,8 @@ import Testing
         (#"{"content":"a","storage":"60"}"#, "storage"), (#"{"content":"a","storage":null}"#, "storage"),
         (#"{"content":"a","playback":0}"#, "playback"), (#"{"content":"a","playback":1.5}"#, "playback"),
         (#"{"content":"a","playback":true}"#, "playback"), (#"{"content":"a","min_level":"Main"}"#, "min_level"),
+        (#"{"content":"a","airplay":"true"}"#, "airplay"), (#"{"content":"a","av_adapter":1}"#, "av_adapter"),
+        (#"{"content":"a","profile":""}"#, "profile"), (#"{"content":"a","renew_ahead":0}"#, "renew_ahead"),
         (#"{"content":"a","min_level":""}"#, "min_level"), (#"{"content":"a","min_level":3000}"#, "min_level"),
         (#"{"content":"a","tracks":null}"#, "tracks"), (#"{"content":"a","tracks":[]}"#, "tracks"),
         (#"{"content":"a","tracks":{}}"#, "tracks"), (#"{"content":"a","tracks":"HD"}"#, "tracks"),

@@ -6,6 +6,7 @@ import Testing
     @Test(arguments: [
         (EntitlementError.tokenMalformed(.notThreeParts), "token_malformed"), (.algorithmNotPinned, "token_alg"),
         (.keyUnknown, "kid_unknown"), (.signatureInvalid, "token_signature"),
+        (.keyRevoked, "kid_revoked"), (.keyRetired, "kid_revoked"), (.tokenAmbiguous, "token_ambiguous"),
         (.tokenExpired(agoSeconds: 1), "token_expired"), (.tokenNotYetValid(inSeconds: 1), "token_not_yet"),
         (.lifeTooLong, "token_life"), (.issuerMismatch, "token_issuer"), (.audienceMismatch, "token_audience"),
         (.claimInvalid("exp"), "token_schema"), (.claimUnsupported("cnf"), "token_schema"),

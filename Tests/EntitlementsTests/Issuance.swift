@@ -27,14 +27,18 @@ struct Issuance {
         case bytes([UInt8])
     }
 
-    init(maximumLife: Int64? = nil, leeway: Int64 = 5) throws {
+    init(
+        dialect: TokenDialect = .jwt, maximumLife: Int64? = nil, leeway: Int64 = 5,
+        enforced: Set<Restriction> = Set(Restriction.allCases)
+    ) throws {
         privateKey = try ES256PrivateKey.generate()
         let keys = [
             VerificationKey(id: "es", es256: privateKey.publicKey),
             try VerificationKey(id: "hs", hs256: SecretBytes(copying: secret)),
         ]
-        let issuer = Issuer(name: Self.name, audience: Self.audience, keys: keys, maximumLife: maximumLife)
-        verifier = TokenVerifier(issuers: try IssuerSet([issuer], leeway: leeway))
+        let issuer = Issuer(
+            name: Self.name, audience: Self.audience, dialect: dialect, keys: keys, maximumLife: maximumLife)
+        verifier = TokenVerifier(issuers: try IssuerSet([issuer], leeway: leeway), enforced: enforced)
     }
 
     /// The payload of a good token with members replaced, added, or (by nil) left out; values are JSON text.

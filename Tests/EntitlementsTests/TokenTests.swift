@@ -42,7 +42,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "none", "None", "NONE", "nOnE", "", "es256", "Es256", "ES256 ", "hs256", "ES384", "RS256", "PS256", "EdDSA",
+        "none", "None", "NONE", "nOnE", "", "es256", "Es256", "ES256 ", "hs256", "ES384", "RS512", "PS256", "Ed25519",
+        "eddsa",
     ])
     func refusesAlgorithmsThatNoKeyCanHave(name: String) {
         for keyID in [#","kid":"es""#, ""] {
@@ -52,11 +53,11 @@ import Testing
         }
     }
 
-    @Test func refusesAHeaderWithoutAlgorithmOrKey() {
+    @Test func refusesAHeaderWithoutAlgorithmOrKey() throws {
         #expect(throws: EntitlementError.algorithmNotPinned) {
             try Token(parsing: Self.token(header: #"{"kid":"es"}"#))
         }
-        #expect(throws: EntitlementError.keyUnknown) { try Token(parsing: Self.token(header: #"{"alg":"ES256"}"#)) }
+        #expect(try Token(parsing: Self.token(header: #"{"alg":"ES256"}"#)).keyID == nil)
     }
 
     @Test(arguments: ["1", "null", "true", "[\"es\"]", "\"" + String(repeating: "k", count: 201) + "\""])

@@ -76,12 +76,15 @@ def running_daemon(
     limits: dict[str, object] | None = None,
     files: int | None = None,
     tls: dict[str, object] | None = None,
+    prepare: Callable[[Path], None] | None = None,
 ) -> Iterator[OwnDaemon]:
-    """A daemon with a fresh set-up in the folder.
+    """A daemon with a fresh set-up in the folder, as `prepare` leaves it.
 
     `files` is its limit of open descriptors, `tls` the member of that name of its public listener.
     """
     setup = new_setup(folder, limits, tls)
+    if prepare is not None:
+        prepare(setup)
     log = folder / "daemon.log"
     process = start_daemon(setup, log, preexec_fn=_descriptor_limit(files))
     try:

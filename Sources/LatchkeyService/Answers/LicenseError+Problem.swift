@@ -28,8 +28,10 @@ extension Problem {
     private static func code(of error: EntitlementError) -> ProblemCode {
         switch error {
         case .tokenMalformed: .tokenMalformed
+        case .tokenAmbiguous: .tokenAmbiguous
         case .algorithmNotPinned: .tokenAlgorithm
         case .keyUnknown: .keyIDUnknown
+        case .keyRevoked, .keyRetired: .keyIDRevoked
         case .signatureInvalid: .tokenSignature
         case .tokenExpired: .tokenExpired
         case .tokenNotYetValid: .tokenNotYet
@@ -41,6 +43,16 @@ extension Problem {
         case .offlineNotGranted, .offlineOutlivesLease: .offlineNotAllowed
         case .rightNotStarted: .rightNotStarted
         case .rightEnded: .rightEnded
+        case .profileUnknown: .tokenSchema
+        case .tokenRevoked: .tokenRevoked
+        case .subjectDisabled: .subjectDisabled
+        case .deviceRevoked: .deviceRevoked
+        case .contentRevoked: .contentMismatch
+        case .sessionKilled: .sessionKilled
+        case .deviceMismatch: .deviceMismatch
+        case .addressDenied: .addressDenied
+        case .countryDenied: .countryDenied
+        case .outputNotAllowed, .securityLevelTooLow: .securityLevel
         case .cryptoFailed: .internalError
         }
     }

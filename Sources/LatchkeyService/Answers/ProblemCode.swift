@@ -14,6 +14,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
     case tokenMalformed = "token_malformed"
     case tokenAlgorithm = "token_alg"
     case keyIDUnknown = "kid_unknown"
+    case keyIDRevoked = "kid_revoked"
     case tokenSignature = "token_signature"
     case tokenExpired = "token_expired"
     case tokenNotYet = "token_not_yet"
@@ -22,6 +23,11 @@ enum ProblemCode: String, Sendable, CaseIterable {
     case tokenIssuer = "token_issuer"
     case tokenSchema = "token_schema"
     case tokenUsed = "token_used"
+    case tokenRevoked = "token_revoked"
+    case subjectDisabled = "subject_disabled"
+    case deviceRevoked = "device_revoked"
+    case addressDenied = "ip_denied"
+    case countryDenied = "geo_denied"
     case contentMismatch = "content_mismatch"
     case offlineNotAllowed = "offline_not_allowed"
     case rightNotStarted = "right_not_started"
@@ -57,11 +63,12 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .spcReplayed: .conflict
         case .rateLimited, .overloaded: .tooManyRequests
         case .spcCertificateUnknown, .spcRejected: .unprocessableContent
-        case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .tokenSignature, .tokenExpired,
-            .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
+        case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .keyIDRevoked, .tokenSignature,
+            .tokenExpired, .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
             .unauthorized
         case .contentMismatch, .offlineNotAllowed, .rightNotStarted, .rightEnded, .termsNotExpressible, .securityLevel,
-            .tokenUsed, .deviceMismatch, .deviceLimit, .concurrencyLimit, .sessionKilled:
+            .tokenUsed, .tokenRevoked, .subjectDisabled, .deviceMismatch, .deviceRevoked, .deviceLimit,
+            .concurrencyLimit, .sessionKilled, .addressDenied, .countryDenied:
             .forbidden
         case .keyNotFound, .notFound: .notFound
         case .methodNotAllowed: .methodNotAllowed
@@ -80,8 +87,8 @@ enum ProblemCode: String, Sendable, CaseIterable {
     /// The problem type (RFC 9457): DASH-IF's for tokens that prove too little, else one of our own.
     var type: String {
         switch self {
-        case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .tokenSignature, .tokenExpired,
-            .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
+        case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .keyIDRevoked, .tokenSignature,
+            .tokenExpired, .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
             "https://dashif.org/drm-problems/insufficient-proof-of-authorization"
         default: "urn:latchkey:error:" + rawValue  // Every other code is only ours.
         }
@@ -103,6 +110,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .tokenMalformed: "The token cannot be read"
         case .tokenAlgorithm: "The token's algorithm is not the one pinned to its key"
         case .keyIDUnknown: "The token's key is not known"
+        case .keyIDRevoked: "The token's key is no longer accepted"
         case .tokenSignature: "The token's signature does not hold"
         case .tokenExpired: "The token has expired"
         case .tokenNotYet: "The token is not valid yet"
@@ -111,6 +119,11 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .tokenIssuer: "The token's issuer is not the owner of its key"
         case .tokenSchema: "A claim of the token is missing, invalid or not supported"
         case .tokenUsed: "The token has been used as often as it may be"
+        case .tokenRevoked: "The token was revoked"
+        case .subjectDisabled: "The token's subject or issuer is disabled"
+        case .deviceRevoked: "This device is blocked"
+        case .addressDenied: "The token is for another network"
+        case .countryDenied: "The token is for another country"
         case .contentMismatch: "The token does not allow this content"
         case .offlineNotAllowed: "The token does not allow an offline licence"
         case .rightNotStarted: "The right has not started"
@@ -118,7 +131,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .deviceMismatch: "The rights belong to another device"
         case .deviceLimit: "There are as many devices as there may be"
         case .concurrencyLimit: "As many playbacks run as may run at once"
-        case .sessionKilled: "Another playback has taken this one's place"
+        case .sessionKilled: "This playback was ended, by another one or by an operator"
         case .keyNotFound: "No key is stored for this content"
         case .termsNotExpressible: "This device cannot be told the limits that the token demands"
         case .securityLevel: "This device cannot give the protection that this content demands"
@@ -154,8 +167,9 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .tokenMissing: "Send a token in the header Authorization: Bearer."
         case .tokenAmbiguous: "Send one token, once."
         case .tokenMalformed: "Send the compact form of a signed JWT, unchanged."
-        case .tokenAlgorithm: "Sign with the algorithm that is configured for the key: ES256 or HS256."
+        case .tokenAlgorithm: "Sign with the algorithm that is configured for the key."
         case .keyIDUnknown: "Sign with a key that the server's configuration lists, and name it in kid."
+        case .keyIDRevoked: "Fetch a token that is signed with a newer key."
         case .tokenSignature: "Check that the issuer signs with the key whose public part the server has."
         case .tokenExpired: "Fetch a new token and try again."
         case .tokenNotYet: "Compare the issuer's clock with server_time."
@@ -164,6 +178,9 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .tokenIssuer: "Put the issuer that the server's configuration names into iss."
         case .tokenSchema: "Compare the token's claims with the server's documentation."
         case .tokenUsed: "Fetch a new token and try again."
+        case .tokenRevoked, .subjectDisabled, .deviceRevoked:
+            "Ask whoever issues the tokens; a new one helps only if they allow it."
+        case .addressDenied, .countryDenied: "Fetch a token where the player is, without a proxy between."
         case .contentMismatch: "Fetch a token whose rights cover this content."
         case .offlineNotAllowed:
             "Ask for a streaming licence, or fetch a token with a right for offline use, without a lease."

@@ -32,33 +32,45 @@ struct TokenSigner {
     ) throws(CommandError) -> TokenMinter? {
         switch key.algorithm {
         case .es256:
-            let contents = try read(keyPath)
-            guard let signing = contents.withWipedArray({ bytes in try? ES256PrivateKey(parsing: bytes) }),
-                let own = try? signing.publicKey.publicPEM(), try publicKey(key, context) == own
-            else { return nil }
-            return TokenMinter(keyID: key.kid, es256: signing)
+            let signing = try signingKey(
+                keyPath, key, context, parse: { try? ES256PrivateKey(parsing: $0) },
+                publicPEM: { try? $0.publicKey.publicPEM() },
+                publicPEMOfFile: { try? ES256PublicKey(parsing: $0).publicPEM() })
+            return signing.map { TokenMinter(keyID: key.kid, es256: $0) }
+        case .edDSA:
+            let signing = try signingKey(
+                keyPath, key, context, parse: { try? Ed25519PrivateKey(parsing: $0) },
+                publicPEM: { try? $0.publicKey.publicPEM() },
+                publicPEMOfFile: { try? Ed25519PublicKey(parsing: $0).publicPEM() })
+            return signing.map { TokenMinter(keyID: key.kid, edDSA: $0) }
+        case .rs256:
+            let signing = try signingKey(
+                keyPath, key, context, parse: { try? RSAPrivateKey(parsing: $0) },
+                publicPEM: { try? $0.rs256PublicKey().publicPEM() },
+                publicPEMOfFile: { try? RS256PublicKey(parsing: $0).publicPEM() })
+            return signing.map { TokenMinter(keyID: key.kid, rs256: $0) }
         case .hs256:
             let secret = try sharedSecret(.file(path: keyPath), context)
             guard secret.isEqual(to: try sharedSecret(key.key, context)) else { return nil }
             return try? TokenMinter(keyID: key.kid, hs256: secret)
+        case .a256GCM: return nil
         }
     }
 
-    /// The PEM text of the issuer's public key, for comparison; nil where the file is no such key.
-    private static func publicKey(
-        _ key: Configuration.IssuerKey, _ context: CommandContext
-    ) throws(CommandError) -> [UInt8]? {
+    /// The signing key if it is the other half of the issuer's, which may lie in a file for both halves.
+    private static func signingKey<Key>(
+        _ keyPath: String, _ key: Configuration.IssuerKey, _ context: CommandContext, parse: ([UInt8]) -> Key?,
+        publicPEM: (Key) -> [UInt8]?, publicPEMOfFile: ([UInt8]) -> [UInt8]?
+    ) throws(CommandError) -> Key? {
+        guard let signing = try read(keyPath).withWipedArray(parse), let own = publicPEM(signing) else { return nil }
         let contents: SecretBytes
         do throws(FileError) {
             contents = try SecretFile.readPublic(key.key, environment: context.environment)
         } catch {
             throw .failed(error.description)
         }
-        return contents.withWipedArray { bytes in
-            // A set-up may have one file for both halves.
-            let publicKey = (try? ES256PublicKey(parsing: bytes)) ?? (try? ES256PrivateKey(parsing: bytes))?.publicKey
-            return try? publicKey?.publicPEM()
-        }
+        let issuers = contents.withWipedArray { bytes in publicPEMOfFile(bytes) ?? parse(bytes).flatMap(publicPEM) }
+        return issuers == own ? signing : nil
     }
 
     private static func sharedSecret(

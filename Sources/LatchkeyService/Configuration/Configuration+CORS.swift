@@ -36,7 +36,7 @@ extension ConfigurationForm<String> {
         }
     }
 
-    fileprivate static var fieldName: ConfigurationForm {
+    static var fieldName: ConfigurationForm {
         .string("a header name of at most 64 letters, digits and hyphens", example: "x-customer") { text in
             let isName = text.utf8.allSatisfy { byte in
                 (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || byte == UInt8(ascii: "-")

@@ -1,12 +1,11 @@
 extension Configuration {
-    /// The sections in which another configuration differs in more than names of files that a reload reads.
+    /// The sections in which another configuration differs in more than a reload can put in force.
     func sectionsThatNeedRestart(toBecome other: Configuration) -> [String] {
         let differences: [(String, Bool)] = [
             ("node", node != other.node), ("publicURL", publicURL != other.publicURL),
             ("listeners", listeners.withoutTLSFiles != other.listeners.withoutTLSFiles),
             ("fairplay", fairplay != other.fairplay), ("keys", keys != other.keys),
             ("storage", storage != other.storage), ("ledger", ledger != other.ledger),
-            ("entitlement", entitlement != other.entitlement),
             ("limits", limits != other.limits), ("logging", logging != other.logging),
         ]
         return differences.filter(\.1).map(\.0)

@@ -10,6 +10,10 @@ extension Configuration.Entitlement {
         let leeway = section.value(
             "leeway", .seconds(0...IssuerSet.leewayMaximum, example: IssuerSet.leewayDefault),
             default: .seconds(IssuerSet.leewayDefault))
+        let ignored = section.set(
+            "ignoredSources", .choice(TokenSource.allCases, example: .bearer), allowsEmpty: true)
+        let headers = section.set("tokenHeaders", .fieldName, allowsEmpty: true)
+        let policy = EntitlementPolicy(reading: section)
 
         guard let issuers else { return nil }
         let keys = issuers.enumerated().flatMap { issuer, value in
@@ -18,6 +22,8 @@ extension Configuration.Entitlement {
         section.requireDistinct(keys.map(\.kid)) { keys[$0].path }
         self.issuers = issuers
         self.leeway = leeway
+        finder = TokenFinder(ignoring: ignored ?? [], headerNames: (headers ?? []).sorted())
+        self.policy = policy
     }
 }
 
@@ -27,19 +33,27 @@ extension Configuration.Issuer {
     init?(reading section: ConfigurationSection) {
         let issuer = section.required("issuer", .identifier(example: "https://portal.example"))
         let audience = section.value("audience", .identifier(example: "latchkey"), default: "latchkey")
-        let dialect = section.value("dialect", .choice(Configuration.Dialect.allCases, example: .jwt), default: .jwt)
-        let keys = section.requiredSections(
-            "keys", example: "[{ kid: \"k1\", algorithm: \"ES256\", key: \"secrets/token-key.pem\" }]",
-            Configuration.IssuerKey.init(reading:))
+        let dialect = section.value("dialect", .choice(TokenDialect.allCases, example: .jwt), default: .jwt)
+        let keysFile = section.optional("keysFile", .file(in: section.directory, example: "secrets/portal-keys.json"))
+        let example = "[{ kid: \"k1\", algorithm: \"ES256\", key: \"secrets/token-key.pem\" }]"
+        let keys =
+            section.contains("keysFile")
+            ? section.sections("keys", example: example, Configuration.IssuerKey.init(reading:))
+            : section.requiredSections("keys", example: example, Configuration.IssuerKey.init(reading:))
         let maximumLife = section.value(
             "maximumLife", .seconds(1...Self.lifeMaximum.components.seconds, example: 86_400), default: .seconds(86_400)
         )
 
-        guard let issuer, let keys else { return nil }
+        guard let issuer, keys != nil || (keysFile != nil && !section.contains("keys")) else { return nil }
+        for (index, key) in (keys ?? []).enumerated() where !key.isFit(for: dialect) {
+            section.report(
+                "keys", .invalidValue(expected: "keys \(index) with a signature algorithm", example: "\"HS256\""))
+        }
         self.issuer = issuer
         self.audience = audience
         self.dialect = dialect
-        self.keys = keys
+        self.keys = keys ?? []
+        self.keysFile = keysFile
         self.maximumLife = maximumLife
     }
 }
@@ -47,12 +61,47 @@ extension Configuration.Issuer {
 extension Configuration.IssuerKey {
     init?(reading section: ConfigurationSection) {
         let kid = section.required("kid", .identifier(example: "k1", sizeMaximum: Token.keyIDSizeMaximum))
-        let algorithm = section.required("algorithm", .choice([SigningAlgorithm.es256, .hs256], example: .es256))
+        let algorithm = section.required(
+            "algorithm", .choice(Configuration.KeyAlgorithm.allCases, example: .es256))
         let key = section.required("key", .file(in: section.directory, example: "secrets/token-signing-key.pem"))
+        let state = KeyState(reading: section)
 
-        guard let kid, let algorithm, let key else { return nil }
+        if algorithm == .a256GCM, let kid, UInt32(kid) == nil || kid != "\(UInt32(kid) ?? 0)" {
+            section.report("kid", .invalidValue(expected: "a number from 0 to 4294967295", example: "\"1\""))
+        }
+        guard let kid, let algorithm, let key, let state else { return nil }
         self.kid = kid
         self.algorithm = algorithm
         self.key = key
+        self.state = state
+    }
+
+    /// A sealed token needs a key that seals. One that signs serves every dialect.
+    fileprivate func isFit(for dialect: TokenDialect) -> Bool {
+        algorithm != .a256GCM || dialect == .expressPlay
+    }
+}
+
+extension KeyState {
+    private enum Word: String, CaseIterable {
+        case next, active, retiring, revoked
+    }
+
+    /// Reads `state` and `until`; nil where they do not go together, which is reported.
+    fileprivate init?(reading section: ConfigurationSection) {
+        let word = section.value("state", .choice(Word.allCases, example: .active), default: .active)
+        let end = section.optional("until", .time)
+        if word != .retiring, section.contains("until") { section.report("until", .incomplete(without: "state")) }
+        switch word {
+        case .next: self = .next
+        case .active: self = .active
+        case .revoked: self = .revoked
+        case .retiring:
+            guard let end else {
+                if !section.contains("until") { section.report("state", .incomplete(without: "until")) }
+                return nil
+            }
+            self = .retiring(until: end)
+        }
     }
 }

@@ -75,30 +75,41 @@ package struct Configuration: Equatable, Sendable {
         /// By how much the clocks of an issuer and the server may differ: whole seconds, up to
         /// `IssuerSet.leewayMaximum`.
         package let leeway: Duration
+        /// Where requests carry tokens.
+        package let finder: TokenFinder
+        /// Named profiles and this server's own floor.
+        package let policy: EntitlementPolicy
     }
 
-    /// Whose tokens are accepted, for whom they must be meant, and for how long they may live.
+    /// Whose tokens are accepted, how they are written, for whom they must be meant, and for how long they may live.
     package struct Issuer: Equatable, Sendable {
         package let issuer: String
         package let audience: String
-        package let dialect: Dialect
-        /// At least one.
+        package let dialect: TokenDialect
+        /// Single keys; at least one where there is no file of keys.
         package let keys: [IssuerKey]
+        /// A JSON Web Key Set.
+        package let keysFile: SecretSource?
         /// Whole seconds, at least one.
         package let maximumLife: Duration
     }
 
-    /// How a token is written.
-    package enum Dialect: String, Sendable, CaseIterable {
-        /// A JSON Web Token in `Authorization: Bearer`.
-        case jwt
-    }
-
-    /// A key that verifies tokens, pinned to one algorithm.
+    /// A key that verifies or opens tokens, pinned to one algorithm.
     package struct IssuerKey: Equatable, Sendable {
         package let kid: String
-        package let algorithm: SigningAlgorithm
+        package let algorithm: KeyAlgorithm
         package let key: SecretSource
+        package let state: KeyState
+    }
+
+    /// What a key can be pinned to.
+    package enum KeyAlgorithm: String, Sendable, CaseIterable {
+        case es256 = "ES256"
+        case edDSA = "EdDSA"
+        case rs256 = "RS256"
+        case hs256 = "HS256"
+        /// For sealed tokens (RFC 7518, section 4.7, has the name).
+        case a256GCM = "A256GCM"
     }
 
     package struct Limits: Equatable, Sendable {

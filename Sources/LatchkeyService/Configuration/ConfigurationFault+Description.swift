@@ -47,7 +47,8 @@ extension ConfigurationFault: CustomStringConvertible {
                 + " fairplay.allowTestCredentials to true on a machine for tests"
         case .notALibrary: "the file is not a shared library (ELF); build it with: cc -shared -fPIC"
         case .unknownUser: "this machine has no such user; make one with: useradd --system --no-create-home NAME"
-        case .notAVerificationKey: "the file is not a P-256 key in PEM or DER, as ES256 needs"
+        case .notAVerificationKey(let algorithm):
+            "the file is not \(Self.keyKind(of: algorithm)), as \(algorithm.rawValue) needs"
         case .issuer(let error): Self.describe(error)
         case .notAnAdminToken:
             "the file must hold one token of 16 to 1024 visible ASCII characters, such as the output of: openssl rand -hex 32"
@@ -78,6 +79,31 @@ extension ConfigurationFault: CustomStringConvertible {
         }
     }
 
+    private static func keyKind(of algorithm: Configuration.KeyAlgorithm) -> String {
+        switch algorithm {
+        case .es256: "a P-256 key in PEM or DER"
+        case .edDSA: "an Ed25519 key in PEM or DER"
+        case .rs256: "an RSA key of 2048 to 8192 bits in PEM or DER"
+        case .hs256: "a secret"
+        case .a256GCM: "a key of 32 bytes"
+        }
+    }
+
+    private static func describe(_ error: JWKSetError) -> String {
+        switch error {
+        case .notJSON(let error): "the file is not strict JSON: \(error)"
+        case .notAKeySet: "the file is not a JSON Web Key Set, an object with a list \"keys\" (RFC 7517)"
+        case .tooManyKeys: "the file has more than \(JWKSet.keyCountMaximum) keys"
+        case .noUsableKey: "no key of the file verifies signatures with ES256, EdDSA, RS256 or HS256"
+        case .keyIDMissing(let index): "keys[\(index)] needs a \"kid\" of 1 to \(Token.keyIDSizeMaximum) bytes"
+        case .memberInvalid(let name, let index): "\"\(name)\" of keys[\(index)] is missing or invalid"
+        case .privateKey(let index): "keys[\(index)] is a private key; give the public part alone"
+        case .keyUnusable(let index):
+            "keys[\(index)] is too short for its algorithm, or no key at all; RSA has at least 2048 bits, HS256 at least"
+                + " \(VerificationKey.secretSizeMinimum) bytes"
+        }
+    }
+
     private static func describe(_ error: IssuerSetError) -> String {
         switch error {
         case .duplicateKeyID(let kid): "two keys have the kid \"\(kid)\", which must name one"
@@ -91,6 +117,7 @@ extension ConfigurationFault: CustomStringConvertible {
         case .secretIsAPublicKey:
             "the file is a PEM file or a public key, which must not serve as an HS256 secret; did you mean algorithm"
                 + " \"ES256\"?"
+        case .keySet(let error): describe(error)
         case .cryptoFailed: "OpenSSL could not prepare the key"
         }
     }

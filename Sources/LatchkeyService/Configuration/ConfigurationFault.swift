@@ -56,7 +56,8 @@ package enum ConfigurationFault: Equatable, Sendable {
     case notALibrary
     /// This machine has no user of this name.
     case unknownUser
-    case notAVerificationKey
+    /// The file holds no key for the algorithm that the field beside it names.
+    case notAVerificationKey(Configuration.KeyAlgorithm)
     case issuer(IssuerSetError)
     case notAnAdminToken
     case cryptography(CryptoError)

@@ -1,3 +1,5 @@
+import ByteCoding
+
 // The forms of values that belong to one domain; general ones are in ConfigurationForm.swift.
 
 extension ConfigurationForm<String> {
@@ -72,6 +74,15 @@ extension ConfigurationForm<String> {
     static var userName: ConfigurationForm {
         .string("the name of a user", example: "latchkey-ladder") { text in
             (1...32).contains(text.utf8.count) && text.utf8.allSatisfy(isNameByte) ? text : nil
+        }
+    }
+}
+
+extension ConfigurationForm<Int64> {
+    /// A moment, in whole seconds since 1970; a fraction is cut off.
+    static var time: ConfigurationForm {
+        .string("a time as RFC 3339 writes it", example: "2027-01-31T12:00:00Z") { text in
+            (try? RFC3339.parse(text))?.seconds
         }
     }
 }

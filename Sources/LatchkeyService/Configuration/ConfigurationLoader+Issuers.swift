@@ -16,40 +16,83 @@ extension ConfigurationLoader {
     }
 
     private mutating func issuer(_ configured: Configuration.Issuer, _ path: String) -> Issuer? {
-        let keys = configured.keys.enumerated().map { key($1, "\(path).keys[\($0)].key") }.compactMap(\.self)
-        guard keys.count == configured.keys.count else { return nil }
+        var keys: [VerificationKey] = []
+        var sealingKeys: [TokenSealingKey] = []
+        for (index, key) in configured.keys.enumerated() {
+            let keyPath = "\(path).keys[\(index)].key"
+            if key.algorithm == .a256GCM {
+                sealingKeys += [sealingKey(key, keyPath)].compactMap(\.self)
+            } else {
+                keys += [verificationKey(key, keyPath)].compactMap(\.self)
+            }
+        }
+        guard keys.count + sealingKeys.count == configured.keys.count else { return nil }
+        if let file = configured.keysFile {
+            guard let set = keySet(file, "\(path).keysFile") else { return nil }
+            keys += set.keys
+        }
         return Issuer(
-            name: configured.issuer, audience: configured.audience, keys: keys,
-            maximumLife: configured.maximumLife.components.seconds)
+            name: configured.issuer, audience: configured.audience, dialect: configured.dialect, keys: keys,
+            sealingKeys: sealingKeys, maximumLife: configured.maximumLife.components.seconds)
     }
 
-    private mutating func key(_ configured: Configuration.IssuerKey, _ path: String) -> VerificationKey? {
+    /// A file that holds shared secrets must be kept as one.
+    private mutating func keySet(_ source: SecretSource, _ path: String) -> JWKSet? {
+        guard let contents = publicFile(source, path) else { return nil }
+        do throws(JWKSetError) {
+            let set = try JWKSet(parsing: contents)
+            if set.holdsSecrets, secret(source, path) == nil { return nil }
+            return set
+        } catch {
+            report(path, .issuer(.keySet(error)))
+            return nil
+        }
+    }
+
+    // MARK: Single keys
+
+    private mutating func verificationKey(_ configured: Configuration.IssuerKey, _ path: String) -> VerificationKey? {
+        let (source, id, state) = (configured.key, configured.kid, configured.state)
         switch configured.algorithm {
-        case .es256: es256Key(configured.key, path).map { VerificationKey(id: configured.kid, es256: $0) }
-        case .hs256: hs256Key(configured, path)
+        case .es256:
+            return publicKey(
+                source, path, configured.algorithm, fromPublic: { try? ES256PublicKey(parsing: $0) },
+                fromPrivate: { (try? ES256PrivateKey(parsing: $0))?.publicKey }
+            ).map { VerificationKey(id: id, es256: $0, state: state) }
+        case .edDSA:
+            return publicKey(
+                source, path, configured.algorithm, fromPublic: { try? Ed25519PublicKey(parsing: $0) },
+                fromPrivate: { (try? Ed25519PrivateKey(parsing: $0))?.publicKey }
+            ).map { VerificationKey(id: id, edDSA: $0, state: state) }
+        case .rs256:
+            return publicKey(
+                source, path, configured.algorithm, fromPublic: { try? RS256PublicKey(parsing: $0) },
+                fromPrivate: { try? RSAPrivateKey(parsing: $0).rs256PublicKey() }
+            ).map { VerificationKey(id: id, rs256: $0, state: state) }
+        case .hs256: return hs256Key(configured, path)
+        case .a256GCM: return nil
         }
     }
 
     /// A public key; or a private one, of which the public part is used, so that one file can both mint and verify on a
     /// small set-up.
-    private mutating func es256Key(_ source: SecretSource, _ path: String) -> ES256PublicKey? {
+    private mutating func publicKey<Key>(
+        _ source: SecretSource, _ path: String, _ algorithm: Configuration.KeyAlgorithm,
+        fromPublic: ([UInt8]) -> Key?, fromPrivate: ([UInt8]) -> Key?
+    ) -> Key? {
         guard let contents = publicFile(source, path) else { return nil }
-        let key = contents.withWipedArray { bytes in try? ES256PublicKey(parsing: bytes) }
-        return key ?? publicPart(ofPrivateKeyIn: source, path)
-    }
-
-    private mutating func publicPart(ofPrivateKeyIn source: SecretSource, _ path: String) -> ES256PublicKey? {
+        if let key = contents.withWipedArray(fromPublic) { return key }
         guard let contents = secret(source, path) else { return nil }
-        let key = contents.withWipedArray { bytes in try? ES256PrivateKey(parsing: bytes) }
-        if key == nil { report(path, .notAVerificationKey) }
-        return key?.publicKey
+        let key = contents.withWipedArray(fromPrivate)
+        if key == nil { report(path, .notAVerificationKey(algorithm)) }
+        return key
     }
 
     private mutating func hs256Key(_ configured: Configuration.IssuerKey, _ path: String) -> VerificationKey? {
         do throws(FileError) {
             let secret = try SecretFile.readSharedSecret(configured.key, environment: environment)
             do throws(IssuerSetError) {
-                return try VerificationKey(id: configured.kid, hs256: secret)
+                return try VerificationKey(id: configured.kid, hs256: secret, state: configured.state)
             } catch {
                 report(path, .issuer(error))
             }
@@ -57,5 +100,17 @@ extension ConfigurationLoader {
             report(path, .file(error))
         }
         return nil
+    }
+
+    private mutating func sealingKey(_ configured: Configuration.IssuerKey, _ path: String) -> TokenSealingKey? {
+        guard let id = UInt32(configured.kid), let key = secret(configured.key, size: AES256GCMKey.keySize, path) else {
+            return nil
+        }
+        do throws(CryptoError) {
+            return TokenSealingKey(id: id, key: try AES256GCMKey(key), state: configured.state)
+        } catch {
+            report(path, .cryptography(error))
+            return nil
+        }
     }
 }

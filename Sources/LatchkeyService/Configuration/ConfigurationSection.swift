@@ -111,6 +111,31 @@ final class ConfigurationSection {
         return sections(name, example: example, read)
     }
 
+    /// A section whose fields are sections under names that the operator chooses; empty where it is absent.
+    ///
+    /// Names have 1 to 64 visible ASCII characters. What is wrong with one of them, or too many of them, is reported.
+    func namedSections<Value>(
+        _ name: String, countMaximum: Int, _ read: (ConfigurationSection) -> Value?
+    ) -> [String: Value] {
+        guard let node = node(name) else { return [:] }
+        var values: [String: Value] = [:]
+        _ = child(name, node) { section in
+            for member in section.object?.members ?? [] {
+                let isName =
+                    (1...64).contains(member.name.utf8.count) && member.name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+                guard isName, values.count < countMaximum else {
+                    section.knownNames.append(member.name)
+                    let expected = "at most \(countMaximum) names of 1 to 64 visible ASCII characters"
+                    section.report(member.name, .invalidValue(expected: expected, example: "HD: { }"))
+                    continue
+                }
+                if let value = section.section(member.name, read) { values[member.name] = value }
+            }
+            return Optional(())
+        }
+        return values
+    }
+
     // MARK: What a section finds out by itself
 
     /// Whether the field is there, whatever it holds.

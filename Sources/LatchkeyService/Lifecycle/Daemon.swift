@@ -24,6 +24,7 @@ package final class Daemon: Sendable {
     private let server: HTTPServer
     private let listeners: ServingListeners
     private let metrics: ServiceMetrics
+    private let tokens: VerifiedTokenCache
     private let configuration: Configuration
     private let health: Health
     private let notifier: ServiceNotifier
@@ -62,10 +63,10 @@ package final class Daemon: Sendable {
         modules?.register(in: metrics.registry)
         server = HTTPServer(group: group, observer: metrics)
         listeners = try ServingListeners(server, sockets: sockets, metrics: metrics, logger: logger)
+        tokens = VerifiedTokenCache(
+            verifier: TokenVerifier(issuers: loaded.issuers), capacity: configuration.limits.tokenCacheCapacity)
         let issuer = LicenseIssuer(
-            credentials: loaded.credentials.connecting(modules?.byCredential ?? [:]),
-            tokens: VerifiedTokenCache(
-                verifier: TokenVerifier(issuers: loaded.issuers), capacity: configuration.limits.tokenCacheCapacity),
+            credentials: loaded.credentials.connecting(modules?.byCredential ?? [:]), tokens: tokens,
             keys: RecentContentKeys(source: store), policy: configuration.fairplay.policy,
             recorder: records.recorder,
             servedVersions: configuration.fairplay.protocolVersions, operations: operations)
@@ -83,7 +84,8 @@ package final class Daemon: Sendable {
         notify { () throws(SocketError) in try notifier.ready() }
     }
 
-    /// Puts what can be changed of a configuration in force: the TLS certificates, for connections that begin from now on.
+    /// Puts what can be changed of a configuration in force: the TLS certificates, for connections that begin from now on, and the issuers
+    /// of tokens with their keys, for requests that arrive from now on.
     ///
     /// A configuration that `load` refuses changes nothing. What else has changed is logged, because it needs a restart.
     package func reload(_ load: () throws(ConfigurationError) -> LoadedConfiguration) {
@@ -107,6 +109,7 @@ package final class Daemon: Sendable {
             metrics.reloadFailed()
             return logger.error("reload_failed", [.string("cause", error.description)])
         }
+        tokens.replaceVerifier(with: TokenVerifier(issuers: loaded.issuers))
         metrics.reloadSucceeded(at: SystemWallClock().wallTime.seconds)
         logger.info("reloaded")
         let rest = configuration.sectionsThatNeedRestart(toBecome: loaded.configuration)

@@ -1,3 +1,4 @@
+import Entitlements
 import FairPlay
 import Glibc
 import POSIXSockets
@@ -14,7 +15,7 @@ package enum DaemonCommand {
         "latchkeyd", summary: "FairPlay Streaming licence server",
         details: """
             Serves until SIGTERM or SIGINT, then finishes the requests in flight; a second signal ends it at once. SIGHUP reads \
-            the configuration again and puts its TLS certificates in force. Logs one JSON \
+            the configuration again and puts its TLS certificates and its issuers of tokens in force. Logs one JSON \
             object per line to standard error; the event "listening" names the address of each listener once it listens.
             """,
         examples: [
@@ -31,6 +32,9 @@ package enum DaemonCommand {
             for warning in file.warnings { context.note("warning: \(warning)") }
             for (name, warning) in credentialWarnings(loaded, context) { context.note("warning: \(name): \(warning)") }
             for (name, warning) in loaded.tlsWarnings(now: context.now) { context.note("warning: \(name): \(warning)") }
+            for finding in PolicyLint.findings(in: file.configuration.entitlement.policy) {
+                context.note("warning: entitlement.\(finding)")
+            }
             try context.print("\(path): good")
         } else {
             try serve(file, loaded, protection, context)

@@ -56,7 +56,8 @@ import Testing
         "content_mismatch": 403, "offline_not_allowed": 403, "right_not_started": 403, "right_ended": 403,
         "spc_replayed": 409, "rate_limited": 429, "overloaded": 429, "key_not_found": 404, "terms_not_expressible": 403,
         "security_level": 403, "token_used": 403, "device_mismatch": 403, "device_limit": 403, "concurrency_limit": 403,
-        "session_killed": 403, "storage_unavailable": 503, "module_unavailable": 503, "not_found": 404,
+        "session_killed": 403, "kid_revoked": 401, "token_revoked": 403, "subject_disabled": 403, "device_revoked": 403,
+        "ip_denied": 403, "geo_denied": 403, "storage_unavailable": 503, "module_unavailable": 503, "not_found": 404,
         "method_not_allowed": 405, "bad_request": 400, "request_timeout": 408,
         "body_too_large": 413, "uri_too_long": 414, "head_too_large": 431, "expectation_failed": 417,
         "not_implemented": 501, "version_not_supported": 505, "internal": 500,
@@ -96,7 +97,7 @@ import Testing
 
     @Test(arguments: ProblemCode.allCases)
     func namesATypeForEveryCode(code: ProblemCode) throws {
-        let tokenProvesTooLittle = code.rawValue.hasPrefix("token_") || code == .keyIDUnknown
+        let tokenProvesTooLittle = code.rawValue.hasPrefix("token_") || code.rawValue.hasPrefix("kid_")
         let isAuthentication = tokenProvesTooLittle && code.status.code == 401
         let type = try JSONReader.parse(Self.response(Problem(code)).body).object?["type"]?.string
         let expected =
@@ -154,7 +155,7 @@ import Testing
         #expect(!sample.error.cause.text.isEmpty)
         #expect(!body.contains(sample.error.cause.text))
         // What the error carries: names of claims, tags, sizes.
-        for word in ["rights\"", "geo", "jwk", "1bf7f53f5d5d5a1f", "integrity", "framing", "movie-1", "65536"] {
+        for word in ["rights\"", "limits.geo", "jwk", "1bf7f53f5d5d5a1f", "integrity", "framing", "movie-1", "65536"] {
             #expect(!body.contains(word))
         }
     }

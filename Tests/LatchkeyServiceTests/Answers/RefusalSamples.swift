@@ -68,6 +68,9 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.entitlement(.tokenMalformed(.headerForbidden("jwk"))), 401, "token_malformed"),
         RefusalSample(.entitlement(.algorithmNotPinned), 401, "token_alg"),
         RefusalSample(.entitlement(.keyUnknown), 401, "kid_unknown"),
+        RefusalSample(.entitlement(.tokenAmbiguous), 400, "token_ambiguous"),
+        RefusalSample(.entitlement(.keyRevoked), 401, "kid_revoked"),
+        RefusalSample(.entitlement(.keyRetired), 401, "kid_revoked"),
         RefusalSample(.entitlement(.signatureInvalid), 401, "token_signature"),
         RefusalSample(.entitlement(.tokenExpired(agoSeconds: 7)), 401, "token_expired"),
         RefusalSample(.entitlement(.tokenNotYetValid(inSeconds: 7)), 401, "token_not_yet"),
@@ -75,7 +78,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.entitlement(.issuerMismatch), 401, "token_issuer"),
         RefusalSample(.entitlement(.audienceMismatch), 401, "token_audience"),
         RefusalSample(.entitlement(.claimInvalid("rights")), 400, "token_schema"),
-        RefusalSample(.entitlement(.claimUnsupported("geo")), 400, "token_schema"),
+        RefusalSample(.entitlement(.claimUnsupported("limits.geo")), 400, "token_schema"),
         RefusalSample(.entitlement(.contentNotCovered), 403, "content_mismatch"),
         RefusalSample(.entitlement(.streamingNotGranted), 403, "content_mismatch"),
         RefusalSample(.entitlement(.offlineNotGranted), 403, "offline_not_allowed"),
@@ -83,6 +86,17 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(
             .entitlement(.rightNotStarted(retryAfterSeconds: 90)), 403, "right_not_started", retryAfterSeconds: 90),
         RefusalSample(.entitlement(.rightEnded), 403, "right_ended"),
+        RefusalSample(.entitlement(.profileUnknown), 400, "token_schema"),
+        RefusalSample(.entitlement(.tokenRevoked), 403, "token_revoked"),
+        RefusalSample(.entitlement(.subjectDisabled), 403, "subject_disabled"),
+        RefusalSample(.entitlement(.deviceRevoked), 403, "device_revoked"),
+        RefusalSample(.entitlement(.contentRevoked), 403, "content_mismatch"),
+        RefusalSample(.entitlement(.sessionKilled), 403, "session_killed"),
+        RefusalSample(.entitlement(.deviceMismatch), 403, "device_mismatch"),
+        RefusalSample(.entitlement(.addressDenied), 403, "ip_denied"),
+        RefusalSample(.entitlement(.countryDenied), 403, "geo_denied"),
+        RefusalSample(.entitlement(.outputNotAllowed), 403, "security_level"),
+        RefusalSample(.entitlement(.securityLevelTooLow), 403, "security_level"),
         RefusalSample(.entitlement(.cryptoFailed), 500, "internal"),
     ]
 
@@ -183,7 +197,7 @@ extension LicenseTermsError {
 }
 
 extension EntitlementError {
-    fileprivate static let caseCount = 18
+    fileprivate static let caseCount = 32
 
     fileprivate var caseNumber: Int {
         switch self {
@@ -205,6 +219,20 @@ extension EntitlementError {
         case .cryptoFailed: 15
         case .offlineNotGranted: 16
         case .offlineOutlivesLease: 17
+        case .keyRevoked: 18
+        case .keyRetired: 19
+        case .tokenAmbiguous: 20
+        case .profileUnknown: 21
+        case .tokenRevoked: 22
+        case .subjectDisabled: 23
+        case .deviceRevoked: 24
+        case .contentRevoked: 25
+        case .sessionKilled: 26
+        case .deviceMismatch: 27
+        case .addressDenied: 28
+        case .countryDenied: 29
+        case .outputNotAllowed: 30
+        case .securityLevelTooLow: 31
         }
     }
 }

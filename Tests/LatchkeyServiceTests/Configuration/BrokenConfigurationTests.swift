@@ -230,10 +230,29 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         key((#"algorithm: "ES256""#, #"algorithm: "none""#), "entitlement.issuers[0].keys[0].algorithm", .invalidValue),
         key((#"kid: "k1","#, ""), "entitlement.issuers[0].keys[0].kid", .missing),
         key(
+            (#"algorithm: "ES256""#, #"algorithm: "ES256", state: "retired""#), "entitlement.issuers[0].keys[0].state",
+            .invalidValue),
+        key(
+            (#"algorithm: "ES256""#, #"algorithm: "ES256", state: "retiring""#), "entitlement.issuers[0].keys[0].state",
+            .incomplete(without: "until")),
+        key(
+            (#"algorithm: "ES256""#, #"algorithm: "ES256", until: "2027-01-01T00:00:00Z""#),
+            "entitlement.issuers[0].keys[0].until", .incomplete(without: "state")),
+        key(
+            (#"algorithm: "ES256""#, #"algorithm: "ES256", state: "retiring", until: "tomorrow""#),
+            "entitlement.issuers[0].keys[0].until", .invalidValue),
+        key(
+            (#"kid: "k1", algorithm: "ES256""#, #"kid: "1", algorithm: "A256GCM""#), "entitlement.issuers[0].keys",
+            .invalidValue),
+        BrokenConfiguration(
+            ConfigurationText.make(
+                issuer: #"issuer: "i", dialect: "expressplay""#, key: #"kid: "01", algorithm: "A256GCM", key: "k""#),
+            "entitlement.issuers[0].keys[0].kid", line: 4, .invalidValue),
+        key(
             (ConfigurationText.key, "\(ConfigurationText.key) }, { \(ConfigurationText.key)"),
             "entitlement.issuers[0].keys[1].kid", .duplicate(of: "entitlement.issuers[0].keys[0].kid")),
         BrokenConfiguration(
-            ConfigurationText.make(issuer: #"issuer: "i", dialect: "axinom""#), "entitlement.issuers[0].dialect",
+            ConfigurationText.make(issuer: #"issuer: "i", dialect: "widevine""#), "entitlement.issuers[0].dialect",
             line: 4,
             .invalidValue),
         BrokenConfiguration(
@@ -249,6 +268,26 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         BrokenConfiguration(
             ConfigurationText.make(entitlement: #"leway: "5s""#), "entitlement.leway", line: 5,
             .unknownKey(nearest: "leeway")),
+
+        BrokenConfiguration(
+            ConfigurationText.make(entitlement: #"ignoredSources: ["bearer"]"#), "entitlement.ignoredSources[0]",
+            line: 5,
+            .invalidValue),
+        BrokenConfiguration(
+            ConfigurationText.make(entitlement: #"tokenHeaders: ["X Token"]"#), "entitlement.tokenHeaders[0]", line: 5,
+            .invalidValue),
+        BrokenConfiguration(
+            ConfigurationText.make(entitlement: #"profiles: { HD: { leese: "5m" } }"#), "entitlement.profiles.HD.leese",
+            line: 5, .unknownKey(nearest: "lease")),
+        BrokenConfiguration(
+            ConfigurationText.make(entitlement: #"profiles: { HD: { lease: "0s" } }"#), "entitlement.profiles.HD.lease",
+            line: 5, .invalidValue),
+        BrokenConfiguration(
+            ConfigurationText.make(entitlement: #"profiles: { "a b": {} }"#), "entitlement.profiles.a b", line: 5,
+            .invalidValue),
+        BrokenConfiguration(
+            ConfigurationText.make(entitlement: #"floor: { tracks: { HD: { hdcp: 1 } } }"#),
+            "entitlement.floor.tracks.HD.hdcp", line: 5, .wrongType(.number)),
 
         // Limits and logging.
         rest("limits: { bodySizeMaximum: 1.5 }", "limits.bodySizeMaximum", .invalidValue),

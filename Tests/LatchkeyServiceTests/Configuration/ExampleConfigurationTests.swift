@@ -67,7 +67,9 @@ import Testing
         "entitlement.issuers[0].issuer", "entitlement.issuers[0].audience",
         "entitlement.issuers[0].dialect", "entitlement.issuers[0].keys[0].kid",
         "entitlement.issuers[0].keys[0].algorithm", "entitlement.issuers[0].keys[0].key",
-        "entitlement.issuers[0].maximumLife", "entitlement.leeway", "logging.level",
+        "entitlement.issuers[0].keys[0].state",
+        "entitlement.issuers[0].maximumLife", "entitlement.leeway", "entitlement.ignoredSources",
+        "entitlement.tokenHeaders", "entitlement.profiles", "entitlement.floor", "logging.level",
     ])
     func itHasEveryField(path: String) {
         #expect(file.positions[path] != nil)
@@ -76,7 +78,7 @@ import Testing
     /// Fields that cannot stand beside those that are there, as comments.
     @Test(arguments: [
         "certificateBundle", "privateKeyPassphrase", "module", "library", "data", "workers", "callDeadline",
-        "memoryLimit", "user", "fixedDASk",
+        "memoryLimit", "user", "fixedDASk", "keysFile", "until",
     ])
     func itShowsEveryAlternative(name: String) throws {
         let text = try String(contentsOfFile: Self.path, encoding: .utf8)
@@ -124,6 +126,31 @@ import Testing
         #expect(listener.transport.tls?.identities.count == 2)
         #expect(listener.transport.tls?.clientCA != nil)
         #expect(listener.transport.trustedProxies.networks.count == 2)
+    }
+
+    @Test func itNamesEverySourceOfTokens() throws {
+        let text = try String(contentsOfFile: Self.path, encoding: .utf8)
+        #expect(TokenSource.allCases.filter { !text.contains("\"\($0.rawValue)\"") } == [])
+        #expect(TokenDialect.allCases.filter { !text.contains("\"\($0.rawValue)\"") } == [])
+    }
+
+    /// The profile that stands in comments is one.
+    @Test func itsProfileIsOne() throws {
+        let lines = try String(contentsOfFile: Self.path, encoding: .utf8).split(separator: "\n").map(String.init)
+        let start = try #require(lines.firstIndex { $0.contains("// HD: {") })
+        let end = try #require(lines[start...].firstIndex { $0.contains("// },") })
+        let profile = lines[start...end].map { $0.trimmingCharacters(in: .whitespaces).dropFirst(2) }
+        let text = lines.joined(separator: "\n").replacing(
+            "profiles: {},", with: "profiles: {\n\(profile.joined(separator: "\n"))\n},")
+        let policy = try ConfigurationFile(parsing: Array(text.utf8), path: Self.path, environment: [:]).configuration
+            .entitlement.policy
+        #expect(
+            policy.profiles["HD"]
+                == PolicyRule(
+                    lease: 300, duration: 172_800, storage: 2_592_000, playback: 172_800, allowsOffline: false,
+                    protection: Protection(hdcp: .type0, securityLevel: .baseline),
+                    tracks: ["UHD": Protection(hdcp: .type1, securityLevel: .main)],
+                    outputs: OutputPermissions(airPlay: false, avAdapter: false)))
     }
 
     @Test func itNamesEveryOverrideAndLevel() throws {

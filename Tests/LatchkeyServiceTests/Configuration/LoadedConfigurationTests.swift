@@ -93,6 +93,37 @@ import Testing
         }
     }
 
+    @Test func takesTheKeysOfAFile() throws {
+        let publicKey = #"{"kid":"a","kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#
+        let secret = #"{"kid":"b","kty":"oct","k":"\#(String(repeating: "A", count: 43))"}"#
+        let issuer = #"issuer: "https://portal.example", keysFile: "secrets/keys.json""#
+        try folder.write("secrets/keys.json", "{\"keys\":[\(publicKey)]}", mode: 0o644)
+        #expect(throws: Never.self) { try folder.load(ConfigurationText.make(issuer: issuer)) }
+        try folder.write("secrets/keys.json", "{\"keys\":[\(publicKey),\(secret)]}", mode: 0o644)
+        #expect(
+            faults(ConfigurationText.make(issuer: issuer)) == [
+                "entitlement.issuers[0].keysFile":
+                    .file(.permissionsTooWide(path: folder.path + "/secrets/keys.json", mode: 0o644))
+            ])
+        try folder.write("secrets/keys.json", "{\"keys\":[\(publicKey),\(secret)]}", mode: 0o600)
+        #expect(throws: Never.self) { try folder.load(ConfigurationText.make(issuer: issuer)) }
+        try folder.write("secrets/keys.json", "{}")
+        #expect(
+            faults(ConfigurationText.make(issuer: issuer)) == [
+                "entitlement.issuers[0].keysFile": .issuer(.keySet(.notAKeySet))
+            ])
+    }
+
+    @Test func theStateOfAKeyIsConfigured() throws {
+        let key = ConfigurationText.key + #", state: "revoked""#
+        let verifier = TokenVerifier(issuers: try folder.load(ConfigurationText.make(key: key)).issuers)
+        let token = try TokenMinter(keyID: "k1", es256: material.tokenKey).mint(
+            TokenContents(
+                issuer: "https://portal.example", audience: "latchkey", issuedAt: 1_700_000_000,
+                expiresAt: 1_700_000_060, rights: []))
+        #expect(throws: EntitlementError.keyRevoked) { try verifier.verify(Array(token.utf8), now: 1_700_000_000) }
+    }
+
     @Test func systemdCredentialsAndVariablesServeAsFiles() throws {
         let environment = [
             "CREDENTIALS_DIRECTORY": folder.path + "/secrets", "ASK": folder.path + "/fairplay/application-secret.hex",
@@ -188,8 +219,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("ES256", "fairplay/private-key-2048.pem", ConfigurationFault.notAVerificationKey),
-        ("ES256", "secrets/admin-token", .notAVerificationKey),
+        ("ES256", "fairplay/private-key-2048.pem", ConfigurationFault.notAVerificationKey(.es256)),
+        ("ES256", "secrets/admin-token", .notAVerificationKey(.es256)),
+        ("EdDSA", "secrets/token-signing-key.pem", .notAVerificationKey(.edDSA)),
+        ("RS256", "fairplay/private-key-1024.pem", .notAVerificationKey(.rs256)),
         ("HS256", "secrets/token-signing-key.pem", .issuer(.secretIsAPublicKey)),
         ("HS256", "short", .issuer(.secretTooShort(size: 5))),
     ])

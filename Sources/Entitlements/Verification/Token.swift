@@ -5,7 +5,7 @@ import ByteCoding
 ///     base64url(header) . base64url(payload) . base64url(signature)
 ///
 /// Each part is the one canonical base64url text of its bytes, so a token has one spelling. The header is strict JSON with `alg`,
-/// `kid`, and a `typ` that is absent or known; members that would bring keys along or demand extensions are refused. The payload
+/// mostly a `kid`, and a `typ` that is absent or known; members that would bring keys along or demand extensions are refused. The payload
 /// stays bytes: nothing reads it before the signature holds.
 package struct Token: Sendable {
     /// The most bytes that a token may have.
@@ -16,8 +16,8 @@ package struct Token: Sendable {
 
     /// What the header asks for; it only counts where it equals what the key is pinned to.
     package let algorithm: SigningAlgorithm
-    /// The header's `kid`.
-    package let keyID: String
+    /// The header's `kid`; only Axinom's tokens do without, and name their key in the payload.
+    package let keyID: String?
 
     /// What the signature is over: the first two parts as they were sent, and the dot.
     let signedBytes: ArraySlice<UInt8>
@@ -32,7 +32,7 @@ package struct Token: Sendable {
     /// Takes a token apart.
     ///
     /// An empty signature is left for the verifier to refuse, so that a token with the algorithm `none` is told so. Throws
-    /// `tokenMalformed`; `algorithmNotPinned` where no key could have the algorithm; `keyUnknown` where no key is named.
+    /// `tokenMalformed`, and `algorithmNotPinned` where no key could have the algorithm.
     package init(parsing bytes: [UInt8]) throws(EntitlementError) {
         guard bytes.count <= Self.sizeMaximum else { throw .tokenMalformed(.tooLarge(size: bytes.count)) }
         let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
@@ -69,8 +69,8 @@ package struct Token: Sendable {
         return algorithm
     }
 
-    private static func keyID(of header: JSONObject) throws(EntitlementError) -> String {
-        guard let member = header["kid"] else { throw .keyUnknown }
+    private static func keyID(of header: JSONObject) throws(EntitlementError) -> String? {
+        guard let member = header["kid"] else { return nil }
         guard let keyID = member.string, keyID.utf8.count <= keyIDSizeMaximum else {
             throw .tokenMalformed(.headerInvalid("kid"))
         }

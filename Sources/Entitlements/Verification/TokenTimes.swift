@@ -15,6 +15,12 @@ struct TokenTimes: Equatable, Sendable {
         issuedAt = try claims.numericDate("iat")
     }
 
+    init(expiresAt: NumericDate, notBefore: NumericDate?, issuedAt: NumericDate?) {
+        self.expiresAt = expiresAt
+        self.notBefore = notBefore
+        self.issuedAt = issuedAt
+    }
+
     /// Throws `tokenExpired` from `exp` + leeway on, and `tokenNotYetValid` before `nbf` - leeway or `iat` - leeway.
     func check(now: Int64, leeway: Int64) throws(EntitlementError) {
         guard now < expiresAt.up + leeway else { throw .tokenExpired(agoSeconds: now - expiresAt.up) }
@@ -25,6 +31,13 @@ struct TokenTimes: Equatable, Sendable {
     /// Throws `lifeTooLong` unless the token says when its life began and it is no longer than `maximum` seconds.
     func checkLife(maximum: Int64) throws(EntitlementError) {
         guard let beginning = issuedAt ?? notBefore, expiresAt.up - beginning.down <= maximum else {
+            throw .lifeTooLong
+        }
+    }
+
+    /// The same for a dialect whose tokens need not say when their life began: they have at most `maximum` seconds left.
+    func checkRemainingLife(maximum: Int64, now: Int64) throws(EntitlementError) {
+        guard expiresAt.up - (issuedAt ?? notBefore ?? NumericDate(now) ?? expiresAt).down <= maximum else {
             throw .lifeTooLong
         }
     }

@@ -6,8 +6,7 @@ extension Right {
     ///
     /// A start with a fraction begins with the next whole second, an end with one ends with the last. Throws `claimInvalid` and
     /// `claimUnsupported`.
-    init(reading claims: ClaimObject) throws(EntitlementError) {
-        try claims.refuse(UnenforcedClaims.ofRight)
+    init(native claims: ClaimObject) throws(EntitlementError) {
         try claims.refuseStrangers(to: Self.vocabulary)
         self.init(
             try Self.selector(of: claims),
@@ -20,13 +19,16 @@ extension Right {
             playback: try claims.seconds("playback"),
             hdcp: try claims.word("hdcp"),
             minimumLevel: try claims.word("min_level"),
-            tracks: try Self.tracks(of: claims))
+            tracks: try Self.tracks(of: claims),
+            outputs: OutputPermissions(
+                airPlay: try claims.bool("airplay"), avAdapter: try claims.bool("av_adapter")),
+            profile: try claims.string("profile"),
+            renewAhead: try claims.seconds("renew_ahead"))
     }
 
-    /// What a right may say. The last one is for players, and restricts no licence.
     private static let vocabulary: Set = [
         "content", "kids", "content_prefix", "start", "end", "duration", "lease", "mode", "storage", "playback", "hdcp",
-        "min_level", "tracks", "renew_ahead",
+        "min_level", "tracks", "airplay", "av_adapter", "profile", "renew_ahead",
     ]
 
     /// Exactly one of the three selectors: with two of them nobody could say what was meant.
@@ -35,26 +37,15 @@ extension Right {
         let prefix = try claims.contentText("content_prefix")
         switch (content, claims["kids"], prefix) {
         case (let content?, nil, nil): return .content(content)
-        case (nil, let keyIDs?, nil): return .keyIDs(try Self.keyIDs(from: keyIDs, of: claims))
+        case (nil, .some, nil): return .keyIDs(try Self.keyIDs(of: claims))
         case (nil, nil, let prefix?): return .contentPrefix(prefix)
         case (nil, nil, nil), (.some, .some, _), (.some, _, .some), (_, .some, .some): throw claims.invalid("content")
         }
     }
 
-    private static func keyIDs(from member: JSONNode, of claims: ClaimObject) throws(EntitlementError) -> [KeyID] {
-        guard let elements = member.array, (1...keyIDCountMaximum).contains(elements.count) else {
-            throw claims.invalid("kids")
-        }
-        var keyIDs: [KeyID] = []
-        for element in elements {
-            let text = try claims.required("kids", element.string)
-            do throws(TextCodingError) {
-                keyIDs.append(try KeyID(parsing: text))
-            } catch {
-                throw claims.invalid("kids")
-            }
-        }
-        return keyIDs
+    private static func keyIDs(of claims: ClaimObject) throws(EntitlementError) -> [KeyID] {
+        let keyIDs = try claims.list("kids", countMaximum: keyIDCountMaximum) { try? KeyID(parsing: $0) }
+        return try claims.required("kids", keyIDs)
     }
 
     /// An empty map is refused, because it could be meant to allow no track at all.
@@ -67,7 +58,7 @@ extension Right {
             guard trackLabelSizes.contains(entry.name.utf8.count), ClaimObject.isIdentifier(entry.name) else {
                 throw claims.invalid("tracks")
             }
-            tracks[entry.name] = try Protection(reading: claims.track(entry))
+            tracks[entry.name] = try Protection(reading: claims.value(of: entry, in: "tracks"))
         }
         return tracks
     }
@@ -81,6 +72,7 @@ extension Right {
                 writer.name("kids")
                 writer.array { writer in for keyID in keyIDs { writer.string(keyID.description) } }
             case .contentPrefix(let prefix): writer.member("content_prefix", prefix)
+            case .anything: break  // No reader of the native vocabulary takes a right without a selector.
             }
             let times = [("start", start), ("end", end), ("duration", duration), ("lease", lease)]
             for case (let name, let value?) in times { writer.member(name, value) }
@@ -90,6 +82,11 @@ extension Right {
             }
             protection.write(to: &writer)
             if !tracks.isEmpty { writeTracks(to: &writer) }
+            for case (let name, let value?) in [("airplay", outputs.airPlay), ("av_adapter", outputs.avAdapter)] {
+                writer.member(name, value)
+            }
+            if let profile { writer.member("profile", profile) }
+            if let renewAhead { writer.member("renew_ahead", renewAhead) }
         }
     }
 

@@ -12,6 +12,8 @@ package struct Right: Equatable, Sendable {
         case keyIDs([KeyID])
         /// Every content whose identifier begins so.
         case contentPrefix(String)
+        /// Whatever the request asks for: only some dialects can say so, and the native one is not among them.
+        case anything
     }
 
     /// How the content may be used.
@@ -61,12 +63,22 @@ package struct Right: Equatable, Sendable {
     package let protection: Protection
     /// What it must be able to do besides, by the label of the track.
     package let tracks: [String: Protection]
+    /// Where the pictures may go.
+    package let outputs: OutputPermissions
+    /// The name of a policy of the configuration that holds besides.
+    package let profile: String?
+    /// How many seconds before the end of a lease the player should renew it; at least 1. It restricts nothing.
+    package let renewAhead: Int64?
+    /// What counts for this right besides what counts for the whole token.
+    package let session: SessionClaims
 
     /// A right to be minted. It grants nothing before a verifier has read it from a signed token.
     package init(
         _ selector: Selector, start: Int64? = nil, end: Int64? = nil, duration: Int64? = nil, lease: Int64? = nil,
         mode: Mode = .stream, storage: Int64? = nil, playback: Int64? = nil, hdcp: HDCP? = nil,
-        minimumLevel: SecurityLevel? = nil, tracks: [String: Protection] = [:]
+        minimumLevel: SecurityLevel? = nil, tracks: [String: Protection] = [:],
+        outputs: OutputPermissions = OutputPermissions(), profile: String? = nil, renewAhead: Int64? = nil,
+        session: SessionClaims = SessionClaims()
     ) {
         self.selector = selector
         self.start = start
@@ -78,6 +90,10 @@ package struct Right: Equatable, Sendable {
         self.playback = playback
         protection = Protection(hdcp: hdcp, securityLevel: minimumLevel)
         self.tracks = tracks
+        self.outputs = outputs
+        self.profile = profile
+        self.renewAhead = renewAhead
+        self.session = session
     }
 
     /// Whether the right is about this content, by identifier or by key.
@@ -86,6 +102,7 @@ package struct Right: Equatable, Sendable {
         case .content(let name): contentID.map(name.hasSameUTF8) ?? false
         case .keyIDs(let keyIDs): keyID.map(keyIDs.contains) ?? false
         case .contentPrefix(let prefix): contentID.map { $0.utf8.starts(with: prefix.utf8) } ?? false
+        case .anything: true
         }
     }
 

@@ -48,6 +48,8 @@ package struct TokenContents: Equatable, Sendable {
 package struct TokenMinter: Sendable {
     private enum Material: Sendable {
         case es256(ES256PrivateKey)
+        case edDSA(Ed25519PrivateKey)
+        case rs256(RSAPrivateKey)
         case hs256(HMACSHA256Key)
     }
 
@@ -57,6 +59,17 @@ package struct TokenMinter: Sendable {
     package init(keyID: String, es256 key: ES256PrivateKey) {
         self.keyID = keyID
         material = .es256(key)
+    }
+
+    package init(keyID: String, edDSA key: Ed25519PrivateKey) {
+        self.keyID = keyID
+        material = .edDSA(key)
+    }
+
+    /// The key has at least 2048 bits.
+    package init(keyID: String, rs256 key: RSAPrivateKey) {
+        self.keyID = keyID
+        material = .rs256(key)
     }
 
     /// Throws as the initializer of `VerificationKey` for such secrets does.
@@ -74,6 +87,8 @@ package struct TokenMinter: Sendable {
     private var algorithm: SigningAlgorithm {
         switch material {
         case .es256: .es256
+        case .edDSA: .edDSA
+        case .rs256: .rs256
         case .hs256: .hs256
         }
     }
@@ -89,6 +104,8 @@ package struct TokenMinter: Sendable {
     private func signature(for message: [UInt8]) throws(CryptoError) -> [UInt8] {
         switch material {
         case .es256(let key): try key.signature(for: message)
+        case .edDSA(let key): try key.signature(for: message)
+        case .rs256(let key): try key.rs256Signature(for: message)
         case .hs256(let key): try key.code(for: message[...])
         }
     }

@@ -1,18 +1,26 @@
-/// Whose tokens are accepted, for whom they must be meant, and for how long they may live.
+/// Whose tokens are accepted, how they are written, for whom they must be meant, and for how long they may live.
 package struct Issuer: Sendable {
     /// What `iss` must be.
     package let name: String
     /// What `aud` must be, or have among its elements.
     package let audience: String
+    package let dialect: TokenDialect
     /// The keys that verify this issuer's tokens, and no other's.
     package let keys: [VerificationKey]
+    /// The keys that open this issuer's sealed tokens.
+    package let sealingKeys: [TokenSealingKey]
     /// The longest life of a token in seconds, from `iat` (else `nbf`) to `exp`; nil where it is not limited.
     package let maximumLife: Int64?
 
-    package init(name: String, audience: String, keys: [VerificationKey], maximumLife: Int64? = nil) {
+    package init(
+        name: String, audience: String, dialect: TokenDialect = .jwt, keys: [VerificationKey],
+        sealingKeys: [TokenSealingKey] = [], maximumLife: Int64? = nil
+    ) {
         self.name = name
         self.audience = audience
+        self.dialect = dialect
         self.keys = keys
+        self.sealingKeys = sealingKeys
         self.maximumLife = maximumLife
     }
 }
@@ -33,6 +41,8 @@ package enum IssuerSetError: Error, Equatable, Sendable {
     case secretTooShort(size: Int)
     /// What is configured as an HS256 secret is a key file or a public key.
     case secretIsAPublicKey
+    /// A file of keys is not a JSON Web Key Set that can be used.
+    case keySet(JWKSetError)
     /// OpenSSL could not prepare a key.
     case cryptoFailed
 }
@@ -47,17 +57,27 @@ package struct IssuerSet: Sendable {
     /// By how many seconds `exp`, `nbf` and `iat` may be missed.
     package let leeway: Int64
 
+    /// The dialects of all issuers.
+    let dialects: Set<TokenDialect>
+
     private let entries: [[UInt8]: Entry]
+    private let sealingEntries: [UInt32: SealingEntry]
 
     struct Entry: Sendable {
         let issuer: Issuer
         let key: VerificationKey
     }
 
-    /// Throws every case of `IssuerSetError` but those about secrets.
+    struct SealingEntry: Sendable {
+        let issuer: Issuer
+        let key: TokenSealingKey
+    }
+
+    /// Throws every case of `IssuerSetError` but those about secrets and key sets.
     package init(_ issuers: [Issuer], leeway: Int64 = leewayDefault) throws(IssuerSetError) {
         guard (0...Self.leewayMaximum).contains(leeway) else { throw .leewayOutOfRange(leeway) }
         var entries: [[UInt8]: Entry] = [:]
+        var sealingEntries: [UInt32: SealingEntry] = [:]
         for issuer in issuers {
             try Self.check(issuer)
             for key in issuer.keys {
@@ -65,14 +85,25 @@ package struct IssuerSet: Sendable {
                 let previous = entries.updateValue(Entry(issuer: issuer, key: key), forKey: Array(key.id.utf8))
                 guard previous == nil else { throw .duplicateKeyID(key.id) }
             }
+            for key in issuer.sealingKeys {
+                let previous = sealingEntries.updateValue(SealingEntry(issuer: issuer, key: key), forKey: key.id)
+                guard previous == nil else { throw .duplicateKeyID("\(key.id)") }
+            }
         }
         self.entries = entries
+        dialects = Set(issuers.map(\.dialect))
+        self.sealingEntries = sealingEntries
         self.leeway = leeway
     }
 
     /// The key with exactly these bytes as its id.
     func entry(forKeyID keyID: String) -> Entry? {
         entries[Array(keyID.utf8)]
+    }
+
+    /// The sealing key with this number.
+    func sealingEntry(forKeyID keyID: UInt32) -> SealingEntry? {
+        sealingEntries[keyID]
     }
 
     private static func check(_ issuer: Issuer) throws(IssuerSetError) {

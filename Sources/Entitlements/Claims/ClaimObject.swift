@@ -1,0 +1,174 @@
+import ByteCoding
+
+/// The members of one JSON object of a token, read by type and named in errors.
+///
+/// A member that is there must have the right type: null, a number in quotes or a boolean is refused rather than taken for absent.
+struct ClaimObject {
+    /// The most bytes that a string may have.
+    static let stringSizeMaximum = 200
+
+    /// Where in a token an object stands. A name that is text of the token, such as a label of `tracks`, is no part of it.
+    indirect enum Place {
+        case token
+        /// The object that is this member.
+        case member(String, of: Place)
+        /// An element of the array that is this member.
+        case element(Int, in: String, of: Place)
+    }
+
+    private let object: JSONObject
+    private let place: Place
+
+    init(_ object: JSONObject, at place: Place = .token) {
+        self.object = object
+        self.place = place
+    }
+
+    subscript(name: String) -> JSONNode? { object[name] }
+
+    func invalid(_ name: String) -> EntitlementError {
+        .claimInvalid(path(of: name))
+    }
+
+    func required<Value>(_ name: String, _ value: Value?) throws(EntitlementError) -> Value {
+        guard let value else { throw invalid(name) }
+        return value
+    }
+
+    // MARK: Texts
+
+    /// A text of 1 to 200 bytes, or of fewer.
+    func string(_ name: String, sizeMaximum: Int = stringSizeMaximum) throws(EntitlementError) -> String? {
+        guard let member = object[name] else { return nil }
+        guard let text = member.string, (1...sizeMaximum).contains(text.utf8.count) else { throw invalid(name) }
+        return text
+    }
+
+    /// A text of 1 to 200 characters of printable ASCII without space, as identifiers of content are.
+    func contentText(_ name: String) throws(EntitlementError) -> String? {
+        guard let text = try string(name) else { return nil }
+        guard Self.isIdentifier(text) else { throw invalid(name) }
+        return text
+    }
+
+    /// Whether a text is printable ASCII without space, as identifiers of content and labels of tracks are.
+    static func isIdentifier(_ text: String) -> Bool {
+        text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+
+    /// One of a closed list of words.
+    func word<Word: RawRepresentable>(_ name: String) throws(EntitlementError) -> Word? where Word.RawValue == String {
+        guard let text = try string(name) else { return nil }
+        return try required(name, Word(rawValue: text))
+    }
+
+    /// A list of 1 to `countMaximum` texts, each as `read` takes it.
+    func list<Value>(
+        _ name: String, countMaximum: Int, _ read: (String) -> Value?
+    ) throws(EntitlementError) -> [Value]? {
+        guard let member = object[name] else { return nil }
+        guard let elements = member.array, (1...countMaximum).contains(elements.count) else { throw invalid(name) }
+        var values: [Value] = []
+        for element in elements {
+            values.append(try required(name, element.string.flatMap(read)))
+        }
+        return values
+    }
+
+    // MARK: Numbers
+
+    func bool(_ name: String) throws(EntitlementError) -> Bool? {
+        guard let member = object[name] else { return nil }
+        return try required(name, member.bool)
+    }
+
+    /// A whole number of seconds, at least 1: zero would tell a device that there is no limit.
+    func seconds(_ name: String) throws(EntitlementError) -> Int64? {
+        guard let member = object[name] else { return nil }
+        guard let seconds = member.number?.signed, seconds > 0 else { throw invalid(name) }
+        return seconds
+    }
+
+    /// How many of something there may be, at least 1.
+    func count(_ name: String) throws(EntitlementError) -> UInt32? {
+        guard let member = object[name] else { return nil }
+        guard let count = member.number?.unsigned, count > 0 else { throw invalid(name) }
+        return try required(name, UInt32(exactly: count))
+    }
+
+    /// A number of seconds since 1970.
+    func numericDate(_ name: String) throws(EntitlementError) -> NumericDate? {
+        guard let member = object[name] else { return nil }
+        return try required(name, member.number.flatMap { NumericDate($0) })
+    }
+
+    /// A number of seconds since 1970, or a time in RFC 3339.
+    func date(_ name: String) throws(EntitlementError) -> NumericDate? {
+        guard let text = object[name]?.string else { return try numericDate(name) }
+        return try required(name, NumericDate(rfc3339: text))
+    }
+
+    /// A time in RFC 3339 and nothing else.
+    func time(_ name: String) throws(EntitlementError) -> NumericDate? {
+        guard let text = try string(name) else { return nil }
+        return try required(name, NumericDate(rfc3339: text))
+    }
+
+    // MARK: Objects
+
+    func object(_ name: String) throws(EntitlementError) -> ClaimObject? {
+        guard let member = object[name] else { return nil }
+        return ClaimObject(try required(name, member.object), at: .member(name, of: place))
+    }
+
+    /// The value of a member of the object `name`, whose own name stays out of errors.
+    func value(of member: JSONMember, in name: String) throws(EntitlementError) -> ClaimObject {
+        ClaimObject(try required(name, member.node.object), at: .member(name, of: place))
+    }
+
+    /// An array of objects.
+    func objects(_ name: String, countMaximum: Int) throws(EntitlementError) -> [ClaimObject]? {
+        guard let member = object[name] else { return nil }
+        guard let elements = member.array, elements.count <= countMaximum else { throw invalid(name) }
+        var objects: [ClaimObject] = []
+        objects.reserveCapacity(elements.count)
+        for (index, element) in elements.enumerated() {
+            objects.append(
+                ClaimObject(try required(name, element.object), at: .element(index, in: name, of: place)))
+        }
+        return objects
+    }
+
+    // MARK: What nobody would notice
+
+    func unsupported(_ name: String) -> EntitlementError {
+        .claimUnsupported(path(of: name))
+    }
+
+    /// Refuses members that would restrict what this server cannot restrict.
+    func refuse(_ names: [String]) throws(EntitlementError) {
+        for name in names where object[name] != nil { throw unsupported(name) }
+    }
+
+    /// Refuses members that are not in the vocabulary: a misspelt limit would else grant more than was meant.
+    func refuseStrangers(to vocabulary: Set<String>) throws(EntitlementError) {
+        for member in object.members where !vocabulary.contains(member.name) {
+            // The name itself is text of the token and stays out of the error.
+            throw unsupported("(an unknown member)")
+        }
+    }
+
+    private func path(of name: String) -> String {
+        place.prefix + name
+    }
+}
+
+extension ClaimObject.Place {
+    fileprivate var prefix: String {
+        switch self {
+        case .token: ""
+        case .member(let name, let place): "\(place.prefix)\(name)."
+        case .element(let index, let name, let place): "\(place.prefix)\(name)[\(index)]."
+        }
+    }
+}

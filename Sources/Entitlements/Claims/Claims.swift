@@ -1,0 +1,112 @@
+import ByteCoding
+
+/// What a verified token says, in whatever dialect it was written.
+///
+/// Only the verifiers of this module make one, after the signature and the times held, so whoever holds it need not check again.
+package struct Claims: Equatable, Sendable {
+    /// The most rights that a token may have.
+    package static let rightCountMaximum = 64
+    /// The most bytes of a `cookie`.
+    package static let cookieSizeMaximum = 64
+
+    /// `iss`, which is the issuer that the key is pinned to.
+    package let issuer: String
+    /// How that issuer writes its tokens.
+    package let dialect: TokenDialect
+    /// `sub`: the account or viewer.
+    package let subject: String?
+    /// `jti`.
+    package let tokenID: String?
+    /// The `kid` that verified the token.
+    package let keyID: String
+    /// What the token grants; the first right that grants counts.
+    package let rights: [Right]
+    package let device: DeviceClaims
+    /// What counts for all rights; a right can have limits of its own besides.
+    package let session: SessionClaims
+    package let limits: UseLimits
+    /// The operator's mark, for finding the licence in the ledger.
+    package let cookie: String?
+    /// The key that the licence must carry, where the token brings it along.
+    package let embeddedKey: EmbeddedContentKey?
+
+    let times: TokenTimes
+    /// The first second in which the key no longer verifies; nil where it has no end.
+    let keyEnd: Int64?
+
+    /// `exp` in seconds since 1970: the first second in which the token has expired, without leeway.
+    package var expiresAt: Int64 { times.expiresAt.up }
+    /// `nbf` in seconds since 1970.
+    package var notBefore: Int64? { times.notBefore?.up }
+    /// `iat` in seconds since 1970.
+    package var issuedAt: Int64? { times.issuedAt?.up }
+
+    /// What the verifier knows before it reads what the token grants.
+    struct Verified {
+        let issuer: Issuer
+        let keyID: String
+        let keyEnd: Int64?
+        let times: TokenTimes
+    }
+
+    init(
+        _ verified: Verified, subject: String?, tokenID: String?, rights: [Right],
+        device: DeviceClaims = DeviceClaims(), session: SessionClaims = SessionClaims(),
+        limits: UseLimits = UseLimits(), cookie: String? = nil, embeddedKey: EmbeddedContentKey? = nil
+    ) {
+        issuer = verified.issuer.name
+        dialect = verified.issuer.dialect
+        keyID = verified.keyID
+        keyEnd = verified.keyEnd
+        times = verified.times
+        self.subject = subject
+        self.tokenID = tokenID
+        self.rights = rights
+        self.device = device
+        self.session = session
+        self.limits = limits
+        self.cookie = cookie
+        self.embeddedKey = embeddedKey
+    }
+}
+
+extension Claims {
+    /// Reads the payload of a compact token in its issuer's dialect. Throws `claimInvalid` and `claimUnsupported`.
+    init(_ claims: ClaimObject, _ verified: Verified) throws(EntitlementError) {
+        switch verified.issuer.dialect {
+        case .jwt, .expressPlay: try self.init(native: claims, verified)
+        case .nagra: try self.init(nagra: claims, verified)
+        case .axinom: try self.init(axinom: claims, verified)
+        }
+    }
+
+    /// Reads the native vocabulary. Throws `claimInvalid` and `claimUnsupported`.
+    init(native claims: ClaimObject, _ verified: Verified) throws(EntitlementError) {
+        let device = try DeviceClaims(native: claims)
+        self.init(
+            verified, subject: try claims.string("sub"), tokenID: try claims.string("jti"),
+            rights: try Self.rights(of: claims), device: device,
+            session: try Self.session(of: claims),
+            limits: try Self.limits(of: claims),
+            cookie: try claims.string("cookie", sizeMaximum: Self.cookieSizeMaximum))
+    }
+
+    private static func session(of claims: ClaimObject) throws(EntitlementError) -> SessionClaims {
+        guard let session = try claims.object("session") else { return SessionClaims() }
+        return try SessionClaims(native: session)
+    }
+
+    private static func limits(of claims: ClaimObject) throws(EntitlementError) -> UseLimits {
+        guard let limits = try claims.object("limits") else { return UseLimits() }
+        return try UseLimits(native: limits)
+    }
+
+    private static func rights(of claims: ClaimObject) throws(EntitlementError) -> [Right] {
+        let elements = try claims.required(
+            "rights", try claims.objects("rights", countMaximum: rightCountMaximum))
+        var rights: [Right] = []
+        rights.reserveCapacity(elements.count)
+        for element in elements { rights.append(try Right(native: element)) }
+        return rights
+    }
+}

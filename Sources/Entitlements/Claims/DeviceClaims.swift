@@ -1,0 +1,59 @@
+/// What a token says of the device that may use it (entitlement, section 4.2).
+package struct DeviceClaims: Equatable, Sendable {
+    /// How tokens and devices are tied.
+    package enum Binding: String, Sendable, CaseIterable {
+        /// Any device.
+        case unbound = "none"
+        /// The first device that redeems the token, and no other after it.
+        case firstUse = "first"
+        /// The device that the token names.
+        case pinned
+    }
+
+    /// The device that the token names.
+    package let pinned: DeviceIdentifier?
+    package let binding: Binding
+    /// The operator's own name for the device; told to nobody, and compared with nothing but revocations.
+    package let id: String?
+    /// The operator's name for the account.
+    package let account: String?
+    /// How many devices the subject may have in use.
+    package let maximum: UInt32?
+
+    package init(
+        pinned: DeviceIdentifier? = nil, binding: Binding? = nil, id: String? = nil, account: String? = nil,
+        maximum: UInt32? = nil
+    ) {
+        self.pinned = pinned
+        self.binding = pinned == nil ? binding ?? .unbound : .pinned
+        self.id = id
+        self.account = account
+        self.maximum = maximum
+    }
+}
+
+extension DeviceClaims {
+    /// Reads `cnf` and `device` of the native vocabulary. Throws `claimInvalid` and `claimUnsupported`.
+    init(native claims: ClaimObject) throws(EntitlementError) {
+        let pinned = try Self.pinned(in: claims)
+        guard let device = try claims.object("device") else {
+            self.init(pinned: pinned)
+            return
+        }
+        try device.refuseStrangers(to: ["id", "account", "bind", "max"])
+        let binding: Binding? = try device.word("bind")
+        // A token that promises a device and names none would be good for all of them.
+        if binding == .pinned, pinned == nil { throw device.invalid("bind") }
+        self.init(
+            pinned: pinned, binding: binding, id: try device.string("id"), account: try device.string("account"),
+            maximum: try device.count("max"))
+    }
+
+    /// RFC 7800: the only confirmation that a licence request can give is the device's own identifier.
+    private static func pinned(in claims: ClaimObject) throws(EntitlementError) -> DeviceIdentifier? {
+        guard let confirmation = try claims.object("cnf") else { return nil }
+        try confirmation.refuseStrangers(to: ["fps:hu"])
+        let text = try confirmation.required("fps:hu", try confirmation.string("fps:hu"))
+        return try confirmation.required("fps:hu", DeviceIdentifier(text: text))
+    }
+}

@@ -1,0 +1,60 @@
+/// How many playbacks may go on at once (entitlement, section 4.8).
+package struct SessionClaims: Equatable, Sendable {
+    /// What happens to a playback beyond the limit.
+    package enum Mode: String, Sendable, CaseIterable {
+        case denyNew = "deny_new"
+        /// The oldest one gets no renewal any more.
+        case evictOldest = "evict_oldest"
+    }
+
+    /// Playbacks that count together, and how many of them there may be.
+    package struct Group: Equatable, Sendable {
+        package let id: String
+        package let maximum: UInt32
+
+        package init(id: String, maximum: UInt32) {
+            self.id = id
+            self.maximum = maximum
+        }
+    }
+
+    package static let groupCountMaximum = 16
+
+    /// The operator's name for the session.
+    package let id: String?
+    package let groups: [Group]
+    package let mode: Mode
+    /// How many seconds past its lease a playback still counts.
+    package let grace: Int64?
+
+    package init(id: String? = nil, groups: [Group] = [], mode: Mode = .denyNew, grace: Int64? = nil) {
+        self.id = id
+        self.groups = groups
+        self.mode = mode
+        self.grace = grace
+    }
+}
+
+extension SessionClaims {
+    /// Reads `session` of the native vocabulary. Throws `claimInvalid` and `claimUnsupported`.
+    init(native session: ClaimObject) throws(EntitlementError) {
+        try session.refuseStrangers(to: ["id", "groups", "mode"])
+        self.init(
+            id: try session.string("id"), groups: try Self.groups(of: session, id: "id", maximum: "max"),
+            mode: try session.word("mode") ?? .denyNew)
+    }
+
+    /// The groups of any dialect, whose members have these names. No group may occur twice: nobody could say which limit was meant.
+    static func groups(
+        of session: ClaimObject, id: String, maximum: String
+    ) throws(EntitlementError) -> [Group] {
+        var groups: [Group] = []
+        for object in try session.objects("groups", countMaximum: groupCountMaximum) ?? [] {
+            try object.refuseStrangers(to: [id, maximum])
+            let name = try object.required(id, try object.string(id))
+            guard !groups.contains(where: { $0.id.hasSameUTF8(as: name) }) else { throw object.invalid(id) }
+            groups.append(Group(id: name, maximum: try object.required(maximum, try object.count(maximum))))
+        }
+        return groups
+    }
+}

@@ -1,0 +1,145 @@
+import ByteCoding
+import POSIXSockets
+
+/// Axinom's licence service message with an entitlement message of version 2 (entitlement, section 1.3), read into the one model.
+///
+/// | message | here |
+/// |---|---|
+/// | `id` | token id |
+/// | `license.start_datetime`, `.expiration_datetime` | start and end of every right |
+/// | `license.duration` | duration; the lease too, where `fairplay.real_time_expiration` says that it holds during playback |
+/// | `license.allow_persistence` | a second right for each, for offline use |
+/// | `license.fairplay.playback_duration` | playback of an offline licence |
+/// | `license.concurrency_interval`, `.concurrency_grace_period` | lease, and grace of the session |
+/// | `content_keys_source` | rights for each usage policy and its keys |
+/// | `content_key_usage_policies[].fairplay` | HDCP, AirPlay and adapter |
+/// | `access_control.prevent_drm_message_reuse` | one use of each key |
+/// | `access_control.concurrency_limit`, `.concurrency_mode` | a group of the session |
+/// | `access_control.allowed_ip_addresses` | networks |
+///
+/// Keys come from this server's own store: of a key in the message only the id is read. Sections for other systems are not looked at.
+extension Claims {
+    private static let envelopeVocabulary: Set = [
+        "version", "com_key_id", "id", "begin_date", "expiration_date", "message",
+    ]
+    private static let messageVocabulary: Set = [
+        "type", "version", "license", "content_keys_source", "content_key_usage_policies", "license_server", "session",
+    ]
+
+    /// Throws `claimInvalid` and `claimUnsupported`.
+    init(axinom claims: ClaimObject, _ verified: Verified) throws(EntitlementError) {
+        try claims.refuseStrangers(to: Self.envelopeVocabulary)
+        guard claims["version"]?.number?.signed == 1 else { throw claims.invalid("version") }
+        let message = try claims.required("message", try claims.object("message"))
+        try message.refuseStrangers(to: Self.messageVocabulary)
+        guard let type = try message.string("type"), type.hasSameUTF8(as: "entitlement_message") else {
+            throw message.invalid("type")
+        }
+        guard message["version"]?.number?.signed == 2 else { throw message.invalid("version") }
+        if let session = try message.object("session") { try session.refuseStrangers(to: []) }
+
+        let license = try AxinomLicense(reading: message.object("license"))
+        let access = try AxinomAccess(reading: message.object("license_server"), grace: license.grace)
+        self.init(
+            verified, subject: nil, tokenID: try claims.string("id"),
+            rights: try AxinomKeys.rights(of: message, license), session: access.session, limits: access.limits)
+    }
+}
+
+/// What `license` says of every key.
+struct AxinomLicense {
+    private(set) var start: Int64?
+    private(set) var end: Int64?
+    private(set) var duration: Int64?
+    /// After how long playback asks again; nil where it need not.
+    private(set) var interval: Int64?
+    /// The same, or the duration where that holds during playback too.
+    private(set) var lease: Int64?
+    private(set) var playback: Int64?
+    private(set) var isPersistent = false
+    private(set) var grace: Int64?
+
+    private static let vocabulary: Set = [
+        "start_datetime", "expiration_datetime", "duration", "allow_persistence", "concurrency_interval",
+        "concurrency_grace_period", "fairplay", "playready", "widevine",
+    ]
+    private static let fairPlayVocabulary: Set = [
+        "real_time_expiration", "playback_duration", "ignore_keys_in_license_request", "duration", "allow_persistence",
+    ]
+
+    init(reading claims: ClaimObject?) throws(EntitlementError) {
+        guard let claims else { return }
+        try claims.refuseStrangers(to: Self.vocabulary)
+        start = try claims.time("start_datetime")?.up
+        end = try claims.time("expiration_datetime")?.down
+        duration = try claims.seconds("duration")
+        interval = try claims.seconds("concurrency_interval")
+        lease = interval
+        grace = try claims.seconds("concurrency_grace_period")
+        isPersistent = try Self.flag("allow_persistence", of: claims) ?? false
+        if let fairPlay = try claims.object("fairplay") {
+            try fairPlay.refuseStrangers(to: Self.fairPlayVocabulary)
+            if try fairPlay.bool("ignore_keys_in_license_request") == true {
+                throw fairPlay.unsupported("ignore_keys_in_license_request")
+            }
+            // What is said of FairPlay replaces what is said of all systems.
+            duration = try fairPlay.seconds("duration") ?? duration
+            isPersistent = try Self.flag("allow_persistence", of: fairPlay) ?? isPersistent
+            playback = try fairPlay.seconds("playback_duration")
+            if try fairPlay.bool("real_time_expiration") == true { lease = LimitSeconds.least(lease, duration) }
+        }
+    }
+
+    /// Messages in the wild have true as well as "true".
+    private static func flag(_ name: String, of claims: ClaimObject) throws(EntitlementError) -> Bool? {
+        switch claims[name]?.string {
+        case "true": true
+        case "false": false
+        default: try claims.bool(name)  // A boolean, nothing, or what is refused.
+        }
+    }
+}
+
+/// What `license_server` says of who may ask how often.
+struct AxinomAccess {
+    private(set) var session = SessionClaims()
+    private(set) var limits = UseLimits()
+
+    private static let vocabulary: Set = [
+        "prevent_drm_message_reuse", "concurrency_limit", "concurrency_mode", "allowed_ip_addresses", "fairplay",
+        "playready", "widevine",
+    ]
+
+    init(reading claims: ClaimObject?, grace: Int64?) throws(EntitlementError) {
+        guard let claims else { return }
+        try claims.refuseStrangers(to: ["return_license_request_info", "access_control"])
+        guard let access = try claims.object("access_control") else { return }
+        try access.refuseStrangers(to: Self.vocabulary)
+        var mode = try access.string("concurrency_mode")
+        if let fairPlay = try access.object("fairplay") {
+            // A list of devices has identifiers of 16 bytes, and an SPC names its device by 20.
+            try fairPlay.refuseStrangers(to: ["concurrency_mode", "use_native_session_ids"])
+            mode = try fairPlay.string("concurrency_mode") ?? mode
+            _ = try fairPlay.bool("use_native_session_ids")
+        }
+        session = SessionClaims(groups: try Self.groups(of: access, mode: mode), grace: grace)
+        limits = UseLimits(
+            usesPerKey: try access.bool("prevent_drm_message_reuse") == true ? 1 : nil,
+            networks: try access.list("allowed_ip_addresses", countMaximum: UseLimits.networkCountMaximum) { text in
+                IPNetwork(text)
+            } ?? [])
+    }
+
+    /// Streams are always counted by the session that the SPC carries.
+    private static func groups(
+        of access: ClaimObject, mode: String?
+    ) throws(EntitlementError) -> [SessionClaims.Group] {
+        let limit = try access.count("concurrency_limit")
+        switch mode {
+        case nil where limit == nil, "NONE": return []
+        case nil, "BLOCK_NEW_DEVICE":
+            return [SessionClaims.Group(id: "all", maximum: try access.required("concurrency_limit", limit))]
+        default: throw access.unsupported("concurrency_mode")  // Modes that nobody has described.
+        }
+    }
+}

@@ -1,0 +1,11 @@
+/// How an issuer writes its tokens.
+package enum TokenDialect: String, Sendable, CaseIterable {
+    /// A JSON Web Token with the native claims (entitlement, section 4.2).
+    case jwt
+    /// NAGRA's ContentAuthZ (entitlement, section 1.2.2).
+    case nagra
+    /// Axinom's licence service message with an entitlement message of version 2 (entitlement, section 1.3).
+    case axinom
+    /// Our own sealed token in the place of ExpressPlay's (entitlement, section 1.1.4).
+    case expressPlay = "expressplay"
+}

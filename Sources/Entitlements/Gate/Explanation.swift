@@ -1,0 +1,75 @@
+/// What became of one check.
+package struct CheckResult: Equatable, Sendable {
+    package enum Verdict: Equatable, Sendable {
+        case passed
+        case failed(EntitlementError)
+        /// The check needs something that an earlier one did not give.
+        case notReached
+    }
+
+    /// A stable word.
+    package let name: String
+    package let verdict: Verdict
+
+    package init(_ name: String, _ verdict: Verdict) {
+        self.name = name
+        self.verdict = verdict
+    }
+
+    /// Passed, unless `check` throws.
+    init(_ name: String, _ check: () throws(EntitlementError) -> Void) {
+        do throws(EntitlementError) {
+            try check()
+            self.init(name, .passed)
+        } catch {
+            self.init(name, .failed(error))
+        }
+    }
+
+    package var isPassed: Bool { verdict == .passed }
+}
+
+extension CheckResult: CustomStringConvertible {
+    /// One line, without any text of the token.
+    package var description: String {
+        switch verdict {
+        case .passed: "\(name): passed"
+        case .failed(let error): "\(name): \(error.code), \(error)"
+        case .notReached: "\(name): not reached"
+        }
+    }
+}
+
+/// Every check of a decision, whether or not an earlier one has already refused. It issues nothing.
+package struct GateExplanation: Equatable, Sendable {
+    /// Of one right of the token, by its place there.
+    package struct OfRight: Equatable, Sendable {
+        package let index: Int
+        package let checks: [CheckResult]
+    }
+
+    /// The checks of the whole request, in their order.
+    package let checks: [CheckResult]
+    package let rights: [OfRight]
+    /// What the gate would decide.
+    package let decision: Result<Authorization, EntitlementError>
+}
+
+extension Gate {
+    /// Explains what `authorize` would decide, and why.
+    package static func explain(_ request: GateRequest) -> GateExplanation {
+        let rights = request.claims.rights.enumerated().map { index, right in
+            GateExplanation.OfRight(
+                index: index,
+                checks: RightCheck.allCases.map { check in
+                    CheckResult(check.rawValue) { () throws(EntitlementError) in try check.check(right, request) }
+                })
+        }
+        let checks = RequestCheck.allCases.map { check in
+            CheckResult(check.rawValue) { () throws(EntitlementError) in try check.check(request) }
+        }
+        return GateExplanation(
+            checks: checks, rights: rights,
+            decision: Result { () throws(EntitlementError) in try authorize(request) })
+    }
+}

@@ -1,0 +1,129 @@
+package import ByteCoding
+
+/// The permission to issue one licence. Only the gate makes one.
+package struct Authorization: Equatable, Sendable {
+    /// Whom it is for, where the token says.
+    package let subject: String?
+    /// The token's `jti`, where it has one.
+    package let tokenID: String?
+    package let issuer: String
+    package let content: RequestedContent
+    /// What the licence must not exceed, for the use that was asked for.
+    package let limits: LicenseLimits
+    /// What the device must be able to do.
+    package let protection: Protection
+    /// What has to be committed before the answer leaves.
+    package let obligations: Obligations
+    /// How many seconds before the end of its lease a player should renew, where the right says.
+    package let renewAhead: Int64?
+    /// The operator's mark for the ledger.
+    package let cookie: String?
+    /// The key that the licence must carry in place of a stored one.
+    package let embeddedKey: EmbeddedContentKey?
+
+    fileprivate init(_ request: GateRequest, _ right: Right, limits: LicenseLimits) {
+        subject = request.claims.subject
+        tokenID = request.claims.tokenID
+        issuer = request.claims.issuer
+        content = request.content
+        self.limits = limits
+        protection = right.protection(ofTracks: request.content.trackLabels)
+        obligations = Obligations(right, request)
+        renewAhead = right.renewAhead
+        cookie = request.claims.cookie
+        embeddedKey = request.claims.embeddedKey
+    }
+}
+
+/// The permission to read what a device reports of an offline key, and to hear of it. It allows no licence. Only the gate makes one.
+package struct SyncPermission: Equatable, Sendable {
+    /// Whose token it was, where the token says.
+    package let subject: String?
+    /// The token's `jti`, where it has one.
+    package let tokenID: String?
+    package let issuer: String
+    package let content: RequestedContent
+
+    fileprivate init(claims: Claims, content: RequestedContent) {
+        subject = claims.subject
+        tokenID = claims.tokenID
+        issuer = claims.issuer
+        self.content = content
+    }
+}
+
+/// Decides whether claims allow a licence. It is pure: the same arguments always give the same answer.
+package enum Gate {
+    /// Authorises one use of a content.
+    ///
+    /// The order is that of the decision table (entitlement, section 4.3): revocation, then the rights and their times, the device, the
+    /// address and the country, and last what the device can do. Of several rights that cover the content the first one that grants this
+    /// use now counts; if none does, the refusal is the first one's. Each check throws its own refusal.
+    package static func authorize(_ request: GateRequest) throws(EntitlementError) -> Authorization {
+        try RequestCheck.revocation.check(request)
+        let granting = try grantingRights(of: request)
+        for check in [RequestCheck.device, .address, .country] { try check.check(request) }
+        // A right that grants the use may still not suit the device, and a later one may.
+        var refusal: EntitlementError?
+        for grant in granting {
+            do throws(EntitlementError) {
+                for check in [RightCheck.outputs, .securityLevel] { try check.check(grant.right, request) }
+                return Authorization(request, grant.tightened, limits: grant.limits)
+            } catch {
+                refusal = refusal ?? error
+            }
+        }
+        throw refusal ?? .contentNotCovered
+    }
+
+    /// A right that grants the use now, what the policy leaves of it, and what a licence must not exceed.
+    private struct Grant {
+        let right: Right
+        let tightened: Right
+        let limits: LicenseLimits
+    }
+
+    /// At least one; else throws the refusal of the first right that covers the content.
+    private static func grantingRights(of request: GateRequest) throws(EntitlementError) -> [Grant] {
+        var refusal: EntitlementError?
+        var granting: [Grant] = []
+        let content = request.content
+        for right in request.claims.rights where right.covers(contentID: content.contentID, keyID: content.keyID) {
+            do throws(EntitlementError) {
+                for check in [RightCheck.profile, .use, .start, .end] { try check.check(right, request) }
+                let tightened = try request.tightened(right)
+                let limits = try LicenseLimits(of: tightened, for: request.use, now: request.now)
+                granting.append(Grant(right: right, tightened: tightened, limits: limits))
+            } catch {
+                refusal = refusal ?? error
+            }
+        }
+        if granting.isEmpty { throw refusal ?? .contentNotCovered }
+        return granting
+    }
+
+    /// The same for a client of whom nothing is known, under no policy of this server's own.
+    package static func authorize(
+        claims: Claims, content: RequestedContent, for use: LicenseUse, now: Int64
+    ) throws(EntitlementError) -> Authorization {
+        try authorize(GateRequest(claims: claims, content: content, use: use, now: now))
+    }
+
+    /// Permits a sync request about `content`, where a right covers it.
+    ///
+    /// Neither when the right holds nor for what use matters: a device reports most of all what has ended, or was granted before. Throws
+    /// `contentNotCovered`.
+    package static func permitSync(
+        claims: Claims, content: RequestedContent
+    ) throws(EntitlementError) -> SyncPermission {
+        let isCovered = claims.rights.contains { $0.covers(contentID: content.contentID, keyID: content.keyID) }
+        guard isCovered else { throw .contentNotCovered }
+        return SyncPermission(claims: claims, content: content)
+    }
+
+    /// Whether the rights name an asset for which no key is stored: its holder may hear that the key is missing, anyone else only that the
+    /// content is not covered. The asset is read as content, as key, or as either.
+    package static func namesAsset(_ claims: Claims, contentID: String?, keyID: KeyID?) -> Bool {
+        claims.rights.contains { $0.covers(contentID: contentID, keyID: keyID) }
+    }
+}

@@ -1,0 +1,91 @@
+/// One question that the gate asks of a whole request, whatever right may grant it.
+package enum RequestCheck: String, Sendable, CaseIterable {
+    /// Nothing that the token, the device or the content names is revoked.
+    case revocation
+    /// The device is the one that the token is pinned to.
+    case device
+    /// The client's address is among the token's.
+    case address
+    /// The client's country is among the token's.
+    case country
+
+    package func check(_ request: GateRequest) throws(EntitlementError) {
+        switch self {
+        case .revocation:
+            try request.revocations.check(
+                request.claims, content: request.content, device: request.device.identifier, now: request.now)
+        case .device:
+            // The HU is compared whatever the SPC says of AirPlay or an adapter: its sender could say so to be let in.
+            guard let pinned = request.claims.device.pinned else { return }
+            guard request.device.identifier == pinned else { throw .deviceMismatch }
+        case .address:
+            guard request.claims.limits.allows(request.origin.address) else { throw .addressDenied }
+        case .country:
+            guard request.claims.limits.allows(request.origin.country) else { throw .countryDenied }
+        }
+    }
+}
+
+/// One question that the gate asks of a right, as the policy has tightened it.
+package enum RightCheck: String, Sendable, CaseIterable {
+    /// The right is about the content.
+    case coverage
+    /// The profile that the right names exists.
+    case profile
+    /// The right grants the use.
+    case use
+    /// The right has begun.
+    case start
+    /// The right has not ended.
+    case end
+    /// The pictures may go where they go.
+    case outputs
+    /// The device is not known to be too weak.
+    case securityLevel = "security_level"
+
+    package func check(_ right: Right, _ request: GateRequest) throws(EntitlementError) {
+        switch self {
+        case .coverage:
+            let isCovered = right.covers(contentID: request.content.contentID, keyID: request.content.keyID)
+            guard isCovered else { throw .contentNotCovered }
+        case .profile: _ = try request.policy.rule(for: right)
+        case .use: try Self.checkUse(of: right, request)
+        case .start: if let start = right.start, request.now < start { throw .rightNotStarted(start, now: request.now) }
+        case .end: if let end = right.end, request.now >= end { throw .rightEnded }
+        case .outputs: try Self.checkOutputs(of: right, request)
+        case .securityLevel:
+            let demanded = try request.tightened(right).protection(ofTracks: request.content.trackLabels).securityLevel
+            guard let demanded, let level = request.device.securityLevel, level < demanded else { return }
+            throw .securityLevelTooLow
+        }
+    }
+
+    private static func checkUse(of right: Right, _ request: GateRequest) throws(EntitlementError) {
+        let right = try request.tightened(right)
+        switch (request.use, right.mode) {
+        case (.streaming, .stream), (.streaming, .both): return
+        case (.streaming, .offline): throw .streamingNotGranted
+        case (.offline, .stream): throw .offlineNotGranted
+        case (.offline, .offline), (.offline, .both): if right.lease != nil { throw .offlineOutlivesLease }
+        }
+    }
+
+    private static func checkOutputs(of right: Right, _ request: GateRequest) throws(EntitlementError) {
+        let outputs = try request.tightened(right).outputs
+        if request.device.isAirPlay, outputs.airPlay == false { throw .outputNotAllowed }
+        if request.device.isAVAdapter, outputs.avAdapter == false { throw .outputNotAllowed }
+    }
+}
+
+extension GateRequest {
+    /// A right as far as the policy leaves it for the use that is asked for. Throws `profileUnknown` and `offlineNotGranted`.
+    func tightened(_ right: Right) throws(EntitlementError) -> Right {
+        try right.tightened(by: policy.rule(for: right), for: use)
+    }
+}
+
+extension EntitlementError {
+    fileprivate static func rightNotStarted(_ start: Int64, now: Int64) -> EntitlementError {
+        .rightNotStarted(retryAfterSeconds: start - now)
+    }
+}

@@ -1,0 +1,104 @@
+package import KeyCrypto
+
+/// A key that checks tokens, pinned to one algorithm: a token cannot choose how it is verified.
+///
+/// A public key has no other use than as one, and an HS256 secret is refused where it looks like a public key, so that one can never pass
+/// for the other (RFC 8725, section 2.1).
+package struct VerificationKey: Sendable {
+    /// The fewest bytes of an HS256 secret (RFC 7518, section 3.2).
+    package static let secretSizeMinimum = 32
+
+    /// The `kid` that selects this key.
+    package let id: String
+    package let state: KeyState
+
+    private let material: Material
+
+    private enum Material: Sendable {
+        case es256(ES256PublicKey)
+        case edDSA(Ed25519PublicKey)
+        case rs256(RS256PublicKey)
+        case hs256(HMACSHA256Key)
+    }
+
+    private init(_ id: String, _ state: KeyState, _ material: Material) {
+        self.id = id
+        self.state = state
+        self.material = material
+    }
+
+    /// A key for ECDSA P-256 signatures.
+    package init(id: String, es256 key: ES256PublicKey, state: KeyState = .active) {
+        self.init(id, state, .es256(key))
+    }
+
+    /// A key for Ed25519 signatures.
+    package init(id: String, edDSA key: Ed25519PublicKey, state: KeyState = .active) {
+        self.init(id, state, .edDSA(key))
+    }
+
+    /// A key for RSA signatures.
+    package init(id: String, rs256 key: RS256PublicKey, state: KeyState = .active) {
+        self.init(id, state, .rs256(key))
+    }
+
+    /// A key for HMAC-SHA-256 codes. Throws `secretTooShort` and `secretIsAPublicKey`; `cryptoFailed` where OpenSSL has no HMAC.
+    package init(
+        id: String, hs256 secret: borrowing SecretBytes, state: KeyState = .active
+    ) throws(IssuerSetError) {
+        self.init(id, state, .hs256(try SharedSecretCheck.key(from: secret)))
+    }
+
+    /// The one algorithm that this key verifies.
+    package var algorithm: SigningAlgorithm {
+        switch material {
+        case .es256: .es256
+        case .edDSA: .edDSA
+        case .rs256: .rs256
+        case .hs256: .hs256
+        }
+    }
+
+    func isValidSignature(of token: Token) -> Bool {
+        switch material {
+        case .es256(let key): key.isValidSignature(token.signature[...], for: token.signedBytes)
+        case .edDSA(let key): key.isValidSignature(token.signature[...], for: token.signedBytes)
+        case .rs256(let key): key.isValidSignature(token.signature[...], for: token.signedBytes)
+        case .hs256(let key): key.isValid(token.signature[...], for: token.signedBytes)
+        }
+    }
+}
+
+/// Turns bytes into an HS256 key, for verifying and for minting.
+enum SharedSecretCheck {
+    static func key(from secret: borrowing SecretBytes) throws(IssuerSetError) -> HMACSHA256Key {
+        guard secret.count >= VerificationKey.secretSizeMinimum else { throw .secretTooShort(size: secret.count) }
+        guard !isPublicKey(secret) else { throw .secretIsAPublicKey }
+        do throws(CryptoError) {
+            return try HMACSHA256Key(secret)
+        } catch {
+            throw .cryptoFailed
+        }
+    }
+
+    /// How a key file in PEM begins, and public keys in DER (SubjectPublicKeyInfo): P-256 (RFC 5480), Ed25519 (RFC 8410), and RSA of 2048
+    /// bits or more (RFC 8017). No random secret begins so.
+    private static let publicKeyPrefixes: [[UInt8]] = [
+        Array("-----BEGIN ".utf8),
+        [0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01],
+        [0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70],
+    ]
+    private static let rsaAlgorithm: [UInt8] = [
+        0x30, 0x0D, 0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01,
+    ]
+
+    private static func isPublicKey(_ secret: borrowing SecretBytes) -> Bool {
+        for prefix in publicKeyPrefixes where begins(secret, with: prefix, at: 0) { return true }
+        // A sequence of more than 255 bytes has a header of 4.
+        return begins(secret, with: [0x30, 0x82], at: 0) && begins(secret, with: rsaAlgorithm, at: 4)
+    }
+
+    private static func begins(_ secret: borrowing SecretBytes, with prefix: [UInt8], at offset: Int) -> Bool {
+        secret.copy(offset..<offset + prefix.count).isEqual(to: SecretBytes(copying: prefix))
+    }
+}

@@ -1,0 +1,90 @@
+/// Finds the one token of a request.
+package struct TokenFinder: Equatable, Sendable {
+    /// The most tokens of one list.
+    package static let listCountMaximum = 8
+
+    private let ignored: Set<TokenSource>
+    private let headerNames: [String]
+
+    /// `headerNames` are further headers whose whole value is a token; `ignored` sources are not looked at.
+    package init(ignoring ignored: Set<TokenSource> = [], headerNames: [String] = []) {
+        self.ignored = ignored
+        self.headerNames = headerNames
+    }
+
+    /// The token that the request presents; nil where there is none.
+    ///
+    /// The same token in several places is one, found in the first of them. Throws `tokenAmbiguous` for two that differ, because nobody
+    /// could say which one was meant, and `tokenMalformed` for a list that is too long.
+    package func token(in carriers: TokenCarriers) throws(EntitlementError) -> PresentedToken? {
+        let pairs = QueryPairs(carriers.query)
+        var found: PresentedToken?
+        for source in TokenSource.allCases where !ignored.contains(source) {
+            for tokens in try presented(by: source, in: carriers, pairs) {
+                let presented = PresentedToken(source: source, tokens: tokens)
+                found =
+                    try found.map { (first) throws(EntitlementError) in try first.joined(with: presented) } ?? presented
+            }
+        }
+        return found
+    }
+
+    /// Every token, or list of them, that a source presents; none of them is empty.
+    private func presented(
+        by source: TokenSource, in carriers: TokenCarriers, _ pairs: QueryPairs
+    ) throws(EntitlementError) -> [[[UInt8]]] {
+        let single: [[UInt8]]
+        switch source {
+        case .bearer: single = carriers.fieldValues("Authorization").compactMap(Self.bearerToken)
+        case .nvAuthorizations: return try Self.list(carriers.fieldValues("nv-authorizations"))
+        case .axinomMessage, .drmToday, .drmCloud, .expressPlay:
+            let fields = source.header.map(carriers.fieldValues) ?? []
+            single = fields.map { Array($0.utf8) } + source.queryNames.flatMap(pairs.values)
+        case .headers: single = headerNames.flatMap(carriers.fieldValues).map { Array($0.utf8) }
+        case .query: single = source.queryNames.flatMap(pairs.values)
+        case .body: single = carriers.bodyToken.map { [$0] } ?? []
+        }
+        return single.filter { !$0.isEmpty }.map { [$0] }
+    }
+
+    /// The scheme in any case, spaces, the token (RFC 6750, section 2.1).
+    private static func bearerToken(of value: String) -> [UInt8]? {
+        let bytes = Array(value.utf8)
+        let scheme = Array("bearer".utf8)
+        // Bit 5 is what tells the cases of a letter apart.
+        guard bytes.count > scheme.count, bytes.prefix(scheme.count).map({ $0 | 0x20 }) == scheme else { return nil }
+        let rest = bytes.dropFirst(scheme.count)
+        guard rest.first == UInt8(ascii: " ") else { return nil }
+        return Array(rest.drop { $0 == UInt8(ascii: " ") })
+    }
+
+    /// All fields of the name as one list (RFC 9110, section 5.3). Some clients write commas as %2C.
+    private static func list(_ values: [String]) throws(EntitlementError) -> [[[UInt8]]] {
+        var tokens: [[UInt8]] = []
+        for value in values {
+            for part in PercentEncoding.decode(value.utf8).split(separator: UInt8(ascii: ",")) {
+                let token = Array(part.trimmingSpaces())
+                if !token.isEmpty, !tokens.contains(token) { tokens.append(token) }
+                guard tokens.count <= listCountMaximum else { throw .tokenMalformed(.notThreeParts) }
+            }
+        }
+        return tokens.isEmpty ? [] : [tokens]
+    }
+}
+
+extension PresentedToken {
+    /// One of two that are the same, or of which one is a list that has the other in it. Throws `tokenAmbiguous` for any others.
+    fileprivate func joined(with other: PresentedToken) throws(EntitlementError) -> PresentedToken {
+        if tokens == other.tokens || (other.tokens.count == 1 && tokens.contains(other.tokens[0])) { return self }
+        guard tokens.count == 1, other.tokens.contains(tokens[0]) else { throw .tokenAmbiguous }
+        return other
+    }
+}
+
+extension ArraySlice<UInt8> {
+    fileprivate func trimmingSpaces() -> ArraySlice<UInt8> {
+        func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+        guard let end = lastIndex(where: { !isSpace($0) }) else { return [] }
+        return self[...end].drop(while: isSpace)
+    }
+}

@@ -1,0 +1,65 @@
+/// Where a request can carry a token (entitlement, section 4.1), in the order in which they are looked at. The raw values are the words of
+/// the configuration.
+package enum TokenSource: String, Sendable, CaseIterable {
+    /// `Authorization: Bearer`; another scheme presents no token.
+    case bearer = "authorization"
+    /// NAGRA's header: a list with commas between, which counts as one source.
+    case nvAuthorizations = "nv-authorizations"
+    /// Axinom's header, or its `AxDrmMessage` in the query.
+    case axinomMessage = "x-axdrm-message"
+    /// castLabs' header.
+    case drmToday = "x-dt-auth-token"
+    /// drm.cloud's header.
+    case drmCloud = "x-drm-usertoken"
+    /// ExpressPlay's header, or the same name in the query.
+    case expressPlay = "expressplaytoken"
+    /// Headers that the configuration names.
+    case headers
+    /// `token`, `UserToken` and `drm_token` in the query.
+    case query
+    /// The member `token` of a form or of a JSON body.
+    case body
+
+    /// The header whose whole value is a token.
+    var header: String? {
+        switch self {
+        case .axinomMessage: "X-AxDRM-Message"
+        case .drmToday: "x-dt-auth-token"
+        case .drmCloud: "X-Drm-UserToken"
+        case .expressPlay: "ExpressPlayToken"
+        case .bearer, .nvAuthorizations, .headers, .query, .body: nil
+        }
+    }
+
+    var queryNames: [String] {
+        switch self {
+        case .axinomMessage: ["AxDrmMessage"]
+        case .expressPlay: ["ExpressPlayToken"]
+        case .query: ["token", "UserToken", "drm_token"]
+        case .bearer, .nvAuthorizations, .drmToday, .drmCloud, .headers, .body: []
+        }
+    }
+}
+
+/// What one source of a request presents.
+package struct PresentedToken: Equatable, Sendable {
+    package let source: TokenSource
+    /// One token; `nv-authorizations` can bring several, which belong together.
+    package let tokens: [[UInt8]]
+}
+
+/// The parts of a request in which tokens are looked for.
+package struct TokenCarriers {
+    /// The values of all fields of a name, which compares without regard to case.
+    package let fieldValues: (String) -> [String]
+    /// As it came, without the question mark.
+    package let query: String?
+    /// The member `token` of the body, where it has one.
+    package let bodyToken: [UInt8]?
+
+    package init(fieldValues: @escaping (String) -> [String], query: String? = nil, bodyToken: [UInt8]? = nil) {
+        self.fieldValues = fieldValues
+        self.query = query
+        self.bodyToken = bodyToken
+    }
+}

@@ -1,0 +1,53 @@
+/// Every check of a token, in the order of the verifier.
+package struct TokenExplanation: Equatable, Sendable {
+    /// The questions that a verifier asks of a token, in their order.
+    package enum Check: String, Sendable, CaseIterable {
+        case form
+        case key
+        case keyState = "key_state"
+        case algorithm
+        case signature
+        case time
+        case life
+        case issuerAndAudience = "issuer_and_audience"
+        case claims
+        case restrictions
+    }
+
+    package let checks: [CheckResult]
+    /// Nil where the token is not signed by the key that it names: then nothing that it says is believed.
+    package let claims: Claims?
+
+    /// The first refusal, which is what the verifier throws.
+    package var refusal: EntitlementError? {
+        for check in checks {
+            if case .failed(let error) = check.verdict { return error }
+        }
+        return nil
+    }
+}
+
+/// Collects results; after the first step that gives nothing, no later step is reached.
+struct TokenExplanationBuilder {
+    private(set) var checks: [CheckResult] = []
+
+    /// Notes the result of a step that the later ones need; nil where it failed.
+    mutating func step<Value>(
+        _ check: TokenExplanation.Check, _ body: () throws(EntitlementError) -> Value
+    ) -> Value? {
+        do throws(EntitlementError) {
+            let value = try body()
+            checks.append(CheckResult(check.rawValue, .passed))
+            return value
+        } catch {
+            checks.append(CheckResult(check.rawValue, .failed(error)))
+            return nil
+        }
+    }
+
+    /// The explanation, with everything that was not noted as not reached.
+    func finish(_ claims: Claims? = nil) -> TokenExplanation {
+        let rest = TokenExplanation.Check.allCases.dropFirst(checks.count)
+        return TokenExplanation(checks: checks + rest.map { CheckResult($0.rawValue, .notReached) }, claims: claims)
+    }
+}

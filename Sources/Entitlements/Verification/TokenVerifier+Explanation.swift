@@ -1,0 +1,74 @@
+extension TokenVerifier {
+    /// Explains what `verify` would say of a token at `now`, and why. Nothing is remembered.
+    package func explain(_ bytes: [UInt8], now: Int64) -> TokenExplanation {
+        SealedToken.looksSealed(bytes) ? explainSealed(bytes, now: now) : explainCompact(bytes, now: now)
+    }
+
+    private func explainCompact(_ bytes: [UInt8], now: Int64) -> TokenExplanation {
+        var builder = TokenExplanationBuilder()
+        guard let token = builder.step(.form, { () throws(EntitlementError) in try Token(parsing: bytes) }),
+            let (issuer, key) = builder.step(.key, { () throws(EntitlementError) in try issuerAndKey(of: token) })
+        else { return builder.finish() }
+        _ = builder.step(.keyState) { () throws(EntitlementError) in try key.state.check(now: now) }
+        let isPinned: Void? = builder.step(.algorithm) { () throws(EntitlementError) in
+            guard token.algorithm == key.algorithm else { throw .algorithmNotPinned }
+        }
+        guard isPinned != nil else { return builder.finish() }
+        let isSigned: Void? = builder.step(.signature) { () throws(EntitlementError) in
+            guard key.isValidSignature(of: token) else { throw .signatureInvalid }
+        }
+        guard isSigned != nil else { return builder.finish() }
+        return explainPayload(token, issuer, key, now: now, &builder)
+    }
+
+    /// From here on the token is believed, and each check stands by itself.
+    private func explainPayload(
+        _ token: Token, _ issuer: Issuer, _ key: VerificationKey, now: Int64, _ builder: inout TokenExplanationBuilder
+    ) -> TokenExplanation {
+        var payload: ClaimObject?
+        let times = builder.step(.time) { () throws(EntitlementError) in
+            let claims = try TokenPayload.read(token)
+            payload = claims
+            let times = try TokenTimes(of: claims, in: issuer.dialect)
+            try times.check(now: now, leeway: leeway)
+            return times
+        }
+        guard let payload, let times = times ?? (try? TokenTimes(of: payload, in: issuer.dialect)) else {
+            return builder.finish()
+        }
+        _ = builder.step(.life) { () throws(EntitlementError) in try checkLife(times, of: issuer, now: now) }
+        _ = builder.step(.issuerAndAudience) { () throws(EntitlementError) in
+            try TokenPayload.check(payload, against: issuer, keyID: key.id)
+        }
+        let verified = Claims.Verified(issuer: issuer, keyID: key.id, keyEnd: key.state.end, times: times)
+        return explainClaims(&builder) { () throws(EntitlementError) in try Claims(payload, verified) }
+    }
+
+    private func explainSealed(_ bytes: [UInt8], now: Int64) -> TokenExplanation {
+        var builder = TokenExplanationBuilder()
+        guard let token = builder.step(.form, { () throws(EntitlementError) in try SealedToken(parsing: bytes) }),
+            let entry = builder.step(.key, { () throws(EntitlementError) in try sealingEntry(of: token) })
+        else { return builder.finish() }
+        _ = builder.step(.keyState) { () throws(EntitlementError) in try entry.key.state.check(now: now) }
+        _ = builder.step(.algorithm) {}
+        guard
+            let contents = builder.step(.signature, { () throws(EntitlementError) in try token.open(with: entry.key) }),
+            let times = try? contents.times()
+        else { return builder.finish() }
+        _ = builder.step(.time) { () throws(EntitlementError) in try times.check(now: now, leeway: leeway) }
+        _ = builder.step(.life) { () throws(EntitlementError) in try checkLife(times, of: entry.issuer, now: now) }
+        // The key stands for both.
+        _ = builder.step(.issuerAndAudience) {}
+        let verified = Claims.Verified(
+            issuer: entry.issuer, keyID: "\(token.keyID)", keyEnd: entry.key.state.end, times: times)
+        return explainClaims(&builder) { () throws(EntitlementError) in try Claims(sealed: contents, verified) }
+    }
+
+    private func explainClaims(
+        _ builder: inout TokenExplanationBuilder, _ read: () throws(EntitlementError) -> Claims
+    ) -> TokenExplanation {
+        guard let claims = builder.step(.claims, read) else { return builder.finish() }
+        _ = builder.step(.restrictions) { () throws(EntitlementError) in try claims.refuseUnenforced(enforced) }
+        return builder.finish(claims)
+    }
+}

@@ -1,0 +1,176 @@
+import ByteCoding
+import POSIXSockets
+import Testing
+
+@testable import Entitlements
+
+@Suite struct AxinomTokenTests {
+    private static let keyID = "11111111-0000-0000-0000-000000000000"
+    private static let otherKeyID = "22222222-0000-0000-0000-000000000000"
+
+    /// The shape that Axinom prints, at another time, with one key source, and without a list of devices.
+    private static let printed = """
+        {"version":1,"com_key_id":"hs","id":"c76d9f99-dd53-46a0-8aa0-1dc8a931202d",
+         "begin_date":"2025-06-15T17:06:40+02:00","expiration_date":"2025-06-15T17:11:40+02:00",
+         "message":{"type":"entitlement_message","version":2,
+          "license":{"start_datetime":"2025-01-01T00:00:00+03:00","expiration_datetime":"2031-01-01T00:00:00.5Z",
+            "duration":3600,"allow_persistence":false,"concurrency_interval":300,"concurrency_grace_period":60,
+            "fairplay":{"real_time_expiration":false,"playback_duration":3600,"ignore_keys_in_license_request":false,
+              "duration":7200,"allow_persistence":"false"}},
+          "content_keys_source":{"inline":[{"id":"\(keyID)","encrypted_key":"EREREREREREREREREREREQ==",
+            "iv":"EREREREREREREREREREREQ==","seed_id":"88888888-0000-0000-0000-000000000000","usage_policy":"Policy A"}]},
+          "content_key_usage_policies":[{"name":"Policy A",
+            "fairplay":{"hdcp":"TYPE0","allow_airplay":true,"allow_av_adapter":false}}],
+          "license_server":{"return_license_request_info":true,
+            "access_control":{"prevent_drm_message_reuse":true,"concurrency_limit":2,"concurrency_mode":"BLOCK_NEW_DEVICE",
+              "allowed_ip_addresses":["10.11.12.13","2001:db8::1"],"fairplay":{"use_native_session_ids":false}}},
+          "session":{}}}
+        """
+
+    private func verify(_ payload: String, header: String = #"{"alg":"HS256","typ":"JWT"}"#) throws -> Claims {
+        let issuance = try Issuance(dialect: .axinom)
+        return try issuance.verify(try issuance.token(header: header, payload: payload, by: .secret))
+    }
+
+    private func changed(_ text: String, _ replacement: String) throws -> String {
+        let payload = Self.printed.replacing(text, with: replacement)
+        try #require(payload != Self.printed)
+        return payload
+    }
+
+    private func keys(_ texts: String...) throws -> Right.Selector {
+        .keyIDs(try texts.map { try KeyID(parsing: $0) })
+    }
+
+    @Test(arguments: [#"{"alg":"HS256","typ":"JWT"}"#, #"{"alg":"HS256","kid":"hs"}"#])
+    func readsThePrintedShape(header: String) throws {
+        let claims = try verify(Self.printed, header: header)
+        #expect(claims.dialect == .axinom)
+        #expect(claims.tokenID == "c76d9f99-dd53-46a0-8aa0-1dc8a931202d")
+        #expect(claims.notBefore == Issuance.now && claims.expiresAt == Issuance.now + 300)
+        #expect(
+            claims.rights == [
+                Right(
+                    try keys(Self.keyID), start: 1_735_678_800, end: 1_924_992_000, duration: 7200, lease: 300,
+                    hdcp: .type0, outputs: OutputPermissions(airPlay: true, avAdapter: false))
+            ])
+        #expect(claims.session.groups == [SessionClaims.Group(id: "all", maximum: 2)])
+        #expect(claims.session.grace == 60)
+        #expect(claims.limits.usesPerKey == 1)
+        #expect(claims.limits.networks == ["10.11.12.13", "2001:db8::1"].compactMap { IPNetwork($0) })
+    }
+
+    @Test(arguments: [#""true""#, "true"])
+    func aPersistentLicenceHasARightOfItsOwn(flag: String) throws {
+        let payload = try changed(#""allow_persistence":"false""#, #""allow_persistence":\#(flag)"#)
+            .replacing(#""concurrency_interval":300,"#, with: "")
+        let rights = try verify(payload).rights
+        #expect(rights.map(\.mode) == [.stream, .offline])
+        #expect(rights.map(\.lease) == [nil, nil])
+        #expect(rights.map(\.playback) == [nil, 3600])
+    }
+
+    @Test func anExpirationInRealTimeHoldsDuringPlayback() throws {
+        let payload = try changed(#""real_time_expiration":false"#, #""real_time_expiration":true"#)
+        #expect(try verify(payload).rights.map(\.lease) == [300])
+        #expect(try verify(payload.replacing(#""concurrency_interval":300,"#, with: "")).rights.map(\.lease) == [7200])
+    }
+
+    @Test func keysAreGroupedByTheirPolicy() throws {
+        let payload = try changed(
+            #""usage_policy":"Policy A"}]"#, #""usage_policy":"Policy A"},{"id":"\#(Self.otherKeyID)"}]"#)
+        let rights = try verify(payload).rights
+        #expect(rights.map(\.selector) == [try keys(Self.keyID), try keys(Self.otherKeyID)])
+        #expect(rights.map(\.protection.hdcp) == [.type0, nil])
+        let same = try changed(
+            #""usage_policy":"Policy A"}]"#,
+            #""usage_policy":"Policy A"},{"id":"\#(Self.otherKeyID)","usage_policy":"Policy A"}]"#)
+        #expect(try verify(same).rights.map(\.selector) == [try keys(Self.keyID, Self.otherKeyID)])
+    }
+
+    private static let source = #""content_keys_source":{"inline":[{"id":"\#(keyID)""#
+
+    @Test func keysOfTheRequestAreWhateverItAsksFor() throws {
+        let payload = Self.printed.replacing(#""inline":["#, with: #""license_request":"#)
+            .replacing(#""usage_policy":"Policy A"}]}"#, with: #""usage_policy":"Policy A"}}"#)
+            .replacing(#""id":"\#(Self.keyID)","encrypted_key":"EREREREREREREREREREREQ==","#, with: "")
+            .replacing(#""iv":"EREREREREREREREREREREQ==","#, with: "")
+        let lines = payload.split(separator: "\n").joined()
+        #expect(try verify(lines).rights.map(\.selector) == [.anything])
+        #expect(try verify(lines).rights.map(\.protection.hdcp) == [.type0])
+    }
+
+    @Test func storedKeysAreNamedLikeOthers() throws {
+        #expect(try verify(try changed(#""inline""#, #""stored""#)).rights.map(\.selector) == [try keys(Self.keyID)])
+    }
+
+    @Test(
+        arguments: [
+            ("\"version\":1", "\"version\":2", "version"), (#""version":2"#, #""version":1"#, "message.version"),
+            (#""entitlement_message""#, #""other""#, "message.type"),
+            (#""com_key_id":"hs""#, #""com_key_id":"es""#, nil),
+            (#""begin_date":"2025-06-15T17:06:40+02:00""#, #""begin_date":1750000000"#, "begin_date"),
+            (#""duration":7200"#, #""duration":0"#, "message.license.fairplay.duration"),
+            (
+                #""allow_persistence":"false""#, #""allow_persistence":"no""#,
+                "message.license.fairplay.allow_persistence"
+            ),
+            (
+                #""usage_policy":"Policy A""#, #""usage_policy":"Policy B""#,
+                "message.content_keys_source.inline[0].usage_policy"
+            ),
+            (#""hdcp":"TYPE0""#, #""hdcp":"TYPE2""#, "message.content_key_usage_policies[0].fairplay.hdcp"),
+            (#""inline":["#, #""stored":[],"inline":["#, "message.content_keys_source"),
+            (
+                #""concurrency_limit":2"#, #""concurrency_limit":0"#,
+                "message.license_server.access_control.concurrency_limit"
+            ),
+            (#""10.11.12.13""#, #""10.11.12""#, "message.license_server.access_control.allowed_ip_addresses"),
+            (#""id":"\#(keyID)""#, #""id":"1""#, "message.content_keys_source.inline[0].id"),
+        ] as [(String, String, String?)])
+    func refusesWhatIsNotInOrder(text: String, replacement: String, path: String?) throws {
+        let payload = try changed(text, replacement)
+        let error = #expect(throws: EntitlementError.self) { try verify(payload) }
+        if let path { #expect(error == .claimInvalid(path)) } else { #expect(error == .algorithmNotPinned) }
+    }
+
+    @Test(arguments: [
+        (#""ignore_keys_in_license_request":false"#, #""ignore_keys_in_license_request":true"#),
+        (#""use_native_session_ids":false"#, #""allowed_device_ids":["88888888-0000-0000-0000-000000000000"]"#),
+        (#""concurrency_mode":"BLOCK_NEW_DEVICE""#, #""concurrency_mode":"OTHER""#),
+        (#""session":{}"#, #""session":{"id":"s"}"#), (#""duration":3600,"#, #""durations":3600,"#),
+        (#""return_license_request_info":true"#, #""return_license_request_information":true"#),
+        (#""allow_airplay":true"#, #""allow_air_play":true"#),
+    ])
+    func refusesWhatCannotBeHonoured(text: String, replacement: String) throws {
+        let payload = try changed(text, replacement)
+        let error = #expect(throws: EntitlementError.self) { try verify(payload) }
+        guard case .claimUnsupported = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func theModeForFairPlayReplacesTheOther() throws {
+        let payload = try changed(#""fairplay":{"use_native"#, #""fairplay":{"concurrency_mode":"NONE","use_native"#)
+        #expect(try verify(payload).session.groups.isEmpty)
+    }
+
+    /// The payload names the key, and the signature must be that key's; no other dialect looks for a name there.
+    @Test func thePayloadFindsKeysOfAxinomIssuersAlone() throws {
+        let issuance = try Issuance(dialect: .axinom)
+        let header = #"{"alg":"HS256","typ":"JWT"}"#
+        let unknown = try issuance.token(
+            header: header, payload: try changed(#""com_key_id":"hs""#, #""com_key_id":"x""#), by: .secret)
+        #expect(throws: EntitlementError.keyUnknown) { try issuance.verify(unknown) }
+        let forged = try issuance.token(header: header, payload: Self.printed, by: .strangersSecret)
+        #expect(throws: EntitlementError.signatureInvalid) { try issuance.verify(forged) }
+        let native = try Issuance()
+        let token = try native.token(header: header, payload: Self.printed, by: .secret)
+        #expect(throws: EntitlementError.keyUnknown) { try native.verify(token) }
+        let named = try issuance.token(
+            header: #"{"alg":"HS256","kid":"hs"}"#, payload: try changed(#""com_key_id":"hs""#, #""com_key_id":"es""#),
+            by: .secret)
+        #expect(throws: EntitlementError.claimInvalid("com_key_id")) { try issuance.verify(named) }
+    }
+}

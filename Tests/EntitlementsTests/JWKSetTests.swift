@@ -1,0 +1,146 @@
+import ByteCoding
+import KeyCrypto
+import Testing
+
+@testable import Entitlements
+
+/// Keys of RFC 7515, RFC 7517 and RFC 8037, and what is wrong with others.
+@Suite struct JWKSetTests {
+    private static let p256 = """
+        "kty":"EC","crv":"P-256","x":"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",\
+        "y":"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"
+        """
+    private static let ed25519 = #""kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo""#
+    private static let rsa = """
+        "kty":"RSA","n":"0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRXjBZCi\
+        FV4n3oknjhMstn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2QvzqY368QQMicAtaSqzs8KJZgnYb9c7d0zgdAZHzu6\
+        qMQvRL5hajrn1n91CbOpbISD08qNLyrdkt-bFTWhAI4vMQFh6WeZu0fM4lFd2NcRwr3XPksINHaQ-G_xBniIqbw0Ls1jF44-csFCur-kEgU8awapJzKnqD\
+        Kgw","e":"AQAB"
+        """
+    private static let secret =
+        #""kty":"oct","k":"AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow""#
+
+    private func set(_ keys: String...) throws(JWKSetError) -> JWKSet {
+        try parse(#"{"keys":[\#(keys.map { "{\($0)}" }.joined(separator: ","))]}"#)
+    }
+
+    private func parse(_ text: String) throws(JWKSetError) -> JWKSet {
+        try JWKSet(parsing: SecretBytes(copying: Array(text.utf8)))
+    }
+
+    @Test func takesAKeyOfEachKind() throws {
+        let set = try set(
+            #""kid":"a",\#(Self.p256)"#, #"\#(Self.ed25519),"kid":"b","alg":"EdDSA","use":"sig""#,
+            #"\#(Self.rsa),"kid":"c","alg":"RS256","key_ops":["verify"]"#, #""kid":"d",\#(Self.secret)"#)
+        #expect(set.keys.map(\.id) == ["a", "b", "c", "d"])
+        #expect(set.keys.map(\.algorithm) == [.es256, .edDSA, .rs256, .hs256])
+        #expect(set.keys.allSatisfy { $0.state == .active })
+        #expect(set.ignoredCount == 0)
+        #expect(set.holdsSecrets)
+        #expect(try !self.set(#""kid":"a",\#(Self.p256)"#).holdsSecrets)
+    }
+
+    /// RFC 7515, appendix A.1: the header has no `kid`, so the key is tried by itself.
+    @Test func theSecretIsTheOneOfTheFile() throws {
+        let key = try #require(try set(#""kid":"d",\#(Self.secret)"#).keys.first)
+        let secret = try Base64URL.decode(
+            "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow")
+        let contents = TokenContents(
+            issuer: "i", audience: "a", issuedAt: Issuance.now, expiresAt: Issuance.now + 1, rights: [])
+        let token = try TokenMinter(keyID: "d", hs256: SecretBytes(copying: secret)).mint(contents)
+        #expect(key.isValidSignature(of: try Token(parsing: Array(token.utf8))))
+    }
+
+    @Test func theTextThatIsParsedHoldsNoSecret() {
+        let text = #"{"keys":[{"kty":"oct", "k" : "c2VjcmV0" ,"kid":"k"},{"k":"b3RoZXI","n":"k","k2":"stays"}]}"#
+        let hidden = SecretMembers(hiding: SecretBytes(copying: Array(text.utf8)))
+        let expected = #"{"keys":[{"kty":"oct", "k" : "00000000" ,"kid":"k"},{"k":"0000000","n":"k","k2":"stays"}]}"#
+        #expect(String(decoding: hidden.bytes, as: UTF8.self) == expected)
+    }
+
+    @Test(arguments: [
+        ("", KeyState.active), (#","state":"active""#, .active), (#","state":"next""#, .next),
+        (#","state":"revoked""#, .revoked), (#","revoked":{"revoked_at":1750000000}"#, .revoked),
+        (#","state":"active","revoked":{}"#, .revoked), (#","exp":1750000000"#, .retiring(until: 1_750_000_000)),
+        (#","state":"retiring","exp":1750000000.9"#, .retiring(until: 1_750_000_000)),
+    ])
+    func readsTheStateOfAKey(members: String, state: KeyState) throws {
+        #expect(try set(#""kid":"a",\#(Self.p256)\#(members)"#).keys.map(\.state) == [state])
+    }
+
+    @Test(arguments: [
+        #""state":"retired""#, #""state":"retiring""#, #""state":1"#, #""state":null"#, #""exp":"1750000000""#,
+        #""exp":null"#, #""state":"next","exp":1750000000"#,
+    ])
+    func refusesStatesThatNobodyKnows(members: String) {
+        let key = #""kid":"a",\#(Self.p256),\#(members)"#
+        let error = #expect(throws: JWKSetError.self) { try set(key) }
+        guard case .memberInvalid("state", 0) = error else {
+            guard case .memberInvalid("exp", 0) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            return
+        }
+    }
+
+    @Test(arguments: [
+        #""kty":"EC","crv":"P-384","x":"AA","y":"AA""#, #""kty":"OKP","crv":"X25519","x":"AA""#, #""kty":"AKP""#,
+        #"\#(rsa),"alg":"RS512""#, #"\#(rsa),"alg":"PS256""#, #"\#(rsa),"alg":"RSA-OAEP""#, #"\#(p256),"use":"enc""#,
+        #"\#(p256),"key_ops":["sign"]"#, #"\#(secret),"alg":"A256GCM""#, #"\#(p256),"alg":"HS256""#,
+        #"\#(secret),"alg":"ES256""#, #"\#(p256),"alg":"none""#,
+    ])
+    func passesOverWhatIsForSomethingElse(key: String) throws {
+        #expect(throws: JWKSetError.noUsableKey) { try set(#""kid":"x",\#(key)"#) }
+        let both = try set(#""kid":"x",\#(key)"#, #""kid":"a",\#(Self.p256)"#)
+        #expect(both.keys.map(\.id) == ["a"])
+        #expect(both.ignoredCount == 1)
+    }
+
+    @Test(
+        arguments: [
+            (p256, JWKSetError.keyIDMissing(index: 0)), (#""kid":"",\#(p256)"#, .keyIDMissing(index: 0)),
+            (#""kid":1,\#(p256)"#, .keyIDMissing(index: 0)),
+            (#""kid":"a",\#(p256),"d":"AA""#, .privateKey(index: 0)),
+            (#""kid":"a",\#(rsa),"p":"AA""#, .privateKey(index: 0)),
+            (#""kid":"a","kty":"EC","crv":"P-256","x":"AA","y":"AA""#, .keyUnusable(index: 0)),
+            (
+                #""kid":"a","kty":"EC","crv":"P-256","x":"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM","y":"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4""#,
+                .keyUnusable(index: 0)
+            ),
+            (#""kid":"a","kty":"EC","crv":"P-256","x":"AA""#, .memberInvalid("y", index: 0)),
+            (#""kid":"a","kty":"EC","crv":"P-256","x":"A=","y":"AA""#, .memberInvalid("x", index: 0)),
+            (#""kid":"a","kty":"OKP","crv":"Ed25519","x":"AAAA""#, .keyUnusable(index: 0)),
+            (#""kid":"a","kty":"RSA","n":"AQAB","e":"AQAB""#, .keyUnusable(index: 0)),
+            (#""kid":"a","kty":"oct","k":"c2hvcnQ""#, .keyUnusable(index: 0)),
+            (#""kid":"a","kty":"oct","k":"not base64""#, .memberInvalid("k", index: 0)),
+            (#""kid":"a","kty":"oct""#, .memberInvalid("k", index: 0)),
+            (
+                #""kid":"a","kty":"oct","\u006b":"AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T""#,
+                .memberInvalid("k", index: 0)
+            ),
+            (#""kid":"a","kid":"b",\#(p256)"#, nil), (#""kid":"a","kty":"oct","k":"AA","k":"BB""#, nil),
+        ] as [(String, JWKSetError?)])
+    func refusesKeysThatAreMeantAndCannotBeUsed(key: String, expected: JWKSetError?) {
+        let error = #expect(throws: JWKSetError.self) { try set(key) }
+        if let expected { #expect(error == expected) }
+    }
+
+    @Test(arguments: ["", "[]", "{}", #"{"keys":{}}"#, #"{"keys":null}"#, "null", "not JSON"])
+    func refusesWhatIsNoKeySet(text: String) {
+        #expect(throws: JWKSetError.self) { try parse(text.isEmpty ? " " : text) }
+    }
+
+    @Test func refusesTooManyKeys() {
+        let keys = (0...256).map { "{\"kid\":\"\($0)\",\"kty\":\"AKP\"}" }.joined(separator: ",")
+        #expect(throws: JWKSetError.tooManyKeys) { try parse(#"{"keys":[\#(keys)]}"#) }
+    }
+
+    /// Every prefix of a file must be refused, by an error and not by a trap.
+    @Test func refusesEveryTruncation() {
+        let text = #"{"keys":[{"kid":"d",\#(Self.secret)},{"kid":"a",\#(Self.p256)}]}"#
+        for length in 1..<text.utf8.count {
+            #expect(throws: JWKSetError.self) { try parse(String(decoding: text.utf8.prefix(length), as: UTF8.self)) }
+        }
+    }
+}

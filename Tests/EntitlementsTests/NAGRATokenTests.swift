@@ -1,0 +1,157 @@
+import ByteCoding
+import KeyCrypto
+import Testing
+
+@testable import Entitlements
+
+@Suite struct NAGRATokenTests {
+    private static let now = Issuance.now
+    private static let device = "00112233445566778899AABBCCDDEEFF00112233"
+
+    /// The shape that NAGRA prints, at another time and with a device id that an SPC could carry.
+    private static let printed = """
+        {"typ":"ContentAuthZ","ver":"1.0","exp":\(now + 300),"jti":"j-1",
+         "device":{"deviceUniqueId":"\(device)","deviceId":"5f","accountId":"test_account_0001"},
+         "contentRights":[{"contentId":"zeecinemahd","start":"2021-05-22T09:30:52.563Z","end":"2031-06-01T16:28:05.267Z",
+           "duration":5184000,"storable":true,"usageRulesProfileId":"HD",
+           "defaultUsageRules":{"digitalOnly":false,"hdcp":false,"unprotectedDigitalOutput":true},
+           "sessionControl":{"sessionId":"s","groups":[{"groupId":"g","maxSessions":2}]}}]}
+        """
+
+    private func verify(_ payload: String, maximumLife: Int64? = nil) throws -> Claims {
+        let issuance = try Issuance(dialect: .nagra, maximumLife: maximumLife)
+        return try issuance.verify(
+            try issuance.token(header: #"{"typ":"JWT","alg":"HS256","kid":"hs"}"#, payload: payload, by: .secret))
+    }
+
+    private func verify(right: String) throws -> Right {
+        let payload = #"{"typ":"ContentAuthZ","ver":"1.0","exp":\#(Self.now + 9),"contentRights":[\#(right)]}"#
+        return try #require(try verify(payload).rights.first)
+    }
+
+    @Test func readsThePrintedShape() throws {
+        let claims = try verify(Self.printed)
+        #expect(claims.dialect == .nagra)
+        #expect(claims.subject == "test_account_0001")
+        #expect(claims.tokenID == "j-1")
+        #expect(claims.limits.usesPerKey == 1)
+        #expect(claims.device.pinned?.description == Self.device)
+        #expect(claims.device.id == "5f")
+        #expect(
+            claims.rights == [
+                Right(
+                    .content("zeecinemahd"), start: 1_621_675_853, end: 1_938_097_685, duration: 5_184_000, mode: .both,
+                    profile: "HD",
+                    session: SessionClaims(id: "s", groups: [SessionClaims.Group(id: "g", maximum: 2)]))
+            ])
+        #expect(claims.restrictions == [.pinnedDevice, .sessions, .usesPerKey, .profile])
+    }
+
+    @Test func aTokenWithoutAnIdentifierMayBeUsedAgain() throws {
+        let claims = try verify(
+            #"{"typ":"ContentAuthZ","ver":"1.0","exp":\#(Self.now + 9),"contentRights":[{"contentId":"a"}]}"#)
+        #expect(claims.restrictions == [])
+        #expect(claims.rights == [Right(.content("a"))])
+        #expect(claims.subject == nil)
+    }
+
+    @Test(
+        arguments: [
+            (#""hdcp":true"#, Right.HDCP.type0), (#""hdcp":false"#, nil),
+            (#""unprotectedDigitalOutput":false"#, .type0),
+            (#""unprotectedDigitalOutput":true"#, nil), (#""hdcp":true,"unprotectedDigitalOutput":true"#, .type0),
+            ("", nil),
+        ] as [(String, Right.HDCP?)])
+    func readsTheOldRulesOfOutputs(rules: String, hdcp: Right.HDCP?) throws {
+        #expect(try verify(right: #"{"contentId":"a","defaultUsageRules":{\#(rules)}}"#).protection.hdcp == hdcp)
+    }
+
+    @Test func keysSayMoreThanTheirContent() throws {
+        let right = try verify(
+            right: #"{"contentId":"a","defaultKcIds":["00112233-4455-6677-8899-aabbccddeeff"]}"#)
+        guard case .keyIDs(let keyIDs) = right.selector else {
+            Issue.record("\(right)")
+            return
+        }
+        #expect(keyIDs.map(\.hexadecimal) == ["00112233445566778899aabbccddeeff"])
+    }
+
+    @Test(arguments: [
+        (#""typ":"ContentAuthZ""#, #""typ":"Session""#, "typ"), (#""typ":"ContentAuthZ""#, #""typ":"Kc""#, "typ"),
+        (#""ver":"1.0""#, #""ver":"2.0""#, "ver"),
+        (#""digitalOnly":false"#, #""digitalOnly":true"#, "contentRights[0].defaultUsageRules.digitalOnly"),
+        (#""storable":true"#, #""storeable":true"#, "contentRights[0].(an unknown member)"),
+        (#""jti":"j-1""#, #""jtI":"j-1""#, "(an unknown member)"),
+        (#""deviceId":"5f""#, #""deviceModel":"5f""#, "device.(an unknown member)"),
+        (
+            #""maxSessions":2"#, #""maxSessions":2,"maxIPs":1"#,
+            "contentRights[0].sessionControl.groups[0].(an unknown member)"
+        ),
+    ])
+    func refusesWhatCannotBeHonoured(text: String, replacement: String, path: String) throws {
+        let payload = Self.printed.replacing(text, with: replacement)
+        #expect(payload != Self.printed)
+        #expect(throws: EntitlementError.claimUnsupported(path)) { try verify(payload) }
+    }
+
+    @Test(arguments: [
+        (#""typ":"ContentAuthZ","#, "", "typ"), (#""ver":"1.0","#, "", "ver"), (#""ver":"1.0""#, #""ver":1.0"#, "ver"),
+        (#""storable":true"#, #""storable":"true""#, "contentRights[0].storable"),
+        (#""contentId":"zeecinemahd","#, "", "contentRights[0].contentId"),
+        (#""duration":5184000"#, #""duration":0"#, "contentRights[0].duration"),
+        (#""2021-05-22T09:30:52.563Z""#, "1621675852", "contentRights[0].start"),
+        (#""2021-05-22T09:30:52.563Z""#, #""2021-05-22""#, "contentRights[0].start"),
+        (#""maxSessions":2"#, #""maxSessions":0"#, "contentRights[0].sessionControl.groups[0].maxSessions"),
+        (device, "not a device", "device.deviceUniqueId"), (#""exp":\#(now + 300),"#, "", "exp"),
+        (#""usageRulesProfileId":"HD""#, #""usageRulesProfileId":1"#, "contentRights[0].usageRulesProfileId"),
+    ])
+    func refusesWhatIsNotInOrder(text: String, replacement: String, path: String) throws {
+        let payload = Self.printed.replacing(text, with: replacement)
+        #expect(payload != Self.printed)
+        #expect(throws: EntitlementError.claimInvalid(path)) { try verify(payload) }
+    }
+
+    @Test func aTokenWithoutABeginningHasOnlySoMuchTimeLeft() throws {
+        _ = try verify(Self.printed, maximumLife: 300)
+        #expect(throws: EntitlementError.lifeTooLong) { try verify(Self.printed, maximumLife: 299) }
+    }
+
+    @Test(arguments: [
+        (#""iss":"https://other.example""#, EntitlementError.issuerMismatch), (#""aud":"other""#, .audienceMismatch),
+    ])
+    func issuerAndAudienceCountWhereTheyAre(member: String, error: EntitlementError) throws {
+        let payload = Self.printed.replacing(#""ver":"1.0""#, with: #""ver":"1.0",\#(member)"#)
+        #expect(throws: error) { try verify(payload) }
+        let own = Self.printed.replacing(
+            #""ver":"1.0""#, with: #""ver":"1.0","iss":"\#(Issuance.name)","aud":"\#(Issuance.audience)""#)
+        #expect(throws: Never.self) { try verify(own) }
+    }
+
+    /// A key is read in the dialect of its issuer, whatever the token looks like.
+    @Test func anIssuerWritesOneDialect() throws {
+        let native = try Issuance()
+        let token = try native.token(header: #"{"alg":"HS256","kid":"hs"}"#, payload: Self.printed, by: .secret)
+        #expect(throws: EntitlementError.issuerMismatch) { try native.verify(token) }
+        #expect(throws: EntitlementError.claimInvalid("typ")) { try verify(Issuance.payload()) }
+    }
+
+    /// Of the tokens of one header exactly one grants contents.
+    @Test func aListHasOneTokenThatGrants() throws {
+        let issuance = try Issuance(dialect: .nagra)
+        func token(_ payload: String) throws -> [UInt8] {
+            try issuance.token(header: #"{"alg":"HS256","kid":"hs"}"#, payload: payload, by: .secret)
+        }
+        let cache = VerifiedTokenCache(verifier: issuance.verifier)
+        let crypto = try CryptoContext()
+        func verify(_ tokens: [UInt8]...) throws -> Claims {
+            try cache.verify(PresentedToken(source: .nvAuthorizations, tokens: tokens), now: Self.now, crypto: crypto)
+        }
+        let good = try token(Self.printed)
+        let other = try token(Self.printed.replacing("j-1", with: "j-2"))
+        let key = try token(Self.printed.replacing("ContentAuthZ", with: "Kc"))
+        #expect(try verify(good).tokenID == "j-1")
+        #expect(throws: EntitlementError.tokenAmbiguous) { try verify(good, other) }
+        #expect(throws: EntitlementError.claimUnsupported("typ")) { try verify(good, key) }
+        #expect(throws: EntitlementError.tokenMalformed(.notThreeParts)) { try verify(good, []) }
+    }
+}

@@ -1,0 +1,63 @@
+import Testing
+
+@testable import Entitlements
+
+@Suite struct PolicyLintTests {
+    private static let now = Issuance.now
+
+    @Test(
+        arguments: [
+            (PolicyRule(), []), (PolicyRule(lease: 300, duration: 7200, storage: 60, allowsOffline: true), []),
+            (PolicyRule(storage: 60, allowsOffline: false), [.offlineLimitsWithoutOffline]),
+            (PolicyRule(playback: 60, allowsOffline: false), [.offlineLimitsWithoutOffline]),
+            (PolicyRule(lease: 300, allowsOffline: true), [.offlineWithLeaseOnly]), (PolicyRule(lease: 300), []),
+            (PolicyRule(duration: 4_294_967_295), [.notExpressible]), (PolicyRule(duration: 4_294_967_294), []),
+            (PolicyRule(lease: 60, duration: 60), [.leaseNeverEnds]), (PolicyRule(lease: 29), [.leaseTooShort]),
+        ] as [(PolicyRule, [PolicyFinding.Fault])])
+    func findsWhatARuleCannotMean(rule: PolicyRule, faults: [PolicyFinding.Fault]) {
+        #expect(PolicyLint.findings(in: EntitlementPolicy(floor: rule)).map(\.fault) == faults)
+        let profile = PolicyLint.findings(in: EntitlementPolicy(profiles: ["HD": rule]))
+        #expect(profile.map(\.fault) == faults)
+        #expect(profile.allSatisfy { $0.place == "profiles.HD" && $0.description.hasPrefix("profiles.HD ") })
+    }
+
+    @Test func aProfileThatTheFloorOverrulesSaysNothing() {
+        let policy = EntitlementPolicy(
+            profiles: ["SD": PolicyRule(lease: 600), "HD": PolicyRule(lease: 200), "none": PolicyRule()],
+            floor: PolicyRule(lease: 300))
+        #expect(PolicyLint.findings(in: policy) == [PolicyFinding(place: "profiles.SD", fault: .looserThanFloor)])
+    }
+
+    @Test(
+        arguments: [
+            ([:], []),
+            (["rights": #"[{"content":"a","mode":"both","lease":300}]"#], [.offlineWithLeaseOnly]),
+            (["rights": #"[{"content":"a","storage":300}]"#], [.offlineLimitsWithoutOffline]),
+            (["rights": #"[{"content":"a","duration":4294967295}]"#], [.notExpressible]),
+            (["rights": #"[{"content":"a","start":1750000001}]"#], [.startInTheFuture]),
+            (["rights": #"[{"content":"a","end":1750000000}]"#], [.neverHolds]),
+            (["rights": #"[{"content":"a","start":1749999999,"end":1749999998}]"#], [.neverHolds]),
+            (["session": #"{"groups":[{"id":"all","max":1}]}"#], [.concurrencyWithoutLease]),
+            (
+                [
+                    "session": #"{"groups":[{"id":"all","max":1}]}"#, "rights": #"[{"content":"a","lease":300}]"#,
+                ], []
+            ),
+            (["limits": #"{"uses":1}"#, "jti": nil], [.usesWithoutTokenID]), (["limits": #"{"uses":1}"#], []),
+            (["device": #"{"max":1}"#, "sub": nil], [.devicesWithoutSubject]),
+        ] as [([String: String?], [PolicyFinding.Fault])])
+    func findsWhatATokenCannotMean(changes: [String: String?], faults: [PolicyFinding.Fault]) throws {
+        let issuance = try Issuance()
+        let claims = try issuance.verify(try issuance.token(changing: changes))
+        let found = PolicyLint.findings(in: claims, policy: EntitlementPolicy(), now: Self.now)
+        #expect(found.map(\.fault) == faults)
+    }
+
+    @Test func theFloorGivesCountedPlaybacksTheirLease() throws {
+        let issuance = try Issuance()
+        let claims = try issuance.verify(
+            try issuance.token(changing: ["session": #"{"groups":[{"id":"all","max":1}]}"#]))
+        let policy = EntitlementPolicy(floor: PolicyRule(lease: 300))
+        #expect(PolicyLint.findings(in: claims, policy: policy, now: Self.now).isEmpty)
+    }
+}

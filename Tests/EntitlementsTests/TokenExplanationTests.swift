@@ -1,0 +1,70 @@
+import ByteCoding
+import KeyCrypto
+import Testing
+
+@testable import Entitlements
+
+@Suite struct TokenExplanationTests {
+    private func failures(_ explanation: TokenExplanation) -> [String] {
+        explanation.checks.compactMap { check in
+            if case .failed(let error) = check.verdict { "\(check.name) \(error.code)" } else { nil }
+        }
+    }
+
+    @Test func aGoodTokenPassesEverything() throws {
+        let issuance = try Issuance()
+        let token = try issuance.token()
+        let explanation = issuance.verifier.explain(token, now: Issuance.now)
+        #expect(explanation.checks.map(\.name) == TokenExplanation.Check.allCases.map(\.rawValue))
+        #expect(!explanation.checks.contains { !$0.isPassed })
+        let claims = try issuance.verify(token)
+        #expect(explanation.claims == claims)
+        #expect(explanation.refusal == nil)
+    }
+
+    @Test(
+        arguments: [
+            (["exp": "1"], ["time token_expired", "life token_life"]),
+            (["iss": #""x""#], ["issuer_and_audience token_issuer"]),
+            (
+                ["exp": "1", "aud": nil, "rights": "1"],
+                ["time token_expired", "life token_life", "issuer_and_audience token_audience", "claims token_schema"]
+            ),
+            (["limits": #"{"uses":1}"#], ["restrictions token_schema"]), (["exp": nil], ["time token_schema"]),
+        ] as [([String: String?], [String])])
+    func saysEverythingThatIsWrong(changes: [String: String?], expected: [String]) throws {
+        let issuance = try Issuance(maximumLife: 300, enforced: [])
+        let changes = changes["exp"] == "1" ? changes.merging(["iat": "-400"]) { $1 } : changes
+        let token = try issuance.token(changing: changes)
+        let explanation = issuance.verifier.explain(token, now: Issuance.now)
+        #expect(failures(explanation) == expected)
+        let refusal = #expect(throws: EntitlementError.self) { try issuance.verify(token) }
+        #expect(explanation.refusal == refusal)
+    }
+
+    @Test func nothingIsBelievedOfAForgedToken() throws {
+        let issuance = try Issuance()
+        let token = try issuance.token(payload: Issuance.payload(["exp": "1"]), by: .strangersPrivateKey)
+        let explanation = issuance.verifier.explain(token, now: Issuance.now)
+        #expect(failures(explanation) == ["signature token_signature"])
+        #expect(explanation.claims == nil)
+        #expect(explanation.checks.suffix(5).allSatisfy { $0.verdict == .notReached })
+        #expect(failures(issuance.verifier.explain(Array("a.b".utf8), now: 0)) == ["form token_malformed"])
+        let unknown = try issuance.token(header: #"{"alg":"ES256","kid":"x"}"#)
+        #expect(failures(issuance.verifier.explain(unknown, now: 0)) == ["key kid_unknown"])
+        let other = try issuance.token(header: #"{"alg":"HS256","kid":"es"}"#)
+        #expect(failures(issuance.verifier.explain(other, now: 0)) == ["algorithm token_alg"])
+    }
+
+    @Test func explainsSealedTokensToo() throws {
+        let key = TokenSealingKey(id: 1, key: try AES256GCMKey(SecretBytes.random(count: 32)), state: .revoked)
+        let issuer = Issuer(
+            name: "c", audience: "a", dialect: .expressPlay, keys: [], sealingKeys: [key], maximumLife: 100)
+        let verifier = TokenVerifier(issuers: try IssuerSet([issuer]))
+        var contents = SealedTokenContents(tokenID: .zero, issuedAt: Issuance.now, expiresAt: Issuance.now + 101)
+        contents.keyID = KeyID(words: .zero)
+        let token = Array(try TokenSealer(key).seal(contents).utf8)
+        #expect(failures(verifier.explain(token, now: Issuance.now)) == ["key_state kid_revoked", "life token_life"])
+        #expect(verifier.explain(token, now: Issuance.now).claims?.rights.count == 1)
+    }
+}

@@ -1,0 +1,105 @@
+"""Every token of `token_cases` against a daemon with issuers of all dialects: each gets its status and code."""
+
+import json
+import secrets
+import signal
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from deployment import assert_problem, register
+from fairplay_device import tags
+from fairplay_device.credentials import read_device_credential
+from fairplay_device.spc import PlaybackState, SPCOptions, device_for
+from licence_client import LicenceClient
+from licence_policy import ContentKey
+from own_daemon import OwnDaemon, running_daemon
+from token_cases import TokenCase, all_cases, unauthorised
+from token_issuers import Issuers, SigningKey
+
+RELOAD_SECONDS = 10
+# Without it a device cannot be told a lease.
+STATE = PlaybackState(1_700_000_000, tags.READY_TO_START, 0x0102030405060708)
+CASE_COUNT_MINIMUM = 200
+KEY = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
+ISSUERS = Issuers.make(f"conformance-{secrets.token_hex(4)}", str(uuid.UUID(bytes=KEY.key_id)))
+
+
+@pytest.fixture(scope="module")
+def daemon(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnDaemon]:
+    with running_daemon(tmp_path_factory.mktemp("tokens"), prepare=ISSUERS.write) as daemon:
+        register(daemon.setup, ISSUERS.content, KEY)
+        yield daemon
+
+
+@pytest.fixture(scope="module")
+def client(daemon: OwnDaemon) -> Iterator[LicenceClient]:
+    client = LicenceClient(daemon.url)
+    yield client
+    client.close()
+
+
+@pytest.fixture(scope="module")
+def message(daemon: OwnDaemon) -> bytes:
+    device = device_for(read_device_credential(daemon.setup / "fairplay"), 1)
+    options = SPCOptions(ISSUERS.content.encode(), playback_state=STATE)
+    return device.request(options).message
+
+
+def expect(client: LicenceClient, message: bytes, case: TokenCase) -> None:
+    answer = client.licence(message, case.token)
+    if case.expected.status == 200:
+        assert answer.status == 200, f"{case.name}: {answer.body!r}"
+    else:
+        assert_problem(answer, case.expected)
+
+
+def test_the_table_is_as_long_as_it_should_be() -> None:
+    cases = all_cases(ISSUERS)
+    assert len(cases) >= CASE_COUNT_MINIMUM
+    assert len({case.name for case in cases}) == len(cases)
+    for dialect in ("ES256", "EdDSA", "RS256", "HS256", "jwt", "nagra", "axinom", "sealed"):
+        assert sum(case.name.startswith(dialect + ":") for case in cases) >= 25, dialect
+
+
+# The names do not depend on when the tokens are made; a token of this table has a few minutes to live, so each is made
+# again for its test.
+@pytest.mark.parametrize("index", range(len(all_cases(ISSUERS))), ids=[case.name for case in all_cases(ISSUERS)])
+def test_a_token_gets_its_code(client: LicenceClient, message: bytes, fresh: list[TokenCase], index: int) -> None:
+    expect(client, message, fresh[index])
+
+
+@pytest.fixture(scope="module")
+def fresh() -> list[TokenCase]:
+    return all_cases(ISSUERS)
+
+
+@pytest.mark.last
+def test_a_reload_puts_new_keys_in_force(daemon: OwnDaemon, client: LicenceClient, message: bytes) -> None:
+    """A token that was verified and remembered is refused after its key was revoked, and a new key is good at once."""
+    remembered = ISSUERS.native["ES256"].sign(ISSUERS.claims())
+    newcomer = SigningKey.make("newcomer", "EdDSA")
+    late = newcomer.sign(ISSUERS.claims())
+    assert client.licence(message, remembered).status == 200
+    assert_problem(client.licence(message, late), unauthorised("kid_unknown"))
+
+    file = daemon.setup / "secrets" / "native.json"
+    keys = json.loads(file.read_text())["keys"]
+    for key in keys:
+        if key["kid"] == ISSUERS.native["ES256"].kid:
+            key["state"] = "revoked"
+    file.write_text(json.dumps({"keys": [*keys, newcomer.for_verifiers]}))
+    daemon.process.send_signal(signal.SIGHUP)
+    await_event(daemon.log, "reloaded")
+    assert_problem(client.licence(message, remembered), unauthorised("kid_revoked"))
+    assert client.licence(message, late).status == 200
+
+
+def await_event(log: Path, event: str) -> None:
+    deadline = time.monotonic() + RELOAD_SECONDS
+    while f'"{event}"' not in log.read_text():
+        assert time.monotonic() < deadline, log.read_text()[-1000:]
+        time.sleep(0.02)
