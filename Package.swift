@@ -144,7 +144,8 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
             name: "latchkey-benchmarks",
             dependencies: [
                 "ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation", "Entitlements", "ContentKeys", "EventLoops",
-                "Licensing", "LadderWorkers", "StorageSQLite", "POSIXSockets", "TestSupport", "latchkeyd", "latchkey",
+                "Licensing", "LadderWorkers", "StorageSQLite", "StoreConformance", "POSIXSockets", "TestSupport", "latchkeyd",
+                "latchkey",
             ],
             path: "Tests/Benchmarks", swiftSettings: settings))
 }

@@ -7,7 +7,7 @@ struct Benchmarks {
     static func main() async {
         let words = Set(CommandLine.arguments.dropFirst())
         if words.contains("--help") { return print(usage) }
-        let parts = ["pipeline", "listener", "http2", "timing", "ladder"]
+        let parts = ["pipeline", "listener", "http2", "timing", "ladder", "decisions"]
         guard words.isSubset(of: parts + ["--short"]) else {
             print(usage)
             exit(2)
@@ -20,6 +20,7 @@ struct Benchmarks {
             if chosen.contains("http2") { try HTTP2Benchmark(plan).run() }
             if chosen.contains("timing") { try RefusalTimingBenchmark(plan).run() }
             if chosen.contains("ladder") { try await LadderBenchmark(plan).run() }
+            if chosen.contains("decisions") { try await DecisionBenchmark(plan).run() }
         } catch {
             print("benchmark: \(error)")
             exit(1)
@@ -27,13 +28,14 @@ struct Benchmarks {
     }
 
     private static let usage = """
-        latchkey-benchmarks [--short] [pipeline] [listener] [http2] [timing] [ladder]
+        latchkey-benchmarks [--short] [pipeline] [listener] [http2] [timing] [ladder] [decisions]
 
           pipeline   CKCs per second and core in process against openssl speed
           listener   licences per second over HTTP, and the daemon's CPU per licence against one RSA operation
           http2      requests per second over HTTP/2 against HTTP/1.1, by h2load
           timing     whether refusals differ in time (Welch's t), and whether the check would notice
           ladder     calls per second through worker processes against their number, and the latency of other loops beside them
+          decisions  licence decisions per second through the SQLite writer with the ledger against without it, and rows of the ledger
           --short    shorter rounds, for a first look
 
         Without names all of them run. Exits 1 when an answer was wrong or the timing check fails.

@@ -49,7 +49,7 @@ struct DecisionBenchmark {
             decisions, \(inFlight) at once: \(formatted(rates.with.median)) with the ledger, \
             \(formatted(rates.without.median)) without, \
             \(formatted(zip(rates.with, rates.without).map { $0 / $1 }.median, decimals: 3)) of it (goal \(Self.goal)), \
-            \(statistics.requestCount / max(1, statistics.batchCount)) in a commit
+            \(describe(statistics))
             """)
         bench.stop()
     }
@@ -64,13 +64,20 @@ struct DecisionBenchmark {
                     try await store.append(Self.entry(number))
                 })
         }
-        let rowCount = store.statistics.rowCount
+        let statistics = store.statistics
+        let rowCount = statistics.rowCount
         bench.stop()
         print(
             """
             ledger, \(inFlight) at once: \(formatted(rates.median)) rows/s (goal \(Int(Self.rowsGoal))), best \
-            \(formatted(rates.max() ?? 0)); \(bench.databaseSize / max(1, rowCount)) bytes of file a row
+            \(formatted(rates.max() ?? 0)), \(describe(statistics)); \(bench.databaseSize / max(1, rowCount)) bytes of file a row
             """)
+    }
+
+    private func describe(_ statistics: WriterStatistics) -> String {
+        let batchCount = max(1, statistics.batchCount)
+        let milliseconds = statistics.batchTime / .milliseconds(1) / Double(batchCount)
+        return "\(statistics.requestCount / batchCount) in a commit of \(formatted(milliseconds, decimals: 2)) ms"
     }
 
     private static func decision(_ number: UInt64) -> LicenseDecision {

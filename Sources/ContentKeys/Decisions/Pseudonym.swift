@@ -2,43 +2,34 @@ package import ByteCoding
 
 /// Thirty-two bytes that stand for somebody or something without saying who or what: an HMAC or a digest.
 ///
-/// Devices, subjects, tokens and requests are stored under pseudonyms only. As four big-endian words, so that it costs no allocation.
+/// Devices, subjects, tokens and requests are stored under pseudonyms only. As two halves, so that it costs no allocation.
 package struct Pseudonym: Hashable, Sendable {
     /// The size in bytes.
     package static let size = 32
 
-    private let words: (UInt64, UInt64, UInt64, UInt64)
+    /// The first 16 bytes.
+    package let firstHalf: Bytes16
+    private let secondHalf: Bytes16
 
     /// Nil unless there are exactly 32 bytes.
-    package init?(_ bytes: some Collection<UInt8>) {
+    package init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.size else { return nil }
-        var words = [UInt64](repeating: 0, count: 4)
-        for (position, byte) in bytes.enumerated() { words[position / 8] = words[position / 8] << 8 | UInt64(byte) }
-        self.words = (words[0], words[1], words[2], words[3])
+        firstHalf = Bytes16(bytes, at: 0)
+        secondHalf = Bytes16(bytes, at: 16)
     }
 
     /// What a ledger keeps of a pseudonym: its first 16 bytes, and zeros.
     package init(short bytes: Bytes16) {
-        words = (bytes.high, bytes.low, 0, 0)
+        firstHalf = bytes
+        secondHalf = .zero
     }
-
-    /// The first 16 bytes.
-    package var firstHalf: Bytes16 { Bytes16(high: words.0, low: words.1) }
 
     package var shortened: Pseudonym { Pseudonym(short: firstHalf) }
 
     package var bytes: [UInt8] {
-        [words.0, words.1, words.2, words.3].flatMap { word in
-            (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * UInt64($0))) }
-        }
-    }
-
-    package static func == (one: Pseudonym, other: Pseudonym) -> Bool { one.words == other.words }
-
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(words.0)
-        hasher.combine(words.1)
-        hasher.combine(words.2)
-        hasher.combine(words.3)
+        var writer = ByteWriter(capacity: Self.size)
+        writer.write(firstHalf)
+        writer.write(secondHalf)
+        return writer.bytes
     }
 }
