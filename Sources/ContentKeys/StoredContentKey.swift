@@ -102,9 +102,9 @@ package struct StoredContentKey: Sendable {
     }
 
     /// Opens the seal. Throws `sealBroken` when it does not hold for these attributes.
-    package func open(with sealing: KeySealing) throws(StoreError) -> ContentKeyRecord {
+    package func open(with ring: KeyRing) throws(StoreError) -> ContentKeyRecord {
         do {
-            return try sealing.open(sealed, attributes: attributes)
+            return try ring.open(sealed, attributes: attributes)
         } catch .authenticationFailed {
             throw .sealBroken(attributes.keyID)
         } catch {

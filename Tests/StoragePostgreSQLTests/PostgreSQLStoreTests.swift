@@ -37,7 +37,7 @@ import Testing
     @Test(arguments: DecisionConformance.Case.allCases, nodeCounts)
     func decides(by rule: DecisionConformance.Case, nodeCount: Int) async throws {
         try await withNodes(nodeCount) { nodes async throws in
-            try await DecisionConformance.run(rule, on: nodes.map(\.decide))
+            try await DecisionConformance.run(rule, on: nodes)
         }
     }
 
@@ -106,11 +106,5 @@ import Testing
             #expect(try await nodes[0].forgetEnded(at: .max) == 0)
             #expect(try await nodes[0].settle(decision) == .recorded)
         }
-    }
-}
-
-extension PostgreSQLStore {
-    var decide: Decide {
-        { (decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome in try await self.settle(decision) }
     }
 }

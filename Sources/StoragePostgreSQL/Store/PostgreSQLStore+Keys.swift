@@ -14,7 +14,7 @@ extension PostgreSQLStore: ContentKeyStore {
             if result.rowCount == 0 { continue }
             if case .contentID(let contentID) = candidate, result.rowCount > 1 { throw .contentAmbiguous(contentID) }
             let row = try StoredContentKey(result, row: 0)
-            return row.attributes.state == .live ? try row.open(with: sealing) : nil
+            return row.attributes.state == .live ? try row.open(with: KeyRing(sealing)) : nil
         }
         return nil
     }
@@ -32,7 +32,7 @@ extension PostgreSQLStore: ContentKeyStore {
         if try await run(.insertKey, row.values, .read).rowCount == 1 { return .stored }
         let present = try await run(.keyByID, [.bytes(record.keyID.bytes)], .read)
         guard present.rowCount == 1 else { throw .unavailable(.busy) }
-        guard try StoredContentKey(present, row: 0).open(with: sealing).isSameKey(as: record) else {
+        guard try StoredContentKey(present, row: 0).open(with: KeyRing(sealing)).isSameKey(as: record) else {
             throw .keyIDTaken(record.keyID)
         }
         return .alreadyPresent
