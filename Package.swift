@@ -64,7 +64,7 @@ var targets: [Target] = [
             "COpenSSL", "CNghttp2", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops",
             "HTTPMessages",
         ]),
-    module("StorageSQLite", ["CSQLite", "ByteCoding", "KeyCrypto", "ContentKeys"]),
+    module("StorageSQLite", ["CSQLite", "ByteCoding", "KeyCrypto", "EventLoops", "ContentKeys"]),
     module(
         "LadderWorkers",
         ["CLadder", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay"]),
@@ -91,6 +91,9 @@ var targets: [Target] = [
         name: "TestSupport", dependencies: ["ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation"],
         path: "Tests/TestSupport",
         swiftSettings: settings),
+    .target(
+        name: "StoreConformance", dependencies: ["ByteCoding", "KeyCrypto", "ContentKeys", "TestSupport"],
+        path: "Tests/StoreConformance", swiftSettings: settings),
     tests(of: "ByteCoding"),
     tests(of: "Telemetry", ["ByteCoding"]),
     tests(of: "KeyCrypto", ["ByteCoding"]),
@@ -100,7 +103,7 @@ var targets: [Target] = [
     tests(of: "DeviceSimulation", ["ByteCoding", "KeyCrypto", "FairPlay"]),
     tests(of: "HTTPMessages"),
     tests(of: "Entitlements", ["ByteCoding", "KeyCrypto"]),
-    tests(of: "ContentKeys", ["ByteCoding", "KeyCrypto"]),
+    tests(of: "ContentKeys", ["ByteCoding", "KeyCrypto", "StoreConformance"]),
     tests(
         of: "Licensing",
         [
@@ -110,7 +113,8 @@ var targets: [Target] = [
     tests(
         of: "HTTPServing",
         ["COpenSSL", "CNghttp2", "KeyCrypto", "POSIXSockets", "EventLoops", "HTTPMessages", "Telemetry"]),
-    tests(of: "StorageSQLite", ["ByteCoding", "KeyCrypto", "ContentKeys"]),
+    .target(name: "CTestVFS", path: "Tests/CTestVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
+    tests(of: "StorageSQLite", ["CTestVFS", "ByteCoding", "KeyCrypto", "EventLoops", "ContentKeys", "StoreConformance"]),
     tests(
         of: "LadderWorkers",
         [

@@ -3,6 +3,8 @@
 #ifndef LATCHKEY_CLINUX_CONFINEMENT_H
 #define LATCHKEY_CLINUX_CONFINEMENT_H
 
+#include "shim.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -21,7 +23,6 @@
 #include <unistd.h>
 
 // glibc declares these only under _GNU_SOURCE or _DEFAULT_SOURCE.
-extern long syscall(long number, ...);
 extern int clearenv(void);
 extern int setgroups(size_t count, const gid_t *groups);
 extern int setresgid(gid_t real, gid_t effective, gid_t saved);
@@ -55,6 +56,14 @@ static inline int latchkey_drop_capabilities(void) {
         all |= held[index].effective | held[index].permitted | held[index].inheritable;
     }
     return all == 0 ? 0 : (int)syscall(SYS_capset, &header, nothing);
+}
+
+// The process that made a pair of stream sockets, by one of the two; -1 and errno on failure.
+static inline pid_t latchkey_socket_maker(int socket) {
+    // glibc declares `struct ucred` only under _GNU_SOURCE.
+    struct { pid_t process; uid_t user; gid_t group; } maker;
+    socklen_t size = sizeof maker;
+    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &maker, &size) == 0 ? maker.process : -1;
 }
 
 // SIGKILL for this process when the thread that started it ends.

@@ -11,8 +11,10 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 
 // glibc declares these only under _GNU_SOURCE, which a module that shares its headers with Glibc's cannot set.
+extern long syscall(long number, ...);
 extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
 extern int pthread_setname_np(pthread_t thread, const char *name);
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
@@ -45,6 +47,20 @@ static inline uint64_t latchkey_epoll_token(const struct epoll_event *event) {
 // Opens a non-blocking, close-on-exec event counter that starts at zero.
 static inline int latchkey_eventfd(void) {
     return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+// Memory without a name, as a descriptor; close-on-exec.
+static inline int latchkey_shared_memory(void) {
+    return (int)syscall(SYS_memfd_create, "latchkey", 1u);
+}
+
+// One word that another process reads or writes at the same time.
+static inline uint64_t latchkey_load(const uint64_t *word) {
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+static inline void latchkey_store(uint64_t *word, uint64_t value) {
+    __atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
 // Names the calling thread; at most 15 bytes and the terminator count.

@@ -4,11 +4,11 @@ import Synchronization
 
 /// A thread of the operating system that is joined, not detached.
 @safe
-struct NativeThread: ~Copyable, Sendable {
+package struct NativeThread: ~Copyable, Sendable {
     private let thread: pthread_t
 
     /// Starts a thread under a name (the first 15 bytes count).
-    init(name: String, _ body: @escaping @Sendable () -> Void) throws(EventLoopError) {
+    package init(name: String, _ body: @escaping @Sendable () -> Void) throws(EventLoopError) {
         let start = unsafe Unmanaged.passRetained(ThreadStart(name: String(name.utf8.prefix(15)) ?? "", body: body))
         var thread = pthread_t()
         // Safe: the retained box is what `runThread` takes back, exactly once.
@@ -21,22 +21,22 @@ struct NativeThread: ~Copyable, Sendable {
     }
 
     /// Waits until the thread's body has returned.
-    consuming func join() {
+    package consuming func join() {
         // The handle is valid until this one join, which consumes it.
         _ = pthread_join(thread, nil)
     }
 }
 
 /// A thread in an array, which cannot hold what is not copyable.
-final class JoinableThread: Sendable {
+package final class JoinableThread: Sendable {
     private let thread: Mutex<NativeThread?>
 
-    init(_ thread: consuming NativeThread) {
+    package init(_ thread: consuming NativeThread) {
         self.thread = Mutex(thread)
     }
 
     /// Waits for the thread's end; a second call returns at once.
-    func join() {
+    package func join() {
         if let thread = thread.withLock({ $0.take() }) { thread.join() }
     }
 }

@@ -6,6 +6,10 @@ package import FairPlay
 package struct IssuedLicense: Sendable {
     /// The Content Key Context.
     package let ckc: [UInt8]
+    package let id: LicenseID
+    package let times: LicenseTimes
+    /// Whether the same request was answered before, and this is that licence again.
+    package let isRepeated: Bool
     package let authorization: Authorization
     package let terms: LicenseTerms
     package let key: ContentKeyAttributes

@@ -13,6 +13,8 @@ package enum LicenseError: Error, Equatable, Sendable {
     /// The rights name the asset, but no live key is stored for it, or several are and nothing says which.
     case keyNotFound
     case store(StoreError)
+    /// Uses, devices or playbacks are as many as there may be, or the request came before.
+    case denied(DecisionDenial)
     /// The device cannot be told what the rights demand.
     case terms(LicenseTermsError)
     /// A sync report carries a challenge that is not open: never given to this holder, used already, or ended.

@@ -15,19 +15,22 @@ package final class LicenseIssuer: Sendable {
     private let tokens: VerifiedTokenCache
     private let keys: RecentContentKeys
     private let policy: LicensePolicy
+    private let recorder: DecisionRecorder?
     package let challenges: ServerChallenges
     private let perLoop: LoopLocal<Result<LoopLicensing, CryptoError>>
 
-    /// `servedVersions` are the FairPlay protocol versions; `operations` counts RSA private operations.
+    /// `servedVersions` are the FairPlay protocol versions; `operations` counts RSA private operations. Without a recorder nothing is
+    /// counted and no ledger is kept.
     package init(
         credentials: CredentialSet, tokens: VerifiedTokenCache, keys: RecentContentKeys,
-        policy: LicensePolicy = LicensePolicy(), challenges: ServerChallenges = ServerChallenges(),
-        servedVersions: Set<UInt32>, operations: RSAOperationCount
+        policy: LicensePolicy = LicensePolicy(), recorder: DecisionRecorder? = nil,
+        challenges: ServerChallenges = ServerChallenges(), servedVersions: Set<UInt32>, operations: RSAOperationCount
     ) {
         self.credentials = credentials
         self.tokens = tokens
         self.keys = keys
         self.policy = policy
+        self.recorder = recorder
         self.challenges = challenges
         perLoop = LoopLocal { loop in
             Result { () throws(CryptoError) in
@@ -42,6 +45,9 @@ package final class LicenseIssuer: Sendable {
         package let envelope: SPCEnvelope
         package let credentialKey: CredentialKey
         package let use: LicenseUse
+        /// The SPC and the token as they came: a request that comes again is known by them.
+        let message: [UInt8]
+        let token: [UInt8]
     }
 
     /// The cheap part, done at once on the loop: the token first, then the container. `now` is in seconds since 1970.
@@ -53,7 +59,8 @@ package final class LicenseIssuer: Sendable {
         do throws(SPCError) {
             let envelope = try SPCEnvelope(parsing: request.message, served: credentials.servedVersions)
             return Admission(
-                claims: claims, envelope: envelope, credentialKey: try credentials.key(for: envelope), use: request.use)
+                claims: claims, envelope: envelope, credentialKey: try credentials.key(for: envelope), use: request.use,
+                message: request.message, token: request.token ?? [])
         } catch {
             throw .spc(error)
         }
@@ -80,19 +87,62 @@ package final class LicenseIssuer: Sendable {
         return .license(try await license(for: spc, admission, now: now, using: licensing.crypto))
     }
 
-    /// Finds the key, asks the gate, and writes the licence.
+    /// Finds the key, asks the gate, has the decision recorded, and writes the licence.
+    ///
+    /// The key is wrapped before the decision is recorded, because a module may fail at it, and nothing may be spent on a licence that
+    /// never was.
     private func license(
         for spc: SPC, _ admission: Admission, now: Int64, using crypto: CryptoContext
     ) async throws(LicenseError) -> IssuedLicense {
         let record = try await record(for: spc, claims: admission.claims)
-        let authorization = try Self.authorize(admission, record: record, now: now)
-        let device = spc.device
-        let terms = try terms(for: authorization, key: record.attributes, device: device, using: crypto)
+        let request = DecidedRequest(admission: admission, spc: spc, device: spc.device, key: record.attributes)
+        let granted = try grant(request, at: now, as: Self.newID(at: now, using: crypto), using: crypto)
         let contentKey = try await Self.wrap(record, for: spc, using: crypto)
+        let recorded = try await self.record(granted, of: request, contentKey.deviceID, using: crypto)
         return IssuedLicense(
-            ckc: try Self.write(for: spc, contentKey: contentKey, terms: terms, using: crypto),
-            authorization: authorization, terms: terms, key: record.attributes, spc: spc, device: device,
-            deviceID: contentKey.deviceID, credentialName: admission.credentialKey.credentialName)
+            ckc: try Self.write(for: spc, contentKey: contentKey, terms: recorded.terms, using: crypto),
+            id: recorded.id, times: recorded.times, isRepeated: recorded.id != granted.id,
+            authorization: recorded.authorization, terms: recorded.terms, key: record.attributes, spc: spc,
+            device: request.device, deviceID: contentKey.deviceID,
+            credentialName: admission.credentialKey.credentialName)
+    }
+
+    /// What the gate and the device's abilities come to at an instant: the same for the same arguments.
+    private func grant(
+        _ request: DecidedRequest, at now: Int64, as id: LicenseID, using crypto: CryptoContext
+    ) throws(LicenseError) -> GrantedLicense {
+        let authorization = try Self.authorize(request, now: now)
+        let terms = try terms(for: authorization, key: request.key, device: request.device, using: crypto)
+        return GrantedLicense(id: id, authorization: authorization, terms: terms, issuedAt: now)
+    }
+
+    private static func newID(at now: Int64, using crypto: CryptoContext) throws(LicenseError) -> LicenseID {
+        do throws(CryptoError) {
+            return LicenseID(milliseconds: UInt64(max(0, now)) * 1000, random: try crypto.randomBytes16())
+        } catch {
+            throw .internalFailure(error)
+        }
+    }
+
+    /// Returns what may be answered: this licence once it is recorded, or the one that the same request was given before.
+    private func record(
+        _ license: GrantedLicense, of request: DecidedRequest, _ deviceID: DeviceID, using crypto: CryptoContext
+    ) async throws(LicenseError) -> GrantedLicense {
+        guard let recorder else { return license }
+        let decision = try recorder.decision(on: license, of: request, deviceID, using: crypto)
+        let outcome: DecisionOutcome
+        do throws(StoreError) {
+            outcome = try await recorder.record(decision)
+        } catch {
+            throw .store(error)
+        }
+        switch outcome {
+        case .recorded: return license
+        case .denied(let denial): throw .denied(denial)
+        case .repeated(let bytes):
+            guard let answer = RecordedAnswer(bytes) else { throw .store(.recordMalformed) }
+            return try grant(request, at: answer.decidedAt, as: answer.license, using: crypto)
+        }
     }
 
     func licensing(on loop: LoopContext) throws(LicenseError) -> LoopLicensing {
@@ -147,12 +197,11 @@ package final class LicenseIssuer: Sendable {
         return isNamed ? .keyNotFound : .contentUnknown
     }
 
-    private static func authorize(
-        _ admission: Admission, record: ContentKeyRecord, now: Int64
-    ) throws(LicenseError) -> Authorization {
+    private static func authorize(_ request: DecidedRequest, now: Int64) throws(LicenseError) -> Authorization {
         do throws(EntitlementError) {
             return try Gate.authorize(
-                claims: admission.claims, content: RequestedContent(record.attributes), for: admission.use, now: now)
+                claims: request.admission.claims, content: RequestedContent(request.key), for: request.admission.use,
+                now: now)
         } catch {
             throw .entitlement(error)
         }

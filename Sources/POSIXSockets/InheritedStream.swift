@@ -1,3 +1,6 @@
+import CLinux
+import Glibc
+
 /// The end of a stream socket that this process was started with: blocking, for a process that has nothing else to do than to wait for it.
 package struct InheritedStream: ~Copyable, Sendable {
     /// Where `SpawnedProgram` puts it.
@@ -9,6 +12,11 @@ package struct InheritedStream: ~Copyable, Sendable {
     package init?() {
         guard Descriptor.isStreamSocket(Self.number) else { return nil }
         descriptor = Descriptor(owning: Self.number)
+    }
+
+    /// Whether the process that made the stream is this one's parent: not so when that has ended and this process was handed on to another.
+    package borrowing func isOfParent() -> Bool {
+        latchkey_socket_maker(descriptor.number) == getppid()
     }
 
     /// Waits for bytes and reads them into `buffer` from `offset` on, where there must be room.

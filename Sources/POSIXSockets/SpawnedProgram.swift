@@ -1,7 +1,8 @@
 import CLinux
 import Glibc
 
-/// A program that this process has started, with a stream socket between the two: our end here, the child's end at descriptor 3.
+/// A program that this process has started, with a stream socket between the two (the child's end is descriptor 3) and a word of memory that
+/// both see (`SharedWord`, descriptor 4).
 ///
 /// The child gets nothing else: descriptors 0 to 2 lead to `/dev/null`, all others are closed, and the environment is the one given.
 /// SIGTERM, SIGINT, SIGHUP and SIGQUIT are blocked in it: what a terminal or a service manager sends to the whole group does not end it before
@@ -11,6 +12,7 @@ package struct SpawnedProgram: ~Copyable, Sendable {
     package let processID: Int32
     private let process: Descriptor
     private var stream: Descriptor
+    private let sharedWord: SharedWord
     private var hasEnded = false
 
     /// Starts the program at a path. `arguments` begins with the program's name; `environment` holds `NAME=value`.
@@ -25,8 +27,10 @@ package struct SpawnedProgram: ~Copyable, Sendable {
         let stream = Descriptor(owning: ends[0])
         let childEnd = Descriptor(owning: ends[1])
         guard fcntl(stream.number, F_SETFL, O_NONBLOCK) == 0 else { throw .failed(.fileControl, errno: errno) }
-        let processID = try ProgramStart(path: path, arguments: arguments, environment: environment).run(
-            childEnd.number)
+        let memory = try SharedWord.memory()
+        let sharedWord = try SharedWord(mapping: memory)
+        let processID = try ProgramStart(path: path, arguments: arguments, environment: environment)
+            .run(stream: childEnd.number, memory: memory.number)
         // The number is the child's until it has been waited for, which nobody does but `reap`.
         let number = latchkey_process_descriptor(processID)
         guard number >= 0 else {
@@ -37,6 +41,7 @@ package struct SpawnedProgram: ~Copyable, Sendable {
         }
         self.processID = processID
         self.stream = stream
+        self.sharedWord = sharedWord
         process = Descriptor(owning: number)
     }
 
@@ -52,6 +57,9 @@ package struct SpawnedProgram: ~Copyable, Sendable {
 
     /// For an epoll set: readable once the program has ended.
     package var processNumber: Int32 { process.number }
+
+    /// What the child has written into the shared word last; 0 at first.
+    package var sharedValue: UInt64 { sharedWord.value }
 
     /// Reads what has come into `buffer` from `offset` on, where there must be room.
     package borrowing func read(into buffer: inout [UInt8], from offset: Int) -> ReadOutcome {
@@ -112,8 +120,8 @@ private struct ProgramStart {
     let arguments: [String]
     let environment: [String]
 
-    /// Starts the program with `childEnd` as its stream, and gives its process id.
-    func run(_ childEnd: Int32) throws(SocketError) -> Int32 {
+    /// Starts the program with these descriptors, and gives its process id.
+    func run(stream: Int32, memory: Int32) throws(SocketError) -> Int32 {
         var actions = unsafe posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
         // Both are made before they are used and live until the call has returned.
@@ -123,12 +131,18 @@ private struct ProgramStart {
             unsafe posix_spawn_file_actions_destroy(&actions)
             unsafe posix_spawnattr_destroy(&attributes)
         }
-        // First, because 0 to 2 may be free and the child's end one of them: opening `/dev/null` there would close it.
-        unsafe posix_spawn_file_actions_adddup2(&actions, childEnd, InheritedStream.number)
+        // By way of numbers above both, because either may lie where the other one is to go. Before `/dev/null`, for the same reason.
+        let passing = max(stream, memory, SharedWord.number) + 1
+        for (from, to) in [
+            (stream, passing), (memory, passing + 1), (passing, InheritedStream.number),
+            (passing + 1, SharedWord.number),
+        ] {
+            unsafe posix_spawn_file_actions_adddup2(&actions, from, to)
+        }
         for number in 0..<InheritedStream.number {
             unsafe posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0)
         }
-        _ = unsafe latchkey_spawn_closing_from(&actions, InheritedStream.number + 1)
+        _ = unsafe latchkey_spawn_closing_from(&actions, SharedWord.number + 1)
         setSignals(&attributes)
         // Safe: both are made and filled.
         return try unsafe spawn(&actions, &attributes)

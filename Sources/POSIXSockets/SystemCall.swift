@@ -10,6 +10,8 @@ package enum SystemCall: String, Sendable {
     case open
     case fileControl = "fcntl"
     case socketPair = "socketpair"
+    case sharedMemory = "memfd_create"
+    case map = "mmap"
     case changeFolder = "chdir"
     case spawn = "posix_spawn"
     case processDescriptor = "pidfd_open"

@@ -83,6 +83,34 @@ struct SQLiteConnection: ~Copyable, @unchecked Sendable {
         _ = unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
     }
 
+    /// Leaves checkpoints to calls of `checkpoint`.
+    mutating func configureWriter() throws(StoreError) {
+        // 64 MiB of pages, so that what is looked for at random is mostly in memory; as much of log is left in place.
+        try execute(
+            "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -65536; PRAGMA journal_size_limit = 67108864")
+    }
+
+    /// Pages written to the log since this was asked last.
+    mutating func takeWrittenPageCount() -> Int {
+        var current: Int32 = 0
+        var highest: Int32 = 0
+        // Both are local variables. The counter never fails to be read; without it nothing would be checkpointed.
+        let code = unsafe sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_WRITE, &current, &highest, 1)
+        return code == SQLITE_OK ? Int(current) : .max
+    }
+
+    /// Moves what the write-ahead log holds into the database file, and syncs both; how many pages the log still has.
+    ///
+    /// - Parameter mode: `passive` waits for nobody, and may leave pages in the log. The others wait for readers until the busy time-out
+    ///   and begin the log anew, and `truncate` also empties its file.
+    mutating func checkpoint(_ mode: CheckpointMode) throws(StoreError) -> Int {
+        var logged: Int32 = 0
+        var moved: Int32 = 0
+        // Both are local variables.
+        try check(unsafe sqlite3_wal_checkpoint_v2(handle, nil, mode.code, &logged, &moved))
+        return Int(logged)
+    }
+
     private mutating func configure(busyTimeoutMilliseconds: Int32) throws(StoreError) {
         try check(unsafe sqlite3_busy_timeout(handle, busyTimeoutMilliseconds))
         try check(unsafe latchkey_sqlite3_set_defensive(handle))
@@ -112,6 +140,21 @@ extension StoreOutage {
         case SQLITE_IOERR: self = .inputOutput
         case SQLITE_CORRUPT, SQLITE_NOTADB: self = .damaged
         default: self = .other(code: code)
+        }
+    }
+}
+
+/// How far a checkpoint goes.
+enum CheckpointMode {
+    case passive
+    case restart
+    case truncate
+
+    fileprivate var code: Int32 {
+        switch self {
+        case .passive: SQLITE_CHECKPOINT_PASSIVE
+        case .restart: SQLITE_CHECKPOINT_RESTART
+        case .truncate: SQLITE_CHECKPOINT_TRUNCATE
         }
     }
 }

@@ -24,6 +24,11 @@ struct SQLiteStatement: ~Copyable, @unchecked Sendable {
         try check(unsafe latchkey_sqlite3_bind_blob_copy(handle, index, bytes, Int32(bytes.count)))
     }
 
+    /// As its 32 bytes.
+    mutating func bind(_ pseudonym: Pseudonym, at index: Int32) throws(StoreError) {
+        try bind(pseudonym.bytes, at: index)
+    }
+
     /// Nil is NULL, as for integers.
     mutating func bind(_ text: String?, at index: Int32) throws(StoreError) {
         guard let text else { return try bindNull(at: index) }

@@ -22,6 +22,12 @@ package enum StorageOpeningError: Error, Equatable, Sendable {
 
     /// The file is no ledger: it was made by a version before ledgers, or nothing was ever recorded in it.
     case ledgerMissing(path: String)
+    /// Another daemon writes to this ledger.
+    case inUse(path: String)
+    /// The ledger's last batch is not sealed under this key for this node, or was altered.
+    case ledgerDiffers(path: String)
+    /// The system gave no thread to write on.
+    case threadNotStarted
 
     // The database's.
 

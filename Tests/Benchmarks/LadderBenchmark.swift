@@ -10,7 +10,8 @@ import TestSupport
 /// Calls per second through a pool of worker processes, against one worker times their number, and what that does to other loops.
 ///
 /// The module is the stand-in, which computes or sleeps for as long as it is told. The callers are tasks on a loop of their own, as requests
-/// are in the daemon; all of it shares the machine's cores with the workers.
+/// are in the daemon; all of it shares the machine's cores with the workers. Workers that compute cannot have the cores' time that callers and
+/// pool take, so beside the ratio to linear stands the one to linear up to the cores that are left; workers that wait need no core.
 struct LadderBenchmark {
     private static let serviceMicroseconds = [50, 200, 1_000]
     private static let goal = 0.9
@@ -33,24 +34,29 @@ struct LadderBenchmark {
 
     /// Rounds of all worker counts alternate, because machines are noisy.
     private func compare(_ workerCounts: [Int], busy: Int = 0, sleep: Int = 0) async throws {
-        var rates: [Int: [Double]] = [:]
+        var figures: [Int: [LadderFigures]] = [:]
         let benches = try workerCounts.map { try LadderBench(workers: $0, busy: busy, sleep: sleep) }
         for _ in 0..<plan.rounds {
             for (count, bench) in zip(workerCounts, benches) {
-                rates[count, default: []].append(try await bench.rate(for: .seconds(plan.secondsPerRound)))
+                figures[count, default: []].append(try await bench.measure(for: .seconds(plan.secondsPerRound)))
             }
         }
-        let single = rates[1] ?? []
+        let single = figures[1] ?? []
         let name = busy > 0 ? "busy \(busy) us" : "sleeping \(sleep) us"
         for count in workerCounts {
-            let own = rates[count] ?? []
-            let ratio = zip(own, single).map { $0 / ($1 * Double(count)) }.median
-            let ideal = Double(count) * 1_000_000 / Double(busy + sleep)
+            let own = figures[count] ?? []
+            let linear = zip(own, single).map { $0.rate / ($1.rate * Double(count)) }.median
+            let possible = zip(own, single).map { own, single in
+                own.rate / (single.rate * (busy > 0 ? min(Double(count), own.coresLeft) : Double(count)))
+            }.median
+            let rate = own.map(\.rate).median
             print(
                 """
-                module \(name), \(count) worker\(count == 1 ? "" : "s"): \(formatted(own.median)) calls/s, \
-                \(formatted(ratio, decimals: 3)) of linear (goal \(Self.goal)), \
-                \(formatted(own.median / ideal, decimals: 3)) of calls without any cost
+                module \(name), \(count) worker\(count == 1 ? "" : "s"): \(formatted(rate)) calls/s, \
+                \(formatted(linear, decimals: 3)) of linear in workers, \
+                \(formatted(possible, decimals: 3)) of linear up to the cores that this process leaves (goal \(Self.goal)); \
+                it takes \(formatted(own.map(\.ownMicroseconds).median, decimals: 1)) us a call; \
+                \(formatted(rate * Double(busy + sleep) / 1_000_000 / Double(count), decimals: 3)) of calls without any cost
                 """)
         }
     }
@@ -68,9 +74,9 @@ struct LadderBenchmark {
             for _ in 0..<plan.rounds {
                 quiet.append(probe.p99(for: .seconds(plan.secondsPerRound)))
                 burning.append(try withBurners(workers) { probe.p99(for: .seconds(plan.secondsPerRound)) })
-                async let rate = bench.rate(for: .seconds(plan.secondsPerRound))
+                async let figures = bench.measure(for: .seconds(plan.secondsPerRound))
                 loaded.append(probe.p99(for: .seconds(plan.secondsPerRound)))
-                _ = try await rate
+                _ = try await figures
             }
             print(
                 """
@@ -106,7 +112,7 @@ private final class LadderBench: Sendable {
         configuration.programPath = try BuiltProgram.path("latchkeyd")
         // One loop for the workers and one that serves requests.
         group = try EventLoopGroup(count: 2)
-        pool = LadderWorkerPool(configuration, on: group.loops[0])
+        pool = LadderWorkerPool(configuration, on: group.loops[0], for: [group.loops[1]])
         call = try LadderBenchCall.make()
         laneCount = 8 * workers
         try pool.waitUntilStarted()
@@ -117,8 +123,9 @@ private final class LadderBench: Sendable {
         group.stop(within: .seconds(5))
     }
 
-    /// Answers per second, with eight calls on their way for each worker.
-    func rate(for duration: Duration) async throws -> Double {
+    /// With eight calls on their way for each worker.
+    func measure(for duration: Duration) async throws -> LadderFigures {
+        let processorStart = LadderFigures.ownProcessorSeconds
         let tally = Tally(lanes: laneCount)
         let start = ContinuousClock.now
         let count = await withCheckedContinuation { continuation in
@@ -139,7 +146,32 @@ private final class LadderBench: Sendable {
             }
         }
         if let failure = tally.failure { throw BenchmarkError("a call failed: \(failure)") }
-        return Double(count) / ((ContinuousClock.now - start) / .seconds(1))
+        return LadderFigures(
+            count: Double(count), seconds: (ContinuousClock.now - start) / .seconds(1),
+            ownProcessorSeconds: LadderFigures.ownProcessorSeconds - processorStart)
+    }
+}
+
+/// What one round has shown.
+private struct LadderFigures {
+    let count: Double
+    let seconds: Double
+    /// The processor time of this process: callers and pool, without the workers.
+    let ownProcessorSeconds: Double
+
+    /// Answers per second.
+    var rate: Double { count / seconds }
+
+    var ownMicroseconds: Double { ownProcessorSeconds / count * 1_000_000 }
+
+    /// The cores that workers had for themselves at most.
+    var coresLeft: Double { Double(LadderModuleConfiguration.processorCount) - ownProcessorSeconds / seconds }
+
+    static var ownProcessorSeconds: Double {
+        var time = timespec()
+        // Safe: a local structure.
+        unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }
 

@@ -361,6 +361,8 @@ static int32_t fail(
     case ABORT: abort();
     case EXIT: exit(0);
     case HANG:
+        // For a test to see.
+        prctl(PR_SET_NAME, "hanging", 0, 0, 0);
         for (;;) pause();
     case OVERRUN_ANSWER: memset(answer->content_key_value, 0x5A, 256 * 1024); break;
     case OVERRUN_HEAP: overrun_heap(); break;

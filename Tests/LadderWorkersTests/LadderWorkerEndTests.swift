@@ -33,9 +33,12 @@ extension LadderWorkerTests {
                     group.addTask { await fixture.outcome(of: call) }
                 }
                 let statistics = fixture.pool.statistics
-                while fixture.loop.runAndWait({
-                    Int(statistics.answerCount) + statistics.sentCallCount + statistics.queueLength
-                }) != 30 {}
+                #expect(
+                    fixture.reaches {
+                        fixture.loop.runAndWait {
+                            Int(statistics.answerCount) + statistics.sentCallCount + statistics.queueLength
+                        } == 30
+                    })
                 fixture.pool.stop(within: .seconds(60))
                 return try await group.reduce(into: []) { $0.append($1) }
             }
@@ -52,13 +55,13 @@ extension LadderWorkerTests {
             let processes = await fixture.events.ready(1)
             let call = try TestCall(fault: .hang)
             async let hangs = fixture.outcome(of: call)
-            while fixture.pool.statistics.sentCallCount < 1 { fixture.loop.runAndWait {} }
+            #expect(fixture.reaches { fixture.pool.statistics.sentCallCount >= 1 })
             fixture.pool.stop(within: .milliseconds(20))
             #expect(await hangs == .unavailable)
             #expect(processes.allSatisfy(Self.isGone))
         }
 
-        /// A call that waits is sent to a worker of which the pool has yet to see that it is gone, and that was the last one with work.
+        /// What lies behind a call that ends the last worker is refused when the time to stop is up: nobody is left to do it, and nothing hangs.
         @Test func refusesWhatWaitsForAWorkerThatIsGone() async throws {
             let clock = ManualLoopClock()
             var options = StandInOptions(.applicationSecret(TestCall.applicationSecret))
@@ -69,27 +72,31 @@ extension LadderWorkerTests {
             let statistics = fixture.pool.statistics
             let calls = (try TestCall(), try TestCall(fault: .exit), try TestCall())
             async let isSlow = fixture.outcome(of: calls.0)
-            while statistics.sentCallCount < 1 { fixture.loop.runAndWait {} }
+            #expect(fixture.reaches { statistics.sentCallCount >= 1 })
             async let exits = fixture.outcome(of: calls.1)
-            while statistics.sentCallCount < 2 { fixture.loop.runAndWait {} }
+            #expect(fixture.reaches { statistics.sentCallCount >= 2 })
             async let waits = fixture.outcome(of: calls.2)
-            while statistics.queueLength < 1 { fixture.loop.runAndWait {} }
+            #expect(fixture.reaches { statistics.sentCallCount >= 3 })
             let isStopped = Monitor(false)
             Thread.detachNewThread {
                 fixture.pool.stop(within: .seconds(60))
                 isStopped.update { $0 = true }
             }
-            while fixture.loop.timerCount < 3, statistics.answerCount == 0 { fixture.loop.runAndWait {} }
+            // The worker's and the stop's.
+            #expect(fixture.reaches { fixture.loop.timerCount >= 2 })
             // The loop sees the slow call's answer only when the worker has ended over the next one.
             fixture.loop.runAndWait {
                 while !Self.hasEnded(process) {}
             }
-            isStopped.wait { $0 ? () : nil }
-            #expect(statistics.queueLength == 0)
-            clock.advance(by: .seconds(120), fixture.group)
             #expect(await isSlow == nil)
             #expect(await exits == .workerLost)
+            // The next worker's, the waiting call's and the stop's.
+            #expect(fixture.reaches { statistics.queueLength == 1 && fixture.loop.timerCount == 3 })
+            clock.advance(by: .seconds(60), fixture.group)
             #expect(await waits == .unavailable)
+            isStopped.wait { $0 ? () : nil }
+            #expect(statistics.queueLength == 0)
+            #expect(fixture.loop.timerCount == 0)
         }
 
         /// Whether only the process's entry is left, which its parent has yet to take.
@@ -118,10 +125,14 @@ extension LadderWorkerTests {
             #expect(processes.allSatisfy(Self.isGone))
         }
 
-        private static func startedWorker() throws -> WorkerHandle {
+        private static func startedWorker(
+            path: String? = nil, arguments: [String] = WorkerHandle.usualArguments
+        ) throws -> WorkerHandle {
             let options = StandInOptions(.applicationSecret(TestCall.applicationSecret))
             let configuration = LadderModuleConfiguration(libraryPath: try StandInModule.build(), data: options.data)
-            return try WorkerHandle(configuration.start.message(), path: BuiltProgram.path("latchkeyd"))
+            let worker = try WorkerHandle(path: path ?? BuiltProgram.path("latchkeyd"), arguments: arguments)
+            try worker.send(configuration.start.message())
+            return worker
         }
 
         /// The daemon's death closes the stream.
@@ -145,6 +156,40 @@ extension LadderWorkerTests {
             #expect(handle.waitForEnd() == .killed(signal: SIGKILL))
         }
 
+        /// Between the worker and the process that made the stream stands a shell, as if that process were gone.
+        @Test func endsWithoutThePoolThatStartedIt() throws {
+            let program = try BuiltProgram.path("latchkeyd")
+            let worker = try Self.startedWorker(
+                path: "/bin/sh", arguments: ["sh", "-c", "\"$0\" \"$1\"; exit $?", program, LadderWorkerRole.argument])
+            #expect(worker.waitForEnd() == .exited(status: WorkerExit.poolGone.rawValue))
+        }
+
+        /// The kernel gives what belongs to such a process to root, whoever runs it.
+        @Test func isUnreadableBeforeItGetsSecrets() throws {
+            let command = [try BuiltProgram.path("latchkeyd"), LadderWorkerRole.argument]
+            // As somebody else than root, if this is root.
+            let wrapper = getuid() == 0 ? ["/usr/bin/setpriv", "--reuid=65534", "--clear-groups"] : []
+            let worker = try WorkerHandle(path: (wrapper + command)[0], arguments: wrapper + command)
+            let isUnreadable = { try Self.owner(ofProcess: worker.processID) == 0 && Self.isWorker(worker.processID) }
+            let end = ContinuousClock.now + .seconds(30)
+            while try !isUnreadable(), ContinuousClock.now < end { usleep(1_000) }
+            #expect(try isUnreadable())
+            worker.closeStream()
+            #expect(worker.waitForEnd() == .exited(status: 0))
+        }
+
+        private static func owner(ofProcess processID: Int32) throws -> Int? {
+            let attributes = try FileManager.default.attributesOfItem(atPath: "/proc/\(processID)/status")
+            return attributes[.ownerAccountID] as? Int
+        }
+
+        /// Whether a process runs the daemon's program, and as somebody else than root.
+        private static func isWorker(_ processID: Int32) throws -> Bool {
+            let lines = try TextFile.read("/proc/\(processID)/status").split(separator: "\n")
+            let isOther = lines.contains { $0.hasPrefix("Uid:") && $0.split(separator: "\t")[1] != "0" }
+            return isOther && lines.contains("Name:\tlatchkeyd")
+        }
+
         @Test func refusesToBeStartedByHand() throws {
             let program = try ChildProcess(
                 program: BuiltProgram.path("latchkeyd"), arguments: [LadderWorkerRole.argument])
@@ -153,8 +198,8 @@ extension LadderWorkerTests {
 
         /// A start message that is none ends the worker; it says so if it can.
         @Test func endsOverNonsense() throws {
-            let worker = try WorkerHandle(
-                LadderMessage([UInt8](repeating: 0xA5, count: 64)), path: BuiltProgram.path("latchkeyd"))
+            let worker = try WorkerHandle(path: BuiltProgram.path("latchkeyd"))
+            try worker.send(LadderMessage([UInt8](repeating: 0xA5, count: 64)))
             #expect(worker.waitForEnd() == .exited(status: 3))
         }
     }
@@ -166,10 +211,16 @@ extension LadderWorkerTests {
 final class WorkerHandle: @unchecked Sendable {
     private var program: SpawnedProgram
 
-    init(_ message: consuming LadderMessage, path: String) throws {
-        program = try SpawnedProgram(
-            path: path, arguments: ["latchkeyd", LadderWorkerRole.argument], environment: [])
-        guard case .written = message.withBytes({ program.write($0) }) else { throw WorkerNotStarted() }
+    static let usualArguments = ["latchkeyd", LadderWorkerRole.argument]
+
+    init(path: String, arguments: [String] = usualArguments) throws {
+        program = try SpawnedProgram(path: path, arguments: arguments, environment: [])
+    }
+
+    var processID: Int32 { program.processID }
+
+    func send(_ message: consuming LadderMessage) throws {
+        guard case .written = message.send({ (program.write($0), count: $0.count) }) else { throw WorkerNotStarted() }
     }
 
     func closeStream() {

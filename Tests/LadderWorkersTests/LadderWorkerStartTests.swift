@@ -86,7 +86,7 @@ extension LadderWorkerTests {
         @Test func endsAModuleThatIsNotOpenInTime() async throws {
             let clock = ManualLoopClock()
             let fixture = try PoolFixture(options: Self.options(openFault: .hang), clock: clock)
-            while fixture.loop.timerCount < 1 { fixture.loop.runAndWait {} }
+            #expect(fixture.reaches { fixture.loop.timerCount >= 1 })
             clock.advance(by: .seconds(60), fixture.group)
             #expect(await fixture.events.startFailures(1) == [.workerSilent])
         }
@@ -99,7 +99,7 @@ extension LadderWorkerTests {
             let statistics = fixture.pool.statistics
             for count in 1...5 {
                 if count > 1 { clock.advance(by: .seconds(30), fixture.group) }
-                while statistics.startFailureCount < count { fixture.loop.runAndWait {} }
+                #expect(fixture.reaches { statistics.startFailureCount >= count })
                 #expect(fixture.loop.timerCount == 1)
             }
             #expect(fixture.events.all == [.startFailed(.module(.libraryUnreadable(errno: ENOENT)))])

@@ -42,15 +42,19 @@ final class PoolFixture: Sendable {
         }
     }
 
-    /// The process ids of the workers that are alive, as the kernel has them.
-    static func children(of processID: Int32 = getpid()) throws -> Set<Int32> {
-        var children: Set<Int32> = []
-        for thread in try FileManager.default.contentsOfDirectory(atPath: "/proc/\(processID)/task") {
-            // A thread may end in between.
-            let text = (try? TextFile.read("/proc/\(processID)/task/\(thread)/children")) ?? ""
-            children.formUnion(text.split(separator: " ").compactMap { Int32($0) })
+    /// Waits until something is so; false when it is not after a minute.
+    func reaches(_ condition: () -> Bool) -> Bool {
+        let end = ContinuousClock.now + .seconds(60)
+        while !condition() {
+            if ContinuousClock.now > end { return false }
+            loop.runAndWait {}
         }
-        return children
+        return true
+    }
+
+    /// Whether one of these workers hangs in its call.
+    func hangs(_ processes: [Int32]) -> Bool {
+        processes.contains { (try? TextFile.read("/proc/\($0)/comm")) == "hanging\n" }
     }
 }
 

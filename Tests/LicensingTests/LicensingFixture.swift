@@ -41,7 +41,7 @@ final class LicensingFixture: Sendable {
     /// With a `module` the credential's SK..R1 blocks are opened there.
     init(
         loopCount: Int = 1, track: Track = .unlabelled, policy: LicensePolicy = LicensePolicy(),
-        module: ((TestCredential) throws -> any LadderModule)? = nil,
+        module: ((TestCredential) throws -> any LadderModule)? = nil, recorder: DecisionRecorder? = nil,
         _ adjust: (inout ContentKeyAttributes) -> Void = { _ in }
     ) throws {
         group = try EventLoopGroup(count: loopCount)
@@ -61,7 +61,8 @@ final class LicensingFixture: Sendable {
             credentials: try CredentialSet([served]),
             tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers)),
             keys: RecentContentKeys(source: OneKey(record: record)), policy: policy,
-            challenges: ServerChallenges(clock: ManualClock()), servedVersions: [1], operations: operations)
+            recorder: recorder, challenges: ServerChallenges(clock: ManualClock()), servedVersions: [1],
+            operations: operations)
     }
 
     deinit {

@@ -1,4 +1,5 @@
 import Glibc
+import StoreConformance
 import Testing
 
 @testable import StorageSQLite

@@ -1,6 +1,7 @@
 import ByteCoding
 import ContentKeys
 import KeyCrypto
+import StoreConformance
 import Testing
 
 @testable import StorageSQLite

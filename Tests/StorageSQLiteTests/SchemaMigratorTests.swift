@@ -1,4 +1,5 @@
 import ContentKeys
+import StoreConformance
 import Testing
 
 @testable import StorageSQLite

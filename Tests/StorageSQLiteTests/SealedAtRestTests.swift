@@ -1,6 +1,7 @@
 import ByteCoding
 import ContentKeys
 import KeyCrypto
+import StoreConformance
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import ContentKeys
 import StorageSQLite
+import StoreConformance
 import Testing
 
 /// Two processes over one file: the daemon serves while the command-line tool imports.

@@ -28,6 +28,12 @@ package final class TemporaryDirectory: Sendable {
         try Data(bytes).write(to: URL(fileURLWithPath: path(name)))
     }
 
+    /// In bytes.
+    package func size(_ name: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path(name))
+        return (attributes[.size] as? NSNumber)?.intValue ?? 0
+    }
+
     /// The permissions, as chmod takes them.
     package func mode(_ name: String) throws -> Int {
         let attributes = try FileManager.default.attributesOfItem(atPath: path(name))

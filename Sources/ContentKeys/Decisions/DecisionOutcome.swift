@@ -16,7 +16,7 @@ package enum DecisionDenial: Equatable, Sendable {
     case tokenUsed(limit: UInt32)
     /// The owner's devices are as many as there may be.
     case deviceLimit(limit: UInt32)
-    /// So many playbacks run in the group, and no more may.
+    /// So many playbacks count in the group, and no more may.
     case slotsFull(current: UInt32, limit: UInt32)
     /// Another playback has taken this one's slot.
     case slotEvicted

@@ -5,12 +5,14 @@ package import ByteCoding
 ///
 /// Times are seconds since 1970.
 package struct LicenseDecision: Sendable {
-    /// When the decision is made: what claims that have ended before are measured against.
+    /// When the decision is made: what ends at this second or before has ended.
     package var now: Int64
     /// Known again when the same request comes twice; nil where a repetition spends nothing.
     package var replay: ReplayRecord?
     package var tokenUse: TokenUse?
+    /// In their order: each finds what the one before has taken.
     package var deviceClaims: [DeviceClaim]
+    /// As the device claims.
     package var slotClaims: [SlotClaim]
     /// What the ledger will say.
     package var entry: LedgerEntry
@@ -39,9 +41,9 @@ package struct ReplayRecord: Equatable, Sendable {
     package var request: Pseudonym
     /// SHA-256 of the token presented with it.
     package var token: Pseudonym
-    /// How long the same request with the same token gets the same answer, in seconds from the first.
+    /// How long the same request with the same token gets the same answer, in seconds from the first: before, and not at, that end.
     package var retryWindow: Int64
-    /// Until when the request is remembered, to be refused after the window.
+    /// Until when the request is remembered, to be refused after the window; from then on it is a new one.
     package var keptUntil: Int64
     /// The answer, as the maker of the decision encodes it: at most 1 KiB. The store does not look into it.
     package var answer: [UInt8]
@@ -62,7 +64,7 @@ package struct TokenUse: Equatable, Sendable {
     package var keyID: KeyID
     /// At least 1.
     package var limit: UInt32
-    /// When the token ends, and its count may be forgotten.
+    /// When the token ends: from then on its uses begin anew. The latest end that was told counts.
     package var keptUntil: Int64
 
     package init(token: Pseudonym, keyID: KeyID, limit: UInt32, keptUntil: Int64) {
@@ -83,7 +85,7 @@ package struct DeviceClaim: Equatable, Sendable {
     package var device: Pseudonym
     /// How many devices there may be; at least 1.
     package var limit: UInt32
-    /// When the place is free again unless it is claimed once more; nil for never.
+    /// When the place is free again unless it is claimed once more; nil for never. The latest end that was claimed counts.
     package var keptUntil: Int64?
 
     package init(owner: Pseudonym, device: Pseudonym, limit: UInt32, keptUntil: Int64?) {
@@ -96,17 +98,26 @@ package struct DeviceClaim: Equatable, Sendable {
 
 /// A place among the playbacks that may run at once in one group (entitlement, section 4.8; design, section 11, "slots after a crash").
 ///
-/// What holds a slot is one playback session of one device. The rules, in their order, where "live" means not yet ended at `now`:
+/// What holds a slot is one playback of one device: its session, or where it tells none its content. The rules, in their order, where
+/// "live" means not evicted and with its end after `now`. A slot is as old as its count, or as itself while it counts nothing; of several
+/// slots the oldest one that counts is meant, and the oldest one where none counts:
 ///
-/// 1. A slot of this device and session is taken up again; if it was evicted, the claim is denied.
-/// 2. A relayed playback joins a live slot of the same content, whoever holds it.
-/// 3. Another session of the same device and content takes over the slot of the one before.
-/// 4. A provisional claim of a device that holds a confirmed slot is granted beside it and counts nothing: it is the next episode.
-/// 5. Where there are fewer live counted slots than `limit`, a new one is taken.
-/// 6. Where the device itself holds live counted slots, its oldest one is evicted: a device never stands in its own way.
-/// 7. `whenFull` decides: denial, or eviction of the oldest.
+/// 1. A slot of this playback is taken up again; if it was evicted, the claim is denied.
+/// 2. A relayed playback joins a live slot of the same content, whoever holds it, and leaves it to its holder.
+/// 3. Another playback of the same device and content takes over the live slot of the one before.
 ///
-/// An evicted slot counts nothing, and is remembered until its end, so that its renewal is refused.
+/// A slot that was found so and counts stays as old as it is, and the claim is granted. Where none was found, or one that counts nothing
+/// yet, the next rules decide on it, for the device that holds it:
+///
+/// 4. A provisional claim of a device that holds a confirmed slot is granted beside it and counts nothing: it is the next episode. There
+///    are at most `limit` such slots of a device; any more go on to the next rule.
+/// 5. Where there are fewer live counted slots than `limit`, it counts from now on.
+/// 6. Where the device itself holds live counted slots, its oldest ones are evicted, as many as it takes: a device never stands in its
+///    own way.
+/// 7. Where those are not enough, `whenFull` decides: denial, with none evicted, or eviction of the oldest ones of others too.
+///
+/// An evicted slot counts nothing, and is remembered until its end, so that its renewal is refused. A slot that is claimed again is
+/// confirmed once one of its claims was, has the content of its last claim, and ends at the latest end that was claimed for it.
 package struct SlotClaim: Equatable, Sendable {
     package enum WhenFull: String, Sendable, CaseIterable {
         case denyNew = "deny_new"

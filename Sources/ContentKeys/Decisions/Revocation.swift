@@ -35,20 +35,22 @@ package protocol RevocationStore: Sendable {
     /// Adds a revocation durably; one of the same kind and value is replaced.
     func revoke(_ revocation: Revocation) async throws(StoreError)
 
-    /// Takes one back; whether it was there.
+    /// Takes one back; whether it was there. One whose end has come may have been forgotten.
     func lift(_ kind: Revocation.Kind, _ value: String) async throws(StoreError) -> Bool
 
-    /// All that hold at `now`.
+    /// All that hold at `now`, which is before their ends, in no order.
     func revocations(at now: Int64) async throws(StoreError) -> [Revocation]
 }
 
 /// The numbers given out so that a sync report can prove that it is fresh, where all nodes know them.
 package protocol ChallengeStore: Sendable {
-    /// Keeps a challenge for its holder until `expiresAt`, unless `limit` of the holder's are open already; whether it was kept.
+    /// Keeps a challenge for its holder until `expiresAt`; whether it was kept.
+    ///
+    /// It is not where `limit` of the holder's are open already at `now`, or this same one is.
     func open(
         _ challenge: UInt64, for holder: Pseudonym, now: Int64, expiresAt: Int64, limit: Int
     ) async throws(StoreError) -> Bool
 
-    /// Takes an open challenge of this holder away; whether there was one.
+    /// Takes an open challenge of this holder away; whether there was one that is open at `now`.
     func take(_ challenge: UInt64, from holder: Pseudonym, now: Int64) async throws(StoreError) -> Bool
 }

@@ -19,12 +19,13 @@ extension LadderAnswer {
     static let encodedSizes =
         fixedSize + contentKeyValueSizes.lowerBound...fixedSize + contentKeyValueSizes.upperBound
 
-    /// Throws `notExpressible` for an answer with other sizes than its type names.
-    func message(number: UInt64) throws(LadderFrameError) -> LadderMessage {
+    /// Adds the answer to a message, which must have room for the largest one. Throws `notExpressible` for an answer with other sizes than its
+    /// type names; the message is as before then.
+    func write(number: UInt64, to message: inout LadderMessage) throws(LadderFrameError) {
         guard Self.contentKeyValueSizes.contains(contentKeyValue.count) else { throw .notExpressible("value") }
         guard r1.bytes.count == Self.r1Size else { throw .notExpressible("R1") }
-        let bytes = publicPart(number: number, bodySize: Self.fixedSize + contentKeyValue.count)
-        return LadderMessage(bytes, secret: r1.bytes)
+        message.append(publicPart(number: number, bodySize: Self.fixedSize + contentKeyValue.count))
+        message.append(secret: r1.bytes)
     }
 
     private func publicPart(number: UInt64, bodySize: Int) -> [UInt8] {
@@ -72,7 +73,8 @@ enum LadderCallFailure: Error, Equatable, Sendable {
 
     static let encodedSizes = 8...8
 
-    func message(number: UInt64) -> LadderMessage {
+    /// Adds the failure to a message, which must have room for it.
+    func write(number: UInt64, to message: inout LadderMessage) {
         let (kind, status): (UInt32, Int32) =
             switch self {
             case .refused(let status): (1, status)
@@ -83,7 +85,7 @@ enum LadderCallFailure: Error, Equatable, Sendable {
         LadderFrameHead(.callFailure, number: number, bodySize: 8).write(to: &writer)
         writer.write(kind)
         writer.write(UInt32(bitPattern: status))
-        return LadderMessage(writer.bytes)
+        message.append(writer.bytes)
     }
 
     /// Reads a body. Throws `malformed` or `illegalValue`.

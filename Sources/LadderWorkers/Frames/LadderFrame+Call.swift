@@ -34,12 +34,14 @@ extension LadderCall {
         fixedSize + 8 * keyFormatCounts.lowerBound...fixedSize + 8 * keyFormatCounts.upperBound
         + videoSessionKeyBlockSizes.upperBound + videoR2Sizes.upperBound
 
-    /// Throws `notExpressible` for a call with other sizes than its type names.
-    func message(number: UInt64) throws(LadderFrameError) -> LadderMessage {
+    /// Adds the call to a message, which must have room for the largest one. Throws `notExpressible` for a call with other sizes than its type
+    /// names; the message is as before then.
+    func write(number: UInt64, to message: inout LadderMessage) throws(LadderFrameError) {
         try checkSizes()
         let bodySize =
             Self.fixedSize + 8 * keyFormats.count + (video?.sessionKeyBlock.count ?? 0) + (video?.r2.count ?? 0)
-        return LadderMessage(publicPart(number: number, bodySize: bodySize), secret: contentKey.bytes)
+        message.append(publicPart(number: number, bodySize: bodySize))
+        message.append(secret: contentKey.bytes)
     }
 
     private func checkSizes() throws(LadderFrameError) {

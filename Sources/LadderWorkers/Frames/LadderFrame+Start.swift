@@ -41,7 +41,10 @@ struct LadderStart: Sendable {
         }
         guard Self.dataSizes.contains(dataSize) else { throw .notExpressible("module data") }
         let bodySize = Self.fixedSize + path.count + dataSize
-        return LadderMessage(publicPart(path, bodySize: bodySize), secret: moduleData.bytes)
+        var message = LadderMessage(capacity: LadderFrameHead.size + bodySize)
+        message.append(publicPart(path, bodySize: bodySize))
+        message.append(secret: moduleData.bytes)
+        return message
     }
 
     private func publicPart(_ path: [UInt8], bodySize: Int) -> [UInt8] {

@@ -114,6 +114,8 @@ package enum LadderFrameError: Error, Equatable, Sendable {
     case illegalValue(String)
     /// The answer to a call that was not made, or not yet.
     case unexpectedNumber
+    /// The stream was closed by a process that lives.
+    case streamClosed
     /// A value that does not fit what the message has room for; a mistake of this side.
     case notExpressible(String)
 }

@@ -5,11 +5,16 @@ struct LadderFrameAssembler {
     /// What has come; decoders read it in place, by the range of a body.
     private(set) var bytes: [UInt8]
     private let kinds: [LadderFrameKind]
+    /// What lies before `wiped` is zero, what lies before `start` has been taken, and what lies from `end` on is free.
+    private var wiped = 0
     private var start = 0
     private var end = 0
 
+    /// As many as may lie in a stream in one direction.
+    static let frameCountUsual = 16
+
     /// Takes messages of these kinds alone, with room for `frameCount` of the largest one.
-    init(accepting kinds: [LadderFrameKind], frameCount: Int = 2) {
+    init(accepting kinds: [LadderFrameKind], frameCount: Int = Self.frameCountUsual) {
         self.kinds = kinds
         let bodySizeMaximum = kinds.map(\.bodySizes.upperBound).max() ?? 0
         bytes = [UInt8](repeating: 0, count: (LadderFrameHead.size + bodySizeMaximum) * frameCount)
@@ -18,10 +23,25 @@ struct LadderFrameAssembler {
     /// Whether nothing is there, not even a part of a message.
     var isEmpty: Bool { start == end }
 
+    /// Where in `bytes` that lies which has come and was not taken.
+    var held: Range<Int> { start..<end }
+
+    /// Whether a whole message is there, or something that is none.
+    var hasWhole: Bool {
+        guard end - start >= LadderFrameHead.size else { return false }
+        do throws(LadderFrameError) {
+            let head = try LadderFrameHead(parsing: bytes, at: start, accepting: kinds)
+            return end - start >= LadderFrameHead.size + head.bodySize
+        } catch {
+            return true
+        }
+    }
+
     /// Lets `read` fill the free memory from an offset on, and counts what it says to have written there.
     ///
     /// There is room whenever all whole messages have been taken with `next` and wiped with `wipeTaken`.
     mutating func fill<Outcome>(_ read: (inout [UInt8], Int) -> (Outcome, count: Int)) -> Outcome {
+        if end == bytes.count { moveToFront() }
         let (outcome, count) = read(&bytes, end)
         precondition(count >= 0 && count <= bytes.count - end, "more was read than there is room for")
         end += count
@@ -38,19 +58,26 @@ struct LadderFrameAssembler {
         return (head, body)
     }
 
-    /// Wipes the messages that were taken and moves the beginning of the next one to the front.
+    /// Wipes the messages that were taken.
     mutating func wipeTaken() {
-        guard start > 0 else { return }
-        let rest = end - start
-        for offset in 0..<rest { bytes[offset] = bytes[start + offset] }
-        bytes.wipe(rest..<end)
-        (start, end) = (0, rest)
+        bytes.wipe(wiped..<start)
+        wiped = start
+        if isEmpty { (wiped, start, end) = (0, 0, 0) }
     }
 
     /// Wipes everything.
     mutating func wipe() {
-        bytes.wipe(0..<bytes.count)
-        (start, end) = (0, 0)
+        bytes.wipe(wiped..<end)
+        (wiped, start, end) = (0, 0, 0)
+    }
+
+    /// Makes room behind the beginning of a message whose rest has not come yet.
+    private mutating func moveToFront() {
+        wipeTaken()
+        let rest = end - start
+        for offset in 0..<rest { bytes[offset] = bytes[start + offset] }
+        bytes.wipe(rest..<end)
+        (wiped, start, end) = (0, 0, rest)
     }
 }
 

@@ -1,49 +1,78 @@
 import Glibc
 import KeyCrypto
 
-/// A whole message on its way out, with the secret that it ends with: one owner, wiped when its life ends.
+/// Messages on their way out, with the secrets in them: memory of a fixed size, wiped when it has been sent and when its life ends.
 ///
 /// No array: one that is copied or grows leaves bytes behind that nobody wipes.
 @safe
 struct LadderMessage: ~Copyable {
     // Owned: allocated in init, freed in deinit.
     private let storage: UnsafeMutableRawBufferPointer
+    private(set) var count = 0
+    private var sentCount = 0
+
+    init(capacity: Int) {
+        unsafe storage = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 1)
+    }
 
     /// A message without secrets.
     init(_ bytes: [UInt8]) {
-        unsafe storage = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
-        unsafe storage.copyBytes(from: bytes)
-    }
-
-    /// What anybody may see, followed by a secret.
-    init(_ bytes: [UInt8], secret: borrowing SecretBytes) {
-        let storage = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count + secret.count, alignment: 1)
-        // Safe: there is room for both parts.
-        unsafe storage.copyBytes(from: bytes)
-        secret.withBytes { span in
-            unsafe span.withUnsafeBytes { source in
-                unsafe UnsafeMutableRawBufferPointer(rebasing: storage[bytes.count...]).copyMemory(from: source)
-            }
-        }
-        unsafe self.storage = storage
+        self.init(capacity: bytes.count)
+        append(bytes)
     }
 
     deinit {
-        if let start = unsafe storage.baseAddress { unsafe explicit_bzero(start, storage.count) }
+        clear()
         unsafe storage.deallocate()
     }
 
-    var count: Int { unsafe storage.count }
+    var room: Int { unsafe storage.count - count }
 
-    /// Lends the bytes from `offset` on.
-    borrowing func withBytes<Result>(from offset: Int = 0, _ body: (Span<UInt8>) -> Result) -> Result {
+    /// Adds bytes, for which there must be room.
+    mutating func append(_ bytes: [UInt8]) {
+        precondition(bytes.count <= room, "a message has room for its parts")
+        unsafe bytes.withUnsafeBytes { source in unsafe free.copyMemory(from: source) }
+        count += bytes.count
+    }
+
+    /// Adds a secret, for which there must be room.
+    mutating func append(secret: borrowing SecretBytes) {
+        precondition(secret.count <= room, "a message has room for its parts")
+        secret.withBytes { span in
+            // Safe: the bytes are copied before the span ends.
+            unsafe span.withUnsafeBytes { source in unsafe free.copyMemory(from: source) }
+        }
+        count += secret.count
+    }
+
+    private var free: UnsafeMutableRawBufferPointer {
+        unsafe UnsafeMutableRawBufferPointer(rebasing: storage[count...])
+    }
+
+    /// Whether everything has been sent.
+    var isSent: Bool { sentCount == count }
+
+    /// Lends what has not been sent yet; `body` says how much of it is sent now. Once all is, the memory is wiped and empty.
+    mutating func send<Outcome>(_ body: (Span<UInt8>) -> (Outcome, count: Int)) -> Outcome {
         // Safe: the slice is checked, and the span ends with the call.
-        let part = unsafe UnsafeRawBufferPointer(rebasing: storage[offset...])
-        return unsafe body(Span(_unsafeElements: part.bindMemory(to: UInt8.self)))
+        let part = unsafe UnsafeRawBufferPointer(rebasing: storage[sentCount..<count])
+        let (outcome, sent) = unsafe body(Span(_unsafeElements: part.bindMemory(to: UInt8.self)))
+        sentCount += sent
+        if isSent { wipe() }
+        return outcome
+    }
+
+    mutating func wipe() {
+        clear()
+        (count, sentCount) = (0, 0)
+    }
+
+    private func clear() {
+        if let start = unsafe storage.baseAddress { unsafe explicit_bzero(start, count) }
     }
 
     /// The bytes as an array that nobody wipes: for tests.
-    func revealed() -> [UInt8] {
-        withBytes { span in span.indices.map { span[$0] } }
+    borrowing func revealed() -> [UInt8] {
+        unsafe [UInt8](storage[..<count])
     }
 }

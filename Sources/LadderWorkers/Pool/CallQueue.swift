@@ -42,9 +42,11 @@ struct CallQueue {
         return true
     }
 
-    /// Takes the oldest call that is not over.
-    mutating func popFirst() -> PendingCall? {
-        while let call = popAny() {
+    /// Takes the oldest call that is not over; nil when there is none, or when it is a suspect and those are not wanted.
+    mutating func popFirst(alsoSuspects: Bool = true) -> PendingCall? {
+        while let call = first {
+            if !call.isOver, call.isSuspect, !alsoSuspects { return nil }
+            _ = popAny()
             if !call.isOver { return call }
         }
         return nil

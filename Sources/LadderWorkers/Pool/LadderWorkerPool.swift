@@ -4,7 +4,7 @@ package import FairPlay
 /// The workers of one credential's module, as a ladder that licences can climb.
 ///
 /// Worker processes are started at once, and replaced with back-off when they die, hang past the deadline of a call, or send what is no
-/// answer. Each answers one call at a time; one more may already lie in its stream. A worker that dies loses the call that it had begun,
+/// answer. Each answers one call at a time; short ones may already lie in its stream. A worker that dies loses the call that it had begun,
 /// and no other. Calls wait in a bounded queue with a deadline.
 ///
 /// All of it happens on one loop, as a rule one of its own thread beside those that serve requests; callers go on where they were.
@@ -13,23 +13,35 @@ package final class LadderWorkerPool: LadderModule {
     package let statistics = LadderPoolStatistics()
     private let loop: LoopContext
     private let supervisor: WorkerSupervisor
+    private let callers: CallerLoops
+    private let submit: @Sendable ([PendingCall]) -> Void
     private let startOutcome = Monitor<Result<Void, LadderStartFailure>?>(nil)
 
     /// Starts the workers, and tells `observer` on the loop what happens to them. Nothing is awaited: see `waitUntilStarted`.
     ///
-    /// The workers end with the thread of `loop`, so the loop must be one that lives as long as the pool is needed.
+    /// The workers end with the thread of `loop`, so the loop must be one that lives as long as the pool is needed. `callers` are the loops
+    /// that serve requests: calls from there cost less than calls from elsewhere.
     package init(
-        _ configuration: LadderModuleConfiguration, on loop: LoopContext,
+        _ configuration: LadderModuleConfiguration, on loop: LoopContext, for callers: [LoopContext] = [],
         observer: @escaping @Sendable (LadderWorkerEvent) -> Void = { _ in }
     ) {
         precondition(configuration.workerCount > 0, "a pool has a worker")
         self.loop = loop
         let startOutcome = startOutcome
+        let callerLoops = CallerLoops(callers)
         let supervisor = WorkerSupervisor(
-            configuration, on: loop, statistics,
+            configuration, on: loop, for: callerLoops, statistics,
             WorkerSupervisor.Observer(
                 event: observer, start: { outcome in startOutcome.update { $0 = $0 ?? outcome } }))
         self.supervisor = supervisor
+        self.callers = callerLoops
+        submit = { calls in
+            if loop.execute({ supervisor.submit(calls) }) { return }
+            for call in calls {
+                call.end(with: .failure(.unavailable))
+                call.resume()
+            }
+        }
         loop.execute { supervisor.start() }
     }
 
@@ -47,12 +59,9 @@ package final class LadderWorkerPool: LadderModule {
     }
 
     package func answer(_ call: LadderCall) async throws(LadderModuleError) -> LadderAnswer {
-        let supervisor = supervisor
-        let outcome = await withCheckedContinuation { (continuation: CheckedContinuation<CallOutcome, Never>) in
-            let isAccepted = loop.execute { supervisor.submit(call, continuation) }
-            if !isAccepted { continuation.resume(returning: .failure(.unavailable)) }
-        }
-        return try outcome.get()
+        try await withCheckedContinuation { continuation in
+            callers.hand(PendingCall(call, caller: callers.current, continuation), to: submit)
+        }.get()
     }
 
     /// Takes no new calls, does those that are there within `limit`, and ends the workers. A second call waits for the same end.

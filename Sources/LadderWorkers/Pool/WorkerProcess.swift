@@ -4,46 +4,41 @@ import POSIXSockets
 
 /// One worker process, from its start to its end: its stream, the calls that lie in it, and the deadlines. Belongs to the pool's loop.
 final class WorkerProcess: LoopChannel {
-    /// A call that was sent to the worker.
-    struct Place {
-        let call: PendingCall
-        /// Whether the call went back to the queue while it lay here, so that another worker decides what becomes of it.
-        var isElsewhere = false
-    }
-
     private enum Phase {
-        case starting, ready, ending
+        /// The module is not open yet.
+        case starting
+        case ready
+        /// The stream has ended: whether the process has too, or only has closed it, comes out in a moment.
+        case closing
+        /// The calls have been handed over; only the end of the process is awaited.
+        case ending
     }
 
-    /// Up to such a time for a call, one more lies in the stream, so that the worker need not wait for us in between. Where calls take
-    /// longer, what it would save is nothing beside them.
-    private static let quickNanoseconds: Int64 = 2_000_000
-    /// How long a call may lie behind another one before another worker gets it too.
-    static let patience: Duration = .milliseconds(10)
+    /// How long a process may outlive its stream before it is killed.
+    private static let closingLimit: Duration = .milliseconds(20)
+    /// How long a process that has ended, and yet cannot be waited for, is left alone.
+    private static let reapPause: Duration = .milliseconds(10)
     /// How long a worker that was told to end may take.
     private static let endLimit: Duration = .seconds(1)
+    private static let outputCapacity =
+        (LadderFrameHead.size + LadderCall.encodedSizes.upperBound) * LadderFrameAssembler.frameCountUsual
 
     let slot: Int
     private unowned let supervisor: WorkerSupervisor
     private let loop: LoopContext
     private let configuration: LadderModuleConfiguration
-    private let statistics: LadderPoolStatistics
     private var program: SpawnedProgram
     private var phase = Phase.starting
     private(set) var end = WorkerEnd.died
     private(set) var readySince: LoopInstant?
     private(set) var hasLostCall = false
 
+    private var calls = WorkerCalls()
     private var assembler = LadderFrameAssembler(accepting: [.ready, .startFailure, .answer, .callFailure])
-    /// The rest of a message that the kernel has not taken yet.
-    private var unsent: UnsentMessage?
-    private var places: [Place] = []
-    /// When the worker began with the first call, as far as we know.
-    private(set) var busySince = LoopInstant.distantFuture
-    /// Whether the first call takes so long that none is sent behind it.
-    private var isSlow = false
-    /// The time for a call, as a moving average.
-    private var usualNanoseconds: Int64 = 0
+    /// What is to be sent, or what the kernel has not taken yet.
+    private var output = LadderMessage(capacity: 0)
+    /// Whether the kernel takes no more for now.
+    private var isFull = false
     private var timer: (id: TimerID, at: LoopInstant)?
     private var streamRegistration: RegistrationID?
     private var endRegistration: RegistrationID?
@@ -54,7 +49,6 @@ final class WorkerProcess: LoopChannel {
         self.supervisor = supervisor
         loop = supervisor.loop
         configuration = supervisor.configuration
-        statistics = supervisor.statistics
         do throws(SocketError) {
             program = try SpawnedProgram(
                 path: configuration.programPath, arguments: ["latchkeyd", LadderWorkerRole.argument],
@@ -63,16 +57,14 @@ final class WorkerProcess: LoopChannel {
         } catch {
             throw .programNotStarted(error)
         }
-        places.reserveCapacity(2)
     }
 
     var processID: Int32 { program.processID }
 
     /// Watches the process and tells it what to become. Throws why that is not possible; the process is gone then.
     func begin() throws(LadderStartFailure) {
-        let message: LadderMessage
         do throws(LadderFrameError) {
-            message = try configuration.start.message()
+            output = try configuration.start.message()
         } catch {
             throw .configurationNotExpressible(error)
         }
@@ -85,66 +77,49 @@ final class WorkerProcess: LoopChannel {
             throw .programNotStarted(error.socketError)
         }
         setTimer(at: loop.now + configuration.startDeadline)
-        // A failure shows in the process's end.
-        _ = write(message)
+        flush()
     }
 
     // MARK: Calls
 
-    /// Whether a call may be sent here now, and how many lie here already.
-    var room: (isThere: Bool, load: Int) {
-        (phase == .ready && !hasUnsent && places.count < placeCount, places.count)
-    }
-
-    private var placeCount: Int { isSlow || usualNanoseconds > Self.quickNanoseconds ? 1 : 2 }
+    /// How many calls lie here; nil when there is no room for one more.
+    var load: Int? { phase == .ready && !isFull ? calls.load : nil }
 
     /// Whether no call lies here.
-    var isIdle: Bool { places.isEmpty }
+    var isIdle: Bool { calls.isEmpty }
 
-    /// Sends a call; false when the worker is gone, and the call still to be done.
-    func send(_ call: PendingCall) -> Bool {
+    /// Takes a call, which `sendCalls` sends. There must be room.
+    func add(_ call: PendingCall) {
         do throws(LadderFrameError) {
-            guard write(try call.call.message(number: call.number)) else {
-                lose(.died)
-                return false
-            }
+            try call.call.write(number: call.number, to: &output)
         } catch {
             // Not a call: no worker can be asked.
-            supervisor.end(call, with: .failure(.failed(status: 0)))
-            return true
+            return supervisor.end(call, with: .failure(.failed(status: 0)))
         }
-        places.append(Place(call: call))
-        statistics.workersHave(1)
-        if places.count == 1 { beginFirst() }
-        return true
+        calls.add(call, at: loop.now)
+        supervisor.statistics.workersHave(1)
     }
 
-    private func beginFirst() {
-        busySince = loop.now
-        let firstLook = busySince + min(Self.patience, configuration.callDeadline)
-        if let timer, timer.at <= firstLook { return }
-        setTimer(at: firstLook)
+    /// Sends the calls that were added, all at once.
+    func sendCalls() {
+        guard phase == .ready, !isFull, !output.isSent else { return }
+        flush()
+        watchCalls()
     }
 
-    private func settleFirst(_ outcome: CallOutcome) {
-        let place = places.removeFirst()
-        statistics.workersHave(-1)
-        usualNanoseconds += ((loop.now - busySince).clampedNanoseconds - usualNanoseconds) / 8
-        isSlow = false
-        if places.isEmpty {
-            busySince = .distantFuture
-        } else {
-            if places[0].isElsewhere, supervisor.takeBack(places[0].call) { places[0].isElsewhere = false }
-            beginFirst()
-        }
-        supervisor.end(place.call, with: outcome)
-        supervisor.hasRoom(self)
+    private func settle(_ number: UInt64, _ outcome: CallOutcome) throws(LadderFrameError) {
+        guard let call = calls.settleFirst(number: number, at: loop.now) else { throw .unexpectedNumber }
+        supervisor.statistics.workersHave(-1)
+        calls.keep(supervisor.takeBack)
+        watchCalls()
+        supervisor.end(call, with: outcome)
+        supervisor.hasRoom()
     }
 
     // MARK: The stream
 
     func ready(_ readiness: EpollReadiness, on loop: LoopContext) {
-        if readiness.contains(.writable) { flush() }
+        if readiness.contains(.writable) { flushRest() }
         if readiness != .writable { _ = receive() }
     }
 
@@ -154,9 +129,11 @@ final class WorkerProcess: LoopChannel {
         supervisor.abort()
     }
 
+    private var hasStream: Bool { streamRegistration != nil }
+
     /// Reads once; whether there may be more.
     private func receive() -> Bool {
-        guard phase != .ending else { return false }
+        guard hasStream else { return false }
         let outcome = assembler.fill { bytes, offset in
             let outcome = program.read(into: &bytes, from: offset)
             guard case .bytes(let count) = outcome else { return (outcome, count: 0) }
@@ -166,18 +143,18 @@ final class WorkerProcess: LoopChannel {
         case .bytes: return takeFrames()
         case .wouldBlock: return false
         case .endOfInput, .failed:
-            lose(.died)
+            streamHasEnded()
             return false
         }
     }
 
     private func takeFrames() -> Bool {
         do throws(LadderFrameError) {
-            while phase != .ending, let (head, body) = try assembler.next() { try take(head, body) }
+            while hasStream, let (head, body) = try assembler.next() { try take(head, body) }
         } catch {
             lose(.misbehaved(error))
         }
-        guard phase != .ending else { return false }
+        guard hasStream else { return false }
         assembler.wipeTaken()
         return true
     }
@@ -189,50 +166,47 @@ final class WorkerProcess: LoopChannel {
             let fault = try LadderModuleFault(parsing: assembler.bytes, in: body)
             lose(.startFailed(.module(fault)))
         case (.ready, .answer):
-            guard head.number == places.first?.call.number else { throw .unexpectedNumber }
             let answer = try LadderAnswer(parsing: assembler.bytes, in: body)
-            settleFirst(.success(answer))
+            try settle(head.number, .success(answer))
         case (.ready, .callFailure):
-            guard head.number == places.first?.call.number else { throw .unexpectedNumber }
             let failure = try LadderCallFailure(parsing: assembler.bytes, in: body)
-            settleFirst(.failure(failure.error))
+            try settle(head.number, .failure(failure.error))
         case (_, _): throw .unexpectedKind(head.kind.rawValue)
         }
     }
 
     private func becomeReady() {
         phase = .ready
+        output = LadderMessage(capacity: Self.outputCapacity)
         readySince = loop.now
         cancelTimer()
         supervisor.isReady(self)
     }
 
-    private var hasUnsent: Bool { unsent != nil }
-
-    /// Sends a message, or keeps what the kernel does not take yet; false when the worker is gone. Nothing else is waiting to be sent.
-    private func write(_ message: consuming LadderMessage) -> Bool {
-        precondition(!hasUnsent, "messages go out one after the other")
-        var message = UnsentMessage(message)
-        switch message.write(to: program) {
-        case .done: return true
-        case .failed: return false
-        case .more:
-            unsent = consume message
-            watchForRoom(true)
-            return true
+    /// Sends what is to be sent, as far as the kernel takes it.
+    private func flush() {
+        while !output.isSent {
+            let outcome = output.send { bytes in
+                let outcome = program.write(bytes)
+                guard case .written(let count) = outcome else { return (outcome, count: 0) }
+                return (outcome, count)
+            }
+            switch outcome {
+            case .written: continue
+            case .failed: return streamHasEnded()
+            case .wouldBlock:
+                isFull = true
+                return watchForRoom(true)
+            }
         }
     }
 
-    private func flush() {
-        guard phase != .ending, let progress = unsent?.write(to: program) else { return }
-        switch progress {
-        case .more: return
-        case .failed: lose(.died)
-        case .done:
-            unsent = nil
-            watchForRoom(false)
-            if phase == .ready { supervisor.hasRoom(self) }
-        }
+    private func flushRest() {
+        guard hasStream, isFull else { return }
+        isFull = false
+        watchForRoom(false)
+        flush()
+        supervisor.hasRoom()
     }
 
     private func watchForRoom(_ isWanted: Bool) {
@@ -241,6 +215,24 @@ final class WorkerProcess: LoopChannel {
         try? loop.modify(
             streamRegistration, descriptor: program.streamNumber,
             interest: isWanted ? [.readable, .writable] : .readable)
+    }
+
+    private func streamHasEnded() {
+        guard hasStream else { return }
+        dropStream()
+        guard phase != .ending else { return }
+        if phase == .ready { supervisor.statistics.workerIsGone() }
+        phase = .closing
+        setTimer(at: loop.now + Self.closingLimit)
+    }
+
+    private func dropStream() {
+        cancelTimer()
+        if let streamRegistration { loop.unregister(streamRegistration, descriptor: program.streamNumber) }
+        streamRegistration = nil
+        program.closeStream()
+        assembler.wipe()
+        output.wipe()
     }
 
     // MARK: Deadlines
@@ -256,29 +248,30 @@ final class WorkerProcess: LoopChannel {
         timer = nil
     }
 
-    /// One timer serves all calls: it looks at the first one, and comes again when that one is due.
+    /// One timer serves all calls: it looks whether the worker has answered one lately, and comes again when that is due.
     private func timeIsUp() {
         timer = nil
         switch phase {
         case .starting: lose(.startFailed(.workerSilent))
-        case .ready: lookAtFirst()
+        case .ready: lookAtCalls()
+        case .closing: lose(.misbehaved(.streamClosed))
         case .ending: program.kill()
         }
     }
 
-    private func lookAtFirst() {
-        guard !places.isEmpty else { return }
+    private func watchCalls() {
+        guard hasStream, let busySince = calls.busySince else { return }
+        let firstLook = busySince + min(WorkerCalls.patience, configuration.callDeadline)
+        if timer.map({ $0.at > firstLook }) ?? true { setTimer(at: firstLook) }
+    }
+
+    private func lookAtCalls() {
+        guard let busySince = calls.busySince else { return }
         let now = loop.now
         if now >= busySince + configuration.callDeadline { return lose(.hung) }
-        guard now >= busySince + Self.patience else {
-            return setTimer(at: busySince + min(Self.patience, configuration.callDeadline))
-        }
-        isSlow = true
+        guard now >= busySince + WorkerCalls.patience else { return watchCalls() }
         setTimer(at: busySince + configuration.callDeadline)
-        for index in places.indices.dropFirst() where !places[index].isElsewhere {
-            places[index].isElsewhere = true
-            supervisor.putBack(places[index].call)
-        }
+        for call in calls.giveAway(begun: program.sharedValue) { supervisor.putBack(call) }
     }
 
     // MARK: The end
@@ -286,49 +279,40 @@ final class WorkerProcess: LoopChannel {
     /// Ends the process, if it has not ended, and hands its calls over. The first reason counts.
     private func lose(_ reason: WorkerEnd) {
         guard phase != .ending else { return }
-        let wasReady = phase == .ready
+        if phase == .ready { supervisor.statistics.workerIsGone() }
         phase = .ending
         end = reason
         program.kill()
         dropStream()
-        let lost = takePlaces()
-        hasLostCall = lost.first.map { !$0.isElsewhere && !$0.call.isOver } ?? false
-        supervisor.isLost(self, wasReady: wasReady, lost)
+        supervisor.statistics.workersHave(-calls.count)
+        let (lost, returned) = calls.lose(begun: program.sharedValue, isClear: reason.isClear)
+        hasLostCall = !lost.isEmpty
+        supervisor.hasLost(self, lost, returned)
     }
 
-    /// Lets the process end in good order, by the end of its stream. Calls that it still has are handed over.
+    /// Lets the process end in good order, by the end of its stream. Calls that it still has are refused.
     func finish() {
         guard phase != .ending else { return }
-        let wasReady = phase == .ready
+        if phase == .ready { supervisor.statistics.workerIsGone() }
         phase = .ending
         end = .finished
         dropStream()
         setTimer(at: loop.now + Self.endLimit)
-        supervisor.isLost(self, wasReady: wasReady, takePlaces())
+        refuseCalls()
     }
 
-    /// Ends the process at once and waits for its end; nobody is told.
-    func abort() -> [Place] {
+    /// Ends the process at once; its life ends with this object's.
+    func abort() {
         phase = .ending
         dropStream()
         program.kill()
         unregister()
-        return takePlaces()
+        refuseCalls()
     }
 
-    private func takePlaces() -> [Place] {
-        statistics.workersHave(-places.count)
-        defer { places = [] }
-        return places
-    }
-
-    private func dropStream() {
-        cancelTimer()
-        if let streamRegistration { loop.unregister(streamRegistration, descriptor: program.streamNumber) }
-        streamRegistration = nil
-        program.closeStream()
-        assembler.wipe()
-        unsent = nil
+    private func refuseCalls() {
+        supervisor.statistics.workersHave(-calls.count)
+        for call in calls.takeAll() { supervisor.end(call, with: .failure(.unavailable)) }
     }
 
     private func unregister() {
@@ -340,11 +324,19 @@ final class WorkerProcess: LoopChannel {
     /// The process is no more: what it had sent before counts.
     fileprivate func programHasEnded() {
         while receive() {}
-        lose(.died)
-        guard let programEnd = program.reap() else { return }
+        guard let programEnd = program.reap() else { return reapLater() }
+        lose(programEnd == .exited(status: WorkerExit.streamBroken.rawValue) ? .misbehaved(.streamClosed) : .died)
         cancelTimer()
         unregister()
         supervisor.hasEnded(self, programEnd)
+    }
+
+    /// Somebody who traces the process takes its end first, and until then its descriptor stays readable: asking again and again would keep
+    /// the loop from sleeping.
+    private func reapLater() {
+        if let endRegistration { loop.unregister(endRegistration, descriptor: program.processNumber) }
+        endRegistration = nil
+        _ = loop.schedule(after: Self.reapPause) { [weak self] in self?.programHasEnded() }
     }
 }
 
@@ -353,30 +345,13 @@ enum WorkerEnd: Equatable {
     case died, hung, finished
     case misbehaved(LadderFrameError)
     case startFailed(LadderStartFailure)
-}
 
-/// A message, and how much of it the kernel has taken.
-private struct UnsentMessage: ~Copyable {
-    enum Progress {
-        case done, more, failed
-    }
-
-    private let message: LadderMessage
-    private var offset = 0
-
-    init(_ message: consuming LadderMessage) {
-        self.message = message
-    }
-
-    mutating func write(to program: borrowing SpawnedProgram) -> Progress {
-        while offset < message.count {
-            switch message.withBytes(from: offset, { program.write($0) }) {
-            case .written(let count): offset += count
-            case .wouldBlock: return .more
-            case .failed: return .failed
-            }
+    /// Whether the call that the worker had begun last is the one that ended it. One that spoils the stream lives on for a while.
+    fileprivate var isClear: Bool {
+        switch self {
+        case .died, .hung, .finished, .startFailed: true
+        case .misbehaved: false
         }
-        return .done
     }
 }
 

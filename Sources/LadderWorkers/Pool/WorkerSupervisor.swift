@@ -31,24 +31,30 @@ final class WorkerSupervisor: @unchecked Sendable {
     let configuration: LadderModuleConfiguration
     let statistics: LadderPoolStatistics
     private let observer: Observer
+    private let callers: CallerLoops
+    /// Calls whose callers go on at the end of the turn, by their loop.
+    private var endedCalls: [[PendingCall]]
     private var phase = Phase.running
     private var slots: [Slot] = []
     private var queue: CallQueue
     private var queueTimer: TimerID?
     private var drainTimer: TimerID?
+    private var isTurnEndPending = false
     private var nextNumber: UInt64 = 1
     private var knownStartFailure: LadderStartFailure?
     private var generator = SystemRandomNumberGenerator()
     private var whenStopped: [() -> Void] = []
 
     init(
-        _ configuration: LadderModuleConfiguration, on loop: LoopContext, _ statistics: LadderPoolStatistics,
-        _ observer: Observer
+        _ configuration: LadderModuleConfiguration, on loop: LoopContext, for callers: CallerLoops,
+        _ statistics: LadderPoolStatistics, _ observer: Observer
     ) {
         self.loop = loop
         self.configuration = configuration
         self.statistics = statistics
         self.observer = observer
+        self.callers = callers
+        endedCalls = Array(repeating: [], count: callers.count)
         queue = CallQueue(lengthMaximum: configuration.queueLengthMaximum)
     }
 
@@ -59,32 +65,50 @@ final class WorkerSupervisor: @unchecked Sendable {
 
     // MARK: Calls
 
-    func submit(_ call: LadderCall, _ continuation: CheckedContinuation<CallOutcome, Never>) {
-        let pending = PendingCall(
-            number: nextNumber, call, queueDeadline: loop.now + configuration.queueDeadline, continuation)
-        nextNumber += 1
-        guard phase == .running else { return end(pending, with: .failure(.unavailable)) }
-        guard queue.append(pending) else { return end(pending, with: .failure(refusalToWait)) }
-        dispatch()
+    func submit(_ calls: [PendingCall]) {
+        let deadline = loop.now + configuration.queueDeadline
+        for call in calls {
+            call.number = nextNumber
+            call.queueDeadline = deadline
+            nextNumber += 1
+            if phase != .running {
+                end(call, with: .failure(.unavailable))
+            } else if !queue.append(call) {
+                end(call, with: .failure(refusalToWait))
+            }
+        }
+        statistics.queueHas(queue.count)
+        finishTurnSoon()
     }
 
-    /// Gives a caller its outcome, unless it has one.
+    /// Gives a call its outcome, unless it has one.
     func end(_ call: PendingCall, with outcome: CallOutcome) {
         guard !call.isOver else { return }
+        call.end(with: outcome)
         // Before the caller can look.
         statistics.callEnded(outcome)
-        call.end(with: outcome)
+        guard let caller = call.caller else { return call.resume() }
+        endedCalls[caller].append(call)
+        finishTurnSoon()
     }
 
-    func hasRoom(_ process: WorkerProcess) {
-        dispatch()
+    private func resumeCallers() {
+        for caller in endedCalls.indices where !endedCalls[caller].isEmpty {
+            callers.resume(endedCalls[caller], on: caller)
+            endedCalls[caller] = []
+        }
+    }
+
+    func hasRoom() {
+        finishTurnSoon()
         finishIfDrained()
     }
 
     /// Queues a call again that lies behind a slow one.
     func putBack(_ call: PendingCall) {
         queue.putBack(call)
-        dispatch()
+        statistics.queueHas(queue.count)
+        finishTurnSoon()
     }
 
     /// Takes such a call out of the queue again, when its turn has come after all; false when another worker has it by now.
@@ -92,24 +116,34 @@ final class WorkerSupervisor: @unchecked Sendable {
         queue.remove(call)
     }
 
-    /// Sends calls for as long as there are calls and room: first to workers that have none, then behind the one that has been at work
-    /// the longest.
-    private func dispatch() {
-        while !queue.isEmpty, let process = roomiestProcess(), let call = queue.popFirst() {
-            if process.send(call) { continue }
-            // With the worker that turned out to be gone, the last reason to go on may have gone too.
-            if phase == .stopped { end(call, with: .failure(.unavailable)) } else { queue.putBack(call) }
+    /// Later in this turn, so that what a turn brings goes out together: calls to workers, outcomes to callers.
+    private func finishTurnSoon() {
+        guard !isTurnEndPending else { return }
+        isTurnEndPending = loop.execute { [self] in
+            isTurnEndPending = false
+            dispatch()
+            resumeCallers()
         }
+    }
+
+    /// Gives calls to workers for as long as there are calls and room, always to the one with the fewest, and sends them.
+    private func dispatch() {
+        while let process = roomiestProcess(), let call = queue.popFirst(alsoSuspects: process.isIdle) {
+            process.add(call)
+        }
+        for slot in slots { slot.process?.sendCalls() }
         statistics.queueHas(queue.count)
         watchQueue()
+        finishIfDrained()
     }
 
     private func roomiestProcess() -> WorkerProcess? {
         var best: WorkerProcess?
+        var bestLoad = Int.max
         for slot in slots {
-            guard let process = slot.process, process.room.isThere else { continue }
-            if process.isIdle { return process }
-            if best.map({ process.busySince < $0.busySince }) ?? true { best = process }
+            guard let process = slot.process, let load = process.load, load < bestLoad else { continue }
+            (best, bestLoad) = (process, load)
+            if load == 0 { break }
         }
         return best
     }
@@ -158,20 +192,17 @@ final class WorkerSupervisor: @unchecked Sendable {
         statistics.workerBecameReady()
         observer.event(.ready(processID: process.processID))
         observer.start(.success(()))
-        dispatch()
+        finishTurnSoon()
     }
 
     /// A worker answers no more: the call that it had begun is lost, the others are not.
-    func isLost(_ process: WorkerProcess, wasReady: Bool, _ places: [WorkerProcess.Place]) {
-        if wasReady { statistics.workerIsGone() }
-        for (index, place) in places.enumerated() where !place.isElsewhere && !place.call.isOver {
-            if index == 0 || phase == .stopped {
-                end(place.call, with: .failure(process.end.callError))
-            } else {
-                queue.putBack(place.call)
-            }
+    func hasLost(_ process: WorkerProcess, _ lost: [PendingCall], _ returned: [PendingCall]) {
+        for call in lost { end(call, with: .failure(process.end.callError)) }
+        for call in returned {
+            if phase == .stopped { end(call, with: .failure(.unavailable)) } else { queue.putBack(call) }
         }
-        dispatch()
+        statistics.queueHas(queue.count)
+        finishTurnSoon()
         finishIfDrained()
     }
 
@@ -235,9 +266,10 @@ final class WorkerSupervisor: @unchecked Sendable {
         refuseWaiting()
         for index in slots.indices {
             if let timer = slots[index].restTimer { loop.cancel(timer) }
-            for place in slots[index].process?.abort() ?? [] { end(place.call, with: .failure(.unavailable)) }
+            slots[index].process?.abort()
             slots[index] = Slot()
         }
+        resumeCallers()
         tellIfStopped()
     }
 
@@ -262,8 +294,8 @@ extension WorkerEnd {
     /// What the caller hears whose call the worker had begun.
     fileprivate var callError: LadderModuleError {
         switch self {
+        case .misbehaved(.streamClosed), .died, .hung, .startFailed: .workerLost
         case .misbehaved: .answerMalformed
-        case .died, .hung, .startFailed: .workerLost
         case .finished: .unavailable
         }
     }

@@ -18,17 +18,13 @@ package enum LadderWorkerRole {
     }
 
     private static func work() throws(WorkerExit) -> Never {
-        guard let stream = InheritedStream() else { throw .notStartedByPool }
-        var line = WorkerLine(stream)
+        guard let stream = InheritedStream(), let begunCall = SharedWord() else { throw .notStartedByPool }
+        // Before anything that is secret comes.
+        guard isUnreadable() else { throw .notProtected }
+        var line = WorkerLine(stream, begunCall)
         let module = try open(&line)
         try line.send(LadderFrameHead(.ready, number: 0, bodySize: 0).message())
-        while true {
-            let (number, call) = try line.nextCall()
-            switch module.answer(call) {
-            case .success(let answer): try line.send(answer, number: number)
-            case .failure(let failure): try line.send(failure.message(number: number))
-            }
-        }
+        while true { try line.answerCall(with: module) }
     }
 
     /// Reads what this process is to be, confines it and opens the module; tells the pool what is wrong before it throws.
@@ -36,10 +32,29 @@ package enum LadderWorkerRole {
         let start = try line.readStart()
         do throws(LadderModuleFault) {
             try confine(start.confinement)
+        } catch {
+            throw try refuse(error, &line)
+        }
+        // A parent that ended before `confine` has not taken this process along, as a later end of it will.
+        guard line.isOfParent else { throw .poolGone }
+        do throws(LadderModuleFault) {
             return try LoadedModule(libraryPath: start.libraryPath, moduleData: start.moduleData)
         } catch {
-            try line.send(error.message())
-            throw .moduleNotOpened
+            throw try refuse(error, &line)
+        }
+    }
+
+    private static func refuse(_ fault: LadderModuleFault, _ line: inout WorkerLine) throws(WorkerExit) -> WorkerExit {
+        try line.send(fault.message())
+        return .moduleNotOpened
+    }
+
+    private static func isUnreadable() -> Bool {
+        do throws(SocketError) {
+            try ProcessProtection.forbidDumpsAndTracing()
+            return true
+        } catch {
+            return false
         }
     }
 
@@ -66,4 +81,8 @@ enum WorkerExit: Int32, Error {
     case notStartedByPool = 2
     /// The stream broke, or held something that is no message.
     case streamBroken = 3
+    /// The process that has started this one is no more.
+    case poolGone = 4
+    /// The kernel would not keep this process's memory from others.
+    case notProtected = 5
 }

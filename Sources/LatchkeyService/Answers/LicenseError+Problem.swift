@@ -13,6 +13,7 @@ extension Problem {
         case .contentUnknown: self.init(.contentMismatch)
         case .keyNotFound: self.init(.keyNotFound)
         case .store(let error): self.init(for: error)
+        case .denied(let denial): self.init(Self.code(of: denial))
         case .terms(let error): self.init(Self.code(of: error))
         case .challengeNotOpen: self.init(.spcReplayed)
         case .module(let error): self.init(for: error)
@@ -74,6 +75,17 @@ extension Problem {
         }
     }
 
+    private static func code(of denial: DecisionDenial) -> ProblemCode {
+        switch denial {
+        case .replayed: .spcReplayed
+        case .tokenUsed: .tokenUsed
+        case .deviceLimit(limit: 1): .deviceMismatch
+        case .deviceLimit: .deviceLimit
+        case .slotsFull: .concurrencyLimit
+        case .slotEvicted: .sessionKilled
+        }
+    }
+
     private init(for error: StoreError) {
         switch error {
         case .contentAmbiguous: self.init(.keyNotFound)
@@ -94,7 +106,8 @@ extension LicenseError {
         case .spc(let error): RefusalCause("SPC refused: \(error)")
         case .contentUnknown: RefusalCause("the asset id names no single live key, and no right names it")
         case .keyNotFound: RefusalCause("no single live key is stored for the asset id")
-        case .store(let error): RefusalCause("key store: \(error)")
+        case .store(let error): RefusalCause("store: \(error)")
+        case .denied(let denial): RefusalCause("shared state: \(denial)")
         case .terms(let error): RefusalCause("terms: \(error)")
         case .challengeNotOpen: RefusalCause("the sync report's challenge is not open")
         case .module(let error): RefusalCause("external module: \(error)")

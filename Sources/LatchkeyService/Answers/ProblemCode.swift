@@ -21,10 +21,15 @@ enum ProblemCode: String, Sendable, CaseIterable {
     case tokenAudience = "token_audience"
     case tokenIssuer = "token_issuer"
     case tokenSchema = "token_schema"
+    case tokenUsed = "token_used"
     case contentMismatch = "content_mismatch"
     case offlineNotAllowed = "offline_not_allowed"
     case rightNotStarted = "right_not_started"
     case rightEnded = "right_ended"
+    case deviceMismatch = "device_mismatch"
+    case deviceLimit = "device_limit"
+    case concurrencyLimit = "concurrency_limit"
+    case sessionKilled = "session_killed"
     case keyNotFound = "key_not_found"
     case rateLimited = "rate_limited"
     case overloaded
@@ -55,7 +60,8 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .tokenSignature, .tokenExpired,
             .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
             .unauthorized
-        case .contentMismatch, .offlineNotAllowed, .rightNotStarted, .rightEnded, .termsNotExpressible, .securityLevel:
+        case .contentMismatch, .offlineNotAllowed, .rightNotStarted, .rightEnded, .termsNotExpressible, .securityLevel,
+            .tokenUsed, .deviceMismatch, .deviceLimit, .concurrencyLimit, .sessionKilled:
             .forbidden
         case .keyNotFound, .notFound: .notFound
         case .methodNotAllowed: .methodNotAllowed
@@ -89,7 +95,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .spcMalformed: "The SPC container is malformed"
         case .spcCertificateUnknown: "No credential has the SPC's certificate hash"
         case .spcRejected: "The SPC was rejected"
-        case .spcReplayed: "The SPC carries a challenge that is not open"
+        case .spcReplayed: "The SPC was used before"
         case .rateLimited: "There were too many requests"
         case .overloaded: "The server has more to do than it can"
         case .tokenMissing: "A token is required"
@@ -104,10 +110,15 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .tokenAudience: "The token is meant for another service"
         case .tokenIssuer: "The token's issuer is not the owner of its key"
         case .tokenSchema: "A claim of the token is missing, invalid or not supported"
+        case .tokenUsed: "The token has been used as often as it may be"
         case .contentMismatch: "The token does not allow this content"
         case .offlineNotAllowed: "The token does not allow an offline licence"
         case .rightNotStarted: "The right has not started"
         case .rightEnded: "The right has ended"
+        case .deviceMismatch: "The rights belong to another device"
+        case .deviceLimit: "There are as many devices as there may be"
+        case .concurrencyLimit: "As many playbacks run as may run at once"
+        case .sessionKilled: "Another playback has taken this one's place"
         case .keyNotFound: "No key is stored for this content"
         case .termsNotExpressible: "This device cannot be told the limits that the token demands"
         case .securityLevel: "This device cannot give the protection that this content demands"
@@ -137,7 +148,8 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .spcMalformed: "Send the SPC exactly as the player made it: binary, whole, and nothing behind it."
         case .spcCertificateUnknown: "Give the player the certificate from GET /fps/certificate."
         case .spcRejected: "Look up the cause in the server's log by the request id."
-        case .spcReplayed: "Fetch a challenge from POST /fps/challenge, and use it once, for the same subject."
+        case .spcReplayed:
+            "Have the player make a new SPC; for a sync request, fetch a challenge from POST /fps/challenge and use it once."
         case .rateLimited, .overloaded: "Try again after the number of seconds in retry_after."
         case .tokenMissing: "Send a token in the header Authorization: Bearer."
         case .tokenAmbiguous: "Send one token, once."
@@ -151,11 +163,16 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .tokenAudience: "Put the server's audience into aud."
         case .tokenIssuer: "Put the issuer that the server's configuration names into iss."
         case .tokenSchema: "Compare the token's claims with the server's documentation."
+        case .tokenUsed: "Fetch a new token and try again."
         case .contentMismatch: "Fetch a token whose rights cover this content."
         case .offlineNotAllowed:
             "Ask for a streaming licence, or fetch a token with a right for offline use, without a lease."
         case .rightNotStarted: "Try again after the number of seconds in retry_after."
         case .rightEnded: "Fetch a token with a right that has not ended."
+        case .deviceMismatch: "Play on the device that the token was first used on, or fetch a token for this one."
+        case .deviceLimit: "Remove a device of this account, or play on one of them."
+        case .concurrencyLimit: "Stop another playback of this account, and wait until its lease has ended."
+        case .sessionKilled: "Start playback anew."
         case .keyNotFound: "Register the content's key, or give each key of the content an id of its own."
         case .termsNotExpressible:
             "Update the player, or grant limits that this device knows; the log says which one it is."

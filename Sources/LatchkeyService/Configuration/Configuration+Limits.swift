@@ -10,6 +10,7 @@ extension Configuration.Limits {
         tokenCacheCapacity = section.value(
             "tokenCacheCapacity", .integer(1...1 << 20, example: VerifiedTokenCache.capacityDefault),
             default: VerifiedTokenCache.capacityDefault)
+        rates = section.optionalSection("rates", Configuration.Rates.init(reading:)) ?? Configuration.Rates()
         loopCount = section.value("loopCount", .integer(1...256, example: 4), default: Self.processorCount)
     }
 

@@ -106,6 +106,8 @@ package struct Configuration: Equatable, Sendable {
         package let http: HTTPLimits
         /// How many verified tokens are remembered.
         package let tokenCacheCapacity: Int
+        /// How often licences may be asked for.
+        package let rates: Rates
         /// How many event loops run; one for each processor unless configured.
         package let loopCount: Int
     }

@@ -41,7 +41,7 @@ package final class Daemon: Sendable {
         health = Health()
         do throws(EventLoopError) {
             group = try EventLoopGroup(count: configuration.limits.loopCount)
-            modules = try LadderModules(loaded.modules, logger: logger)
+            modules = try LadderModules(loaded.modules, for: group.loops, logger: logger)
         } catch {
             throw .loops(error)
         }
@@ -133,7 +133,9 @@ package final class Daemon: Sendable {
     ) throws(DaemonError) {
         let clock = SystemWallClock()
         let requestIDs = RequestIDs()
-        let license = LicenseEndpoint(issuer: issuer, metrics: metrics, logger: logger, clock: clock)
+        let license = LicenseEndpoint(
+            issuer: issuer, metrics: metrics, logger: logger, clock: clock,
+            rates: RequestRates(loaded.configuration.limits.rates))
         let refusals = Refusals(logger: logger, clock: clock)
         let challenge = ChallengeEndpoint(issuer: issuer, refusals: refusals, clock: clock)
         let publicRoutes = PublicRoutes(

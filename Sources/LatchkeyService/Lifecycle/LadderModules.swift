@@ -14,14 +14,18 @@ final class LadderModules: Sendable {
 
     /// Starts the workers, and waits until each module has a worker or has shown why it can have none: that is logged, and its credential
     /// alone goes without (design, section 8). Nil where no credential has a module.
-    init?(_ settings: [String: ExternalModuleSettings], logger: Logger) throws(EventLoopError) {
+    ///
+    /// `callers` are the loops that serve requests.
+    init?(
+        _ settings: [String: ExternalModuleSettings], for callers: [LoopContext], logger: Logger
+    ) throws(EventLoopError) {
         guard !settings.isEmpty else { return nil }
         let group = try EventLoopGroup(count: 1)
         self.group = group
         pools = settings.sorted { $0.key < $1.key }.map { credential, settings in
-            let pool = LadderWorkerPool(LadderModuleConfiguration(settings), on: group.loops[0]) { event in
-                event.log(to: logger, credential: credential)
-            }
+            let pool = LadderWorkerPool(
+                LadderModuleConfiguration(settings), on: group.loops[0], for: callers,
+                observer: { event in event.log(to: logger, credential: credential) })
             return (credential, pool)
         }
         for (_, pool) in pools {

@@ -5,6 +5,7 @@ import FairPlay
 import HTTPMessages
 import HTTPServing
 import Licensing
+import POSIXSockets
 import Telemetry
 
 /// `POST /fps/license`: a raw SPC in, a raw CKC out; for a sync SPC what it reports, as JSON.
@@ -14,6 +15,7 @@ struct LicenseEndpoint: Sendable {
     private let logger: Logger
     private let refusals: Refusals
     private let clock: any Telemetry.WallClock
+    private let rates: RequestRates
 
     private static let successFields: HTTPFields = [
         "Content-Type": "application/octet-stream",
@@ -21,7 +23,11 @@ struct LicenseEndpoint: Sendable {
         "X-Content-Type-Options": "nosniff",
     ]
 
-    init(issuer: LicenseIssuer, metrics: ServiceMetrics, logger: Logger, clock: any Telemetry.WallClock) {
+    init(
+        issuer: LicenseIssuer, metrics: ServiceMetrics, logger: Logger, clock: any Telemetry.WallClock,
+        rates: RequestRates
+    ) {
+        self.rates = rates
         self.issuer = issuer
         self.metrics = metrics
         self.logger = logger
@@ -32,18 +38,25 @@ struct LicenseEndpoint: Sendable {
     /// Refuses at once what costs no RSA to refuse; else hands back the rest of the way.
     func answer(_ request: HTTPRequest, id: RequestID, on loop: LoopContext) -> HTTPAnswer {
         let start = loop.now
+        guard let wish = LicenseWish(query: request.query, fields: request.fields) else {
+            return .now(
+                refuse(Problem(.badRequest), RefusalCause("the query's offline or renew is neither 1 nor 0"), id))
+        }
+        if let wait = rates.admit(from: request.peer.address.ip, isRenewal: wish.isRenewal) {
+            return .now(refuse(tooManyAfter: wait, "of an address or in all", id))
+        }
         let token: [UInt8]?
         switch BearerToken.presented(in: request.fields) {
         case .none: token = nil
         case .one(let bytes): token = bytes
         case .ambiguous: return .now(refuse(Problem(.tokenAmbiguous), RefusalCause("two different tokens"), id))
         }
-        guard let use = LicenseWish.use(in: request.query) else {
-            return .now(refuse(Problem(.badRequest), RefusalCause("the query's offline is neither 1 nor 0"), id))
-        }
         do throws(LicenseError) {
-            let licenseRequest = LicenseRequest(message: request.body, token: token, use: use)
+            let licenseRequest = LicenseRequest(message: request.body, token: token, use: wish.use)
             let admission = try issuer.admit(licenseRequest, now: clock.wallTime.seconds, on: loop)
+            if let wait = rates.admit(admission.claims, isRenewal: wish.isRenewal) {
+                return .now(refuse(tooManyAfter: wait, "of a subject", id))
+            }
             return .later { loop in await issue(admission, id: id, since: start, on: loop) }
         } catch {
             return .now(refuse(error, id))
@@ -59,9 +72,7 @@ struct LicenseEndpoint: Sendable {
             case .license(let license):
                 metrics.issued(admission.envelope.version, after: loop.now - start)
                 log(license, id)
-                var fields = Self.successFields
-                fields.append("X-Request-Id", id.text)
-                return HTTPResponse(status: .ok, fields: fields, body: license.ckc)
+                return Self.response(with: license, id)
             case .syncReport(let accepted):
                 metrics.acceptedSyncReport()
                 log(accepted, id)
@@ -70,6 +81,24 @@ struct LicenseEndpoint: Sendable {
         } catch {
             return refuse(error, id, version: admission.envelope.version)
         }
+    }
+
+    /// What FairPlay does not tell an app is told by header fields (design, section 11, "licence headers").
+    private static func response(with license: IssuedLicense, _ id: RequestID) -> HTTPResponse {
+        var fields = successFields
+        fields.append("X-Request-Id", id.text)
+        fields.append("X-License-Id", license.id.description)
+        fields.append("X-License-Type", license.terms.validity.name)
+        fields.append("X-License-Issued", String(license.times.issuedAt))
+        if let expiresAt = license.times.expiresAt { fields.append("X-License-Expires", String(expiresAt)) }
+        if let renewAfter = license.times.renewAfter { fields.append("X-License-Renew-After", String(renewAfter)) }
+        return HTTPResponse(status: .ok, fields: fields, body: license.ckc)
+    }
+
+    /// The seconds are rounded up: who comes back too early is refused again.
+    private func refuse(tooManyAfter wait: Duration, _ party: StaticString, _ id: RequestID) -> HTTPResponse {
+        let problem = Problem(.rateLimited, retryAfterSeconds: wait.components.seconds + 1)
+        return refuse(problem, RefusalCause("too many requests \(party)"), id)
     }
 
     private func refuse(_ error: LicenseError, _ id: RequestID, version: SPCVersion? = nil) -> HTTPResponse {
@@ -88,8 +117,9 @@ struct LicenseEndpoint: Sendable {
         logger.debug(
             "license_issued",
             [
-                .string("request_id", id.text), .string("credential", license.credentialName),
-                .string("kid", license.key.keyID.description), .string("content", license.key.contentID.text),
+                .string("request_id", id.text), .string("license", license.id.description),
+                .string("credential", license.credentialName), .string("kid", license.key.keyID.description),
+                .string("content", license.key.contentID.text),
                 .string("validity", license.terms.validity.name),
                 .unsigned("lease", UInt64(license.terms.lease?.value ?? 0)),
                 .unsigned("rental", UInt64(license.terms.rental?.value ?? 0)),
@@ -104,24 +134,5 @@ struct LicenseEndpoint: Sendable {
                 .bool("challenge_accepted", accepted.isChallengeAccepted),
                 .unsigned("duration_to_expiry", UInt64(accepted.report.remaining.wireValue)),
             ])
-    }
-}
-
-extension LicenseTerms.Validity {
-    /// A word for the log.
-    fileprivate var name: String {
-        switch self {
-        case .session: "session"
-        case .duration(.lease): "lease"
-        case .duration(.rental): "rental"
-        case .duration(.leaseAndRental): "lease_and_rental"
-        case .duration(.persistent): "persistent"
-        case .duration(.persistentLimited): "persistent_limited"
-        case .offlineKey(let key):
-            switch key.name {
-            case .version1: "offline_key_1"
-            case .version2: "offline_key_2"
-            }
-        }
     }
 }

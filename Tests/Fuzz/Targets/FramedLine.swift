@@ -30,11 +30,11 @@ final class FramedLine {
         let taken = assembler.fill { bytes, offset in
             let part = piece.prefix(bytes.count - offset)
             bytes.replaceSubrange(offset..<offset + part.count, with: part)
+            writtenCount = max(writtenCount, offset + part.count)
             return (part.count, count: part.count)
         }
         try require(taken > 0, "there is room for the rest of a message")
         heldCount += taken
-        writtenCount = max(writtenCount, heldCount)
         return taken
     }
 
@@ -63,9 +63,9 @@ final class FramedLine {
         case .start: try LadderStart(parsing: bytes, in: body).message().revealed()
         case .ready: head.message().revealed()
         case .startFailure: try LadderModuleFault(parsing: bytes, in: body).message().revealed()
-        case .call: try LadderCall(parsing: bytes, in: body).message(number: head.number).revealed()
-        case .answer: try LadderAnswer(parsing: bytes, in: body).message(number: head.number).revealed()
-        case .callFailure: try LadderCallFailure(parsing: bytes, in: body).message(number: head.number).revealed()
+        case .call: try LadderCall(parsing: bytes, in: body).revealed(number: head.number)
+        case .answer: try LadderAnswer(parsing: bytes, in: body).revealed(number: head.number)
+        case .callFailure: try LadderCallFailure(parsing: bytes, in: body).revealed(number: head.number)
         }
     }
 
@@ -73,8 +73,36 @@ final class FramedLine {
     func checkTaken() throws(PropertyViolation) {
         try require(faults.isEmpty, faults.joined(separator: "; "))
         assembler.wipeTaken()
-        let isWiped = assembler.bytes[min(heldCount, writtenCount)..<writtenCount].allSatisfy { $0 == 0 }
+        let held = assembler.held
+        try require(held.count == heldCount, "what was not read is kept")
+        let isWiped = (0..<writtenCount).allSatisfy { held.contains($0) || assembler.bytes[$0] == 0 }
         try require(isWiped, "what was read is wiped")
-        try require(assembler.isEmpty == (heldCount == 0), "what was not read is kept")
+    }
+}
+
+extension LadderCall {
+    /// The message of the call, as an array that nobody wipes.
+    func revealed(number: UInt64) throws(LadderFrameError) -> [UInt8] {
+        var message = LadderMessage(capacity: LadderFrameHead.size + Self.encodedSizes.upperBound)
+        try write(number: number, to: &message)
+        return message.revealed()
+    }
+}
+
+extension LadderAnswer {
+    /// The message of the answer, as an array that nobody wipes.
+    func revealed(number: UInt64) throws(LadderFrameError) -> [UInt8] {
+        var message = LadderMessage(capacity: LadderFrameHead.size + Self.encodedSizes.upperBound)
+        try write(number: number, to: &message)
+        return message.revealed()
+    }
+}
+
+extension LadderCallFailure {
+    /// The message of the failure, as an array that nobody wipes.
+    func revealed(number: UInt64) -> [UInt8] {
+        var message = LadderMessage(capacity: LadderFrameHead.size + Self.encodedSizes.upperBound)
+        write(number: number, to: &message)
+        return message.revealed()
     }
 }

@@ -8,13 +8,13 @@ import POSIXSockets
 /// Streams between a daemon and its workers, with the number of the reader that takes them: every kind of message.
 enum SeedFrames {
     static func streams() throws -> [(reader: UInt8, stream: [UInt8])] {
-        let plain = try call(video: nil).message(number: 1).revealed()
+        let plain = try call(video: nil).revealed(number: 1)
         let video = LadderCall.VideoBlocks(sessionKeyBlock: [UInt8](2..<114), r2: [UInt8](3..<24))
-        let withVideo = try call(video: video).message(number: 2).revealed()
+        let withVideo = try call(video: video).revealed(number: 2)
         let ready = LadderFrameHead(.ready, number: 0, bodySize: 0).message().revealed()
-        let answer = try answer().message(number: 1).revealed()
-        let refusal = LadderCallFailure.refused(status: -42_581).message(number: 2).revealed()
-        let unusable = LadderCallFailure.answerUnusable.message(number: 3).revealed()
+        let answer = try answer().revealed(number: 1)
+        let refusal = LadderCallFailure.refused(status: -42_581).revealed(number: 2)
+        let unusable = LadderCallFailure.answerUnusable.revealed(number: 3)
         return [
             (0, try start(user: nil)), (0, try start(user: SystemUser(userID: 65_532, groupID: 65_532))),
             (1, plain), (1, withVideo + plain), (2, ready + answer + refusal + unusable + answer),

@@ -48,6 +48,12 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.module(.failed(status: 7)), 500, "internal"),
         RefusalSample(.module(.answerMalformed), 500, "internal"),
         RefusalSample(.challengeNotOpen, 409, "spc_replayed"),
+        RefusalSample(.denied(.replayed), 409, "spc_replayed"),
+        RefusalSample(.denied(.tokenUsed(limit: 3)), 403, "token_used"),
+        RefusalSample(.denied(.deviceLimit(limit: 1)), 403, "device_mismatch"),
+        RefusalSample(.denied(.deviceLimit(limit: 2)), 403, "device_limit"),
+        RefusalSample(.denied(.slotsFull(current: 2, limit: 2)), 403, "concurrency_limit"),
+        RefusalSample(.denied(.slotEvicted), 403, "session_killed"),
         RefusalSample(.internalFailure(.randomnessUnavailable), 500, "internal"),
     ]
 
@@ -139,7 +145,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
 /// Numbers the cases of the errors, so that a case without a sample is seen: a new case does not compile before it has a number here.
 extension LicenseError {
     static let caseCount =
-        6 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
+        7 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
 
     var caseNumber: Int {
         switch self {
@@ -149,11 +155,12 @@ extension LicenseError {
         case .module: 3
         case .internalFailure: 4
         case .challengeNotOpen: 5
-        case .terms(let error): 6 + error.caseNumber
-        case .entitlement(let error): 6 + LicenseTermsError.caseCount + error.caseNumber
-        case .spc(let error): 6 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
+        case .denied: 6
+        case .terms(let error): 7 + error.caseNumber
+        case .entitlement(let error): 7 + LicenseTermsError.caseCount + error.caseNumber
+        case .spc(let error): 7 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
         case .store(let error):
-            6 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
+            7 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
         }
     }
 }

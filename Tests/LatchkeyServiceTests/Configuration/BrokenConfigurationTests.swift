@@ -254,6 +254,8 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         rest("limits: { bodySizeMaximum: 1.5 }", "limits.bodySizeMaximum", .invalidValue),
         rest("limits: { bodySizeMaximum: -1 }", "limits.bodySizeMaximum", .invalidValue),
         rest("limits: { loopCount: 0 }", "limits.loopCount", .invalidValue),
+        rest("limits: { rates: { all: {} } }", "limits.rates.all.perSecond", .missing),
+        rest("limits: { rates: { all: { perSecond: 0 } } }", "limits.rates.all.perSecond", .invalidValue),
         rest("limits: { loopCount: 257 }", "limits.loopCount", .invalidValue),
         rest("limits: { tokenCacheCapacity: 1e99 }", "limits.tokenCacheCapacity", .invalidValue),
         rest(#"limits: { headDeadline: "5" }"#, "limits.headDeadline", .invalidValue),

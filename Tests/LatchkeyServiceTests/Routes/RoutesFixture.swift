@@ -32,7 +32,7 @@ final class RoutesFixture: Sendable {
 
     init(
         adminToken: String? = adminToken, keys: (any ContentKeySource)? = nil,
-        otherCredential: TestCredential? = nil
+        otherCredential: TestCredential? = nil, rates: Configuration.Rates = .init(), recorder: DecisionRecorder? = nil
     ) throws {
         group = try EventLoopGroup(count: 1)
         credential = try TestCredential.shared.get()
@@ -49,12 +49,14 @@ final class RoutesFixture: Sendable {
             credentials: credentials, tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers)),
             keys: RecentContentKeys(
                 source: try keys ?? OneStoredKey(contentID: "movie-1", key: Self.key, iv: Self.iv), clock: clock),
-            challenges: ServerChallenges(clock: clock), servedVersions: [1],
+            recorder: recorder, challenges: ServerChallenges(clock: clock), servedVersions: [1],
             operations: operations)
         let logger = Logger(level: .trace, sink: log, clock: clock)
         let refusals = Refusals(logger: logger, clock: clock)
         publicRoutes = PublicRoutes(
-            license: LicenseEndpoint(issuer: issuer, metrics: metrics, logger: logger, clock: clock),
+            license: LicenseEndpoint(
+                issuer: issuer, metrics: metrics, logger: logger, clock: clock,
+                rates: RequestRates(rates, clock: clock)),
             challenge: ChallengeEndpoint(issuer: issuer, refusals: refusals, clock: clock),
             certificate: try CertificateEndpoint(credentials, crypto: CryptoContext()), health: health,
             requestIDs: requestIDs, refusals: refusals)
@@ -136,7 +138,9 @@ final class RoutesFixture: Sendable {
     func token(_ rights: [Right] = [Right(.content("movie-1"))], startsIn delay: Int64 = 0) throws -> String {
         let now = clock.wallTime.seconds + delay
         return try TokenMinter(keyID: "test", es256: signingKey).mint(
-            TokenContents(issuer: "portal", audience: "latchkey", issuedAt: now, expiresAt: now + 300, rights: rights))
+            TokenContents(
+                issuer: "portal", audience: "latchkey", subject: "viewer-1", issuedAt: now, expiresAt: now + 300,
+                rights: rights))
     }
 }
 

@@ -1,10 +1,10 @@
-import ByteCoding
-import ContentKeys
-import KeyCrypto
+package import ByteCoding
+package import ContentKeys
+package import KeyCrypto
 
 /// Content keys for tests, each made from a few numbers.
-enum SampleKeys {
-    static func record(
+package enum SampleKeys {
+    package static func record(
         _ number: UInt64, content: String = "movie", track: Track = .unlabelled, period: UInt32? = nil,
         scheme: EncryptionScheme = .cbcs, state: KeyState = .live, createdAt: Int64 = 1_700_000_000, key: UInt64? = nil,
         leastHDCP: ContentKeyAttributes.HDCP? = nil, leastSecurityLevel: ContentKeyAttributes.SecurityLevel? = nil
@@ -18,18 +18,18 @@ enum SampleKeys {
             key: ContentKey(SecretBytes(copying: secret)), iv: Bytes16(high: 0x4956_5F49_565F_4956, low: number))
     }
 
-    static func keyID(_ number: UInt64) -> KeyID {
+    package static func keyID(_ number: UInt64) -> KeyID {
         guard let keyID = KeyID(bytes: Bytes16(high: 0, low: number).bytes) else {
             preconditionFailure("sixteen bytes make a key id")
         }
         return keyID
     }
 
-    static func reference(_ text: String) throws -> AssetReference {
+    package static func reference(_ text: String) throws -> AssetReference {
         AssetReference(try AssetID(bytes: Array(text.utf8)))
     }
 
-    static func keyEncryptionKey(_ byte: UInt8 = 0x42) throws -> AES256GCMKey {
+    package static func keyEncryptionKey(_ byte: UInt8 = 0x42) throws -> AES256GCMKey {
         try AES256GCMKey(SecretBytes(copying: [UInt8](repeating: byte, count: AES256GCMKey.keySize)))
     }
 }

@@ -1,5 +1,5 @@
 import ByteCoding
-import ContentKeys
+package import ContentKeys
 import TestSupport
 import Testing
 
@@ -11,8 +11,8 @@ import Testing
 ///     func conforms(to rule: ContentKeyStoreConformance.Case) async throws {
 ///         try await ContentKeyStoreConformance.run(rule) { try openEmptyStore() }
 ///     }
-enum ContentKeyStoreConformance {
-    enum Case: String, CaseIterable, Sendable {
+package enum ContentKeyStoreConformance {
+    package enum Case: String, CaseIterable, Sendable {
         case givesBackWhatWasStored
         case givesBackEveryFloor
         case findsAKeyByEverySpelling
@@ -29,7 +29,7 @@ enum ContentKeyStoreConformance {
         case agreesWithAModel
     }
 
-    static func run<Store: ContentKeyStore>(_ rule: Case, makeStore: () async throws -> Store) async throws {
+    package static func run<Store: ContentKeyStore>(_ rule: Case, makeStore: () async throws -> Store) async throws {
         let store = try await makeStore()
         switch rule {
         case .givesBackWhatWasStored: try await givesBackWhatWasStored(store)

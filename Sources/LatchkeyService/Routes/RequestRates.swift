@@ -1,0 +1,40 @@
+import Entitlements
+import Licensing
+import POSIXSockets
+import Telemetry
+
+/// How often licences may be asked for: in all, from one address, and for one subject.
+///
+/// The address is asked first, because that costs nothing; the subject only once a signature vouches for it.
+final class RequestRates: Sendable {
+    /// How many addresses and subjects are remembered.
+    static let capacity = 65_536
+
+    private let all: RateLimiter<Int>?
+    private let addresses: RateLimiter<IPAddress>?
+    private let subjects: RateLimiter<Subject>?
+
+    private struct Subject: Hashable {
+        let issuer: String
+        let name: String
+    }
+
+    init(_ rates: Configuration.Rates, clock: any MonotonicClock = SystemMonotonicClock()) {
+        all = rates.all.map { RateLimiter($0, capacity: 32, clock: clock) }
+        addresses = rates.perAddress.map { RateLimiter($0, capacity: Self.capacity, clock: clock) }
+        subjects = rates.perSubject.map { RateLimiter($0, capacity: Self.capacity, clock: clock) }
+    }
+
+    /// Before anything else is looked at. A renewal may go on where new licences have used up the rate: a picture that runs should not
+    /// stop because others begin. Returns how long to wait, or nil.
+    func admit(from address: IPAddress?, isRenewal: Bool) -> Duration? {
+        if let addresses, let address, let wait = addresses.take(address) { return wait }
+        return all?.take(0, urgent: isRenewal)
+    }
+
+    /// Once the token is verified. A token without a subject has none to count.
+    func admit(_ claims: Claims, isRenewal: Bool) -> Duration? {
+        guard let subjects, let name = claims.subject else { return nil }
+        return subjects.take(Subject(issuer: claims.issuer, name: name), urgent: isRenewal)
+    }
+}

@@ -1,0 +1,40 @@
+package import ContentKeys
+import Synchronization
+
+/// Records decisions as the ledger's mode demands (design, sections 3 and 8).
+package final class DecisionRecorder: Sendable {
+    package enum Mode: String, Sendable, CaseIterable {
+        /// No ledger entry, no licence.
+        case required
+        /// A licence that spends nothing is given out even while nothing can be recorded, and counted.
+        case bestEffort = "best-effort"
+    }
+
+    package let pseudonyms: Pseudonymizer
+    /// How long the same request with the same token gets the same answer, in seconds.
+    package let retryWindow: Int64
+    private let store: any DecisionStore
+    private let mode: Mode
+    private let unrecorded = Atomic<UInt64>(0)
+
+    package init(store: any DecisionStore, pseudonyms: Pseudonymizer, mode: Mode = .required, retryWindow: Int64 = 120)
+    {
+        self.store = store
+        self.pseudonyms = pseudonyms
+        self.mode = mode
+        self.retryWindow = retryWindow
+    }
+
+    /// How many licences were given out without a record.
+    package var unrecordedCount: UInt64 { unrecorded.load(ordering: .relaxed) }
+
+    func record(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
+        do throws(StoreError) {
+            return try await store.commit(decision)
+        } catch {
+            guard mode == .bestEffort, case .unavailable = error, !decision.needsSharedState else { throw error }
+            unrecorded.add(1, ordering: .relaxed)
+            return .recorded
+        }
+    }
+}

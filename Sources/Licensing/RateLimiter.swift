@@ -1,0 +1,83 @@
+import Synchronization
+package import Telemetry
+
+/// How often something may happen: steadily, and at once after a rest.
+package struct Rate: Equatable, Sendable {
+    /// At least 1.
+    package let perSecond: Int
+    /// At least 1.
+    package let burst: Int
+
+    package init(perSecond: Int, burst: Int) {
+        self.perSecond = perSecond
+        self.burst = burst
+    }
+
+    fileprivate var interval: Int64 { max(1, 1_000_000_000 / Int64(perSecond)) }
+}
+
+/// Allows each of many parties so many events, as token buckets do.
+///
+/// Of a party only one instant is kept: when its bucket will be full again (the generic cell rate algorithm). At most about `capacity`
+/// parties are remembered, however many there are: when the younger half is full, the older one is forgotten, and who is forgotten
+/// begins with a full bucket. All threads may use it at once; parties are spread over parts with a lock each.
+package final class RateLimiter<Party: Hashable & Sendable>: Sendable {
+    private static var partCount: Int { 16 }
+
+    private let rate: Rate
+    private let clock: any MonotonicClock
+    private let parts: [Part]
+
+    /// `capacity` is at least 32.
+    package init(_ rate: Rate, capacity: Int, clock: any MonotonicClock = SystemMonotonicClock()) {
+        precondition(capacity >= 2 * Self.partCount, "each part has two halves")
+        self.rate = rate
+        self.clock = clock
+        parts = (0..<Self.partCount).map { _ in Part(halfCapacity: capacity / (2 * Self.partCount)) }
+    }
+
+    /// Counts an event of a party. Returns how long it had to wait for the next one, or nil where it may happen now.
+    ///
+    /// One that is `urgent` may draw on twice the burst: so it still gets through where the others have used up theirs.
+    package func take(_ party: Party, urgent: Bool = false) -> Duration? {
+        let now = clock.monotonicTime.nanoseconds
+        let part = parts[Int(UInt(bitPattern: party.hashValue) % UInt(parts.count))]
+        let wait = part.take(
+            party, now: now, interval: rate.interval, burst: Int64(urgent ? 2 * rate.burst : rate.burst))
+        return wait.map { .nanoseconds($0) }
+    }
+
+    /// How many parties are remembered.
+    package var count: Int { parts.reduce(0) { $0 + $1.count } }
+
+    private final class Part: Sendable {
+        private struct Generations {
+            var younger: [Party: Int64] = [:]
+            var older: [Party: Int64] = [:]
+        }
+
+        private let halfCapacity: Int
+        private let generations = Mutex(Generations())
+
+        init(halfCapacity: Int) {
+            self.halfCapacity = halfCapacity
+        }
+
+        var count: Int { generations.withLock { $0.younger.count + $0.older.count } }
+
+        /// The nanoseconds to wait, or nil.
+        func take(_ party: Party, now: Int64, interval: Int64, burst: Int64) -> Int64? {
+            generations.withLock { generations in
+                let fullAt = max(now, generations.younger[party] ?? generations.older[party] ?? now)
+                let wait = fullAt - now - (burst - 1) * interval
+                guard wait <= 0 else { return wait }
+                if generations.younger[party] == nil, generations.younger.count >= halfCapacity {
+                    generations.older = generations.younger
+                    generations.younger = [:]
+                }
+                generations.younger[party] = fullAt + interval
+                return nil
+            }
+        }
+    }
+}

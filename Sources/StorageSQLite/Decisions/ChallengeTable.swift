@@ -1,0 +1,63 @@
+import ContentKeys
+
+/// The challenges that are open.
+struct ChallengeTable: ~Copyable {
+    private var count: SQLiteStatement
+    private var insert: SQLiteStatement
+    private var delete: SQLiteStatement
+
+    init(_ connection: inout SQLiteConnection) throws(StoreError) {
+        let count = try connection.prepare(
+            """
+            SELECT count(*), coalesce(max(challenge = ?2), 0) FROM challenge WHERE holder = ?1 AND expires_at > ?3
+            """)
+        let insert = try connection.prepare(
+            """
+            INSERT INTO challenge (holder, challenge, expires_at) VALUES (?1, ?2, ?3)
+            ON CONFLICT (holder, challenge) DO UPDATE SET expires_at = ?3
+            """)
+        let delete = try connection.prepare(
+            "DELETE FROM challenge WHERE holder = ?1 AND challenge = ?2 RETURNING expires_at")
+        self.count = count
+        self.insert = insert
+        self.delete = delete
+    }
+
+    mutating func open(_ request: ChallengeRequest, expiresAt: Int64, limit: Int) throws(StoreError) -> Bool {
+        guard try mayOpen(request, limit: limit) else { return false }
+        defer { insert.reset() }
+        try insert.bind(request.holder, at: 1)
+        try insert.bind(Int64(bitPattern: request.challenge), at: 2)
+        try insert.bind(expiresAt, at: 3)
+        _ = try insert.step()
+        return true
+    }
+
+    private mutating func mayOpen(_ request: ChallengeRequest, limit: Int) throws(StoreError) -> Bool {
+        defer { count.reset() }
+        try count.bind(request.holder, at: 1)
+        try count.bind(Int64(bitPattern: request.challenge), at: 2)
+        try count.bind(request.now, at: 3)
+        guard try count.step() else { throw .recordMalformed }
+        let (openCount, isOpenAlready) = (try count.integer(at: 0), try count.integer(at: 1) != 0)
+        return openCount < Int64(limit) && !isOpenAlready
+    }
+
+    mutating func take(_ request: ChallengeRequest) throws(StoreError) -> Bool {
+        defer { delete.reset() }
+        try delete.bind(request.holder, at: 1)
+        try delete.bind(Int64(bitPattern: request.challenge), at: 2)
+        guard try delete.step() else { return false }
+        let isOpen = try delete.integer(at: 0) > request.now
+        // The row is gone once the statement has run to its end.
+        _ = try delete.step()
+        return isOpen
+    }
+}
+
+/// Whose challenge is asked for, and when.
+struct ChallengeRequest: Sendable {
+    let challenge: UInt64
+    let holder: Pseudonym
+    let now: Int64
+}

@@ -1,0 +1,40 @@
+import ContentKeys
+
+/// The requests that were decided, with their answers.
+struct ReplayTable: ~Copyable {
+    private var find: SQLiteStatement
+    private var keep: SQLiteStatement
+
+    init(_ connection: inout SQLiteConnection) throws(StoreError) {
+        let find = try connection.prepare(
+            "SELECT token, retry_until, kept_until, answer FROM replay WHERE request = ?1")
+        let keep = try connection.prepare(
+            """
+            INSERT INTO replay (request, token, retry_until, kept_until, answer) VALUES (?1, ?2, ?3, ?4, ?5)
+            ON CONFLICT (request) DO UPDATE SET token = ?2, retry_until = ?3, kept_until = ?4, answer = ?5
+            """)
+        self.find = find
+        self.keep = keep
+    }
+
+    /// What becomes of a request that was decided before; nil for a new one.
+    mutating func outcome(of replay: ReplayRecord, at now: Int64) throws(StoreError) -> DecisionOutcome? {
+        defer { find.reset() }
+        try find.bind(replay.request, at: 1)
+        guard try find.step(), try find.integer(at: 2) > now else { return nil }
+        guard try find.bytes(at: 0) == replay.token.bytes, try now < find.integer(at: 1) else {
+            return .denied(.replayed)
+        }
+        return .repeated(answer: try find.bytes(at: 3))
+    }
+
+    mutating func keep(_ replay: ReplayRecord, at now: Int64) throws(StoreError) {
+        defer { keep.reset() }
+        try keep.bind(replay.request, at: 1)
+        try keep.bind(replay.token, at: 2)
+        try keep.bind(now + replay.retryWindow, at: 3)
+        try keep.bind(replay.keptUntil, at: 4)
+        try keep.bind(replay.answer, at: 5)
+        _ = try keep.step()
+    }
+}

@@ -1,0 +1,119 @@
+import ContentKeys
+
+/// The slots of one group while decisions are made on them, by the rules that `SlotClaim` numbers.
+struct SlotGroup {
+    struct Slot: Equatable {
+        /// The smaller, the older.
+        var number: Int64
+        var device: Pseudonym
+        var playback: PlaybackName
+        var content: Pseudonym
+        var isCounted: Bool
+        var isConfirmed: Bool
+        var heldUntil: Int64
+    }
+
+    /// Live ones alone, in the order of their numbers.
+    private(set) var slots: [Slot]
+    /// Evicted here.
+    private(set) var evicted: [Slot] = []
+    private var nextNumber: Int64
+    private let now: Int64
+
+    /// `stored` is what the store has of the group, in the order of the numbers; what has ended at `now` is left out.
+    init(_ stored: [Slot], at now: Int64) {
+        slots = stored.filter { $0.heldUntil > now }
+        nextNumber = (stored.last?.number ?? 0) + 1
+        self.now = now
+    }
+
+    /// Grants a claim, or says why not; a denial leaves the group as nobody may store it. `wasEvicted` tells of this playback.
+    mutating func take(_ claim: SlotClaim, wasEvicted: Bool) -> DecisionDenial? {
+        let playback = PlaybackName(claim)
+        let wasEvictedHere = evicted.contains {
+            $0.device == claim.device && $0.playback == playback && $0.heldUntil > now
+        }
+        if wasEvicted || wasEvictedHere { return .slotEvicted }
+        // What was claimed just now for no time at all has ended too.
+        slots.removeAll { $0.heldUntil <= now }
+        let place = place(of: claim, playback) ?? append(claim, playback)
+        if slots[place].device == claim.device { slots[place].playback = playback }
+        slots[place].content = claim.content
+        slots[place].isConfirmed = slots[place].isConfirmed || claim.isConfirmed
+        slots[place].heldUntil = max(slots[place].heldUntil, claim.heldUntil)
+        return slots[place].isCounted ? nil : count(place, for: claim)
+    }
+
+    /// Rules 1 to 3: which slot is claimed.
+    private func place(of claim: SlotClaim, _ playback: PlaybackName) -> Int? {
+        if let own = slots.firstIndex(where: { $0.device == claim.device && $0.playback == playback }) { return own }
+        let ofContent = slots.indices.filter {
+            slots[$0].content == claim.content && (claim.isRelayed || slots[$0].device == claim.device)
+        }
+        return ofContent.first { slots[$0].isCounted } ?? ofContent.first
+    }
+
+    private mutating func append(_ claim: SlotClaim, _ playback: PlaybackName) -> Int {
+        slots.append(
+            Slot(
+                number: takeNumber(), device: claim.device, playback: playback, content: claim.content,
+                isCounted: false, isConfirmed: false, heldUntil: claim.heldUntil))
+        return slots.count - 1
+    }
+
+    private mutating func takeNumber() -> Int64 {
+        defer { nextNumber += 1 }
+        return nextNumber
+    }
+
+    /// Rules 4 to 7 for a slot that counts nothing yet.
+    private mutating func count(_ place: Int, for claim: SlotClaim) -> DecisionDenial? {
+        var slot = slots.remove(at: place)
+        if !claim.isConfirmed, mayWait(slot.device, limit: claim.limit) {
+            slots.insert(slot, at: place)
+            return nil
+        }
+        if let denial = makeRoom(for: slot.device, claim) { return denial }
+        slot.isCounted = true
+        slot.number = takeNumber()
+        slots.append(slot)
+        return nil
+    }
+
+    /// Rule 4: whether another slot of the device may be beside its playback.
+    private func mayWait(_ device: Pseudonym, limit: UInt32) -> Bool {
+        let own = slots.filter { $0.device == device }
+        return own.contains(where: \.isConfirmed) && own.count { !$0.isCounted } < limit
+    }
+
+    /// Rules 5 to 7.
+    private mutating func makeRoom(for device: Pseudonym, _ claim: SlotClaim) -> DecisionDenial? {
+        let counted = slots.filter(\.isCounted)
+        let surplus = counted.count + 1 - Int(claim.limit)
+        guard surplus > 0 else { return nil }
+        let own = counted.filter { $0.device == device }
+        if own.count < surplus, claim.whenFull == .denyNew {
+            return .slotsFull(current: UInt32(counted.count), limit: claim.limit)
+        }
+        let others = counted.filter { $0.device != device }
+        let victims = Array((own + others).prefix(surplus))
+        evicted += victims
+        slots.removeAll { slot in victims.contains { $0.number == slot.number } }
+        return nil
+    }
+}
+
+/// What a slot is known by, together with its device: the session's 8 bytes, big-endian, or where there is none the content's 32.
+struct PlaybackName: Equatable {
+    let bytes: [UInt8]
+
+    init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    init(_ claim: SlotClaim) {
+        bytes =
+            claim.session.map { session in (0..<8).map { UInt8(truncatingIfNeeded: session >> (56 - 8 * $0)) } }
+            ?? claim.content.bytes
+    }
+}

@@ -1,0 +1,153 @@
+import ContentKeys
+
+/// The playback slots of groups.
+struct SlotTable: ~Copyable {
+    private var ofGroup: SQLiteStatement
+    private var findEvicted: SQLiteStatement
+    private var insert: SQLiteStatement
+    private var update: SQLiteStatement
+    private var delete: SQLiteStatement
+    private var insertEvicted: SQLiteStatement
+
+    init(_ connection: inout SQLiteConnection) throws(StoreError) {
+        let ofGroup = try connection.prepare(
+            """
+            SELECT number, device, playback, content, is_counted, is_confirmed, held_until
+            FROM slot WHERE playback_group = ?1 ORDER BY number
+            """)
+        let findEvicted = try connection.prepare(
+            """
+            SELECT 1 FROM evicted_slot
+            WHERE playback_group = ?1 AND device = ?2 AND playback = ?3 AND held_until > ?4
+            """)
+        let insert = try connection.prepare(
+            """
+            INSERT INTO slot (playback_group, number, device, playback, content, is_counted, is_confirmed, held_until)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            """)
+        let update = try connection.prepare(
+            """
+            UPDATE slot SET device = ?3, playback = ?4, content = ?5, is_counted = ?6, is_confirmed = ?7, held_until = ?8
+            WHERE playback_group = ?1 AND number = ?2
+            """)
+        let delete = try connection.prepare("DELETE FROM slot WHERE playback_group = ?1 AND number = ?2")
+        let insertEvicted = try connection.prepare(
+            """
+            INSERT INTO evicted_slot (playback_group, device, playback, held_until) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT (playback_group, device, playback) DO UPDATE SET held_until = ?4
+            """)
+        self.ofGroup = ofGroup
+        self.findEvicted = findEvicted
+        self.insert = insert
+        self.update = update
+        self.delete = delete
+        self.insertEvicted = insertEvicted
+    }
+
+    /// Tries claims one after the other: the changes that grant them all, or the first denial. Stores nothing.
+    mutating func changes(for claims: [SlotClaim], at now: Int64) throws(StoreError) -> SlotVerdict {
+        var changes: [SlotChanges] = []
+        for claim in claims {
+            let known = changes.firstIndex { $0.group == claim.group }
+            let place = known ?? changes.count
+            if known == nil {
+                let stored = try storedSlots(of: claim.group)
+                changes.append(SlotChanges(group: claim.group, stored: stored, now: SlotGroup(stored, at: now)))
+            }
+            let wasEvicted = try wasEvicted(claim, at: now)
+            if let denial = changes[place].now.take(claim, wasEvicted: wasEvicted) { return .denied(denial) }
+        }
+        return .granted(changes)
+    }
+
+    private mutating func storedSlots(of group: Pseudonym) throws(StoreError) -> [SlotGroup.Slot] {
+        defer { ofGroup.reset() }
+        try ofGroup.bind(group, at: 1)
+        var slots: [SlotGroup.Slot] = []
+        while try ofGroup.step() { slots.append(try SlotGroup.Slot(reading: ofGroup)) }
+        return slots
+    }
+
+    private mutating func wasEvicted(_ claim: SlotClaim, at now: Int64) throws(StoreError) -> Bool {
+        defer { findEvicted.reset() }
+        try findEvicted.bind(claim.group, at: 1)
+        try findEvicted.bind(claim.device, at: 2)
+        try findEvicted.bind(PlaybackName(claim).bytes, at: 3)
+        try findEvicted.bind(now, at: 4)
+        return try findEvicted.step()
+    }
+
+    /// Stores what has changed in a group, and forgets what has ended there.
+    mutating func store(_ changes: SlotChanges) throws(StoreError) {
+        for old in changes.stored where !changes.now.slots.contains(where: { $0.number == old.number }) {
+            try remove(old.number, of: changes.group)
+        }
+        for slot in changes.now.slots {
+            let old = changes.stored.first { $0.number == slot.number }
+            if old == slot { continue }
+            if old == nil {
+                try insert.run(slot, changes.group)
+            } else {
+                try update.run(slot, changes.group)
+            }
+        }
+        for slot in changes.now.evicted { try remember(slot, of: changes.group) }
+    }
+
+    private mutating func remove(_ number: Int64, of group: Pseudonym) throws(StoreError) {
+        defer { delete.reset() }
+        try delete.bind(group, at: 1)
+        try delete.bind(number, at: 2)
+        _ = try delete.step()
+    }
+
+    private mutating func remember(_ slot: SlotGroup.Slot, of group: Pseudonym) throws(StoreError) {
+        defer { insertEvicted.reset() }
+        try insertEvicted.bind(group, at: 1)
+        try insertEvicted.bind(slot.device, at: 2)
+        try insertEvicted.bind(slot.playback.bytes, at: 3)
+        try insertEvicted.bind(slot.heldUntil, at: 4)
+        _ = try insertEvicted.step()
+    }
+}
+
+/// What becomes of slot claims that are made together.
+enum SlotVerdict {
+    case granted([SlotChanges])
+    case denied(DecisionDenial)
+}
+
+/// The slots of a group as they are stored, and as they will be.
+struct SlotChanges {
+    let group: Pseudonym
+    let stored: [SlotGroup.Slot]
+    var now: SlotGroup
+}
+
+extension SlotGroup.Slot {
+    /// Reads number, device, playback, content, is_counted, is_confirmed and held_until.
+    fileprivate init(reading row: borrowing SQLiteStatement) throws(StoreError) {
+        guard let device = Pseudonym(try row.bytes(at: 1)), let content = Pseudonym(try row.bytes(at: 3)) else {
+            throw .recordMalformed
+        }
+        self.init(
+            number: try row.integer(at: 0), device: device, playback: PlaybackName(bytes: try row.bytes(at: 2)),
+            content: content, isCounted: try row.integer(at: 4) != 0, isConfirmed: try row.integer(at: 5) != 0,
+            heldUntil: try row.integer(at: 6))
+    }
+}
+
+extension SQLiteStatement {
+    fileprivate mutating func run(_ slot: SlotGroup.Slot, _ group: Pseudonym) throws(StoreError) {
+        defer { reset() }
+        try bind(group, at: 1)
+        try bind(slot.number, at: 2)
+        try bind(slot.device, at: 3)
+        try bind(slot.playback.bytes, at: 4)
+        try bind(slot.content, at: 5)
+        try bind(slot.isCounted ? 1 : 0, at: 6)
+        try bind(slot.isConfirmed ? 1 : 0, at: 7)
+        try bind(slot.heldUntil, at: 8)
+        _ = try step()
+    }
+}

@@ -1,0 +1,190 @@
+package import ContentKeys
+package import EventLoops
+import Synchronization
+
+/// Licence decisions, revocations, challenges and the ledger of one node, in a SQLite file.
+///
+/// One thread writes for all loops: it takes what waits, runs it in one transaction, and answers when that is durable
+/// (`synchronous=FULL`). A call never blocks its thread. It throws `unavailable(.busy)` where too much waits already, and `unavailable`
+/// with what is wrong where the disk fails or is full: then nothing may be answered, although it may turn out to be recorded.
+///
+/// Other processes may read and write the file too; one daemon at a time may hold its lock.
+package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, RevocationStore, ChallengeStore, Ledger {
+    package struct Options: Sendable {
+        /// How many requests may wait.
+        package var queueLengthMaximum = 8192
+        /// How many requests become durable together.
+        package var batchSizeMaximum = 1024
+        /// How long a write waits for another process's write.
+        package var busyTimeoutMilliseconds: Int32 = 5000
+        /// Whether this is the node itself, of which there is one at a time; a tool that writes beside it is not.
+        package var locksLedger = true
+
+        package init() {}
+    }
+
+    private let queue: WriteQueue
+    private let loops: [LoopContext]
+    private let thread: JoinableThread
+    private let revocationReader: Mutex<RevocationReader>
+
+    private init(
+        _ queue: WriteQueue, _ loops: [LoopContext], _ thread: JoinableThread,
+        _ revocationReader: consuming sending RevocationReader
+    ) {
+        self.queue = queue
+        self.loops = loops
+        self.thread = thread
+        self.revocationReader = Mutex(revocationReader)
+    }
+
+    deinit {
+        // Without waiting: this may be a loop's thread. The writer's thread holds all that it needs, and ends by itself.
+        queue.stop()
+    }
+
+    /// Opens the file, or makes it with mode 0600, brings its schema up to date, and starts the writer's thread.
+    ///
+    /// What an error or a power cut has left in the write-ahead log is moved into the database, and the last batch of the ledger is
+    /// verified; the whole is verified offline. Throws `ledgerDiffers` where that batch is not sealed by `chain`, and `inUse` where
+    /// another daemon has the ledger.
+    ///
+    /// - Parameter loops: Those on which callers wait, in the order of their indices.
+    package static func open(
+        path: String, chain: LedgerChain, loops: [LoopContext] = [], options: Options = Options()
+    ) throws(StorageOpeningError) -> SQLiteDecisionStore {
+        try DatabaseFile.prepare(path)
+        let lock: NodeLock? = options.locksLedger ? try NodeLock(databasePath: path) : nil
+        var connection = try StorageOpeningError.wrapping { () throws(StoreError) in
+            try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds)
+        }
+        try SchemaMigrator().run(on: &connection, path: path)
+        try DatabaseFile.checkPermissions(path)
+        let writer = try verified(connection, chain, path)
+        let reader = try StorageOpeningError.wrapping { () throws(StoreError) in
+            try RevocationReader(.open(path: path, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds))
+        }
+        let queue = WriteQueue(
+            lengthMaximum: options.queueLengthMaximum, batchSizeMaximum: options.batchSizeMaximum)
+        let thread = try startThread(queue, loops, lock, writer) { () throws(StoreError) in
+            let connection = try SQLiteConnection.open(
+                path: path, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds)
+            return try BatchWriter(connection, chain)
+        }
+        return SQLiteDecisionStore(queue, loops, thread, reader)
+    }
+
+    private static func verified(
+        _ connection: consuming SQLiteConnection, _ chain: LedgerChain, _ path: String
+    ) throws(StorageOpeningError) -> BatchWriter {
+        do throws(StoreError) {
+            var writer = try BatchWriter(connection, chain)
+            if try writer.verify(known: .start, mustEmptyLog: false) { return writer }
+        } catch {
+            throw .store(error)
+        }
+        throw .ledgerDiffers(path: path)
+    }
+
+    private static func startThread(
+        _ queue: WriteQueue, _ loops: [LoopContext], _ lock: consuming NodeLock?, _ writer: consuming BatchWriter,
+        open: @escaping @Sendable () throws(StoreError) -> BatchWriter
+    ) throws(StorageOpeningError) -> JoinableThread {
+        let belongings = WriterBelongings(lock, writer)
+        do throws(EventLoopError) {
+            return JoinableThread(
+                try NativeThread(name: "sqlite-writer") {
+                    guard let writer = belongings.takeWriter() else { return }
+                    let lock = belongings.takeLock()
+                    WriterLoop(queue, loops: loops, lock: lock, writer: writer, open: open).run()
+                })
+        } catch {
+            throw .threadNotStarted
+        }
+    }
+
+    /// Finishes what waits, closes the database and waits for that. Later calls are refused; a second one returns at once. Not to be
+    /// called on a loop.
+    package func stop() {
+        queue.stop()
+        thread.join()
+    }
+
+    package var statistics: WriterStatistics { queue.statistics }
+
+    // MARK: The protocols
+
+    package func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
+        try await decide(.decision(decision, entry: decision.entry.encoded()))
+    }
+
+    package func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
+        try await decide(.decision(decision, entry: nil))
+    }
+
+    package func append(_ entry: LedgerEntry) async throws(StoreError) {
+        _ = try await write(.entry(entry.encoded(), at: entry.at))
+    }
+
+    package func revoke(_ revocation: Revocation) async throws(StoreError) {
+        _ = try await write(.revoke(revocation))
+    }
+
+    package func lift(_ kind: Revocation.Kind, _ value: String) async throws(StoreError) -> Bool {
+        try await change(.lift(kind, value))
+    }
+
+    /// Reads on the caller's thread, which takes about a microsecond for each.
+    package func revocations(at now: Int64) async throws(StoreError) -> [Revocation] {
+        try revocationReader.withLock { reader throws(StoreError) in try reader.revocations(at: now) }
+    }
+
+    package func open(
+        _ challenge: UInt64, for holder: Pseudonym, now: Int64, expiresAt: Int64, limit: Int
+    ) async throws(StoreError) -> Bool {
+        let request = ChallengeRequest(challenge: challenge, holder: holder, now: now)
+        return try await change(.openChallenge(request, expiresAt: expiresAt, limit: limit))
+    }
+
+    package func take(_ challenge: UInt64, from holder: Pseudonym, now: Int64) async throws(StoreError) -> Bool {
+        try await change(.takeChallenge(ChallengeRequest(challenge: challenge, holder: holder, now: now)))
+    }
+
+    private func decide(_ request: WriteRequest) async throws(StoreError) -> DecisionOutcome {
+        guard case .outcome(let outcome) = try await write(request) else {
+            preconditionFailure("a decision is answered with its outcome")
+        }
+        return outcome
+    }
+
+    private func change(_ request: WriteRequest) async throws(StoreError) -> Bool {
+        guard case .done(let hasChanged) = try await write(request) else {
+            preconditionFailure("a change is answered with whether it was one")
+        }
+        return hasChanged
+    }
+
+    private func write(_ request: WriteRequest) async throws(StoreError) -> WriteAnswer {
+        let result = await withCheckedContinuation { (caller: CheckedContinuation<WriteResult, Never>) in
+            let loopIndex = loops.firstIndex(where: \.isCurrent)
+            let refusal = queue.append(.init(request: request, caller: caller, loopIndex: loopIndex))
+            if let refusal { caller.resume(returning: .failure(refusal)) }
+        }
+        return try result.get()
+    }
+}
+
+/// What the writer's thread takes over when it begins.
+private final class WriterBelongings: Sendable {
+    private let lock: Mutex<NodeLock?>
+    private let writer: Mutex<BatchWriter?>
+
+    init(_ lock: consuming NodeLock?, _ writer: consuming BatchWriter) {
+        self.lock = Mutex(lock)
+        self.writer = Mutex(writer)
+    }
+
+    func takeLock() -> NodeLock? { lock.withLock { $0.take() } }
+
+    func takeWriter() -> BatchWriter? { writer.withLock { $0.take() } }
+}

@@ -1,0 +1,86 @@
+extension SchemaMigration {
+    /// What licence decisions spend, what is revoked, and the node's ledger.
+    ///
+    /// Pseudonyms are 32 bytes; a key id is 16; times are seconds since 1970, and the largest integer is never. What ends has an index by
+    /// its end, so that what has ended is found and forgotten. Programs of the versions before work on without any of it.
+    static let decisions = SchemaMigration(
+        number: 3, oldestProgram: 1,
+        script: """
+            CREATE TABLE replay (
+                number INTEGER NOT NULL PRIMARY KEY,
+                request BLOB NOT NULL UNIQUE CHECK (length(request) = 32),
+                token BLOB NOT NULL CHECK (length(token) = 32),
+                retry_until INTEGER NOT NULL,
+                kept_until INTEGER NOT NULL,
+                answer BLOB NOT NULL
+            ) STRICT;
+            CREATE INDEX replay_by_end ON replay (kept_until);
+
+            CREATE TABLE token_use (
+                token BLOB NOT NULL CHECK (length(token) = 32),
+                kid BLOB NOT NULL CHECK (length(kid) = 16),
+                uses INTEGER NOT NULL,
+                kept_until INTEGER NOT NULL,
+                PRIMARY KEY (token, kid)
+            ) STRICT, WITHOUT ROWID;
+            CREATE INDEX token_use_by_end ON token_use (kept_until);
+
+            CREATE TABLE device (
+                owner BLOB NOT NULL CHECK (length(owner) = 32),
+                device BLOB NOT NULL CHECK (length(device) = 32),
+                kept_until INTEGER NOT NULL,
+                PRIMARY KEY (owner, device)
+            ) STRICT, WITHOUT ROWID;
+            CREATE INDEX device_by_end ON device (kept_until) WHERE kept_until < 9223372036854775807;
+
+            -- A playback is its session's 8 bytes, or its content's 32. The smaller the number, the older the slot.
+            CREATE TABLE slot (
+                playback_group BLOB NOT NULL CHECK (length(playback_group) = 32),
+                number INTEGER NOT NULL,
+                device BLOB NOT NULL CHECK (length(device) = 32),
+                playback BLOB NOT NULL,
+                content BLOB NOT NULL CHECK (length(content) = 32),
+                is_counted INTEGER NOT NULL,
+                is_confirmed INTEGER NOT NULL,
+                held_until INTEGER NOT NULL,
+                PRIMARY KEY (playback_group, number)
+            ) STRICT, WITHOUT ROWID;
+            CREATE INDEX slot_by_end ON slot (held_until);
+            CREATE TABLE evicted_slot (
+                playback_group BLOB NOT NULL CHECK (length(playback_group) = 32),
+                device BLOB NOT NULL CHECK (length(device) = 32),
+                playback BLOB NOT NULL,
+                held_until INTEGER NOT NULL,
+                PRIMARY KEY (playback_group, device, playback)
+            ) STRICT, WITHOUT ROWID;
+            CREATE INDEX evicted_slot_by_end ON evicted_slot (held_until);
+
+            CREATE TABLE challenge (
+                holder BLOB NOT NULL CHECK (length(holder) = 32),
+                challenge INTEGER NOT NULL,
+                expires_at INTEGER NOT NULL,
+                PRIMARY KEY (holder, challenge)
+            ) STRICT, WITHOUT ROWID;
+            CREATE INDEX challenge_by_end ON challenge (expires_at);
+
+            CREATE TABLE revocation (
+                kind TEXT NOT NULL,
+                value TEXT NOT NULL,
+                until INTEGER NOT NULL,
+                revoked_at INTEGER NOT NULL,
+                reason TEXT NOT NULL,
+                PRIMARY KEY (kind, value)
+            ) STRICT, WITHOUT ROWID;
+
+            CREATE TABLE ledger_entry (
+                sequence INTEGER NOT NULL PRIMARY KEY,
+                body BLOB NOT NULL
+            ) STRICT;
+            CREATE TABLE ledger_batch (
+                first_sequence INTEGER NOT NULL PRIMARY KEY,
+                last_sequence INTEGER NOT NULL,
+                at INTEGER NOT NULL,
+                mac BLOB NOT NULL
+            ) STRICT;
+            """)
+}

@@ -1,0 +1,65 @@
+import ContentKeys
+
+/// The writer's statements: each request is checked whole before anything of it is written.
+struct DecisionTables: ~Copyable {
+    private var replay: ReplayTable
+    private var uses: TokenUseTable
+    private var devices: DeviceTable
+    private var slots: SlotTable
+    private var challenges: ChallengeTable
+    private var revocations: RevocationTable
+
+    init(_ connection: inout SQLiteConnection) throws(StoreError) {
+        // Whole values first and fields after: a value that is not copyable cannot be abandoned half made.
+        let replay = try ReplayTable(&connection)
+        let uses = try TokenUseTable(&connection)
+        let devices = try DeviceTable(&connection)
+        let slots = try SlotTable(&connection)
+        let challenges = try ChallengeTable(&connection)
+        let revocations = try RevocationTable(&connection)
+        self.replay = replay
+        self.uses = uses
+        self.devices = devices
+        self.slots = slots
+        self.challenges = challenges
+        self.revocations = revocations
+    }
+
+    mutating func run(_ request: WriteRequest, _ ledger: inout LedgerWriter) throws(StoreError) -> WriteAnswer {
+        switch request {
+        case .decision(let decision, let entry):
+            let outcome = try decide(decision)
+            if outcome == .recorded, let entry { try ledger.append(entry) }
+            return .outcome(outcome)
+        case .entry(let entry, _):
+            try ledger.append(entry)
+            return .done(true)
+        case .revoke(let revocation):
+            try revocations.insert(revocation)
+            return .done(true)
+        case .lift(let kind, let value): return .done(try revocations.delete(kind, value))
+        case .openChallenge(let request, let expiresAt, let limit):
+            return .done(try challenges.open(request, expiresAt: expiresAt, limit: limit))
+        case .takeChallenge(let request): return .done(try challenges.take(request))
+        }
+    }
+
+    private mutating func decide(_ decision: LicenseDecision) throws(StoreError) -> DecisionOutcome {
+        let now = decision.now
+        if let record = decision.replay, let outcome = try replay.outcome(of: record, at: now) { return outcome }
+        if let use = decision.tokenUse, let denial = try uses.denial(of: use, at: now) { return .denied(denial) }
+        if !decision.deviceClaims.isEmpty, let denial = try devices.denial(of: decision.deviceClaims, at: now) {
+            return .denied(denial)
+        }
+        let changes: [SlotChanges]
+        switch try slots.changes(for: decision.slotClaims, at: now) {
+        case .denied(let denial): return .denied(denial)
+        case .granted(let granted): changes = granted
+        }
+        if let record = decision.replay { try replay.keep(record, at: now) }
+        if let use = decision.tokenUse { try uses.keep(use, at: now) }
+        for claim in decision.deviceClaims { try devices.keep(claim, at: now) }
+        for change in changes { try slots.store(change) }
+        return .recorded
+    }
+}

@@ -1,0 +1,83 @@
+import ContentKeys
+import Synchronization
+
+/// Forgets what has ended, in small pieces, one table after the other.
+struct ExpiredRows: ~Copyable {
+    /// So many rows of one table in a piece.
+    static let pieceSize: Int64 = 256
+    /// How long a look for what has ended is put off after one that found nothing, in seconds.
+    static let interval: Int64 = 30
+
+    private var deletes: [Delete]
+    private var table = 0
+    private var pauseUntil = Int64.min
+
+    init(_ connection: inout SQLiteConnection) throws(StoreError) {
+        var deletes: [Delete] = []
+        for sql in Self.statements { deletes.append(Delete(try connection.prepare(sql))) }
+        self.deletes = deletes
+    }
+
+    /// Whether there may be something to forget.
+    func isDue(at now: Int64) -> Bool { now >= pauseUntil }
+
+    /// Deletes one piece of one table; how many rows it was.
+    mutating func deletePiece(at now: Int64) throws(StoreError) -> Int {
+        let count = try deletes[table].run(now)
+        if count < Self.pieceSize { table += 1 }
+        if table == deletes.count {
+            table = 0
+            pauseUntil = now + Self.interval
+        }
+        return count
+    }
+
+    private static let statements: [StaticString] = [
+        "DELETE FROM replay WHERE number IN (SELECT number FROM replay WHERE kept_until <= ?1 LIMIT ?2) RETURNING 1",
+        """
+        DELETE FROM token_use WHERE (token, kid) IN
+            (SELECT token, kid FROM token_use WHERE kept_until <= ?1 LIMIT ?2) RETURNING 1
+        """,
+        """
+        DELETE FROM device WHERE (owner, device) IN
+            (SELECT owner, device FROM device WHERE kept_until <= ?1 AND kept_until < 9223372036854775807 LIMIT ?2)
+            RETURNING 1
+        """,
+        """
+        DELETE FROM slot WHERE (playback_group, number) IN
+            (SELECT playback_group, number FROM slot WHERE held_until <= ?1 LIMIT ?2) RETURNING 1
+        """,
+        """
+        DELETE FROM evicted_slot WHERE (playback_group, device, playback) IN
+            (SELECT playback_group, device, playback FROM evicted_slot WHERE held_until <= ?1 LIMIT ?2) RETURNING 1
+        """,
+        """
+        DELETE FROM challenge WHERE (holder, challenge) IN
+            (SELECT holder, challenge FROM challenge WHERE expires_at <= ?1 LIMIT ?2) RETURNING 1
+        """,
+        """
+        DELETE FROM revocation WHERE (kind, value) IN
+            (SELECT kind, value FROM revocation WHERE until <= ?1 LIMIT ?2) RETURNING 1
+        """,
+    ]
+
+    /// A statement in an array, which cannot hold what is not copyable.
+    private final class Delete: Sendable {
+        private let statement: Mutex<SQLiteStatement>
+
+        init(_ statement: consuming sending SQLiteStatement) {
+            self.statement = Mutex(statement)
+        }
+
+        func run(_ now: Int64) throws(StoreError) -> Int {
+            try statement.withLock { statement throws(StoreError) in
+                defer { statement.reset() }
+                try statement.bind(now, at: 1)
+                try statement.bind(ExpiredRows.pieceSize, at: 2)
+                var count = 0
+                while try statement.step() { count += 1 }
+                return count
+            }
+        }
+    }
+}

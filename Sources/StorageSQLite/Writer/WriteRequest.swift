@@ -1,0 +1,32 @@
+import ContentKeys
+
+/// What the writer is asked to make durable.
+enum WriteRequest: Sendable {
+    /// With the encoding of its ledger entry, where the ledger is this node's.
+    case decision(LicenseDecision, entry: [UInt8]?)
+    case entry([UInt8], at: Int64)
+    case revoke(Revocation)
+    case lift(Revocation.Kind, String)
+    case openChallenge(ChallengeRequest, expiresAt: Int64, limit: Int)
+    case takeChallenge(ChallengeRequest)
+
+    /// The request's own time, in seconds since 1970; nil where it has none.
+    var time: Int64? {
+        switch self {
+        case .decision(let decision, _): decision.now
+        case .entry(_, let at): at
+        case .revoke(let revocation): revocation.revokedAt
+        case .lift: nil
+        case .openChallenge(let request, _, _), .takeChallenge(let request): request.now
+        }
+    }
+}
+
+/// What became of a request.
+enum WriteAnswer: Sendable {
+    case outcome(DecisionOutcome)
+    /// Whether it changed anything.
+    case done(Bool)
+}
+
+typealias WriteResult = Result<WriteAnswer, StoreError>

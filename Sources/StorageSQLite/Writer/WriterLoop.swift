@@ -1,0 +1,140 @@
+import ContentKeys
+import EventLoops
+
+/// What the writer's thread does: it takes what waits, commits it in one transaction, and answers everybody.
+///
+/// After an error of the database the connection is closed. The next batch opens it again, and nothing is served before everything that
+/// can be read is known to be durable and the ledger to go on from the last batch that was answered.
+final class WriterLoop {
+    private let queue: WriteQueue
+    private let loops: [LoopContext]
+    private let open: () throws(StoreError) -> BatchWriter
+    private let lock: NodeLock?
+    private var writer: BatchWriter?
+    /// The end of the ledger behind the last batch that was answered.
+    private var link: LedgerLink
+    /// Between batches something failed; not tried again before a batch went well.
+    private var isIdleBlocked = false
+
+    init(
+        _ queue: WriteQueue, loops: [LoopContext], lock: consuming NodeLock?, writer: consuming BatchWriter,
+        open: @escaping () throws(StoreError) -> BatchWriter
+    ) {
+        self.queue = queue
+        self.loops = loops
+        self.open = open
+        self.lock = lock
+        link = writer.link
+        self.writer = consume writer
+    }
+
+    /// Returns when the queue has stopped and is empty.
+    func run() {
+        while let batch = queue.next(mayIdle: hasIdleWork) {
+            if batch.isEmpty {
+                forget()
+            } else {
+                answer(batch, commit(batch))
+                checkpoint()
+            }
+        }
+    }
+
+    // MARK: A batch
+
+    private func commit(_ batch: [WriteQueue.Pending]) -> Result<[WriteAnswer], StoreError> {
+        let start = ContinuousClock.now
+        do throws(StoreError) {
+            var writer = try takeWriter()
+            let answers: [WriteAnswer]
+            let rowCount: Int
+            do throws(StoreError) {
+                (answers, rowCount) = try writer.run(batch.map(\.request))
+            } catch {
+                if error.leavesConnectionSound { self.writer = consume writer }
+                throw error
+            }
+            link = writer.link
+            self.writer = consume writer
+            isIdleBlocked = false
+            queue.count { statistics in
+                statistics.requestCount += batch.count
+                statistics.batchCount += 1
+                statistics.rowCount += rowCount
+                statistics.batchTime += start.duration(to: .now)
+            }
+            return .success(answers)
+        } catch {
+            queue.count { $0.failedCount += batch.count }
+            return .failure(error)
+        }
+    }
+
+    private func takeWriter() throws(StoreError) -> BatchWriter {
+        if let writer = writer.take() { return writer }
+        queue.count { $0.reopenCount += 1 }
+        var reopened = try open()
+        guard try reopened.verify(known: link, mustEmptyLog: true) else { throw .unavailable(.damaged) }
+        return reopened
+    }
+
+    /// Resumes the callers: those of one loop together and on it, so that a batch wakes each loop once.
+    private func answer(_ batch: [WriteQueue.Pending], _ result: Result<[WriteAnswer], StoreError>) {
+        var answers = [Answers](repeating: [], count: loops.count)
+        for (index, pending) in batch.enumerated() {
+            let answer = result.map { $0[index] }
+            if let loopIndex = pending.loopIndex {
+                answers[loopIndex].append((pending.caller, answer))
+            } else {
+                pending.caller.resume(returning: answer)
+            }
+        }
+        for (loop, answers) in zip(loops, answers) where !answers.isEmpty {
+            let resume = { @Sendable in for (caller, answer) in answers { caller.resume(returning: answer) } }
+            // A loop that has stopped runs nothing any more; what is left of its tasks is dropped with it.
+            if !loop.execute(resume) { resume() }
+        }
+    }
+
+    private typealias Answers = [(CheckedContinuation<WriteResult, Never>, WriteResult)]
+
+    // MARK: Between batches
+
+    private var hasIdleWork: Bool { !isIdleBlocked && writer?.hasExpiredRows ?? false }
+
+    private func checkpoint() {
+        betweenBatches { writer throws(StoreError) in try writer.checkpointIfDue() }
+    }
+
+    private func forget() {
+        betweenBatches { [queue] writer throws(StoreError) in
+            let count = try writer.forgetPiece()
+            queue.count { $0.forgottenCount += count }
+            try writer.checkpointIfDue()
+        }
+    }
+
+    private func betweenBatches(_ body: (inout BatchWriter) throws(StoreError) -> Void) {
+        guard var writer = writer.take() else { return }
+        do throws(StoreError) {
+            try body(&writer)
+        } catch {
+            isIdleBlocked = true
+            guard error.leavesConnectionSound else { return }
+        }
+        self.writer = consume writer
+    }
+}
+
+extension StoreError {
+    /// Whether the connection that gave this error is good for the next transaction. After any other error, what the connection holds
+    /// in memory may be more than the disk does.
+    fileprivate var leavesConnectionSound: Bool {
+        switch self {
+        case .unavailable(.busy), .unavailable(.diskFull): true
+        case .unavailable, .recordMalformed, .cryptographyFailed, .contentAmbiguous, .keyIDTaken, .aliasTaken,
+            .keyUnknown, .sealBroken:
+            false
+        }
+    }
+}

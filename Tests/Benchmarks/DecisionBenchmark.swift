@@ -1,0 +1,136 @@
+import ByteCoding
+import ContentKeys
+import EventLoops
+import KeyCrypto
+import StorageSQLite
+import StoreConformance
+import Synchronization
+import TestSupport
+
+/// Decisions per second through the SQLite writer, with the ledger against without it, and ledger rows per second and their size.
+///
+/// The callers are tasks on one loop, as requests are in the daemon; each waits for its commit before it comes again.
+struct DecisionBenchmark {
+    private static let goal = 0.8
+    private static let rowsGoal = 50_000.0
+    private let plan: BenchmarkPlan
+
+    init(_ plan: BenchmarkPlan) {
+        self.plan = plan
+    }
+
+    func run() async throws {
+        let group = try EventLoopGroup(count: 1)
+        defer { group.stop(within: .seconds(5)) }
+        for inFlight in [64, 1024] {
+            try await compareLedger(group.loops[0], inFlight: inFlight)
+            try await measureRows(group.loops[0], inFlight: inFlight)
+        }
+    }
+
+    /// Decisions that spend a token's use and a slot, and are known again. Rounds alternate, because machines are noisy.
+    private func compareLedger(_ loop: LoopContext, inFlight: Int) async throws {
+        var rates: (with: [Double], without: [Double]) = ([], [])
+        let bench = try DecisionBench(loop, inFlight: inFlight)
+        for _ in 0..<plan.rounds {
+            let store = bench.store
+            rates.with.append(
+                bench.rate(for: .seconds(plan.secondsPerRound)) { number in
+                    _ = try await store.commit(Self.decision(number))
+                })
+            rates.without.append(
+                bench.rate(for: .seconds(plan.secondsPerRound)) { number in
+                    _ = try await store.settle(Self.decision(number))
+                })
+        }
+        let statistics = bench.store.statistics
+        print(
+            """
+            decisions, \(inFlight) at once: \(formatted(rates.with.median)) with the ledger, \
+            \(formatted(rates.without.median)) without, \
+            \(formatted(zip(rates.with, rates.without).map { $0 / $1 }.median, decimals: 3)) of it (goal \(Self.goal)), \
+            \(statistics.requestCount / max(1, statistics.batchCount)) in a commit
+            """)
+        bench.stop()
+    }
+
+    private func measureRows(_ loop: LoopContext, inFlight: Int) async throws {
+        let bench = try DecisionBench(loop, inFlight: inFlight)
+        let store = bench.store
+        var rates: [Double] = []
+        for _ in 0..<plan.rounds {
+            rates.append(
+                bench.rate(for: .seconds(plan.secondsPerRound)) { number in
+                    try await store.append(Self.entry(number))
+                })
+        }
+        let rowCount = store.statistics.rowCount
+        bench.stop()
+        print(
+            """
+            ledger, \(inFlight) at once: \(formatted(rates.median)) rows/s (goal \(Int(Self.rowsGoal))), best \
+            \(formatted(rates.max() ?? 0)); \(bench.databaseSize / max(1, rowCount)) bytes of file a row
+            """)
+    }
+
+    private static func decision(_ number: UInt64) -> LicenseDecision {
+        LicenseDecision(
+            now: 0, replay: SampleDecisions.replay(number, answer: [UInt8](repeating: 7, count: 64)),
+            tokenUse: SampleDecisions.use(number, limit: 3),
+            slotClaims: [SampleDecisions.slot(group: number, device: number, session: number)], entry: entry(number))
+    }
+
+    private static func entry(_ number: UInt64) -> LedgerEntry {
+        var entry = SampleDecisions.entry(number)
+        entry.tokenID = "0f8fad5b-d9cb-469f-a165-70867728950e"
+        return entry
+    }
+}
+
+/// A store, and the tasks that ask it.
+private final class DecisionBench: Sendable {
+    let store: SQLiteDecisionStore
+    private let folder: TemporaryDirectory
+    private let loop: LoopContext
+    private let inFlight: Int
+    private let next = Atomic<UInt64>(0)
+
+    init(_ loop: LoopContext, inFlight: Int) throws {
+        folder = try TemporaryDirectory()
+        self.loop = loop
+        self.inFlight = inFlight
+        let key = try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))
+        store = try SQLiteDecisionStore.open(
+            path: folder.path("latchkey.db"), chain: LedgerChain(key: key, node: NodeID("bench")), loops: [loop])
+    }
+
+    /// Calls per second.
+    func rate(for duration: Duration, _ body: @escaping @Sendable (UInt64) async throws -> Void) -> Double {
+        let start = ContinuousClock.now
+        let ended = Monitor((tasks: 0, calls: 0, failures: 0))
+        for _ in 0..<inFlight {
+            loop.spawn { [self] in
+                var calls = 0
+                var failures = 0
+                while ContinuousClock.now < start + duration {
+                    do {
+                        try await body(next.add(1, ordering: .relaxed).oldValue)
+                        calls += 1
+                    } catch {
+                        failures += 1
+                    }
+                }
+                ended.update { $0 = ($0.tasks + 1, $0.calls + calls, $0.failures + failures) }
+            }
+        }
+        let (calls, failures) = ended.wait { $0.tasks == inFlight ? ($0.calls, $0.failures) : nil }
+        precondition(failures == 0, "the benchmark's own disk failed")
+        return Double(calls) / (start.duration(to: .now) / .seconds(1))
+    }
+
+    func stop() {
+        store.stop()
+    }
+
+    var databaseSize: Int { (try? folder.size("latchkey.db")) ?? 0 }
+}

@@ -1,0 +1,20 @@
+import ContentKeys
+import StoreConformance
+import Synchronization
+import Testing
+
+/// The model with which stores are compared keeps the rules itself.
+@Suite struct DecisionModelTests {
+    private final class Model: SharedStateStore {
+        private let state = Mutex(DecisionModel())
+
+        func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
+            state.withLock { $0.commit(decision) }
+        }
+    }
+
+    @Test(arguments: DecisionConformance.Case.allCases)
+    func decides(by rule: DecisionConformance.Case) async throws {
+        try await DecisionConformance.run(rule, on: [Model()])
+    }
+}

@@ -1,0 +1,30 @@
+import ContentKeys
+import KeyCrypto
+import Licensing
+import Synchronization
+
+/// A store that gives the outcome it was told to, and remembers what it was asked.
+final class RecordingStore: DecisionStore {
+    private let outcomes: Mutex<Result<DecisionOutcome, StoreError>>
+    private let asked = Mutex<[LicenseDecision]>([])
+
+    init(_ outcome: Result<DecisionOutcome, StoreError> = .success(.recorded)) {
+        outcomes = Mutex(outcome)
+    }
+
+    var decisions: [LicenseDecision] { asked.withLock { $0 } }
+
+    func answer(with outcome: Result<DecisionOutcome, StoreError>) {
+        outcomes.withLock { $0 = outcome }
+    }
+
+    func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
+        asked.withLock { $0.append(decision) }
+        return try outcomes.withLock { $0 }.get()
+    }
+
+    func recorder(_ mode: DecisionRecorder.Mode = .required) throws -> DecisionRecorder {
+        let key = try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))
+        return DecisionRecorder(store: self, pseudonyms: Pseudonymizer(key: key), mode: mode)
+    }
+}

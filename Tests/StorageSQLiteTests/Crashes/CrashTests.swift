@@ -1,0 +1,155 @@
+import ByteCoding
+import CTestVFS
+import ContentKeys
+import Glibc
+import StoreConformance
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import StorageSQLite
+
+/// Processes that die while they write. `Scripts/test-crashes` lets more of them die than a normal run does.
+@Suite(.serialized) struct CrashTests {
+    /// How many die in each test.
+    private static let rounds = environmentNumber("LATCHKEY_CRASH_ROUNDS") ?? 10
+    /// The n of the n-th operation that fails.
+    private static let faultPlaces: [UInt64] = rounds >= 50 ? Array(1...50) : [1, 2, 3, 7, 18, 40]
+
+    private static func environmentNumber(_ name: String) -> Int? {
+        // The test process never changes its environment, and the text is copied at once.
+        unsafe getenv(name).flatMap { unsafe Int(String(cString: $0)) }
+    }
+
+    let folder: TemporaryFolder
+    var database: CrashedDatabase { CrashedDatabase(path: folder.database) }
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    /// The same database is written by one process after the other, each of which is killed at some acknowledgement or other.
+    @Test func losesNothingWhenItIsKilled() async throws {
+        var random = SeededGenerator.announced("a store loses nothing when it is killed")
+        var acknowledged: Set<UInt64> = []
+        for round in 0..<Self.rounds {
+            let path: String = folder.database
+            let first = UInt64(round) * 10_000
+            let last = Int.random(in: 0..<300, using: &random)
+            let result = await #expect(
+                processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]
+            ) { [path = path as String, first = first as UInt64, last = last as Int] in
+                let store = try CrashLoad.open(path)
+                let count = Atomic<Int>(0)
+                await CrashLoad.run(first..<first + 9_000, on: store) { _ in
+                    if count.add(1, ordering: .relaxed).oldValue == last { CrashLoad.die() }
+                }
+            }
+            let report = CrashReport(result?.standardOutputContent ?? [])
+            #expect(report.acknowledged.count >= last && report.refused.isEmpty)
+            acknowledged.formUnion(report.acknowledged)
+            try database.check(acknowledged: acknowledged, "round \(round)")
+        }
+    }
+
+    /// The power goes at some write or sync or other, and takes some or all of what was not synced with it.
+    @Test func losesNothingWhenThePowerGoes() async throws {
+        var random = SeededGenerator.announced("a store loses nothing when the power goes")
+        var acknowledged: Set<UInt64> = []
+        for round in 0..<Self.rounds {
+            let path: String = folder.database
+            let first = UInt64(round) * 10_000
+            let place = UInt64.random(in: 1...600, using: &random)
+            let seed = round % 3 == 0 ? 0 : UInt64.random(in: 1 ... .max, using: &random)
+            // Now and then it goes while the database is opened, which is where it is mended after the last time.
+            let isEarly = round % 4 == 3
+            let result = await #expect(
+                processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]
+            ) {
+                [
+                    path = path as String, first = first as UInt64, place = place as UInt64, seed = seed as UInt64,
+                    isEarly = isEarly as Bool
+                ] in
+                guard latchkey_test_vfs_install() == 0 else { return }
+                if isEarly { latchkey_test_vfs_arm(LATCHKEY_FAULT_POWER, place % 12 + 1, 1, seed) }
+                let store = try CrashLoad.open(path)
+                if !isEarly { latchkey_test_vfs_arm(LATCHKEY_FAULT_POWER, place, 1, seed) }
+                await CrashLoad.run(first..<first + 9_000, on: store)
+                latchkey_test_vfs_cut(seed)
+            }
+            acknowledged.formUnion(CrashReport(result?.standardOutputContent ?? []).acknowledged)
+            database.forgetSharedMemory()
+            try database.check(acknowledged: acknowledged, "round \(round)")
+        }
+        #expect(!acknowledged.isEmpty)
+    }
+
+    /// An error of the disk is an error to the callers, the store comes back by itself, and afterwards the power goes: what was
+    /// acknowledged before and after the error is there.
+    @Test(arguments: [LATCHKEY_FAULT_SYNC_EIO, LATCHKEY_FAULT_WRITE_ENOSPC, LATCHKEY_FAULT_WRITE_EIO].map(\.rawValue))
+    func losesNothingWhenTheDiskFails(fault: UInt32) async throws {
+        var refusedCount = 0
+        for (round, place) in Self.faultPlaces.enumerated() {
+            let folder = try TemporaryFolder()
+            let path: String = folder.database
+            let times: UInt64 = round % 3 == 2 ? 5 : 1
+            let result = await #expect(
+                processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]
+            ) { [path = path as String, fault = fault as UInt32, place = place as UInt64, times = times as UInt64] in
+                guard latchkey_test_vfs_install() == 0 else { return }
+                let store = try CrashLoad.open(path)
+                latchkey_test_vfs_arm(latchkey_test_fault(rawValue: fault), place, times, 0)
+                var next: UInt64 = 0
+                // As many licences as it takes until everything that is to fail has failed, and some after it.
+                while latchkey_test_vfs_failed() < times, next < 20_000 {
+                    await CrashLoad.run(next..<next + 100, on: store)
+                    next += 100
+                }
+                await CrashLoad.run(next..<next + 100, on: store)
+                CrashLoad.say("failed \(latchkey_test_vfs_failed())")
+                CrashLoad.say("last \(next) \(next + 100)")
+                latchkey_test_vfs_cut(0)
+            }
+            let report = CrashReport(result?.standardOutputContent ?? [])
+            let comment: Comment = "fault \(fault) at \(place), \(times) times"
+            #expect(report.numbers("failed") == [[times]], comment)
+            let last = try #require(report.numbers("last").first, comment)
+            #expect(report.acknowledged.isSuperset(of: last[0]..<last[1]), comment)
+            refusedCount += report.refused.count
+            let database = CrashedDatabase(path: path)
+            database.forgetSharedMemory()
+            try database.check(acknowledged: report.acknowledged, comment)
+        }
+        #expect(refusedCount > 0, "some of the errors hit a batch, whose callers heard of it")
+    }
+
+    /// Between the write of a licence's row and its acknowledgement stands a sync of the same file.
+    @Test func syncsEachRowBeforeItIsAcknowledged() async throws {
+        let path: String = folder.database
+        let result = await #expect(
+            processExitsWith: .success, observing: [\.standardOutputContent]
+        ) { [path = path as String] in
+            guard latchkey_test_vfs_install() == 0 else { return }
+            let store = try CrashLoad.open(path)
+            latchkey_test_vfs_trace(1)
+            let marks = Mutex<[UInt64: UInt64]>([:])
+            await CrashLoad.run(0..<160, on: store) { number in
+                let mark = latchkey_test_vfs_mark()
+                marks.withLock { $0[number] = mark }
+            }
+            for (number, mark) in marks.withLock({ $0 }) {
+                let license = SampleDecisions.license(number).bytes.bytes
+                // The bytes live until the call returns.
+                let write = unsafe latchkey_test_vfs_find_write(license, license.count)
+                CrashLoad.say("trace \(number) \(write) \(latchkey_test_vfs_find_sync(write)) \(mark)")
+            }
+            store.stop()
+        }
+        let trace = CrashReport(result?.standardOutputContent ?? []).numbers("trace")
+        #expect(trace.count == 160)
+        for line in trace {
+            let (write, sync, acknowledgement) = (line[1], line[2], line[3])
+            #expect(0 < write && write < sync && sync < acknowledgement, "licence \(line[0])")
+        }
+    }
+}

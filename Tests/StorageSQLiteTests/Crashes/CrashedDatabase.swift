@@ -1,0 +1,84 @@
+import ContentKeys
+import Glibc
+import StoreConformance
+import Testing
+
+@testable import StorageSQLite
+
+/// A database whose process died, and what must hold of it.
+struct CrashedDatabase {
+    let path: String
+
+    /// Nothing acknowledged is lost, and of each licence everything was recorded, or nothing.
+    func check(acknowledged: Set<UInt64>, _ comment: Comment? = nil) throws {
+        // It opens as after any end, which looks at the ledger's end too.
+        try CrashLoad.open(path).stop()
+        let entries = try SampleLedger.verify(path)
+        let numbers = entries.map { CrashLoad.number(of: $0.license) }
+        let recorded = Set(numbers)
+        #expect(recorded.count == numbers.count, comment)
+        #expect(acknowledged.subtracting(recorded) == [], comment)
+
+        var connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: 1000)
+        #expect(try connection.readText("PRAGMA integrity_check") == "ok", comment)
+        let count = Int64(numbers.count)
+        #expect(try connection.readInteger("SELECT count(*) FROM replay") == count, comment)
+        #expect(try connection.readInteger("SELECT coalesce(sum(uses), 0) FROM token_use") == count, comment)
+        for number in recorded {
+            #expect(try connection.holds(SampleDecisions.replay(number).request), comment)
+        }
+        try checkSlots(numbers, &connection, comment)
+    }
+
+    /// In each group the last licences in the ledger's order hold the slots, and all others were evicted.
+    private func checkSlots(
+        _ numbers: [UInt64], _ connection: inout SQLiteConnection, _ comment: Comment?
+    ) throws {
+        for group in 0..<CrashLoad.groupCount {
+            let ofGroup = numbers.filter { $0 % CrashLoad.groupCount == group }
+            let holders = ofGroup.suffix(Int(CrashLoad.slotLimit)).map { SampleDecisions.pseudonym(.device, $0) }
+            let pseudonym = SampleDecisions.pseudonym(.group, group)
+            #expect(try connection.slotHolders(of: pseudonym) == holders, comment)
+            #expect(try connection.evictedCount(of: pseudonym) == ofGroup.count - holders.count, comment)
+        }
+    }
+
+    /// Takes away what a power cut leaves to nobody: the index in shared memory.
+    func forgetSharedMemory() {
+        // The path lives until the call returns.
+        _ = unsafe unlink(path + "-shm")
+    }
+}
+
+extension SQLiteConnection {
+    mutating func readText(_ sql: StaticString) throws(StoreError) -> String {
+        var statement = try prepare(sql)
+        guard try statement.step() else { throw .recordMalformed }
+        return try statement.text(at: 0)
+    }
+
+    fileprivate mutating func holds(_ request: Pseudonym) throws(StoreError) -> Bool {
+        var statement = try prepare("SELECT 1 FROM replay WHERE request = ?1")
+        try statement.bind(request, at: 1)
+        return try statement.step()
+    }
+
+    /// In the order of their slots' age.
+    fileprivate mutating func slotHolders(of group: Pseudonym) throws(StoreError) -> [Pseudonym] {
+        var statement = try prepare("SELECT device FROM slot WHERE playback_group = ?1 AND is_counted ORDER BY number")
+        try statement.bind(group, at: 1)
+        var holders: [Pseudonym] = []
+        while try statement.step() {
+            guard let holder = Pseudonym(try statement.bytes(at: 0)) else { throw .recordMalformed }
+            holders.append(holder)
+        }
+        return holders
+    }
+
+    fileprivate mutating func evictedCount(of group: Pseudonym) throws(StoreError) -> Int {
+        var statement = try prepare("SELECT count(*) FROM evicted_slot WHERE playback_group = ?1")
+        try statement.bind(group, at: 1)
+        guard try statement.step() else { throw .recordMalformed }
+        return Int(try statement.integer(at: 0))
+    }
+}

@@ -1,0 +1,283 @@
+import ByteCoding
+import ContentKeys
+import EventLoops
+import KeyCrypto
+import StoreConformance
+import Synchronization
+import Testing
+
+@testable import StorageSQLite
+
+@Suite struct SQLiteDecisionStoreTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func open(
+        loops: [LoopContext] = [], chain: LedgerChain? = nil, options: SQLiteDecisionStore.Options = .init()
+    ) throws -> SQLiteDecisionStore {
+        try SQLiteDecisionStore.open(
+            path: folder.database, chain: chain ?? SampleLedger.chain(), loops: loops, options: options)
+    }
+
+    @Test(arguments: DecisionConformance.Case.allCases)
+    func decides(by rule: DecisionConformance.Case) async throws {
+        let store = try open()
+        defer { store.stop() }
+        try await DecisionConformance.run(rule, on: [WholeDecisionStore(store)])
+    }
+
+    @Test(arguments: DecisionConformance.Case.allCases)
+    func settles(by rule: DecisionConformance.Case) async throws {
+        let store = try open()
+        defer { store.stop() }
+        try await DecisionConformance.run(rule, on: [store])
+        #expect(store.statistics.rowCount == 0)
+    }
+
+    /// A tool beside the daemon keeps the rules, and the one ledger that both write to.
+    @Test(arguments: DecisionConformance.Case.allCases)
+    func decidesBesideATool(by rule: DecisionConformance.Case) async throws {
+        var options = SQLiteDecisionStore.Options()
+        options.locksLedger = false
+        let stores = [try open(), try open(options: options)]
+        defer { for store in stores { store.stop() } }
+        try await DecisionConformance.run(rule, on: stores.map { WholeDecisionStore($0) })
+        let rowCount = stores.reduce(0) { $0 + $1.statistics.rowCount }
+        #expect(try SampleLedger.verify(folder.database).count == rowCount)
+    }
+
+    @Test(arguments: RevocationConformance.Case.allCases)
+    func revokes(by rule: RevocationConformance.Case) async throws {
+        let store = try open()
+        defer { store.stop() }
+        try await RevocationConformance.run(rule, on: [store])
+    }
+
+    @Test(arguments: ChallengeConformance.Case.allCases)
+    func keepsChallenges(by rule: ChallengeConformance.Case) async throws {
+        let store = try open()
+        defer { store.stop() }
+        try await ChallengeConformance.run(rule, on: [store])
+    }
+
+    @Test func recordsWhatItGrantedAndNothingElse() async throws {
+        let store = try open()
+        var expected: [LedgerEntry] = []
+        for number in 1...20 as ClosedRange<UInt64> {
+            let decision = LicenseDecision(
+                now: 5, tokenUse: SampleDecisions.use(limit: 7), entry: SampleDecisions.entry(number, at: 5))
+            if try await store.commit(decision) == .recorded { expected.append(decision.entry) }
+        }
+        let refusal = LedgerEntry(kind: .licenseRefused, at: 6, license: SampleDecisions.license(99), detail: "no")
+        try await store.append(refusal)
+        store.stop()
+        #expect(expected.count == 7)
+        #expect(try SampleLedger.verify(folder.database) == (expected + [refusal]).map(\.bounded))
+    }
+
+    @Test func goesOnWhereItStoppedAfterReopening() async throws {
+        for round in 1...4 as ClosedRange<UInt64> {
+            let store = try open()
+            for number in 1...3 as ClosedRange<UInt64> {
+                let outcome = try await store.commit(
+                    LicenseDecision(
+                        now: 1, replay: SampleDecisions.replay(number, answer: [UInt8(round)]),
+                        tokenUse: SampleDecisions.use(limit: 3),
+                        deviceClaims: [SampleDecisions.place(device: number, limit: 3)],
+                        slotClaims: [SampleDecisions.slot(limit: 3, device: number, session: number)],
+                        entry: SampleDecisions.entry(number)))
+                #expect(outcome == (round == 1 ? .recorded : .repeated(answer: [1])))
+            }
+            let fourth = LicenseDecision(
+                now: 1, slotClaims: [SampleDecisions.slot(limit: 3, device: 4, session: 4)],
+                entry: SampleDecisions.entry(4))
+            #expect(try await store.commit(fourth) == .denied(.slotsFull(current: 3, limit: 3)))
+            try await store.append(SampleDecisions.entry(100 + round))
+            store.stop()
+        }
+        #expect(try SampleLedger.verify(folder.database).count == 7)
+    }
+
+    @Test func letsOneDaemonAtATimeHaveTheLedger() throws {
+        let store = try open()
+        #expect(throws: StorageOpeningError.inUse(path: folder.database)) { try open() }
+        store.stop()
+        try open().stop()
+    }
+
+    @Test func refusesTheLedgerOfAnotherKeyOrNode() async throws {
+        let store = try open()
+        try await store.append(SampleDecisions.entry(1))
+        store.stop()
+        for chain in [try SampleLedger.chain(key: 9), try SampleLedger.chain(node: "node-2")] {
+            #expect(throws: StorageOpeningError.ledgerDiffers(path: folder.database)) { try open(chain: chain) }
+        }
+        try open().stop()
+    }
+
+    @Test func refusesALedgerWhoseEndWasAltered() async throws {
+        let store = try open()
+        for number in 1...3 as ClosedRange<UInt64> { try await store.append(SampleDecisions.entry(number)) }
+        store.stop()
+        var connection = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 1000)
+        try connection.execute("UPDATE ledger_entry SET body = zeroblob(length(body)) WHERE sequence = 3")
+        #expect(throws: StorageOpeningError.ledgerDiffers(path: folder.database)) { try open() }
+        try connection.execute("DELETE FROM ledger_entry WHERE sequence = 3")
+        #expect(throws: StorageOpeningError.ledgerDiffers(path: folder.database)) { try open() }
+        // A tail that is missing whole shows by a checkpoint kept elsewhere alone.
+        try connection.execute("DELETE FROM ledger_batch WHERE last_sequence = 3")
+        try open().stop()
+    }
+
+    @Test func refusesWhatComesAfterItsEnd() async throws {
+        let store = try open()
+        store.stop()
+        store.stop()
+        await #expect(throws: StoreError.unavailable(.notWritable)) {
+            try await store.append(SampleDecisions.entry(1))
+        }
+        #expect(try await store.revocations(at: 0) == [])
+    }
+
+    /// Callers on loops come back on their loop, from shared batches.
+    @Test func answersCallersOnTheirLoops() async throws {
+        let group = try EventLoopGroup(count: 2)
+        let store = try open(loops: group.loops)
+        let done = Monitor((answers: 0, strays: 0))
+        for number in 0..<400 as Range<UInt64> {
+            let loop = group.loops[Int(number % 2)]
+            loop.spawn {
+                let outcome = try? await store.commit(
+                    LicenseDecision(now: 0, entry: SampleDecisions.entry(number)))
+                let isStray = !loop.isCurrent || outcome != .recorded
+                done.update { $0 = ($0.answers + 1, $0.strays + (isStray ? 1 : 0)) }
+            }
+        }
+        let (answers, strays) = done.wait { $0.answers == 400 ? $0 : nil }
+        #expect(answers == 400 && strays == 0)
+        #expect(store.statistics.requestCount == 400)
+        #expect(store.statistics.batchCount < 400, "they share commits")
+        group.stop(within: .seconds(5))
+        store.stop()
+        #expect(try SampleLedger.verify(folder.database).count == 400)
+    }
+
+    /// While another process holds the file's lock, requests wait; those that find no place are refused at once.
+    @Test func refusesWhatDoesNotFitIntoItsQueue() async throws {
+        var options = SQLiteDecisionStore.Options()
+        options.queueLengthMaximum = 4
+        options.batchSizeMaximum = 2
+        let store = try open(options: options)
+        var other = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 1000)
+        try other.beginImmediate()
+        let results = await withTaskGroup(of: Bool.self) { tasks in
+            for number in 0..<20 as Range<UInt64> {
+                tasks.addTask {
+                    do throws(StoreError) {
+                        try await store.append(SampleDecisions.entry(number))
+                        return true
+                    } catch {
+                        return error != .unavailable(.busy)
+                    }
+                }
+            }
+            var results: [Bool] = []
+            // Of 20, at most a batch of 2 is under way and 4 wait.
+            while results.count < 14, let result = await tasks.next() { results.append(result) }
+            #expect(results == [Bool](repeating: false, count: 14))
+            other.rollBack()
+            for await result in tasks { results.append(result) }
+            return results
+        }
+        let storedCount = results.count { $0 }
+        #expect((4...6).contains(storedCount))
+        #expect(store.statistics.refusedCount == 20 - storedCount)
+        store.stop()
+        #expect(try SampleLedger.verify(folder.database).count == storedCount)
+    }
+
+    @Test func forgetsWhatHasEndedWhileItIsIdle() async throws {
+        let store = try open()
+        for number in 0..<700 as Range<UInt64> {
+            _ = try await store.commit(
+                LicenseDecision(
+                    now: 0, replay: SampleDecisions.replay(number, keptUntil: number < 600 ? 50 : 500),
+                    tokenUse: SampleDecisions.use(number, limit: 1, keptUntil: number < 600 ? 50 : 500),
+                    entry: SampleDecisions.entry(number)))
+        }
+        _ = try await store.settle(LicenseDecision(now: 100, entry: SampleDecisions.entry(0)))
+        // Each request gives it another moment of idleness, and no other clock goes on.
+        var rounds = 0
+        while store.statistics.forgottenCount < 1200, rounds < 100_000 {
+            rounds += 1
+            await Task.yield()
+        }
+        #expect(store.statistics.forgottenCount == 1200)
+        store.stop()
+        var connection = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 1000)
+        #expect(try connection.readInteger("SELECT count(*) FROM replay") == 100)
+        #expect(try connection.readInteger("SELECT count(*) FROM token_use") == 100)
+    }
+
+    @Test func takesAtMostTwoHundredBytesForALicence() async throws {
+        let store = try open()
+        let perBatch = 20
+        for batch in 0..<50 as Range<UInt64> {
+            try await withThrowingTaskGroup { tasks in
+                for number in 0..<UInt64(perBatch) {
+                    tasks.addTask {
+                        var entry = SampleDecisions.entry(batch * 20 + number)
+                        entry.tokenID = "0f8fad5b-d9cb-469f-a165-70867728950e"
+                        entry.content = "a-content-id-of-average-size/episode-7"
+                        try await store.append(entry)
+                    }
+                }
+                try await tasks.waitForAll()
+            }
+        }
+        store.stop()
+        var connection = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 1000)
+        let pages = try connection.readInteger(
+            "SELECT sum(pgsize) FROM dbstat WHERE name IN ('ledger_entry', 'ledger_batch')")
+        #expect(pages / 1000 <= 200, "\(pages / 1000) bytes")
+    }
+}
+
+/// The ledger of tests.
+enum SampleLedger {
+    static func chain(key: UInt8 = 7, node: String = "node-1") throws -> LedgerChain {
+        LedgerChain(
+            key: try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: key, count: 32))), node: try NodeID(node))
+    }
+
+    /// The entries of a ledger of which everything is right.
+    static func verify(_ path: String) throws -> [LedgerEntry] {
+        var connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: 1000)
+        var batches = try connection.prepare(
+            "SELECT first_sequence, last_sequence, at, mac FROM ledger_batch ORDER BY first_sequence")
+        var rows = try connection.prepare(
+            "SELECT sequence, body FROM ledger_entry WHERE sequence BETWEEN ?1 AND ?2 ORDER BY sequence")
+        var verifier = try LedgerVerifier(chain())
+        var entries: [LedgerEntry] = []
+        while try batches.step() {
+            let batch = LedgerBatch(
+                first: try batches.integer(at: 0), last: try batches.integer(at: 1), at: try batches.integer(at: 2),
+                seal: try batches.bytes(at: 3))
+            try rows.bind(batch.first, at: 1)
+            try rows.bind(batch.last, at: 2)
+            var ofBatch: [LedgerRow] = []
+            while try rows.step() {
+                ofBatch.append(LedgerRow(sequence: try rows.integer(at: 0), body: try rows.bytes(at: 1)))
+            }
+            rows.reset()
+            #expect(try verifier.read(batch, ofBatch) == [])
+            entries += try ofBatch.map { try LedgerEntry(parsing: $0.body) }
+        }
+        #expect(verifier.finish([]) == [])
+        #expect(try connection.readInteger("SELECT count(*) FROM ledger_entry") == Int64(entries.count))
+        return entries
+    }
+}

@@ -1,0 +1,185 @@
+import ByteCoding
+package import ContentKeys
+
+/// The rules of licence decisions over arrays, written for reading and not for speed. Stores are compared with it.
+package struct DecisionModel: Sendable {
+    /// A playback slot, as `SlotClaim` describes it.
+    package struct Slot: Equatable, Sendable {
+        package var group: Pseudonym
+        package var device: Pseudonym
+        package var playback: Playback
+        package var content: Pseudonym
+        package var isConfirmed: Bool
+        package var isCounted = false
+        package var isEvicted = false
+        /// The smaller, the older; no two slots have the same.
+        package var number: Int
+        package var heldUntil: Int64
+    }
+
+    /// What a slot is known by, together with its device.
+    package enum Playback: Equatable, Sendable {
+        case session(UInt64)
+        case content(Pseudonym)
+    }
+
+    private struct Request {
+        let token: Pseudonym
+        let retryUntil: Int64
+        let keptUntil: Int64
+        let answer: [UInt8]
+    }
+
+    private struct UseCount {
+        let token: Pseudonym
+        let keyID: KeyID
+        var uses: UInt32
+        var keptUntil: Int64
+    }
+
+    private struct Place {
+        let owner: Pseudonym
+        let device: Pseudonym
+        var keptUntil: Int64
+    }
+
+    private var requests: [Pseudonym: Request] = [:]
+    private var useCounts: [UseCount] = []
+    private var places: [Place] = []
+    private(set) package var slots: [Slot] = []
+    private var slotNumber = 0
+    /// What has been recorded, in order.
+    private(set) package var entries: [LedgerEntry] = []
+
+    package init() {}
+
+    package mutating func commit(_ decision: LicenseDecision) -> DecisionOutcome {
+        if let replay = decision.replay, let outcome = outcome(of: replay, at: decision.now) { return outcome }
+        var next = self
+        if let denial = next.spend(decision) { return .denied(denial) }
+        self = next
+        return .recorded
+    }
+
+    /// The slots that count at a time.
+    package func countedSlots(of group: Pseudonym, at now: Int64) -> [Slot] {
+        slots.filter { $0.group == group && $0.isCounted && !$0.isEvicted && $0.heldUntil > now }
+    }
+
+    // MARK: Replay
+
+    private func outcome(of replay: ReplayRecord, at now: Int64) -> DecisionOutcome? {
+        guard let known = requests[replay.request], known.keptUntil > now else { return nil }
+        guard known.token == replay.token, now < known.retryUntil else { return .denied(.replayed) }
+        return .repeated(answer: known.answer)
+    }
+
+    // MARK: What is spent
+
+    private mutating func spend(_ decision: LicenseDecision) -> DecisionDenial? {
+        if let replay = decision.replay {
+            requests[replay.request] = Request(
+                token: replay.token, retryUntil: decision.now + replay.retryWindow, keptUntil: replay.keptUntil,
+                answer: replay.answer)
+        }
+        if let denial = decision.tokenUse.flatMap({ use($0, at: decision.now) }) { return denial }
+        for claim in decision.deviceClaims {
+            if let denial = place(claim, at: decision.now) { return denial }
+        }
+        for claim in decision.slotClaims {
+            if let denial = slot(claim, at: decision.now) { return denial }
+        }
+        entries.append(decision.entry)
+        return nil
+    }
+
+    private mutating func use(_ use: TokenUse, at now: Int64) -> DecisionDenial? {
+        useCounts.removeAll { $0.keptUntil <= now }
+        guard let known = useCounts.firstIndex(where: { $0.token == use.token && $0.keyID == use.keyID }) else {
+            useCounts.append(UseCount(token: use.token, keyID: use.keyID, uses: 1, keptUntil: use.keptUntil))
+            return nil
+        }
+        guard useCounts[known].uses < use.limit else { return .tokenUsed(limit: use.limit) }
+        useCounts[known].uses += 1
+        useCounts[known].keptUntil = max(useCounts[known].keptUntil, use.keptUntil)
+        return nil
+    }
+
+    private mutating func place(_ claim: DeviceClaim, at now: Int64) -> DecisionDenial? {
+        places.removeAll { $0.keptUntil <= now }
+        let end = claim.keptUntil ?? .max
+        if let known = places.firstIndex(where: { $0.owner == claim.owner && $0.device == claim.device }) {
+            places[known].keptUntil = max(places[known].keptUntil, end)
+            return nil
+        }
+        guard places.count(where: { $0.owner == claim.owner }) < claim.limit else {
+            return .deviceLimit(limit: claim.limit)
+        }
+        places.append(Place(owner: claim.owner, device: claim.device, keptUntil: end))
+        return nil
+    }
+
+    // MARK: Slots, rule by rule
+
+    private mutating func slot(_ claim: SlotClaim, at now: Int64) -> DecisionDenial? {
+        slots.removeAll { $0.heldUntil <= now }
+        let playback = claim.session.map { Playback.session($0) } ?? .content(claim.content)
+        let mine = slots.filter { $0.group == claim.group && $0.device == claim.device && $0.playback == playback }
+        if mine.contains(where: \.isEvicted) { return .slotEvicted }
+        var slot: Slot
+        if let found = found(claim, mine: mine.first) {
+            slots.removeAll { $0.number == found.number }
+            slot = found
+        } else {
+            slot = Slot(
+                group: claim.group, device: claim.device, playback: playback, content: claim.content,
+                isConfirmed: false, number: nextNumber(), heldUntil: claim.heldUntil)
+        }
+        if slot.device == claim.device { slot.playback = playback }
+        slot.content = claim.content
+        slot.isConfirmed = slot.isConfirmed || claim.isConfirmed
+        slot.heldUntil = max(slot.heldUntil, claim.heldUntil)
+        let denial = slot.isCounted ? nil : count(&slot, for: claim)
+        slots.append(slot)
+        return denial
+    }
+
+    private mutating func nextNumber() -> Int {
+        slotNumber += 1
+        return slotNumber
+    }
+
+    /// Rules 1 to 3.
+    private func found(_ claim: SlotClaim, mine: Slot?) -> Slot? {
+        if let mine { return mine }
+        let ofContent = oldestFirst(slots.filter { $0.group == claim.group && $0.content == claim.content })
+        if claim.isRelayed, let joined = ofContent.first { return joined }
+        return ofContent.first { $0.device == claim.device }
+    }
+
+    /// Rules 4 to 7 for a slot that is not among the others.
+    private mutating func count(_ slot: inout Slot, for claim: SlotClaim) -> DecisionDenial? {
+        let others = oldestFirst(slots.filter { $0.group == slot.group })
+        let device = slot.device
+        let beside = others.count { $0.device == device && !$0.isCounted }
+        let isConfirmedHolder = others.contains { $0.device == device && $0.isConfirmed }
+        if !claim.isConfirmed, isConfirmedHolder, beside < claim.limit { return nil }
+
+        let counted = others.filter(\.isCounted)
+        let inOrder = counted.filter { $0.device == device } + counted.filter { $0.device != device }
+        let victims = inOrder.prefix(max(0, counted.count + 1 - Int(claim.limit)))
+        if claim.whenFull == .denyNew, victims.contains(where: { $0.device != device }) {
+            return .slotsFull(current: UInt32(counted.count), limit: claim.limit)
+        }
+        for index in slots.indices where victims.contains(slots[index]) { slots[index].isEvicted = true }
+        slot.isCounted = true
+        slot.number = nextNumber()
+        return nil
+    }
+
+    /// Without the evicted ones, and those that count before those that do not.
+    private func oldestFirst(_ slots: [Slot]) -> [Slot] {
+        let live = slots.filter { !$0.isEvicted }.sorted { $0.number < $1.number }
+        return live.filter(\.isCounted) + live.filter { !$0.isCounted }
+    }
+}

@@ -1,0 +1,76 @@
+package import ContentKeys
+import Synchronization
+import Testing
+
+/// A store of whole decisions as one of their shared part, so that both are judged alike.
+package struct WholeDecisionStore: SharedStateStore {
+    private let store: any DecisionStore
+
+    package init(_ store: any DecisionStore) {
+        self.store = store
+    }
+
+    package func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
+        try await store.commit(decision)
+    }
+}
+
+/// Decisions one after the other, each on the next node and on the model, with what must become of it.
+final class DecisionScript: Sendable {
+    private struct State {
+        var model = DecisionModel()
+        var count = 0
+    }
+
+    private let nodes: [any SharedStateStore]
+    private let state = Mutex(State())
+
+    /// `nodes` share one database, which is empty.
+    init(_ nodes: [any SharedStateStore]) {
+        precondition(!nodes.isEmpty, "somebody has to decide")
+        self.nodes = nodes
+    }
+
+    func expect(
+        _ outcome: DecisionOutcome, at now: Int64 = 0, replay: ReplayRecord? = nil, use: TokenUse? = nil,
+        devices: [DeviceClaim] = [], slots: [SlotClaim] = [], _ comment: Comment? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let (decided, modelled) = try await decide(at: now, replay: replay, use: use, devices: devices, slots: slots)
+        #expect(decided == outcome, comment, sourceLocation: sourceLocation)
+        #expect(modelled == outcome, "the model", sourceLocation: sourceLocation)
+    }
+
+    func expect(
+        _ denial: DecisionDenial, at now: Int64 = 0, replay: ReplayRecord? = nil, use: TokenUse? = nil,
+        devices: [DeviceClaim] = [], slots: [SlotClaim] = [], _ comment: Comment? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await expect(
+            .denied(denial), at: now, replay: replay, use: use, devices: devices, slots: slots, comment,
+            sourceLocation: sourceLocation)
+    }
+
+    /// What the next node and the model make of a decision.
+    func decide(
+        at now: Int64, replay: ReplayRecord? = nil, use: TokenUse? = nil, devices: [DeviceClaim] = [],
+        slots: [SlotClaim] = []
+    ) async throws -> (DecisionOutcome, DecisionOutcome) {
+        let (number, decision, modelled) = state.withLock { state in
+            state.count += 1
+            let decision = LicenseDecision(
+                now: now, replay: replay, tokenUse: use, deviceClaims: devices, slotClaims: slots,
+                entry: SampleDecisions.entry(UInt64(state.count), at: now))
+            return (state.count, decision, state.model.commit(decision))
+        }
+        return (try await nodes[number % nodes.count].settle(decision), modelled)
+    }
+
+    /// The slots that count, as the model has them.
+    func countedSlots(of group: Pseudonym, at now: Int64) -> Int {
+        state.withLock { $0.model.countedSlots(of: group, at: now).count }
+    }
+
+    /// What has been recorded, in order, as the model has it.
+    var entries: [LedgerEntry] { state.withLock { $0.model.entries } }
+}

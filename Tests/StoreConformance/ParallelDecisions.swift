@@ -1,0 +1,90 @@
+import ContentKeys
+import Testing
+
+/// Many decisions at once, spread over the nodes.
+enum ParallelDecisions {
+    /// A token with three uses gives exactly three licences, however many ask at once.
+    static func givesThreeLicencesForThreeUses(_ nodes: [any SharedStateStore]) async throws {
+        let outcomes = try await decideAtOnce(1000, on: nodes) { number in
+            LicenseDecision(
+                now: 0, replay: SampleDecisions.replay(number), tokenUse: SampleDecisions.use(limit: 3),
+                entry: SampleDecisions.entry(number))
+        }
+        #expect(outcomes.count { $0 == .recorded } == 3)
+        #expect(outcomes.count { $0 == .denied(.tokenUsed(limit: 3)) } == 997)
+    }
+
+    static func keepsTheLimitsInParallel(_ nodes: [any SharedStateStore]) async throws {
+        try await takesNoMoreSlotsThanThereAre(nodes)
+        try await evictsAllButTheLimit(nodes)
+        try await givesNoMorePlacesThanThereAre(nodes)
+    }
+
+    private static func takesNoMoreSlotsThanThereAre(_ nodes: [any SharedStateStore]) async throws {
+        let outcomes = try await decideAtOnce(300, on: nodes) { number in
+            decision(
+                number,
+                slots: [SampleDecisions.slot(group: 1, limit: 5, device: number, session: number, content: number)])
+        }
+        #expect(outcomes.count { $0 == .recorded } == 5)
+        #expect(outcomes.count { $0 == .denied(.slotsFull(current: 5, limit: 5)) } == 295)
+    }
+
+    /// Everybody gets in, and afterwards so many are left as there may be.
+    private static func evictsAllButTheLimit(_ nodes: [any SharedStateStore]) async throws {
+        let claim = { @Sendable (number: UInt64) in
+            decision(
+                number,
+                slots: [
+                    SampleDecisions.slot(
+                        group: 2, limit: 5, .evictOldest, device: number, session: number, content: number)
+                ])
+        }
+        let outcomes = try await decideAtOnce(200, on: nodes, claim)
+        #expect(outcomes.allSatisfy { $0 == .recorded })
+        let renewals = try await decideAtOnce(200, on: nodes, claim)
+        #expect(renewals.count { $0 == .recorded } == 5)
+        #expect(renewals.count { $0 == .denied(.slotEvicted) } == 195)
+    }
+
+    private static func givesNoMorePlacesThanThereAre(_ nodes: [any SharedStateStore]) async throws {
+        let outcomes = try await decideAtOnce(300, on: nodes) { number in
+            LicenseDecision(
+                now: 0, deviceClaims: [SampleDecisions.place(device: number, limit: 7)],
+                entry: SampleDecisions.entry(number))
+        }
+        #expect(outcomes.count { $0 == .recorded } == 7)
+        #expect(outcomes.count { $0 == .denied(.deviceLimit(limit: 7)) } == 293)
+    }
+
+    /// Of the same request at once, one is decided, and all others get its answer.
+    static func answersARepetitionInParallel(_ nodes: [any SharedStateStore]) async throws {
+        let outcomes = try await decideAtOnce(200, on: nodes) { number in
+            LicenseDecision(
+                now: 0, replay: SampleDecisions.replay(1, answer: [UInt8(truncatingIfNeeded: number)]),
+                tokenUse: SampleDecisions.use(limit: 1), entry: SampleDecisions.entry(number))
+        }
+        let first = try #require(outcomes.firstIndex(of: .recorded))
+        #expect(outcomes.count { $0 == .recorded } == 1)
+        #expect(outcomes.count { $0 == .repeated(answer: [UInt8(truncatingIfNeeded: first)]) } == 199)
+    }
+
+    private static func decision(_ number: UInt64, slots: [SlotClaim]) -> LicenseDecision {
+        LicenseDecision(now: 0, slotClaims: slots, entry: SampleDecisions.entry(number))
+    }
+
+    /// The outcomes in the order of the decisions' numbers.
+    private static func decideAtOnce(
+        _ count: UInt64, on nodes: [any SharedStateStore], _ decision: @escaping @Sendable (UInt64) -> LicenseDecision
+    ) async throws -> [DecisionOutcome] {
+        try await withThrowingTaskGroup(of: (UInt64, DecisionOutcome).self) { group in
+            for number in 0..<count {
+                let node = nodes[Int(number) % nodes.count]
+                group.addTask { (number, try await node.settle(decision(number))) }
+            }
+            var outcomes: [(UInt64, DecisionOutcome)] = []
+            for try await outcome in group { outcomes.append(outcome) }
+            return outcomes.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import ByteCoding
+package import ContentKeys
+
+/// Decisions for tests, each made from a few numbers.
+package enum SampleDecisions {
+    /// What a pseudonym stands for, so that the same number never means two things.
+    package enum Role: UInt8, Sendable {
+        case request = 1
+        case token, owner, device, group, content, holder
+    }
+
+    package static func pseudonym(_ role: Role, _ number: UInt64) -> Pseudonym {
+        let bytes = [role.rawValue] + [UInt8](repeating: 0xA5, count: 15) + Bytes16(high: 0, low: number).bytes
+        guard let pseudonym = Pseudonym(bytes) else { preconditionFailure("thirty-two bytes make a pseudonym") }
+        return pseudonym
+    }
+
+    package static func license(_ number: UInt64) -> LicenseID {
+        LicenseID(milliseconds: 1_800_000_000_000 + number, random: Bytes16(high: 0xABCD, low: number))
+    }
+
+    package static func entry(_ number: UInt64, at now: Int64 = 0) -> LedgerEntry {
+        LedgerEntry(
+            kind: .licenseIssued, at: now, license: license(number), keyID: SampleKeys.keyID(number % 7),
+            content: "movie-\(number % 5)", subject: pseudonym(.owner, number % 11),
+            device: pseudonym(.device, number % 13), tokenID: "token-\(number)", detail: "streaming", lease: 300,
+            until: now + 300)
+    }
+
+    package static func replay(
+        _ request: UInt64, token: UInt64 = 1, window: Int64 = 120, keptUntil: Int64 = 10_000, answer: [UInt8] = [1]
+    ) -> ReplayRecord {
+        ReplayRecord(
+            request: pseudonym(.request, request), token: pseudonym(.token, token), retryWindow: window,
+            keptUntil: keptUntil, answer: answer)
+    }
+
+    package static func use(
+        _ token: UInt64 = 1, key: UInt64 = 1, limit: UInt32, keptUntil: Int64 = 10_000
+    ) -> TokenUse {
+        TokenUse(
+            token: pseudonym(.token, token), keyID: SampleKeys.keyID(key), limit: limit, keptUntil: keptUntil)
+    }
+
+    package static func place(
+        owner: UInt64 = 1, device: UInt64, limit: UInt32, keptUntil: Int64? = nil
+    ) -> DeviceClaim {
+        DeviceClaim(
+            owner: pseudonym(.owner, owner), device: pseudonym(.device, device), limit: limit, keptUntil: keptUntil)
+    }
+
+    /// A confirmed playback of one's own unless said otherwise.
+    package static func slot(
+        group: UInt64 = 1, limit: UInt32 = 1, _ whenFull: SlotClaim.WhenFull = .denyNew, device: UInt64,
+        session: UInt64?, content: UInt64 = 1, provisional: Bool = false, relayed: Bool = false,
+        heldUntil: Int64 = 1000
+    ) -> SlotClaim {
+        SlotClaim(
+            group: pseudonym(.group, group), limit: limit, whenFull: whenFull, device: pseudonym(.device, device),
+            session: session, content: pseudonym(.content, content), isConfirmed: !provisional, isRelayed: relayed,
+            heldUntil: heldUntil)
+    }
+}
