@@ -139,10 +139,12 @@ private struct LedgerArguments {
         do {
             var reader = try LedgerReader.open(path: path)
             let index = LedgerIndex.exists(for: path) ? try LedgerIndex.open(for: path) : nil
-            try reader.find(query, index: index, progress: { progress.show($0) }) { find in
-                progress.clear()
-                return try visit(find)
-            }
+            try reader.find(
+                query, index: index, progress: { progress.show($0) },
+                visit: { find in
+                    progress.clear()
+                    return try visit(find)
+                })
             progress.clear()
         } catch {
             progress.clear()
@@ -206,9 +208,8 @@ private struct LedgerVerification {
         let result: (rowCount: Int, last: Int64, wasPurged: Bool)
         do {
             var reader = try LedgerReader.open(path: path)
-            result = try reader.verify(chain, checkpoints: checkpoints, progress: { progress.show($0) }) { finding in
-                findings.append(finding)
-            }
+            result = try reader.verify(
+                chain, checkpoints: checkpoints, progress: { progress.show($0) }, report: { findings.append($0) })
             progress.clear()
         } catch {
             progress.clear()

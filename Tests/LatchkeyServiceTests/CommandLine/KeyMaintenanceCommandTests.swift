@@ -35,6 +35,11 @@ import Testing
         try #require(run.status == 0, "\(run.messages)")
     }
 
+    private func writeSecret(_ digits: String, to name: String) throws {
+        try fixture.folder.write((String(repeating: digits, count: 32) + "\n").utf8, to: name)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: fixture.folder.path(name))
+    }
+
     private func makeLedger() throws {
         let path = fixture.folder.path("latchkey.db")
         var connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: 5000)
@@ -139,7 +144,7 @@ import Testing
 
     @Test func changesTheKeyEncryptionKey() async throws {
         try await importOne()
-        try fixture.folder.write((String(repeating: "cd", count: 32) + "\n").utf8, to: "secrets/new-key")
+        try writeSecret("cd", to: "secrets/new-key")
         try configure(
             #"keyEncryptionKey: "secrets/key-encryption-key""#,
             #"keyEncryptionKey: "secrets/new-key", keyEncryptionKeyVersion: 2, "#
@@ -155,7 +160,7 @@ import Testing
     }
 
     @Test func derivesTheSameKeyAgain() async throws {
-        try fixture.folder.write((String(repeating: "ef", count: 32) + "\n").utf8, to: "secrets/master-secret")
+        try writeSecret("ef", to: "secrets/master-secret")
         try configure("keys: {", #"keys: { material: "derived", masterSecret: "secrets/master-secret","#)
         let made = try await keys("create", "--content", "movie-1", "--kid", Self.kid, "--json").object()
         let again = try await keys("create", "--content", "movie-1", "--kid", Self.kid, "--json").object()
