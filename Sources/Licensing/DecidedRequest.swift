@@ -8,6 +8,34 @@ struct DecidedRequest: Sendable {
     let spc: SPC
     let device: DeviceFacts
     let key: ContentKeyAttributes
+    let policy: EntitlementPolicy
+
+    /// Whether the token is good for one device alone.
+    var isPinned: Bool { admission.claims.device.pinned != nil }
+
+    /// What the gate is asked. Without a `deviceID` the device counts as the one that the token names.
+    func gateRequest(to deviceID: DeviceID?, at now: Int64) -> GateRequest {
+        var request = GateRequest(
+            claims: admission.claims, content: RequestedContent(key), use: admission.use, now: now)
+        request.device = RequestingDevice(
+            identifier: deviceID.map { DeviceIdentifier($0.bytes) } ?? admission.claims.device.pinned,
+            isAirPlay: device.output == .airPlay, isAVAdapter: device.output == .avAdapter,
+            securityLevel: device.securityLevel.map { Right.SecurityLevel($0) })
+        request.origin = admission.origin
+        request.policy = policy
+        return request
+    }
+}
+
+extension Right.SecurityLevel {
+    fileprivate init(_ level: FairPlay.SecurityLevel) {
+        self =
+            switch level {
+            case .audio: .audio
+            case .baseline: .baseline
+            case .main: .main
+            }
+    }
 }
 
 /// A licence that the gate allows and the device can be told; it may be sent once it is recorded.
@@ -21,6 +49,6 @@ struct GrantedLicense: Sendable {
         self.id = id
         self.authorization = authorization
         self.terms = terms
-        times = LicenseTimes(terms, issuedAt: issuedAt, id: id)
+        times = LicenseTimes(terms, issuedAt: issuedAt, id: id, renewAhead: authorization.renewAhead)
     }
 }

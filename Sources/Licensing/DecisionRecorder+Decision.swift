@@ -9,15 +9,31 @@ extension DecisionRecorder {
         on license: GrantedLicense, of request: DecidedRequest, _ deviceID: DeviceID, using crypto: CryptoContext
     ) throws(LicenseError) -> LicenseDecision {
         do throws(CryptoError) {
-            let entry = try entry(for: license, of: request, deviceID)
-            return LicenseDecision(now: license.times.issuedAt, entry: entry)
+            return try makeDecision(on: license, of: request, deviceID, using: crypto)
         } catch {
             throw .internalFailure(error)
         }
     }
 
+    private func makeDecision(
+        on license: GrantedLicense, of request: DecidedRequest, _ deviceID: DeviceID, using crypto: CryptoContext
+    ) throws(CryptoError) -> LicenseDecision {
+        let device = try pseudonyms.pseudonym(of: .device, deviceID.bytes)
+        var decision = LicenseDecision(
+            now: license.times.issuedAt, entry: try entry(for: license, of: request, device))
+        let obligations = license.authorization.obligations
+        guard !obligations.isEmpty else { return decision }
+        let token = try PresentedDigest(of: request.admission, using: crypto)
+        let spender = Spender(license: license, request: request, device: device, token: token, pseudonyms: pseudonyms)
+        decision.replay = token.replay(of: license, claims: request.admission.claims, within: retryWindow)
+        decision.tokenUse = try spender.tokenUse(obligations)
+        decision.deviceClaims = try spender.deviceClaims(obligations)
+        decision.slotClaims = try spender.slotClaims(obligations)
+        return decision
+    }
+
     private func entry(
-        for license: GrantedLicense, of request: DecidedRequest, _ deviceID: DeviceID
+        for license: GrantedLicense, of request: DecidedRequest, _ device: Pseudonym
     ) throws(CryptoError) -> LedgerEntry {
         let authorization = license.authorization
         return LedgerEntry(
@@ -27,8 +43,100 @@ extension DecisionRecorder {
             subject: try authorization.subject.map { subject throws(CryptoError) in
                 try pseudonyms.pseudonym(of: .subject, Array(authorization.issuer.utf8), Array(subject.utf8))
             },
-            device: try pseudonyms.pseudonym(of: .device, deviceID.bytes), tokenID: authorization.tokenID,
+            device: device, tokenID: authorization.tokenID, cookie: authorization.cookie,
             detail: license.terms.validity.name, lease: license.terms.lease?.value,
             rental: license.terms.rental?.value, until: license.times.expiresAt)
+    }
+}
+
+/// SHA-256 of the SPC and of the token as they were presented: by these a request is known when it comes again.
+private struct PresentedDigest {
+    let request: Pseudonym
+    let token: Pseudonym
+
+    init(of admission: LicenseIssuer.Admission, using crypto: CryptoContext) throws(CryptoError) {
+        request = try Self.digest(admission.message, crypto)
+        token = try Self.digest(Array(admission.token.tokens.joined(separator: [UInt8(ascii: ",")])), crypto)
+    }
+
+    private static func digest(_ bytes: [UInt8], _ crypto: CryptoContext) throws(CryptoError) -> Pseudonym {
+        guard let digest = Pseudonym(try crypto.sha256(bytes)) else { throw .operationFailed("digest a request") }
+        return digest
+    }
+
+    /// The request is remembered for as long as its token is good, and at least as long as it may be repeated.
+    func replay(of license: GrantedLicense, claims: Claims, within retryWindow: Int64) -> ReplayRecord {
+        let now = license.times.issuedAt
+        return ReplayRecord(
+            request: request, token: token, retryWindow: retryWindow,
+            keptUntil: max(now + retryWindow, claims.expiresAt),
+            answer: RecordedAnswer(license: license.id, decidedAt: now).bytes)
+    }
+}
+
+/// Turns what a token obliges to into what the store must count.
+private struct Spender {
+    /// How long a slot is held where the licence itself has no end, in seconds.
+    private static let slotLifeWithoutEnd: Int64 = 86_400
+
+    let license: GrantedLicense
+    let request: DecidedRequest
+    let device: Pseudonym
+    let token: PresentedDigest
+    let pseudonyms: Pseudonymizer
+
+    private var claims: Claims { request.admission.claims }
+    private var issuer: [UInt8] { Array(claims.issuer.utf8) }
+
+    /// By its id; a token without one is known by its bytes.
+    private func tokenName() throws(CryptoError) -> Pseudonym {
+        guard let id = claims.tokenID else { return token.token }
+        return try pseudonyms.pseudonym(of: .token, issuer, Array(id.utf8))
+    }
+
+    /// Whose devices and playbacks are counted; a token without a subject stands for itself.
+    private var owner: [UInt8] { claims.subject.map { Array($0.utf8) } ?? token.token.bytes }
+
+    func tokenUse(_ obligations: Obligations) throws(CryptoError) -> TokenUse? {
+        guard let limit = obligations.usesPerKey else { return nil }
+        return TokenUse(
+            token: try tokenName(), keyID: request.key.keyID, limit: limit, keptUntil: claims.expiresAt)
+    }
+
+    func deviceClaims(_ obligations: Obligations) throws(CryptoError) -> [DeviceClaim] {
+        var found: [DeviceClaim] = []
+        if obligations.bindsFirstDevice {
+            found.append(
+                DeviceClaim(owner: try tokenName(), device: device, limit: 1, keptUntil: claims.expiresAt))
+        }
+        if let limit = obligations.deviceMaximum {
+            let owner = try pseudonyms.pseudonym(of: .subject, issuer, owner)
+            found.append(DeviceClaim(owner: owner, device: device, limit: limit, keptUntil: nil))
+        }
+        return found
+    }
+
+    func slotClaims(_ obligations: Obligations) throws(CryptoError) -> [SlotClaim] {
+        var found: [SlotClaim] = []
+        for session in obligations.sessions {
+            for group in session.groups { found.append(try slotClaim(group, of: session)) }
+        }
+        return found
+    }
+
+    private func slotClaim(
+        _ group: SessionClaims.Group, of session: SessionClaims
+    ) throws(CryptoError) -> SlotClaim {
+        let state = request.device.playbackState
+        let now = license.times.issuedAt
+        let end = license.terms.lease.map { now + Int64($0.value) } ?? license.times.expiresAt
+        return SlotClaim(
+            group: try pseudonyms.pseudonym(of: .group, issuer, owner, Array(group.id.utf8)), limit: group.maximum,
+            whenFull: session.mode == .evictOldest ? .evictOldest : .denyNew, device: device,
+            session: state?.sessionID,
+            content: try pseudonyms.pseudonym(of: .content, Array(request.key.contentID.text.utf8)),
+            isConfirmed: state?.state == .playing || state?.state == .leaseExpiring,
+            isRelayed: request.device.output != .local,
+            heldUntil: (end ?? now + Self.slotLifeWithoutEnd) + (session.grace ?? 0))
     }
 }

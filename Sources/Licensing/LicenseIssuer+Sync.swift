@@ -18,9 +18,10 @@ package struct AcceptedSyncReport: Sendable {
 extension LicenseIssuer {
     /// A challenge for the holder of a verified token. `now` is in seconds since 1970.
     package func issueChallenge(
-        token: [UInt8]?, now: Int64, on loop: LoopContext
+        token: PresentedToken?, now: Int64, on loop: LoopContext
     ) throws(LicenseError) -> ServerChallenges.Issued {
         let crypto = try licensing(on: loop).crypto
+        guard let token else { throw .tokenMissing }
         let claims = try verify(token, now: now, using: crypto)
         do throws(CryptoError) {
             return try challenges.issue(to: ServerChallenges.Holder(claims)) { () throws(CryptoError) in

@@ -4,6 +4,7 @@ package import Entitlements
 package import EventLoops
 package import FairPlay
 package import KeyCrypto
+import Synchronization
 
 /// The way of a licence request, each stage giving what the next one needs (architecture, "The life of a request").
 ///
@@ -15,21 +16,24 @@ package final class LicenseIssuer: Sendable {
     private let tokens: VerifiedTokenCache
     private let keys: RecentContentKeys
     private let policy: LicensePolicy
+    private let entitlementPolicy: Mutex<EntitlementPolicy>
     private let recorder: DecisionRecorder?
     package let challenges: ServerChallenges
     private let perLoop: LoopLocal<Result<LoopLicensing, CryptoError>>
 
-    /// `servedVersions` are the FairPlay protocol versions; `operations` counts RSA private operations. Without a recorder nothing is
-    /// counted and no ledger is kept.
+    /// `servedVersions` are the FairPlay protocol versions; `operations` counts RSA private operations. Without a recorder no ledger is
+    /// kept, and a token that demands to be counted is refused.
     package init(
         credentials: CredentialSet, tokens: VerifiedTokenCache, keys: RecentContentKeys,
-        policy: LicensePolicy = LicensePolicy(), recorder: DecisionRecorder? = nil,
+        policy: LicensePolicy = LicensePolicy(), entitlementPolicy: EntitlementPolicy = EntitlementPolicy(),
+        recorder: DecisionRecorder? = nil,
         challenges: ServerChallenges = ServerChallenges(), servedVersions: Set<UInt32>, operations: RSAOperationCount
     ) {
         self.credentials = credentials
         self.tokens = tokens
         self.keys = keys
         self.policy = policy
+        self.entitlementPolicy = Mutex(entitlementPolicy)
         self.recorder = recorder
         self.challenges = challenges
         perLoop = LoopLocal { loop in
@@ -37,6 +41,11 @@ package final class LicenseIssuer: Sendable {
                 try LoopLicensing(servedVersions: servedVersions, operations: operations, on: loop)
             }
         }
+    }
+
+    /// Takes the profiles and the floor of a new configuration, for what is decided from now on.
+    package func replaceEntitlementPolicy(with policy: EntitlementPolicy) {
+        entitlementPolicy.withLock { $0 = policy }
     }
 
     /// A request whose token has been verified and whose SPC names a credential; nothing has been decrypted.
@@ -47,7 +56,8 @@ package final class LicenseIssuer: Sendable {
         package let use: LicenseUse
         /// The SPC and the token as they came: a request that comes again is known by them.
         let message: [UInt8]
-        let token: [UInt8]
+        let token: PresentedToken
+        let origin: RequestOrigin
     }
 
     /// The cheap part, done at once on the loop: the token first, then the container. `now` is in seconds since 1970.
@@ -55,19 +65,19 @@ package final class LicenseIssuer: Sendable {
         _ request: LicenseRequest, now: Int64, on loop: LoopContext
     ) throws(LicenseError) -> Admission {
         let licensing = try licensing(on: loop)
-        let claims = try verify(request.token, now: now, using: licensing.crypto)
+        guard let token = request.token else { throw .tokenMissing }
+        let claims = try verify(token, now: now, using: licensing.crypto)
         do throws(SPCError) {
             let envelope = try SPCEnvelope(parsing: request.message, served: credentials.servedVersions)
             return Admission(
                 claims: claims, envelope: envelope, credentialKey: try credentials.key(for: envelope), use: request.use,
-                message: request.message, token: request.token ?? [])
+                message: request.message, token: token, origin: request.origin)
         } catch {
             throw .spc(error)
         }
     }
 
-    func verify(_ token: [UInt8]?, now: Int64, using crypto: CryptoContext) throws(LicenseError) -> Claims {
-        guard let token else { throw .tokenMissing }
+    func verify(_ token: PresentedToken, now: Int64, using crypto: CryptoContext) throws(LicenseError) -> Claims {
         do throws(EntitlementError) {
             return try tokens.verify(token, now: now, crypto: crypto)
         } catch {
@@ -95,10 +105,15 @@ package final class LicenseIssuer: Sendable {
         for spc: SPC, _ admission: Admission, now: Int64, using crypto: CryptoContext
     ) async throws(LicenseError) -> IssuedLicense {
         let record = try await record(for: spc, claims: admission.claims)
-        let request = DecidedRequest(admission: admission, spc: spc, device: spc.device, key: record.attributes)
-        let granted = try grant(request, at: now, as: Self.newID(at: now, using: crypto), using: crypto)
+        let request = DecidedRequest(
+            admission: admission, spc: spc, device: spc.device, key: record.attributes,
+            policy: entitlementPolicy.withLock { $0 })
+        let id = try Self.newID(at: now, using: crypto)
+        var granted = try grant(request, at: now, as: id, using: crypto)
         let contentKey = try await Self.wrap(record, for: spc, using: crypto)
-        let recorded = try await self.record(granted, of: request, contentKey.deviceID, using: crypto)
+        let deviceID = contentKey.deviceID
+        if request.isPinned { granted = try grant(request, to: deviceID, at: now, as: id, using: crypto) }
+        let recorded = try await self.record(granted, of: request, deviceID, using: crypto)
         return IssuedLicense(
             ckc: try Self.write(for: spc, contentKey: contentKey, terms: recorded.terms, using: crypto),
             id: recorded.id, times: recorded.times, isRepeated: recorded.id != granted.id,
@@ -108,10 +123,13 @@ package final class LicenseIssuer: Sendable {
     }
 
     /// What the gate and the device's abilities come to at an instant: the same for the same arguments.
+    ///
+    /// As long as HU is not known, because only the opened SK..R1 block shows it, the device counts as the one that the token names.
     private func grant(
-        _ request: DecidedRequest, at now: Int64, as id: LicenseID, using crypto: CryptoContext
+        _ request: DecidedRequest, to deviceID: DeviceID? = nil, at now: Int64, as id: LicenseID,
+        using crypto: CryptoContext
     ) throws(LicenseError) -> GrantedLicense {
-        let authorization = try Self.authorize(request, now: now)
+        let authorization = try Self.authorize(request.gateRequest(to: deviceID, at: now))
         let terms = try terms(for: authorization, key: request.key, device: request.device, using: crypto)
         return GrantedLicense(id: id, authorization: authorization, terms: terms, issuedAt: now)
     }
@@ -128,7 +146,10 @@ package final class LicenseIssuer: Sendable {
     private func record(
         _ license: GrantedLicense, of request: DecidedRequest, _ deviceID: DeviceID, using crypto: CryptoContext
     ) async throws(LicenseError) -> GrantedLicense {
-        guard let recorder else { return license }
+        guard let recorder else {
+            guard license.authorization.obligations.isEmpty else { throw .store(.unavailable(.notWritable)) }
+            return license
+        }
         let decision = try recorder.decision(on: license, of: request, deviceID, using: crypto)
         let outcome: DecisionOutcome
         do throws(StoreError) {
@@ -141,7 +162,7 @@ package final class LicenseIssuer: Sendable {
         case .denied(let denial): throw .denied(denial)
         case .repeated(let bytes):
             guard let answer = RecordedAnswer(bytes) else { throw .store(.recordMalformed) }
-            return try grant(request, at: answer.decidedAt, as: answer.license, using: crypto)
+            return try grant(request, to: deviceID, at: answer.decidedAt, as: answer.license, using: crypto)
         }
     }
 
@@ -197,11 +218,9 @@ package final class LicenseIssuer: Sendable {
         return isNamed ? .keyNotFound : .contentUnknown
     }
 
-    private static func authorize(_ request: DecidedRequest, now: Int64) throws(LicenseError) -> Authorization {
+    private static func authorize(_ request: GateRequest) throws(LicenseError) -> Authorization {
         do throws(EntitlementError) {
-            return try Gate.authorize(
-                claims: request.admission.claims, content: RequestedContent(request.key), for: request.admission.use,
-                now: now)
+            return try Gate.authorize(request)
         } catch {
             throw .entitlement(error)
         }

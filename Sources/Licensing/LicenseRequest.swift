@@ -4,14 +4,18 @@ package import Entitlements
 package struct LicenseRequest: Sendable {
     /// The SPC as it came, not yet looked at.
     package let message: [UInt8]
-    /// The compact token, not yet verified; nil when none was presented.
-    package let token: [UInt8]?
+    /// Not yet verified; nil when none was presented.
+    package let token: PresentedToken?
     /// What the app wants the licence for; an SPC cannot say it.
     package let use: LicenseUse
+    package let origin: RequestOrigin
 
-    package init(message: [UInt8], token: [UInt8]?, use: LicenseUse = .streaming) {
+    package init(
+        message: [UInt8], token: PresentedToken?, use: LicenseUse = .streaming, origin: RequestOrigin = RequestOrigin()
+    ) {
         self.message = message
         self.token = token
         self.use = use
+        self.origin = origin
     }
 }

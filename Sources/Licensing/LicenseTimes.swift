@@ -9,17 +9,18 @@ package struct LicenseTimes: Equatable, Sendable {
     package let issuedAt: Int64
     /// The first second in which the licence does not hold any more, if nothing is played and nothing renewed; nil where it has no end.
     package let expiresAt: Int64?
-    /// When to ask for a renewal: at two thirds of a lease, or up to a tenth of it sooner; nil where there is nothing to renew.
+    /// When to ask for a renewal: at two thirds of a lease, or up to a tenth of it sooner, and no later than the right says; nil where
+    /// there is nothing to renew.
     package let renewAfter: Int64?
 
-    /// The licence's own random bits decide how much sooner, so that what was started at one instant is not renewed at one instant.
-    package init(_ terms: LicenseTerms, issuedAt: Int64, id: LicenseID) {
+    /// `renewAhead` is how many seconds before the end of its lease the right wants it renewed. The licence's own random bits decide how much sooner, so that what was started at one instant is not renewed at one instant.
+    package init(_ terms: LicenseTerms, issuedAt: Int64, id: LicenseID, renewAhead: Int64? = nil) {
         self.issuedAt = issuedAt
         expiresAt = terms.validity.secondsToExpiry.map { issuedAt + Int64($0.value) }
         renewAfter = terms.lease.map { lease in
-            let twoThirds = Int64(lease.value) * 2 / 3
+            let latest = min(Int64(lease.value) * 2 / 3, Int64(lease.value) - (renewAhead ?? 0))
             let spread = Int64(lease.value) / 10 + 1
-            return issuedAt + max(1, twoThirds - Int64(id.bytes.low % UInt64(spread)))
+            return issuedAt + max(1, latest - Int64(id.bytes.low % UInt64(spread)))
         }
     }
 }

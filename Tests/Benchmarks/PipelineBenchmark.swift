@@ -67,8 +67,9 @@ struct PipelineBenchmark {
                     while ContinuousClock.now - start < .seconds(seconds) {
                         let position = index % requests.count
                         let request = LicenseRequest(
-                            message: requests[position].message, token: licensing.tokens[index % licensing.tokens.count]
-                        )
+                            message: requests[position].message,
+                            token: PresentedToken(
+                                source: .bearer, tokens: [licensing.tokens[index % licensing.tokens.count]]))
                         do throws(LicenseError) {
                             let now = BenchmarkLicensing.now
                             let admission = try licensing.issuer.admit(request, now: now, on: loop)

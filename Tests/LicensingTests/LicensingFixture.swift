@@ -112,7 +112,8 @@ final class LicensingFixture: Sendable {
     func outcome(
         of message: [UInt8], token: [UInt8]?, for use: LicenseUse = .streaming, loopIndex: Int = 0
     ) async -> Result<LicenseOutcome, LicenseError> {
-        let request = LicenseRequest(message: message, token: token, use: use)
+        let presented = token.map { PresentedToken(source: .bearer, tokens: [$0]) }
+        let request = LicenseRequest(message: message, token: presented, use: use)
         return await onLoop(loopIndex) { [issuer] loop async throws(LicenseError) in
             let admission = try issuer.admit(request, now: Self.now, on: loop)
             return try await issuer.issue(admission, now: Self.now, on: loop)
@@ -121,7 +122,8 @@ final class LicensingFixture: Sendable {
 
     func challenge(token: [UInt8]?) async -> Result<ServerChallenges.Issued, LicenseError> {
         await onLoop(0) { [issuer] loop async throws(LicenseError) in
-            try issuer.issueChallenge(token: token, now: Self.now, on: loop)
+            try issuer.issueChallenge(
+                token: token.map { PresentedToken(source: .bearer, tokens: [$0]) }, now: Self.now, on: loop)
         }
     }
 

@@ -16,7 +16,9 @@ package enum Restriction: String, Sendable, CaseIterable {
     case embeddedKey = "key"
 
     /// What the licence pipeline of this version enforces. A restriction joins this list in the change that makes the pipeline honour it.
-    package static let enforced: Set<Restriction> = []
+    package static let enforced: Set<Restriction> = [
+        .pinnedDevice, .firstUse, .deviceMaximum, .sessions, .usesPerKey, .networks, .airPlay, .avAdapter, .profile,
+    ]
 }
 
 extension Claims {

@@ -46,6 +46,11 @@ package struct PresentedToken: Equatable, Sendable {
     package let source: TokenSource
     /// One token; `nv-authorizations` can bring several, which belong together.
     package let tokens: [[UInt8]]
+
+    package init(source: TokenSource, tokens: [[UInt8]]) {
+        self.source = source
+        self.tokens = tokens
+    }
 }
 
 /// The parts of a request in which tokens are looked for.

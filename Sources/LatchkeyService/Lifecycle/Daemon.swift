@@ -25,6 +25,8 @@ package final class Daemon: Sendable {
     private let listeners: ServingListeners
     private let metrics: ServiceMetrics
     private let tokens: VerifiedTokenCache
+    private let presentedTokens: PresentedTokens
+    private let issuer: LicenseIssuer
     private let configuration: Configuration
     private let health: Health
     private let notifier: ServiceNotifier
@@ -65,14 +67,15 @@ package final class Daemon: Sendable {
         listeners = try ServingListeners(server, sockets: sockets, metrics: metrics, logger: logger)
         tokens = VerifiedTokenCache(
             verifier: TokenVerifier(issuers: loaded.issuers), capacity: configuration.limits.tokenCacheCapacity)
-        let issuer = LicenseIssuer(
+        presentedTokens = PresentedTokens(configuration.entitlement.finder)
+        issuer = LicenseIssuer(
             credentials: loaded.credentials.connecting(modules?.byCredential ?? [:]), tokens: tokens,
             keys: RecentContentKeys(source: store), policy: configuration.fairplay.policy,
-            recorder: records.recorder,
+            entitlementPolicy: configuration.entitlement.policy, recorder: records.recorder,
             servedVersions: configuration.fairplay.protocolVersions, operations: operations)
         do throws(DaemonError) {
             try listen(
-                loaded, issuer: issuer, metrics: metrics,
+                loaded, metrics: metrics,
                 certificate: Self.makeCertificateEndpoint(loaded.credentials))
         } catch {
             tearDown()
@@ -84,8 +87,8 @@ package final class Daemon: Sendable {
         notify { () throws(SocketError) in try notifier.ready() }
     }
 
-    /// Puts what can be changed of a configuration in force: the TLS certificates, for connections that begin from now on, and the issuers
-    /// of tokens with their keys, for requests that arrive from now on.
+    /// Puts what can be changed of a configuration in force: the TLS certificates, for connections that begin from now on, and
+    /// everything about entitlement, for requests that arrive from now on.
     ///
     /// A configuration that `load` refuses changes nothing. What else has changed is logged, because it needs a restart.
     package func reload(_ load: () throws(ConfigurationError) -> LoadedConfiguration) {
@@ -110,6 +113,8 @@ package final class Daemon: Sendable {
             return logger.error("reload_failed", [.string("cause", error.description)])
         }
         tokens.replaceVerifier(with: TokenVerifier(issuers: loaded.issuers))
+        presentedTokens.replaceFinder(with: loaded.configuration.entitlement.finder)
+        issuer.replaceEntitlementPolicy(with: loaded.configuration.entitlement.policy)
         metrics.reloadSucceeded(at: SystemWallClock().wallTime.seconds)
         logger.info("reloaded")
         let rest = configuration.sectionsThatNeedRestart(toBecome: loaded.configuration)
@@ -143,15 +148,16 @@ package final class Daemon: Sendable {
     }
 
     private func listen(
-        _ loaded: LoadedConfiguration, issuer: LicenseIssuer, metrics: ServiceMetrics, certificate: CertificateEndpoint
+        _ loaded: LoadedConfiguration, metrics: ServiceMetrics, certificate: CertificateEndpoint
     ) throws(DaemonError) {
         let clock = SystemWallClock()
         let requestIDs = RequestIDs()
         let license = LicenseEndpoint(
             issuer: issuer, metrics: metrics, logger: logger, clock: clock,
-            rates: RequestRates(loaded.configuration.limits.rates))
+            rates: RequestRates(loaded.configuration.limits.rates), tokens: presentedTokens)
         let refusals = Refusals(logger: logger, clock: clock)
-        let challenge = ChallengeEndpoint(issuer: issuer, refusals: refusals, clock: clock)
+        let challenge = ChallengeEndpoint(
+            issuer: issuer, refusals: refusals, clock: clock, tokens: presentedTokens)
         let publicRoutes = PublicRoutes(
             license: license, challenge: challenge, certificate: certificate, health: health, requestIDs: requestIDs,
             refusals: refusals)

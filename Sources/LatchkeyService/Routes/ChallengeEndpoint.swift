@@ -1,4 +1,5 @@
 import ByteCoding
+import Entitlements
 import EventLoops
 import HTTPMessages
 import HTTPServing
@@ -10,22 +11,20 @@ struct ChallengeEndpoint: Sendable {
     private let issuer: LicenseIssuer
     private let refusals: Refusals
     private let clock: any Telemetry.WallClock
+    private let tokens: PresentedTokens
 
-    init(issuer: LicenseIssuer, refusals: Refusals, clock: any Telemetry.WallClock) {
+    init(
+        issuer: LicenseIssuer, refusals: Refusals, clock: any Telemetry.WallClock, tokens: PresentedTokens
+    ) {
+        self.tokens = tokens
         self.issuer = issuer
         self.refusals = refusals
         self.clock = clock
     }
 
     func answer(_ request: HTTPRequest, id: RequestID, on loop: LoopContext) -> HTTPResponse {
-        let token: [UInt8]?
-        switch BearerToken.presented(in: request.fields) {
-        case .none: token = nil
-        case .one(let bytes): token = bytes
-        case .ambiguous: return refuse(Problem(.tokenAmbiguous), RefusalCause("two different tokens"), id)
-        }
         do throws(LicenseError) {
-            switch try issuer.issueChallenge(token: token, now: clock.wallTime.seconds, on: loop) {
+            switch try issuer.issueChallenge(token: presented(by: request), now: clock.wallTime.seconds, on: loop) {
             case .challenge(let challenge): return response(challenge, id)
             case .tooMany(let wait):
                 // Rounded up: who comes back too early is refused again.
@@ -34,6 +33,14 @@ struct ChallengeEndpoint: Sendable {
             }
         } catch {
             return refuse(Problem(for: error), error.cause, id)
+        }
+    }
+
+    private func presented(by request: HTTPRequest) throws(LicenseError) -> PresentedToken? {
+        do throws(EntitlementError) {
+            return try tokens.token(of: request)
+        } catch {
+            throw .entitlement(error)
         }
     }
 

@@ -1,5 +1,6 @@
 import ByteCoding
 import ContentKeys
+import Entitlements
 import EventLoops
 import FairPlay
 import HTTPMessages
@@ -16,6 +17,7 @@ struct LicenseEndpoint: Sendable {
     private let refusals: Refusals
     private let clock: any Telemetry.WallClock
     private let rates: RequestRates
+    private let tokens: PresentedTokens
 
     private static let successFields: HTTPFields = [
         "Content-Type": "application/octet-stream",
@@ -25,9 +27,10 @@ struct LicenseEndpoint: Sendable {
 
     init(
         issuer: LicenseIssuer, metrics: ServiceMetrics, logger: Logger, clock: any Telemetry.WallClock,
-        rates: RequestRates
+        rates: RequestRates, tokens: PresentedTokens
     ) {
         self.rates = rates
+        self.tokens = tokens
         self.issuer = issuer
         self.metrics = metrics
         self.logger = logger
@@ -45,14 +48,10 @@ struct LicenseEndpoint: Sendable {
         if let wait = rates.admit(from: request.peer.address.ip, isRenewal: wish.isRenewal) {
             return .now(refuse(tooManyAfter: wait, "of an address or in all", id))
         }
-        let token: [UInt8]?
-        switch BearerToken.presented(in: request.fields) {
-        case .none: token = nil
-        case .one(let bytes): token = bytes
-        case .ambiguous: return .now(refuse(Problem(.tokenAmbiguous), RefusalCause("two different tokens"), id))
-        }
         do throws(LicenseError) {
-            let licenseRequest = LicenseRequest(message: request.body, token: token, use: wish.use)
+            let licenseRequest = LicenseRequest(
+                message: request.body, token: try presented(by: request), use: wish.use,
+                origin: RequestOrigin(address: request.peer.address.ip))
             let admission = try issuer.admit(licenseRequest, now: clock.wallTime.seconds, on: loop)
             if let wait = rates.admit(admission.claims, isRenewal: wish.isRenewal) {
                 return .now(refuse(tooManyAfter: wait, "of a subject", id))
@@ -60,6 +59,14 @@ struct LicenseEndpoint: Sendable {
             return .later { loop in await issue(admission, id: id, since: start, on: loop) }
         } catch {
             return .now(refuse(error, id))
+        }
+    }
+
+    private func presented(by request: HTTPRequest) throws(LicenseError) -> PresentedToken? {
+        do throws(EntitlementError) {
+            return try tokens.token(of: request)
+        } catch {
+            throw .entitlement(error)
         }
     }
 

@@ -21,7 +21,8 @@ import Testing
         daemon.process.signal(signal)
         #expect(daemon.process.waitForExit() == 0)
         #expect(idle.isClosed())
-        #expect(daemon.log.compactMap { $0["event"]?.string }.suffix(2) == ["stopping", "stopped"])
+        let events = daemon.log.compactMap { $0["event"]?.string }
+        #expect(events.suffix(3) == ["stopping", "ledger_checkpoint", "stopped"])
         #expect(throws: LoopbackError.refused) { try daemon.connect() }
     }
 

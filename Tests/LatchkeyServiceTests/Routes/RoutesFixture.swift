@@ -56,8 +56,9 @@ final class RoutesFixture: Sendable {
         publicRoutes = PublicRoutes(
             license: LicenseEndpoint(
                 issuer: issuer, metrics: metrics, logger: logger, clock: clock,
-                rates: RequestRates(rates, clock: clock)),
-            challenge: ChallengeEndpoint(issuer: issuer, refusals: refusals, clock: clock),
+                rates: RequestRates(rates, clock: clock), tokens: PresentedTokens()),
+            challenge: ChallengeEndpoint(
+                issuer: issuer, refusals: refusals, clock: clock, tokens: PresentedTokens()),
             certificate: try CertificateEndpoint(credentials, crypto: CryptoContext()), health: health,
             requestIDs: requestIDs, refusals: refusals)
         adminRoutes = AdminRoutes(
