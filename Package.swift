@@ -114,7 +114,8 @@ var targets: [Target] = [
         of: "HTTPServing",
         ["COpenSSL", "CNghttp2", "KeyCrypto", "POSIXSockets", "EventLoops", "HTTPMessages", "Telemetry"]),
     .target(name: "CTestVFS", path: "Tests/CTestVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
-    tests(of: "StorageSQLite", ["CTestVFS", "ByteCoding", "KeyCrypto", "EventLoops", "ContentKeys", "StoreConformance"]),
+    tests(
+        of: "StorageSQLite", ["CTestVFS", "ByteCoding", "KeyCrypto", "EventLoops", "ContentKeys", "StoreConformance"]),
     tests(
         of: "LadderWorkers",
         [
@@ -138,7 +139,8 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
             name: "latchkey-benchmarks",
             dependencies: [
                 "ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation", "Entitlements", "ContentKeys", "EventLoops",
-                "Licensing", "LadderWorkers", "StorageSQLite", "StoreConformance", "POSIXSockets", "TestSupport", "latchkeyd",
+                "Licensing", "LadderWorkers", "StorageSQLite", "StoreConformance", "POSIXSockets", "TestSupport",
+                "latchkeyd",
                 "latchkey",
             ],
             path: "Tests/Benchmarks", swiftSettings: settings))
