@@ -117,7 +117,8 @@ var targets: [Target] = [
         of: "HTTPServing",
         ["COpenSSL", "CNghttp2", "KeyCrypto", "POSIXSockets", "EventLoops", "HTTPMessages", "Telemetry"]),
     .target(name: "CTestVFS", path: "Tests/CTestVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
-    tests(of: "StorageSQLite", ["CTestVFS", "ByteCoding", "KeyCrypto", "EventLoops", "ContentKeys", "StoreConformance"]),
+    tests(
+        of: "StorageSQLite", ["CTestVFS", "ByteCoding", "KeyCrypto", "EventLoops", "ContentKeys", "StoreConformance"]),
     tests(
         of: "StoragePostgreSQL",
         ["ByteCoding", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys", "StoreConformance"]),
