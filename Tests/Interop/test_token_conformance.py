@@ -42,8 +42,9 @@ def client(daemon: OwnDaemon) -> Iterator[LicenceClient]:
     client.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def message(daemon: OwnDaemon) -> bytes:
+    """A new one for each token: a token that is counted is not good for what another one has asked for."""
     device = device_for(read_device_credential(daemon.setup / "fairplay"), 1)
     options = SPCOptions(ISSUERS.content.encode(), playback_state=STATE)
     return device.request(options).message

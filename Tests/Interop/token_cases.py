@@ -1,7 +1,7 @@
 """Tokens of every dialect, honest and not, each with the status and code that answers it.
 
-The expected code is that of the one table of errors. What a token may demand and nothing enforces yet is refused as
-`token_schema`: those cases are in functions of their own.
+The expected code is that of the one table of errors. What a token demands of the device, its uses and its playbacks is in
+functions of its own; a demand that nothing enforces is refused as `token_schema`.
 """
 
 import hmac
@@ -16,6 +16,7 @@ from workbench import Outcome
 
 GOOD = Outcome(200, None)
 SCHEMA = Outcome(400, "token_schema")
+DEVICE = Outcome(403, "device_mismatch")
 OTHER_CONTENT = Outcome(403, "content_mismatch")
 # Past the leeway by enough for a slow machine.
 LATE = LEEWAY_SECONDS + 5
@@ -46,11 +47,11 @@ def all_cases(issuers: Issuers) -> list[TokenCase]:
         for name, token, expected in _forgeries(issuers, issuers.native[algorithm]):
             cases.append(TokenCase(f"{algorithm}: {name}", token, expected))
     groups = {
-        "jwt": [_native_times, _native_claims, _native_unenforced, _native_forms],
+        "jwt": [_native_times, _native_claims, _native_demands, _native_forms],
         "keys": [_key_states],
-        "nagra": [_nagra, _nagra_unenforced],
-        "axinom": [_axinom, _axinom_unenforced],
-        "sealed": [_sealed, _sealed_unenforced],
+        "nagra": [_nagra, _nagra_demands],
+        "axinom": [_axinom, _axinom_demands],
+        "sealed": [_sealed, _sealed_demands],
     }
     for dialect, makers in groups.items():
         for make in makers:
@@ -192,23 +193,24 @@ def _native_claims(issuers: Issuers) -> Iterator[Row]:
     yield "claims that nobody knows", sign(scope="all", name={"given": "A"}), GOOD
 
 
-def _native_unenforced(issuers: Issuers) -> Iterator[Row]:
-    """Each demand by itself; it leaves this list when the daemon enforces it."""
+def _native_demands(issuers: Issuers) -> Iterator[Row]:
+    """Each by itself, of a device on loopback with a screen of its own."""
     key = issuers.native["RS256"]
-    restrictions = {
-        "a pinned device": {"cnf": {"fps:hu": "AAAAAAAAAAAAAAAAAAAAAAAAAAA"}},
-        "the first device": {"device": {"bind": "first"}},
-        "a number of devices": {"device": {"max": 5}},
-        "playbacks at once": {"session": {"groups": [{"id": "all", "max": 2}]}},
-        "a number of uses": {"limits": {"uses": 1}},
-        "networks": {"limits": {"ips": ["127.0.0.0/8"]}},
-        "countries": {"limits": {"countries": ["CH"]}},
-        "no AirPlay": {"rights": [{"content": issuers.content, "airplay": False}]},
-        "no adapter": {"rights": [{"content": issuers.content, "av_adapter": False}]},
-        "a profile": {"rights": [{"content": issuers.content, "profile": "HD"}]},
+    demands = {
+        "another device": ({"cnf": {"fps:hu": "AAAAAAAAAAAAAAAAAAAAAAAAAAA"}}, DEVICE),
+        "the first device": ({"device": {"bind": "first"}}, GOOD),
+        "a number of devices": ({"device": {"max": 5}}, GOOD),
+        "playbacks at once": ({"session": {"groups": [{"id": "all", "max": 2}]}}, GOOD),
+        "a number of uses": ({"limits": {"uses": 1}}, GOOD),
+        "its network": ({"limits": {"ips": ["127.0.0.0/8"]}}, GOOD),
+        "another network": ({"limits": {"ips": ["203.0.113.0/24"]}}, Outcome(403, "ip_denied")),
+        "countries": ({"limits": {"countries": ["CH"]}}, SCHEMA),
+        "no AirPlay": ({"rights": [{"content": issuers.content, "airplay": False}]}, GOOD),
+        "no adapter": ({"rights": [{"content": issuers.content, "av_adapter": False}]}, GOOD),
+        "an unknown profile": ({"rights": [{"content": issuers.content, "profile": "HD"}]}, SCHEMA),
     }
-    for name, changes in restrictions.items():
-        yield name, key.sign(issuers.claims(**changes)), SCHEMA
+    for name, (changes, expected) in demands.items():
+        yield name, key.sign(issuers.claims(**changes)), expected
 
 
 def _native_forms(issuers: Issuers) -> Iterator[Row]:
@@ -304,17 +306,18 @@ def _nagra(issuers: Issuers) -> Iterator[Row]:
     yield "another audience", sign(aud="other"), unauthorised("token_audience")
 
 
-def _nagra_unenforced(issuers: Issuers) -> Iterator[Row]:
+def _nagra_demands(issuers: Issuers) -> Iterator[Row]:
     key = issuers.nagra
     content = {"contentId": issuers.content}
-    restrictions = {
-        "a token id": {"jti": "j-1"},
-        "a device": {"device": {"deviceUniqueId": "00112233445566778899AABBCCDDEEFF00112233"}},
-        "a profile": {"contentRights": [content | {"usageRulesProfileId": "HD"}]},
-        "sessions": {"contentRights": [content | {"sessionControl": {"groups": [{"groupId": "g", "maxSessions": 2}]}}]},
+    groups = {"groups": [{"groupId": "g", "maxSessions": 2}]}
+    demands = {
+        "a token id": ({"jti": "j-1"}, GOOD),
+        "another device": ({"device": {"deviceUniqueId": "00112233445566778899AABBCCDDEEFF00112233"}}, DEVICE),
+        "an unknown profile": ({"contentRights": [content | {"usageRulesProfileId": "HD"}]}, SCHEMA),
+        "sessions": ({"contentRights": [content | {"sessionControl": groups}]}, GOOD),
     }
-    for name, changes in restrictions.items():
-        yield name, key.sign(issuers.nagra_claims(**changes)), SCHEMA
+    for name, (changes, expected) in demands.items():
+        yield name, key.sign(issuers.nagra_claims(**changes)), expected
 
 
 # --- Axinom ------------------------------------------------------------------------------------------------------------
@@ -367,7 +370,7 @@ def _axinom(issuers: Issuers) -> Iterator[Row]:
         {"license_server": {"access_control": {"fairplay": {"allowed_device_ids": [issuers.key_id]}}}}), SCHEMA
 
 
-def _axinom_unenforced(issuers: Issuers) -> Iterator[Row]:
+def _axinom_demands(issuers: Issuers) -> Iterator[Row]:
     access = {
         "no reuse": {"prevent_drm_message_reuse": True},
         "streams at once": {"concurrency_limit": 2, "concurrency_mode": "BLOCK_NEW_DEVICE"},
@@ -375,9 +378,9 @@ def _axinom_unenforced(issuers: Issuers) -> Iterator[Row]:
     }
     for name, members in access.items():
         message = {"license_server": {"access_control": members}}
-        yield name, issuers.axinom.sign(issuers.axinom_claims(message), kid=None), SCHEMA
+        yield name, issuers.axinom.sign(issuers.axinom_claims(message), kid=None), GOOD
     policy = {"content_key_usage_policies": [{"name": "Policy A", "fairplay": {"allow_airplay": False}}]}
-    yield "no AirPlay", issuers.axinom.sign(issuers.axinom_claims(policy), kid=None), SCHEMA
+    yield "no AirPlay", issuers.axinom.sign(issuers.axinom_claims(policy), kid=None), GOOD
 
 
 # --- Sealed tokens -----------------------------------------------------------------------------------------------------
@@ -422,9 +425,9 @@ def _sealed(issuers: Issuers) -> Iterator[Row]:
     yield "a native token signed by its key", issuers.native["HS256"].sign(issuers.claims(), kid="7"), UNKNOWN
 
 
-def _sealed_unenforced(issuers: Issuers) -> Iterator[Row]:
+def _sealed_demands(issuers: Issuers) -> Iterator[Row]:
     fields = issuers.sealed_fields
     yield "a key inside", issuers.sealed(fields(f4=bytes(range(16)), f5=bytes(16))), SCHEMA
-    yield "a device", issuers.sealed(fields(f13=bytes(20))), SCHEMA
-    yield "the first device", issuers.sealed(fields(f9=bytes([2]))), SCHEMA
-    yield "a number of uses", issuers.sealed(fields(f14=bytes([1]))), SCHEMA
+    yield "another device", issuers.sealed(fields(f13=bytes(20))), DEVICE
+    yield "the first device", issuers.sealed(fields(f9=bytes([2]))), GOOD
+    yield "a number of uses", issuers.sealed(fields(f14=bytes([1]))), GOOD

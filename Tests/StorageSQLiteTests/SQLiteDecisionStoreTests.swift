@@ -170,6 +170,7 @@ import Testing
         var options = SQLiteDecisionStore.Options()
         options.queueLengthMaximum = 4
         options.batchSizeMaximum = 2
+        options.busyTimeoutMilliseconds = 300_000
         let store = try open(options: options)
         var other = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 1000)
         try other.beginImmediate()

@@ -139,6 +139,7 @@ import Testing
         let digits = String(decoding: try folder.read("fairplay/application-secret.hex"), as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
         try folder.write(try Hexadecimal.decode(digits), to: "secret.bin")
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: folder.path("secret.bin"))
         let values = [
             "hex": digits, "file": fixture.fairPlay("application-secret.hex"),
             "at": "@" + fixture.fairPlay("application-secret.hex"), "input": "-", "bytes": folder.path("secret.bin"),
