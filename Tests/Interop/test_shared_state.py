@@ -1,0 +1,235 @@
+"""Uses, devices, playbacks and repeated requests, as they are counted by a real daemon: in parallel, and over a kill."""
+
+import secrets
+import signal
+import subprocess
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from deployment import register, run_latchkey
+from fairplay_device import tags
+from fairplay_device.credentials import read_device_credential
+from fairplay_device.spc import Device, PlaybackState, SPCOptions, device_for
+from licence_client import Answer, LicenceClient
+from licence_policy import ContentKey
+from own_daemon import await_addresses, new_setup, start_daemon, stop_daemon
+from token_issuers import Issuers
+
+CLIENTS = 16
+TRIES = 200
+KEY = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
+ISSUERS = Issuers.make(f"counted-{secrets.token_hex(4)}", str(uuid.UUID(bytes=KEY.key_id)))
+
+
+@dataclass
+class Node:
+    """A daemon that can be killed and started again."""
+
+    setup: Path
+    starts: int = 0
+    url: str = ""
+    process: subprocess.Popen[bytes] | None = None
+    recorded: set[str] = field(default_factory=set)
+
+    def start(self) -> None:
+        self.starts += 1
+        log = self.setup / f"daemon-{self.starts}.log"
+        self.process = start_daemon(self.setup, log)
+        host, port = await_addresses(self.process, log)["public"]
+        self.url = f"http://{host}:{port}"
+
+    def kill_and_start(self) -> None:
+        assert self.process is not None
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        self.start()
+
+    def ask(self, message: bytes, token: str) -> Answer:
+        client = LicenceClient(self.url)
+        try:
+            answer = client.licence(message, token)
+        finally:
+            client.close()
+        if answer.status == 200:
+            self.recorded.add(answer.header("X-License-Id") or "")
+        return answer
+
+    def device(self) -> Device:
+        return device_for(read_device_credential(self.setup / "fairplay"), 1)
+
+
+@pytest.fixture(scope="module")
+def node(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
+    node = Node(new_setup(tmp_path_factory.mktemp("shared")))
+    ISSUERS.write(node.setup)
+    register(node.setup, ISSUERS.content, KEY)
+    node.start()
+    yield node
+    assert node.process is not None
+    assert stop_daemon(node.process) == 0
+
+
+def token(**claims: object) -> str:
+    return ISSUERS.native["HS256"].sign(ISSUERS.claims(**claims))
+
+
+def message(device: Device, session: int = 1, state: int = tags.READY_TO_START, indicator: int | None = None) -> bytes:
+    options = SPCOptions(
+        ISSUERS.content.encode(),
+        playback_state=PlaybackState(1_700_000_000, state, session),
+        streaming_indicator=indicator,
+    )
+    return device.request(options).message
+
+
+def subject() -> str:
+    return f"account-{secrets.token_hex(6)}"
+
+
+def limited_to(playbacks: int, mode: str = "deny_new", lease: int = 300) -> dict[str, object]:
+    return {
+        "sub": subject(),
+        "rights": [{"content": ISSUERS.content, "lease": lease}],
+        "session": {"groups": [{"id": "all", "max": playbacks}], "mode": mode},
+    }
+
+
+# --- Uses --------------------------------------------------------------------------------------------------------------
+
+
+def test_three_uses_give_three_licences_in_parallel(node: Node) -> None:
+    thrice = token(limits={"uses": 3})
+    device = node.device()
+    messages = [message(device) for _ in range(TRIES)]
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        codes = Counter(pool.map(lambda spc: node.ask(spc, thrice).code or "good", messages))
+    assert codes == {"good": 3, "token_used": TRIES - 3}
+
+
+def test_a_kill_forgets_neither_a_use_nor_an_answer(node: Node) -> None:
+    twice = token(limits={"uses": 2})
+    device = node.device()
+    first = message(device)
+    answer = node.ask(first, twice)
+    node.kill_and_start()
+    again = node.ask(first, twice)
+    assert (answer.status, again.status) == (200, 200)
+    assert again.header("X-License-Id") == answer.header("X-License-Id")
+    assert again.header("X-License-Issued") == answer.header("X-License-Issued")
+    assert node.ask(message(device), twice).status == 200
+    node.kill_and_start()
+    assert node.ask(message(device), twice).code == "token_used"
+
+
+def test_a_repeated_request_is_counted_once(node: Node) -> None:
+    once = token(limits={"uses": 1})
+    spc = message(node.device())
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        answers = list(pool.map(lambda _: node.ask(spc, once), range(CLIENTS * 2)))
+    assert {answer.status for answer in answers} == {200}
+    assert len({answer.header("X-License-Id") for answer in answers}) == 1
+
+
+def test_a_request_is_not_good_for_another_token(node: Node) -> None:
+    spc = message(node.device())
+    assert node.ask(spc, token(limits={"uses": 1})).status == 200
+    assert node.ask(spc, token(limits={"uses": 1})).code == "spc_replayed"
+
+
+# --- Devices -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_token_is_bound_to_the_device_that_used_it_first(node: Node) -> None:
+    bound = token(device={"bind": "first"})
+    first, second = node.device(), node.device()
+    assert node.ask(message(first), bound).status == 200
+    assert node.ask(message(second), bound).code == "device_mismatch"
+    assert node.ask(message(first), bound).status == 200
+
+
+def test_a_pinned_token_is_good_for_its_device_alone(node: Node) -> None:
+    device = node.device()
+    pinned = token(cnf={"fps:hu": device.device_id.hex()})
+    assert node.ask(message(device), pinned).status == 200
+    assert node.ask(message(node.device()), pinned).code == "device_mismatch"
+
+
+def test_a_subject_has_so_many_devices(node: Node) -> None:
+    someone = subject()
+    devices = [node.device() for _ in range(3)]
+
+    def ask(device: Device) -> str | None:
+        return node.ask(message(device), token(sub=someone, device={"max": 2})).code
+
+    assert [ask(device) for device in devices] == [None, None, "device_limit"]
+    assert [ask(device) for device in devices[:2]] == [None, None]
+
+
+def test_many_devices_at_once_are_no_more_than_there_may_be(node: Node) -> None:
+    someone = subject()
+    messages = [message(node.device()) for _ in range(CLIENTS * 4)]
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        answers = pool.map(lambda spc: node.ask(spc, token(sub=someone, device={"max": 5})).code or "good", messages)
+    assert Counter(answers) == {"good": 5, "device_limit": len(messages) - 5}
+
+
+# --- Playbacks ---------------------------------------------------------------------------------------------------------
+
+
+def test_playbacks_at_once_are_no_more_than_there_may_be(node: Node) -> None:
+    claims = limited_to(3)
+    messages = [message(node.device(), session, tags.PLAYING_OR_PAUSED) for session in range(1, CLIENTS * 4)]
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        answers = pool.map(lambda spc: node.ask(spc, token(**claims)).code or "good", messages)
+    assert Counter(answers) == {"good": 3, "concurrency_limit": len(messages) - 3}
+
+
+def test_a_playback_that_goes_on_keeps_its_place(node: Node) -> None:
+    claims = limited_to(1)
+    device = node.device()
+    assert node.ask(message(device, 7), token(**claims)).status == 200
+    for state in (tags.PLAYING_OR_PAUSED, tags.LEASE_ABOUT_TO_EXPIRE, tags.PLAYING_OR_PAUSED):
+        assert node.ask(message(device, 7, state), token(**claims)).status == 200
+    assert node.ask(message(node.device(), 8), token(**claims)).code == "concurrency_limit"
+
+
+def test_a_player_that_crashed_comes_back(node: Node) -> None:
+    """The same device and content in a new session takes the place of the old one."""
+    claims = limited_to(1)
+    device = node.device()
+    assert node.ask(message(device, 7, tags.PLAYING_OR_PAUSED), token(**claims)).status == 200
+    assert node.ask(message(device, 8, tags.PLAYING_OR_PAUSED), token(**claims)).status == 200
+
+
+def test_the_oldest_playback_makes_room(node: Node) -> None:
+    claims = limited_to(1, "evict_oldest")
+    first, second = node.device(), node.device()
+    assert node.ask(message(first, 7, tags.PLAYING_OR_PAUSED), token(**claims)).status == 200
+    assert node.ask(message(second, 8, tags.PLAYING_OR_PAUSED), token(**claims)).status == 200
+    assert node.ask(message(first, 7, tags.LEASE_ABOUT_TO_EXPIRE), token(**claims)).code == "session_killed"
+    assert node.ask(message(second, 8, tags.LEASE_ABOUT_TO_EXPIRE), token(**claims)).status == 200
+
+
+def test_a_screen_that_is_lent_shares_the_place(node: Node) -> None:
+    """AirPlay: another HU, the same subject and content."""
+    claims = limited_to(1)
+    assert node.ask(message(node.device(), 7, tags.PLAYING_OR_PAUSED), token(**claims)).status == 200
+    screen = message(node.device(), 9, tags.PLAYING_OR_PAUSED, tags.STREAMING_TO_AIRPLAY)
+    assert node.ask(screen, token(**claims)).status == 200
+
+
+# --- The ledger --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.last
+def test_the_ledger_holds_what_was_answered(node: Node) -> None:
+    run_latchkey(node.setup, "ledger", "verify")
+    exported = run_latchkey(node.setup, "ledger", "export")
+    assert len(node.recorded) > 30
+    assert all(licence in exported for licence in node.recorded)
