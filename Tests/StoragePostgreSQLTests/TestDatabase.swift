@@ -87,7 +87,19 @@ final class TestDatabase: Sendable {
     }
 
     func integer(_ sql: String) throws -> Int64 {
-        try connect().query(sql, until: Self.deadline).integer(0, 0)
+        try connectionToLivingServer().query(sql, until: Self.deadline).integer(0, 0)
+    }
+
+    /// A server that was killed is on its way back, and may seem alive for a moment after its end.
+    private func connectionToLivingServer() throws -> PostgreSQLConnection {
+        let deadline = Self.deadline
+        while true {
+            do {
+                return try connect()
+            } catch PostgreSQLFailure.notConnected where SystemLoopClock().now < deadline {
+                usleep(50_000)
+            }
+        }
     }
 
     static var deadline: LoopInstant { SystemLoopClock().now + .seconds(60) }
