@@ -47,7 +47,10 @@ final class LicenseRecords: Sendable {
             ),
             ("failures_total", "Writes that were answered with an error.", true, { Double($0.failedCount) }),
             ("refusals_total", "Writes that were refused because too many waited.", true, { Double($0.refusedCount) }),
-            ("reopenings_total", "How often the database was opened again after an error.", true, { Double($0.reopenCount) }),
+            (
+                "reopenings_total", "How often the database was opened again after an error.", true,
+                { Double($0.reopenCount) }
+            ),
             ("queue_length", "Writes that wait.", false, { Double($0.queueLength) }),
         ]
         for (name, help, isCounter, value) in metrics {
