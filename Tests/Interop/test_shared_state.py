@@ -227,7 +227,6 @@ def test_a_screen_that_is_lent_shares_the_place(node: Node) -> None:
 # --- The ledger --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.last
 def test_the_ledger_holds_what_was_answered(node: Node) -> None:
     run_latchkey(node.setup, "ledger", "verify")
     exported = run_latchkey(node.setup, "ledger", "export")
