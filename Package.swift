@@ -77,7 +77,8 @@ var targets: [Target] = [
         "LatchkeyService",
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "HTTPMessages",
-            "Entitlements", "ContentKeys", "Licensing", "HTTPServing", "StorageSQLite", "LadderWorkers",
+            "Entitlements", "ContentKeys", "Licensing", "HTTPServing", "StorageSQLite", "StoragePostgreSQL",
+            "LadderWorkers",
         ]),
 
     // Floor 6
@@ -97,6 +98,9 @@ var targets: [Target] = [
     .target(
         name: "StoreConformance", dependencies: ["ByteCoding", "KeyCrypto", "ContentKeys", "TestSupport"],
         path: "Tests/StoreConformance", swiftSettings: settings),
+    .target(
+        name: "DatabaseSupport", dependencies: ["KeyCrypto", "TestSupport"], path: "Tests/DatabaseSupport",
+        swiftSettings: settings),
     tests(of: "ByteCoding"),
     tests(of: "Telemetry", ["ByteCoding"]),
     tests(of: "KeyCrypto", ["ByteCoding"]),
@@ -121,7 +125,10 @@ var targets: [Target] = [
         of: "StorageSQLite", ["CTestVFS", "ByteCoding", "KeyCrypto", "EventLoops", "ContentKeys", "StoreConformance"]),
     tests(
         of: "StoragePostgreSQL",
-        ["ByteCoding", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys", "StoreConformance"]),
+        [
+            "ByteCoding", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys", "StoreConformance",
+            "DatabaseSupport",
+        ]),
     tests(
         of: "LadderWorkers",
         [
@@ -132,8 +139,8 @@ var targets: [Target] = [
         of: "LatchkeyService",
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "DeviceSimulation",
-            "HTTPMessages", "Entitlements", "ContentKeys", "Licensing", "HTTPServing", "StorageSQLite", "latchkeyd",
-            "latchkey",
+            "HTTPMessages", "Entitlements", "ContentKeys", "Licensing", "HTTPServing", "StorageSQLite",
+            "StoragePostgreSQL", "DatabaseSupport", "latchkeyd", "latchkey",
         ]),
 ]
 

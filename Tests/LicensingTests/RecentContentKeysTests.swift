@@ -10,11 +10,17 @@ import Testing
 private final class CountingSource: ContentKeySource {
     static let unknown = "unknown"
     private let calls = Atomic<Int>(0)
+    private let error = Mutex<StoreError?>(nil)
+
+    func fail(with error: StoreError?) {
+        self.error.withLock { $0 = error }
+    }
 
     var callCount: Int { calls.load(ordering: .relaxed) }
 
     func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? {
         calls.add(1, ordering: .relaxed)
+        if let error = error.withLock({ $0 }) { throw error }
         if reference.assetID.bytes == Array(Self.unknown.utf8) { return nil }
         do {
             let attributes = ContentKeyAttributes(
@@ -73,5 +79,28 @@ private final class CountingSource: ContentKeySource {
         // The latest is still remembered.
         _ = try await keys.record(for: asset("movie-99"))
         #expect(source.callCount == 100)
+    }
+
+    @Test func believesAnEntryLongerWhileTheSourceDoesNotAnswer() async throws {
+        let keys = RecentContentKeys(source: source, life: .seconds(2), lifeInOutage: .seconds(60), clock: clock)
+        _ = try await keys.record(for: asset("movie-1"))
+        source.fail(with: .unavailable(.unreachable))
+        clock.advance(by: .seconds(59))
+        #expect(try await keys.record(for: asset("movie-1")) != nil)
+        let (other, known) = (try asset("movie-2"), try asset("movie-1"))
+        await #expect(throws: StoreError.unavailable(.unreachable)) { try await keys.record(for: other) }
+        clock.advance(by: .seconds(1))
+        await #expect(throws: StoreError.unavailable(.unreachable)) { try await keys.record(for: known) }
+    }
+
+    /// Only silence is an outage: a source that answers with another error has something to say of the key.
+    @Test(arguments: [StoreError.unavailable(.busy), .unavailable(.damaged), .recordMalformed])
+    func believesNoEntryLongerAfterAnotherError(error: StoreError) async throws {
+        let keys = RecentContentKeys(source: source, life: .seconds(2), lifeInOutage: .seconds(60), clock: clock)
+        let asset = try asset("movie-1")
+        _ = try await keys.record(for: asset)
+        source.fail(with: error)
+        clock.advance(by: .seconds(2))
+        await #expect(throws: error) { try await keys.record(for: asset) }
     }
 }

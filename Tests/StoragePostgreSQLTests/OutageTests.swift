@@ -1,4 +1,5 @@
 import ContentKeys
+import DatabaseSupport
 import EventLoops
 import StoreConformance
 import Synchronization
@@ -174,26 +175,23 @@ import Testing
             async let shipped = shipper.shipAll()
             try own.crash()
             _ = try? await shipped
-            // Until the server is back; a pace, on which nothing depends.
-            while (try? await shipper.shipAll()) == nil { try await Task.sleep(for: .milliseconds(20)) }
+            _ = await untilItWorks { try await shipper.shipAll() }
             try outbox.append(50 + round)
         }
+        _ = await untilItWorks { try await shipper.shipAll() }
         let rows = outbox.rows
-        #expect(await Self.shippedThrough(outbox.node, to: store, by: shipper) == Int64(rows.count))
-        #expect(try database.integer("SELECT count(*) FROM ledger_entry") == Int64(rows.count))
-        #expect(
-            try database.integer("SELECT sum(length(body))::int8 FROM ledger_entry")
-                == Int64(rows.reduce(0) { $0 + $1.body.count }))
+        #expect(await untilItWorks { try await store.shippedThrough(outbox.node) } == Int64(rows.count))
+        let count = await untilItWorks { try database.integer("SELECT count(*) FROM ledger_entry") }
+        #expect(count == Int64(rows.count))
+        let size = await untilItWorks { try database.integer("SELECT sum(length(body))::int8 FROM ledger_entry") }
+        #expect(size == Int64(rows.reduce(0) { $0 + $1.body.count }))
     }
 
-    /// The last kill may be felt as late as here: what it cuts off is asked again.
-    private static func shippedThrough(
-        _ node: NodeID, to store: PostgreSQLStore, by shipper: LedgerShipper
-    ) async -> Int64? {
-        for _ in 0..<1000 {
-            if (try? await shipper.shipAll()) != nil, let sequence = try? await store.shippedThrough(node) {
-                return sequence
-            }
+    /// Until the server is back: its processes outlive the first one, which was killed, for a moment.
+    private func untilItWorks<Result: Sendable>(_ body: () async throws -> Result) async -> Result? {
+        for _ in 0..<3000 {
+            if let result = try? await body() { return result }
+            // A pace, on which nothing depends.
             try? await Task.sleep(for: .milliseconds(20))
         }
         return nil

@@ -1,3 +1,4 @@
+import DatabaseSupport
 import EventLoops
 import Foundation
 import KeyCrypto
@@ -5,47 +6,9 @@ import Testing
 
 @testable import StoragePostgreSQL
 
-/// The server that `Scripts/with-postgresql` has started, as it describes itself in the environment.
-struct DatabaseServer: Sendable {
-    let url: String
-    let socketURL: String
-    let passwordFile: String
-    let otherAuthority: String
-    let processIDFile: String
-
-    /// Nil where there is no server; the suites are then skipped.
-    static let current = DatabaseServer(ProcessInfo.processInfo.environment)
-
-    init?(_ environment: [String: String]) {
-        guard let url = environment["LATCHKEY_POSTGRESQL"], let socketURL = environment["LATCHKEY_POSTGRESQL_SOCKET"],
-            let passwordFile = environment["LATCHKEY_POSTGRESQL_PASSWORD_FILE"],
-            let otherAuthority = environment["LATCHKEY_POSTGRESQL_OTHER_CA"],
-            let processIDFile = environment["LATCHKEY_POSTGRESQL_PID_FILE"]
-        else { return nil }
-        self.url = url
-        self.socketURL = socketURL
-        self.passwordFile = passwordFile
-        self.otherAuthority = otherAuthority
-        self.processIDFile = processIDFile
-    }
-
-    func password() throws -> SharedSecret {
-        let text = try String(contentsOfFile: passwordFile, encoding: .utf8)
-        return SharedSecret(SecretBytes(copying: Array(text.utf8.prefix { $0 != UInt8(ascii: "\n") })))
-    }
-
-    /// The process id of the server that runs now.
-    func processID() throws -> Int32 {
-        let text = try String(contentsOfFile: processIDFile, encoding: .utf8)
-        return try #require(text.split(separator: "\n").first.flatMap { Int32($0) })
-    }
-}
-
 extension Trait where Self == ConditionTrait {
     static var needsPostgreSQL: Self {
-        .enabled(
-            if: DatabaseServer.current != nil,
-            "LATCHKEY_POSTGRESQL names no server: Scripts/with-postgresql swift test starts one")
+        .enabled(if: DatabaseServer.current != nil, Comment(rawValue: DatabaseServer.absence))
     }
 }
 

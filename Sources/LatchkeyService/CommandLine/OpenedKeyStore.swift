@@ -1,27 +1,55 @@
 import ByteCoding
 import ContentKeys
 import KeyCrypto
+import StoragePostgreSQL
 import StorageSQLite
 
 /// The store of content keys that a configuration names, opened by a command while the daemon may be using it too.
 ///
-/// Reads the configuration and the key-encryption key, and no other secret.
+/// Reads the configuration, the key-encryption key and what opens the database, and no other secret.
 struct OpenedKeyStore {
-    private let store: SQLiteKeyStore
-    private let path: String
+    private enum Database {
+        case sqlite(SQLiteKeyStore, path: String)
+        case postgreSQL(ClosedAfterUse)
+    }
+
+    private let database: Database
     private let ring: KeyRing
+    /// Both databases have pages of this size.
+    private static let pageSize = min(SQLiteKeyStore.pageSizeMaximum, PostgreSQLStore.pageSizeMaximum)
+
     let file: ConfigurationFile
     /// What makes keys; nil where they are random.
     let derivation: KeyDerivation?
 
     init(configuration path: String, _ context: CommandContext) throws(CommandError) {
-        (file, ring, derivation) = try Self.read(path, context)
-        self.path = file.configuration.storage.databasePath
-        store = try Self.open(self.path, ring)
+        let secrets = try Self.read(path, context)
+        (file, ring, derivation) = (secrets.file, secrets.ring, secrets.derivation)
+        if let settings = secrets.postgreSQL {
+            database = .postgreSQL(try Self.open(settings, secrets.keyEncryptionKey))
+        } else {
+            let path = file.configuration.storage.databasePath
+            database = .sqlite(try Self.open(path, ring), path: path)
+        }
     }
 
-    /// A connection for work on many keys, or on what no request needs.
+    private var store: any ContentKeyStore {
+        switch database {
+        case .sqlite(let store, _): store
+        case .postgreSQL(let opened): opened.store
+        }
+    }
+
+    /// A connection for work on many keys, or on what no request needs. Throws with PostgreSQL, where such work is not there yet.
     func maintenance() throws(CommandError) -> SQLiteKeyMaintenance {
+        let path: String
+        switch database {
+        case .sqlite(_, let file): path = file
+        case .postgreSQL:
+            throw .failed(
+                "this works on SQLite alone so far, and storage.url names PostgreSQL; there are keys create, list, alias, and import of one key"
+            )
+        }
         do throws(StorageOpeningError) {
             return try SQLiteKeyMaintenance.open(path: path, keyRing: ring)
         } catch {
@@ -64,9 +92,9 @@ struct OpenedKeyStore {
         var keys: [ContentKeyAttributes] = []
         do throws(StoreError) {
             while true {
-                let page = try await store.list(of: contentID, after: keys.last, limit: SQLiteKeyStore.pageSizeMaximum)
+                let page = try await store.list(of: contentID, after: keys.last, limit: Self.pageSize)
                 keys += page
-                if page.count < SQLiteKeyStore.pageSizeMaximum { return keys }
+                if page.count < Self.pageSize { return keys }
             }
         } catch {
             throw .failed(error.explanation)
@@ -78,18 +106,40 @@ struct OpenedKeyStore {
         file.configuration.keys.skdTemplate.replacing("{kid}", with: keyID.description)
     }
 
-    private static func read(
-        _ path: String, _ context: CommandContext
-    ) throws(CommandError) -> (ConfigurationFile, KeyRing, KeyDerivation?) {
+    /// What a command reads of the configuration and its files.
+    private struct Secrets {
+        let file: ConfigurationFile
+        let keyEncryptionKey: AES256GCMKey
+        let ring: KeyRing
+        let derivation: KeyDerivation?
+        let postgreSQL: PostgreSQLSettings?
+    }
+
+    private static func read(_ path: String, _ context: CommandContext) throws(CommandError) -> Secrets {
         do throws(ConfigurationError) {
             let file = try ConfigurationFile(path: path, environment: context.environment)
             var loader = ConfigurationLoader(file, environment: context.environment)
-            let ring = loader.keyEncryptionKey().flatMap { loader.keyRing($0) }
+            let key = loader.keyEncryptionKey()
+            let ring = key.flatMap { loader.keyRing($0) }
             let derivation = loader.keyDerivation()
-            if let ring, loader.error == nil { return (file, ring, derivation) }
+            let postgreSQL = loader.postgreSQL()
+            if let key, let ring, loader.error == nil {
+                return Secrets(
+                    file: file, keyEncryptionKey: key, ring: ring, derivation: derivation, postgreSQL: postgreSQL)
+            }
             throw loader.error ?? .invalid(path: path, [])
         } catch {
             throw .failed(error.description)
+        }
+    }
+
+    private static func open(
+        _ settings: PostgreSQLSettings, _ key: AES256GCMKey
+    ) throws(CommandError) -> ClosedAfterUse {
+        do throws(PostgreSQLOpeningError) {
+            return ClosedAfterUse(store: try PostgreSQLStore.open(settings, keyEncryptionKey: key))
+        } catch {
+            throw .failed("cannot use the database of storage.url: \(error.explanation)")
         }
     }
 
@@ -101,5 +151,18 @@ struct OpenedKeyStore {
         } catch {
             throw .failed("cannot open the database \(path): \(error.explanation)")
         }
+    }
+}
+
+/// The connections of one command, which end with their last owner.
+private final class ClosedAfterUse: Sendable {
+    let store: PostgreSQLStore
+
+    init(store: PostgreSQLStore) {
+        self.store = store
+    }
+
+    deinit {
+        store.close()
     }
 }

@@ -50,15 +50,6 @@ extension Configuration {
     }
 }
 
-extension Configuration.Storage {
-    init(reading section: ConfigurationSection) {
-        url = section.value(
-            "url", .storageURL(in: section.directory),
-            default: .sqlite(path: FilePath.resolve("latchkey.db", relativeTo: section.directory)),
-            overriddenBy: .storageURL)
-    }
-}
-
 extension Configuration.Logging {
     init(reading section: ConfigurationSection) {
         level = section.value("level", .logLevel, default: .info, overriddenBy: .logLevel)

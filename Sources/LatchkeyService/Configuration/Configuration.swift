@@ -65,10 +65,6 @@ package struct Configuration: Equatable, Sendable {
         package let policy: LicensePolicy
     }
 
-    package struct Storage: Equatable, Sendable {
-        package let url: StorageURL
-    }
-
     package struct Entitlement: Equatable, Sendable {
         /// At least one; key ids differ across all of them.
         package let issuers: [Issuer]
@@ -127,10 +123,4 @@ package struct Configuration: Equatable, Sendable {
         /// The least severity that is logged.
         package let level: LogLevel
     }
-}
-
-/// Where content keys are kept.
-package enum StorageURL: Equatable, Sendable {
-    /// `sqlite:PATH`; the file is made when it is first needed.
-    case sqlite(path: String)
 }

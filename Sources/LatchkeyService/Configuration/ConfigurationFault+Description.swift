@@ -2,6 +2,7 @@ import Entitlements
 import FairPlay
 import HTTPServing
 import KeyCrypto
+import StoragePostgreSQL
 
 extension ConfigurationFault: CustomStringConvertible {
     /// What is wrong and what to do about it, in one line.
@@ -17,6 +18,9 @@ extension ConfigurationFault: CustomStringConvertible {
         case .incomplete(let other): "needs \"\(other)\" beside it"
         case .conflict(let other): "cannot be used together with \"\(other)\"; remove one of them"
         case .noneOf(let names): "needs " + names.map { "\"\($0)\"" }.joined(separator: " or ")
+        case .databaseURL(let error): "not the URL of a PostgreSQL database: \(error.explanation)"
+        case .keyChangeUnsupported:
+            "with PostgreSQL this version seals all keys under one key-encryption key, version 1: leave this field out"
         case .file(let error): error.description
         case .notASecret(let size):
             "the file must hold \(size) bytes as \(size * 2) hexadecimal digits, as Base64, or raw"
@@ -52,6 +56,7 @@ extension ConfigurationFault: CustomStringConvertible {
         case .issuer(let error): Self.describe(error)
         case .notAnAdminToken:
             "the file must hold one token of 16 to 1024 visible ASCII characters, such as the output of: openssl rand -hex 32"
+        case .notADatabasePassword: "the file must hold the password in one line of 1 to 1024 bytes"
         case .cryptography(let error): "OpenSSL could not use the file's contents (\(error))"
         case .tls(let error): error.description
         case .plaintextBeyondLoopback(let address):

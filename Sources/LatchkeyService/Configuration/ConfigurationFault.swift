@@ -3,6 +3,7 @@ package import FairPlay
 package import HTTPServing
 package import KeyCrypto
 package import POSIXSockets
+package import StoragePostgreSQL
 
 /// What can be wrong with a value of the configuration, or with the file that it names.
 ///
@@ -26,6 +27,10 @@ package enum ConfigurationFault: Equatable, Sendable {
     case conflict(with: String)
     /// One of these is required.
     case noneOf([String])
+    /// The text begins as the URL of a PostgreSQL database, and is none.
+    case databaseURL(PostgreSQLURLError)
+    /// In PostgreSQL the key-encryption key cannot be changed.
+    case keyChangeUnsupported
 
     // What the files hold.
 
@@ -60,6 +65,8 @@ package enum ConfigurationFault: Equatable, Sendable {
     case notAVerificationKey(Configuration.KeyAlgorithm)
     case issuer(IssuerSetError)
     case notAnAdminToken
+    /// The file is not one line of text that could be a database's password.
+    case notADatabasePassword
     case cryptography(CryptoError)
     case tls(TLSError)
 

@@ -95,15 +95,3 @@ extension ConfigurationForm<SecretSource> {
         }
     }
 }
-
-extension ConfigurationForm<StorageURL> {
-    /// `sqlite:PATH`; a relative path is relative to `directory`.
-    static func storageURL(in directory: String) -> ConfigurationForm {
-        .string("sqlite:PATH", example: "sqlite:latchkey.db") { text in
-            guard let path = text.suffix(after: "sqlite:"), (1...4000).contains(path.utf8.count), !path.hasSuffix("/"),
-                !path.hasPrefix("//"), !path.utf8.contains(0)
-            else { return nil }
-            return .sqlite(path: FilePath.resolve(path, relativeTo: directory))
-        }
-    }
-}

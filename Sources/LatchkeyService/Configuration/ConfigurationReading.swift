@@ -41,6 +41,9 @@ final class ConfigurationReading {
         case .wrongType, .invalid:
             report(variable.rawValue, at: nil, .invalidValue(expected: form.expected, example: form.example))
             return nil
+        case .fault(let fault):
+            report(variable.rawValue, at: nil, fault)
+            return nil
         }
     }
 }

@@ -193,6 +193,7 @@ final class ConfigurationSection {
             reading.report(path, at: node.position, fault)
         case .invalid:
             reading.report(path, at: node.position, .invalidValue(expected: form.expected, example: form.example))
+        case .fault(let fault): reading.report(path, at: node.position, fault)
         }
         return nil
     }

@@ -2,6 +2,7 @@ package import ContentKeys
 package import Entitlements
 package import FairPlay
 package import KeyCrypto
+package import StoragePostgreSQL
 
 /// A configuration together with what its files hold: all that the daemon needs to serve, immutable and checked.
 ///
@@ -25,7 +26,9 @@ package struct LoadedConfiguration: Sendable {
     /// In the order of the configuration.
     package let publicListeners: [Listener]
     package let adminListeners: [Listener]
-    /// The SQLite file.
+    /// How to reach PostgreSQL; nil where SQLite holds everything.
+    package let postgreSQL: PostgreSQLSettings?
+    /// The node's own SQLite file: content keys, decisions and ledger, or beside PostgreSQL the ledger alone.
     package let databasePath: String
 
     /// A listener, and what its files hold.
@@ -56,6 +59,7 @@ package struct LoadedConfiguration: Sendable {
         let issuers = loader.issuers()
         let ledgerChain = loader.ledgerChain()
         let pseudonymizer = loader.pseudonymizer()
+        let postgreSQL = loader.postgreSQL()
         if let credentials { loader.checkListeners(with: credentials) }
 
         if let error = loader.error { throw error }
@@ -67,7 +71,7 @@ package struct LoadedConfiguration: Sendable {
             configuration: file.configuration, credentials: credentials, modules: modules,
             keyEncryptionKey: keyEncryptionKey, keyRing: keyRing, issuers: issuers, ledgerChain: ledgerChain,
             pseudonymizer: pseudonymizer, publicListeners: publicListeners, adminListeners: adminListeners,
-            databasePath: file.configuration.storage.databasePath)
+            postgreSQL: postgreSQL, databasePath: file.configuration.storage.databasePath)
     }
 
     /// Reads the files of the credentials and their modules alone, and gives those that are good together with what is wrong with the
@@ -92,14 +96,5 @@ package struct LoadedConfiguration: Sendable {
             throw loader.error ?? .invalid(path: file.path, [])
         }
         return key
-    }
-}
-
-extension Configuration.Storage {
-    /// The SQLite file.
-    package var databasePath: String {
-        switch url {
-        case .sqlite(let path): path
-        }
     }
 }

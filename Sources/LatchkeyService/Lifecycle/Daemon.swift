@@ -6,7 +6,7 @@ import HTTPServing
 import KeyCrypto
 import Licensing
 package import POSIXSockets
-import StorageSQLite
+import StoragePostgreSQL
 package import Telemetry
 
 /// The licence server from its checked configuration to its orderly end.
@@ -20,6 +20,7 @@ package final class Daemon: Sendable {
 
     private let group: EventLoopGroup
     private let modules: LadderModules?
+    private let storage: OpenedStorage
     private let records: LicenseRecords
     private let server: HTTPServer
     private let listeners: ServingListeners
@@ -38,11 +39,14 @@ package final class Daemon: Sendable {
     ) throws(DaemonError) {
         self.logger = logger
         configuration = loaded.configuration
-        let store = try Self.openStore(loaded)
+        let storage = try OpenedStorage.open(loaded)
+        self.storage = storage
+        if let away = storage.shared?.initialAbsence {
+            logger.warning("postgresql_away", [.string("cause", away.explanation)])
+        }
         let operations = RSAOperationCount()
         let metrics = ServiceMetrics(registry: MetricsRegistry(), rsaOperations: operations)
         self.metrics = metrics
-        health = Health()
         do throws(EventLoopError) {
             group = try EventLoopGroup(count: configuration.limits.loopCount)
             modules = try LadderModules(loaded.modules, for: group.loops, logger: logger)
@@ -50,13 +54,15 @@ package final class Daemon: Sendable {
             throw .loops(error)
         }
         do throws(DaemonError) {
-            records = try LicenseRecords(loaded, loops: group.loops, logger: logger)
+            records = try LicenseRecords(loaded, shared: storage.shared, loops: group.loops, logger: logger)
         } catch {
             modules?.stop()
             group.stop(within: .zero)
+            storage.shared?.close()
             throw error
         }
         records.register(in: metrics.registry)
+        health = Health { [records] in records.degradedParts }
         do throws(SocketError) {
             notifier = try ServiceNotifier(socketName: environment["NOTIFY_SOCKET"])
         } catch {
@@ -70,7 +76,7 @@ package final class Daemon: Sendable {
         presentedTokens = PresentedTokens(configuration.entitlement.finder)
         issuer = LicenseIssuer(
             credentials: loaded.credentials.connecting(modules?.byCredential ?? [:]), tokens: tokens,
-            keys: RecentContentKeys(source: store), policy: configuration.fairplay.policy,
+            keys: storage.recentKeys(), policy: configuration.fairplay.policy,
             entitlementPolicy: configuration.entitlement.policy, recorder: records.recorder,
             servedVersions: configuration.fairplay.protocolVersions, operations: operations)
         do throws(DaemonError) {
@@ -137,6 +143,7 @@ package final class Daemon: Sendable {
         let stopped = group.stop(within: Self.taskLimit)
         modules?.stop()
         records.stop()
+        storage.shared?.close()
         if drained.cutOffConnectionCount > 0 || stopped.abandonedTaskCount > 0 {
             logger.warning(
                 "stopped_with_work_left",
@@ -178,16 +185,6 @@ package final class Daemon: Sendable {
             try send()
         } catch {
             logger.warning("notify_failed", [.string("cause", error.description)])
-        }
-    }
-
-    private static func openStore(_ loaded: LoadedConfiguration) throws(DaemonError) -> SQLiteKeyStore {
-        do throws(StorageOpeningError) {
-            return try SQLiteKeyStore.open(
-                path: loaded.databasePath, keyRing: loaded.keyRing,
-                maximumReaders: loaded.configuration.limits.loopCount)
-        } catch {
-            throw .store(path: loaded.databasePath, error)
         }
     }
 

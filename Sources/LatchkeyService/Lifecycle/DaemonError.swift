@@ -2,11 +2,13 @@ package import EventLoops
 package import HTTPServing
 package import KeyCrypto
 package import POSIXSockets
+package import StoragePostgreSQL
 package import StorageSQLite
 
 /// Why the daemon does not start; each one says what to do.
 package enum DaemonError: Error, Equatable, Sendable {
     case store(path: String, StorageOpeningError)
+    case postgreSQL(PostgreSQLOpeningError)
     case loops(EventLoopError)
     case listener(name: String, address: String, HTTPServerError)
     case notifier(SocketError)
@@ -22,6 +24,7 @@ extension DaemonError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .store(let path, let error): "cannot open the database \(path): \(error.explanation)"
+        case .postgreSQL(let error): "cannot use the database of storage.url: \(error.explanation)"
         case .loops(let error): "cannot start the event loops: \(error)"
         case .listener(let name, let address, let error):
             "cannot open the \(name) listener on \(address): \(error). Stop whatever holds the address, or change it."

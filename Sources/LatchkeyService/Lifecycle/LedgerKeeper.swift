@@ -18,14 +18,16 @@ final class LedgerKeeper: Sendable {
     private let order = Monitor(Order.wait)
     private let thread: JoinableThread
 
-    /// Starts the thread; `loop` wakes it. A ledger that cannot be opened is tried again in every pass.
+    /// Starts the thread; `loop` wakes it. Nothing behind `purgeableThrough` is purged, because it is still needed elsewhere. A ledger that cannot be opened is tried again in every pass.
     init(
         path: String, chain: LedgerChain, settings: Configuration.Ledger, loop: LoopContext, logger: Logger,
-        clock: any Telemetry.WallClock = SystemWallClock()
+        clock: any Telemetry.WallClock = SystemWallClock(), purgeableThrough: @escaping @Sendable () -> Int64
     ) throws(EventLoopError) {
         thread = JoinableThread(
             try NativeThread(name: "ledger-keeper") { [order] in
-                var upkeep = LedgerUpkeep(path: path, chain: chain, settings: settings, logger: logger, clock: clock)
+                var upkeep = LedgerUpkeep(
+                    path: path, chain: chain, settings: settings, logger: logger, clock: clock,
+                    purgeableThrough: purgeableThrough)
                 while Self.isNextPassWanted(order) { upkeep.pass() }
                 upkeep.end()
             })
@@ -70,19 +72,21 @@ private struct LedgerUpkeep: ~Copyable {
     private let settings: Configuration.Ledger
     private let logger: Logger
     private let clock: any Telemetry.WallClock
+    private let purgeableThrough: @Sendable () -> Int64
     private var maintenance: LedgerMaintenance?
     /// Seconds since 1970.
     private var nextCheckpoint: Int64 = 0
 
     init(
         path: String, chain: LedgerChain, settings: Configuration.Ledger, logger: Logger,
-        clock: any Telemetry.WallClock
+        clock: any Telemetry.WallClock, purgeableThrough: @escaping @Sendable () -> Int64
     ) {
         self.path = path
         self.chain = chain
         self.settings = settings
         self.logger = logger
         self.clock = clock
+        self.purgeableThrough = purgeableThrough
         maintenance = nil
     }
 
@@ -110,7 +114,7 @@ private struct LedgerUpkeep: ~Copyable {
         guard let time = UnixTime(seconds: now.seconds, nanoseconds: now.nanoseconds) else { return true }
         let isFinished: Bool
         do throws(StoreError) {
-            isFinished = try !opened.pass(now: time).isUnfinished
+            isFinished = try !opened.pass(now: time, through: purgeableThrough()).isUnfinished
             try writeCheckpoint(&opened, time)
         } catch {
             throw .store(error)

@@ -1,6 +1,7 @@
 import ContentKeys
 import EventLoops
 import Licensing
+import StoragePostgreSQL
 import StorageSQLite
 import Telemetry
 
@@ -9,31 +10,67 @@ final class LicenseRecords: Sendable {
     let recorder: DecisionRecorder
     private let store: SQLiteDecisionStore
     private let keeper: LedgerKeeper
+    private let sharing: Sharing?
 
-    /// Opens the ledger beside the content keys. Throws where it cannot be opened, or does not verify.
-    init(_ loaded: LoadedConfiguration, loops: [LoopContext], logger: Logger) throws(DaemonError) {
+    /// What a node among many has besides.
+    private struct Sharing: Sendable {
+        let store: PostgreSQLStore
+        let decisions: SharedDecisionStore
+        let shipping: LedgerShipping
+    }
+
+    /// Opens the ledger, beside the content keys or, with `shared`, in a file of its own. Throws where it cannot be opened, or does not verify.
+    init(
+        _ loaded: LoadedConfiguration, shared: PostgreSQLStore?, loops: [LoopContext], logger: Logger
+    ) throws(DaemonError) {
         let path = loaded.databasePath
         do throws(StorageOpeningError) {
             store = try SQLiteDecisionStore.open(path: path, chain: loaded.ledgerChain, loops: loops)
         } catch {
             throw .store(path: path, error)
         }
+        do throws(EventLoopError) {
+            sharing = if let shared { try Self.share(shared, store, loaded, logger) } else { nil }
+        } catch {
+            store.stop()
+            throw .loops(error)
+        }
         recorder = DecisionRecorder(
-            store: store, pseudonyms: loaded.pseudonymizer, mode: .init(loaded.configuration.ledger.mode))
+            store: sharing?.decisions ?? store, pseudonyms: loaded.pseudonymizer,
+            mode: .init(loaded.configuration.ledger.mode))
         do throws(EventLoopError) {
             keeper = try LedgerKeeper(
                 path: path, chain: loaded.ledgerChain, settings: loaded.configuration.ledger, loop: loops[0],
-                logger: logger)
+                logger: logger
+            ) { [sharing] in sharing?.shipping.shippedThrough ?? .max }
         } catch {
+            sharing?.shipping.stop()
             store.stop()
             throw .loops(error)
         }
     }
 
-    /// Finishes what waits, and says a last time how far the ledger has come. Blocks; not to be called on a loop.
+    private static func share(
+        _ shared: PostgreSQLStore, _ ledger: SQLiteDecisionStore, _ loaded: LoadedConfiguration, _ logger: Logger
+    ) throws(EventLoopError) -> Sharing {
+        Sharing(
+            store: shared,
+            decisions: SharedDecisionStore(
+                shared: shared, ledger: ledger, onStoreOutage: loaded.configuration.storage.onStoreOutage),
+            shipping: try LedgerShipping(
+                path: loaded.databasePath, node: loaded.ledgerChain.node, store: shared, logger: logger))
+    }
+
+    /// Finishes what waits, ships it, and says a last time how far the ledger has come. Blocks; not to be called on a loop.
     func stop() {
         store.stop()
+        sharing?.shipping.stop()
         keeper.stop()
+    }
+
+    /// What does not work now, while the rest is served.
+    var degradedParts: [String] {
+        sharing.map { $0.store.health.isReachable ? [] : ["postgresql"] } ?? []
     }
 
     func register(in registry: MetricsRegistry) {
@@ -61,6 +98,40 @@ final class LicenseRecords: Sendable {
         registry.sample(
             "latchkey_licenses_unrecorded_total", help: "Licences that were given without a record.", isCounter: true
         ) { [recorder] in Double(recorder.unrecordedCount) }
+        if let sharing { Self.register(sharing, in: registry) }
+    }
+
+    private static func register(_ sharing: Sharing, in registry: MetricsRegistry) {
+        let metrics: [(String, String, isCounter: Bool, @Sendable (Sharing) -> Double)] = [
+            (
+                "latchkey_postgresql_up", "Whether PostgreSQL answers.", false,
+                { $0.store.health.isReachable ? 1 : 0 }
+            ),
+            (
+                "latchkey_postgresql_connections", "Connections to PostgreSQL that are open.", false,
+                { Double($0.store.health.connected) }
+            ),
+            (
+                "latchkey_postgresql_connections_expected", "Connections to PostgreSQL that should be open.", false,
+                { Double($0.store.health.expected) }
+            ),
+            (
+                "latchkey_postgresql_ledger_rows_shipped_total", "Rows of the ledger that PostgreSQL has received.",
+                true, { Double($0.shipping.shippedRowCount) }
+            ),
+            (
+                "latchkey_postgresql_ledger_shipped_sequence", "Through which row PostgreSQL has the ledger.", false,
+                { Double($0.shipping.shippedThrough) }
+            ),
+            (
+                "latchkey_licenses_admitted_in_outage_total",
+                "Licences that were given although what they spend could not be counted.", true,
+                { Double($0.decisions.admittedCount) }
+            ),
+        ]
+        for (name, help, isCounter, value) in metrics {
+            registry.sample(name, help: help, isCounter: isCounter) { value(sharing) }
+        }
     }
 }
 

@@ -19,7 +19,7 @@ struct AdminRoutes: HTTPHandler {
         guard request.method.isRead else { return refuse(.methodNotAllowed, id, allow: "GET, HEAD") }
         switch request.path {
         case "/livez": return .now(health.liveResponse(id))
-        case "/readyz": return .now(health.readyResponse(id))
+        case "/readyz": return .now(health.detailedReadyResponse(id))
         default:
             guard let token else { return .now(metricsResponse(id)) }
             guard case .one(let presented) = BearerToken.presented(in: request.fields) else {

@@ -4,6 +4,12 @@ import Synchronization
 /// Whether the daemon lives, and whether it wants requests.
 final class Health: Sendable {
     private let isReady = Atomic<Bool>(false)
+    private let degradedParts: @Sendable () -> [String]
+
+    /// `degradedParts` names what does not work now, while the rest is served.
+    init(degradedParts: @escaping @Sendable () -> [String] = { [] }) {
+        self.degradedParts = degradedParts
+    }
 
     func setReady(_ ready: Bool) {
         isReady.store(ready, ordering: .releasing)
@@ -18,6 +24,14 @@ final class Health: Sendable {
     func readyResponse(_ id: RequestID) -> HTTPResponse {
         isReady.load(ordering: .acquiring)
             ? Self.response(.ok, Self.ready, id) : Self.response(.serviceUnavailable, Self.notReady, id)
+    }
+
+    /// The same for operators: a daemon that serves what it can without a part of it stays ready, and names the part. Otherwise an outage of
+    /// what all nodes share would take all of them out at once.
+    func detailedReadyResponse(_ id: RequestID) -> HTTPResponse {
+        let parts = degradedParts()
+        guard isReady.load(ordering: .acquiring), !parts.isEmpty else { return readyResponse(id) }
+        return Self.response(.ok, Self.ready + Array("degraded: \(parts.joined(separator: " "))\n".utf8), id)
     }
 
     private static let live = Array("ok\n".utf8)

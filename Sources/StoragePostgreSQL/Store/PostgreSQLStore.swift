@@ -11,6 +11,9 @@ package final class PostgreSQLStore: Sendable {
     /// The version of the one key-encryption key that a store is opened with.
     private static let keyVersion: UInt32 = 1
 
+    /// Why the store was opened without a connection; nil where it had one. What became of it since, `health` says.
+    package let initialAbsence: PostgreSQLOpeningError?
+
     let sealing: KeySealing
     let limits: PostgreSQLLimits
     private let group: EventLoopGroup
@@ -27,20 +30,25 @@ package final class PostgreSQLStore: Sendable {
     ) throws(PostgreSQLOpeningError) -> PostgreSQLStore {
         let sealing = KeySealing(keyEncryptionKey: keyEncryptionKey, version: keyVersion)
         let opener = SessionOpener(settings: settings, sealing: sealing)
-        var first: PostgreSQLConnection?
+        let first: PostgreSQLConnection?
+        var absence: PostgreSQLOpeningError?
         do throws(PostgreSQLOpeningError) {
             first = try opener.open()
         } catch {
             guard mayBeAway, error.mayPass else { throw error }
+            (first, absence) = (nil, error)
         }
         do throws(EventLoopError) {
-            return try PostgreSQLStore(opener, first: first)
+            return try PostgreSQLStore(opener, first: first, absence)
         } catch {
             throw .threadsNotStarted
         }
     }
 
-    private init(_ opener: SessionOpener, first: PostgreSQLConnection?) throws(EventLoopError) {
+    private init(
+        _ opener: SessionOpener, first: PostgreSQLConnection?, _ absence: PostgreSQLOpeningError?
+    ) throws(EventLoopError) {
+        initialAbsence = absence
         sealing = opener.sealing
         limits = opener.settings.limits
         group = try EventLoopGroup(count: 1, name: "postgresql")

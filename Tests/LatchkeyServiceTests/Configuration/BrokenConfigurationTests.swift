@@ -387,7 +387,7 @@ extension BrokenConfiguration.Kind {
         case .unknownKey(let nearest): self = .unknownKey(nearest: nearest)
         case .missing: self = .missing
         case .wrongType(let found, _, _): self = .wrongType(found)
-        case .invalidValue: self = .invalidValue
+        case .invalidValue, .databaseURL: self = .invalidValue
         case .duplicate(let other): self = .duplicate(of: other)
         case .incomplete(let other): self = .incomplete(without: other)
         case .conflict(let other): self = .conflict(with: other)
@@ -395,7 +395,7 @@ extension BrokenConfiguration.Kind {
         case .file, .notASecret, .notACertificate, .severalCertificates, .notACertificateBundle, .notAPrivateKey,
             .passphraseMissing, .passphraseWrong, .notAPassphrase, .passphraseUnneeded, .wrongKeySize, .keyMismatch,
             .sameCertificate, .testCredentialForbidden, .notALibrary, .unknownUser, .notAVerificationKey, .issuer,
-            .notAnAdminToken, .cryptography, .tls,
+            .notAnAdminToken, .notADatabasePassword, .keyChangeUnsupported, .cryptography, .tls,
             .plaintextBeyondLoopback, .developmentMaterialBeyondLoopback, .adminTokenMissing:
             return nil
         }

@@ -2,6 +2,8 @@ import Entitlements
 import Foundation
 import HTTPMessages
 import HTTPServing
+import Licensing
+import StoragePostgreSQL
 import Telemetry
 import Testing
 
@@ -79,7 +81,7 @@ import Testing
     /// Fields that cannot stand beside those that are there, as comments.
     @Test(arguments: [
         "certificateBundle", "privateKeyPassphrase", "module", "library", "data", "workers", "callDeadline",
-        "memoryLimit", "user", "fixedDASk", "keysFile", "until",
+        "memoryLimit", "user", "fixedDASk", "keysFile", "until", "password", "ledger", "onStoreOutage",
     ])
     func itShowsEveryAlternative(name: String) throws {
         let text = try String(contentsOfFile: Self.path, encoding: .utf8)
@@ -127,6 +129,21 @@ import Testing
         #expect(listener.transport.tls?.identities.count == 2)
         #expect(listener.transport.tls?.clientCA != nil)
         #expect(listener.transport.trustedProxies.networks.count == 2)
+    }
+
+    @Test func itsStorageCanBePostgreSQL() throws {
+        let lines = try String(contentsOfFile: Self.path, encoding: .utf8).split(separator: "\n").map(String.init)
+        let fields = ["//   url:", "//   password:", "//   ledger:", "//   onStoreOutage:"]
+        let text = lines.filter { !$0.contains("url: \"sqlite:") }.map { line in
+            let bare = line.trimmingCharacters(in: .whitespaces)
+            return fields.contains(where: bare.hasPrefix) ? String(bare.dropFirst(2)) : line
+        }.joined(separator: "\n")
+        let storage = try ConfigurationFile(parsing: Array(text.utf8), path: Self.path, environment: [:]).configuration
+            .storage
+        guard case .postgreSQL(let url) = storage.url else { return #expect(Bool(false), "\(storage.url)") }
+        #expect(url.hosts.map(\.name) == ["db.example.com"] && url.tls == .verifyFull)
+        #expect(storage.password != nil && storage.databasePath.hasSuffix("/latchkey-ledger.db"))
+        #expect(storage.onStoreOutage == .refuse)
     }
 
     @Test func itNamesEverySourceOfTokens() throws {

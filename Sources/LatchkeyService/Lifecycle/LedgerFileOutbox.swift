@@ -1,0 +1,67 @@
+import ContentKeys
+import StoragePostgreSQL
+import StorageSQLite
+import Synchronization
+
+/// The ledger in a node's own file, as shipping sees it. Each call reads the file on its caller's thread.
+///
+/// What has been received is asked of the receiver itself, once, so that there is no second note of it that could be wrong. The last batch
+/// before that place is shipped again: by it the receiver finds that the file is not the ledger that it knows.
+final class LedgerFileOutbox: LedgerOutbox {
+    private let path: String
+    private let node: NodeID
+    private let receiver: any LedgerReceiver
+    private let position = Mutex<Int64?>(nil)
+
+    init(path: String, node: NodeID, receiver: any LedgerReceiver) {
+        self.path = path
+        self.node = node
+        self.receiver = receiver
+    }
+
+    /// Through which sequence everything is known to have been received; 0 before the receiver has answered.
+    var shippedThrough: Int64 { position.withLock { $0 ?? 0 } }
+
+    func acknowledgedThrough() async throws(StoreError) -> Int64 {
+        if let known = position.withLock({ $0 }) { return known }
+        let received: Int64
+        do throws(LedgerShippingError) {
+            received = try await receiver.shippedThrough(node)
+        } catch .store(let error) {
+            throw error
+        } catch {
+            throw .recordMalformed
+        }
+        return try lastBatch(atOrBefore: received)
+    }
+
+    func acknowledge(through sequence: Int64) async throws(StoreError) {
+        position.withLock { $0 = sequence }
+    }
+
+    func batches(behind sequence: Int64, rowsMaximum: Int) async throws(StoreError) -> LedgerShipment {
+        var reader = try open()
+        let found = try reader.batches(from: sequence + 1, limit: rowsMaximum)
+        guard let first = found.first else { return LedgerShipment(batches: [], rows: []) }
+        let batches = found.prefix { $0.first == first.first || $0.last - first.first < Int64(rowsMaximum) }
+        let rows = try reader.rows(first.first...(batches.last ?? first).last, limit: .max)
+        return LedgerShipment(batches: Array(batches), rows: rows)
+    }
+
+    /// The sequence before the last batch that begins at or before `sequence`; where that batch was purged, its end.
+    private func lastBatch(atOrBefore sequence: Int64) throws(StoreError) -> Int64 {
+        var reader = try open()
+        guard sequence > 0, let batch = try reader.batch(atOrBefore: sequence) else { return 0 }
+        return batch.first == 0 ? batch.last : batch.first - 1
+    }
+
+    private func open() throws(StoreError) -> LedgerReader {
+        do throws(StorageOpeningError) {
+            return try LedgerReader.open(path: path)
+        } catch .store(let error) {
+            throw error
+        } catch {
+            throw .unavailable(.notWritable)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import ContentKeys
+import KeyCrypto
+import Licensing
+import StoragePostgreSQL
+import StorageSQLite
+
+/// The database of content keys that a daemon serves from.
+enum OpenedStorage {
+    /// How long a key is given out that was found before PostgreSQL ceased to answer.
+    private static let keyLifeInOutage: Duration = .seconds(3600)
+
+    case sqlite(SQLiteKeyStore)
+    /// It may be away when the daemon starts, and later.
+    case postgreSQL(PostgreSQLStore)
+
+    static func open(_ loaded: LoadedConfiguration) throws(DaemonError) -> OpenedStorage {
+        guard let settings = loaded.postgreSQL else { return .sqlite(try openFile(loaded)) }
+        do throws(PostgreSQLOpeningError) {
+            return .postgreSQL(
+                try PostgreSQLStore.open(settings, keyEncryptionKey: loaded.keyEncryptionKey, mayBeAway: true))
+        } catch {
+            throw .postgreSQL(error)
+        }
+    }
+
+    private static func openFile(_ loaded: LoadedConfiguration) throws(DaemonError) -> SQLiteKeyStore {
+        do throws(StorageOpeningError) {
+            return try SQLiteKeyStore.open(
+                path: loaded.databasePath, keyRing: loaded.keyRing,
+                maximumReaders: loaded.configuration.limits.loopCount)
+        } catch {
+            throw .store(path: loaded.databasePath, error)
+        }
+    }
+
+    func recentKeys() -> RecentContentKeys {
+        switch self {
+        case .sqlite(let store): RecentContentKeys(source: store)
+        case .postgreSQL(let store): RecentContentKeys(source: store, lifeInOutage: Self.keyLifeInOutage)
+        }
+    }
+
+    /// What all nodes share; nil where there is one node.
+    var shared: PostgreSQLStore? {
+        switch self {
+        case .sqlite: nil
+        case .postgreSQL(let store): store
+        }
+    }
+}

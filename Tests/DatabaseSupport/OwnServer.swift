@@ -1,0 +1,41 @@
+import Foundation
+import TestSupport
+
+/// A server for one test alone, which may kill it: `Scripts/with-postgresql` starts it again.
+package final class OwnServer: Sendable {
+    package let server: DatabaseServer
+    private let process: ChildProcess
+
+    package init() throws {
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Scripts/with-postgresql").path
+        process = try ChildProcess(program: script, arguments: ["/bin/sh", "-c", "env; echo ready; exec sleep 900"])
+        // A new cluster takes its time beside tests that keep the machine busy: up to four times as long as everything else.
+        let lines = (0..<4).lazy.compactMap { [process] _ in Self.description(by: process) }.first ?? []
+        let pairs = lines.map { $0.split(separator: "=", maxSplits: 1).map { String($0) } }
+        let environment = pairs.filter { $0.count == 2 }.map { ($0[0], $0[1]) }
+        guard let server = DatabaseServer(Dictionary(environment) { first, _ in first }) else {
+            throw DatabaseServerError(messages: process.messages.text)
+        }
+        self.server = server
+    }
+
+    /// The lines in which the script's command has said where the server is; nil where it has not in time.
+    private static func description(by process: ChildProcess) -> [Substring]? {
+        process.output.wait { bytes in
+            let text = String(decoding: bytes, as: UTF8.self)
+            return text.contains("\nready\n") ? text.split(separator: "\n") : nil
+        }
+    }
+
+    /// Ends the server's first process as a crash would; the others notice.
+    package func crash() throws {
+        kill(try server.processID(), SIGKILL)
+    }
+
+    /// Ends the server for good.
+    package func stop() {
+        process.signal(SIGTERM)
+        _ = process.waitForExit()
+    }
+}

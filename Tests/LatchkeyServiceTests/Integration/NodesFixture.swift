@@ -1,0 +1,125 @@
+import ByteCoding
+import DatabaseSupport
+import DeviceSimulation
+import Entitlements
+import EventLoops
+import FairPlay
+import Foundation
+import KeyCrypto
+import TestSupport
+import Testing
+
+@testable import StoragePostgreSQL
+
+/// Real daemons with one set of credentials and secrets, on one PostgreSQL.
+final class NodesFixture {
+    static let content = "movie-1"
+
+    /// One for each daemon, in their order.
+    let folders: [DevelopmentFolder]
+    private(set) var daemons: [RunningDaemon] = []
+    private let settings: PostgreSQLSettings
+    private let schema: String
+    private let crypto: CryptoContext
+
+    init(nodes: Int = 2, on server: DatabaseServer?, onStoreOutage: String = "refuse") throws {
+        let server = try #require(server)
+        schema = "test_" + UUID().uuidString.lowercased().replacing("-", with: "_")
+        settings = PostgreSQLSettings(
+            url: try PostgreSQLURL(parsing: "\(server.url)&schema=\(schema)"), password: try server.password())
+        crypto = try CryptoContext()
+        let first = try DevelopmentFolder()
+        folders = [first] + (try (1..<nodes).map { _ in try Self.copy(of: first) })
+        for (index, folder) in folders.enumerated() {
+            try FileManager.default.copyItem(
+                atPath: server.passwordFile, toPath: folder.files.path("secrets/postgresql-password"))
+            try folder.configure(
+                replacing: #"storage: { url: "sqlite:latchkey.db" }"#,
+                with: """
+                    node: "node-\(index + 1)", storage: { url: "\(server.url)&schema=\(schema)", \
+                    password: "secrets/postgresql-password", ledger: "ledger.db", onStoreOutage: "\(onStoreOutage)" }
+                    """)
+        }
+        try importKey(content: Self.content)
+        daemons = try folders.map { try RunningDaemon($0) }
+    }
+
+    deinit {
+        // A server that has gone takes the schema with it.
+        try? PostgreSQLConnection.connect(settings).execute(
+            "DROP SCHEMA IF EXISTS \(schema) CASCADE", until: Self.deadline)
+    }
+
+    private static var deadline: LoopInstant { SystemLoopClock().now + .seconds(30) }
+
+    private static func copy(of folder: DevelopmentFolder) throws -> DevelopmentFolder {
+        let copy = try DevelopmentFolder()
+        for name in ["fairplay", "secrets"] {
+            try FileManager.default.removeItem(atPath: copy.files.path(name))
+            try FileManager.default.copyItem(atPath: folder.files.path(name), toPath: copy.files.path(name))
+        }
+        return copy
+    }
+
+    func importKey(content: String) throws {
+        try folders[0].importKey(
+            content: content, key: Array(crypto.randomBytes(count: 16)), iv: Array(crypto.randomBytes(count: 16)))
+    }
+
+    /// Sends SIGTERM to all and waits for their orderly ends.
+    func stopDaemons() {
+        for daemon in daemons { daemon.process.signal(SIGTERM) }
+        for daemon in daemons { #expect(daemon.process.waitForExit() == 0) }
+    }
+
+    // MARK: Requests
+
+    func spc(content: String = content) throws -> [UInt8] {
+        let device = try folders[0].makeDevice(.v1, using: crypto)
+        return try device.makeRequest(DeviceOptions(version: .v1, assetID: Array(content.utf8))).message
+    }
+
+    /// A token; with `uses`, for so many licences of a key.
+    func token(uses: Int? = nil, content: String = content) throws -> String {
+        let now = Int64(Date().timeIntervalSince1970)
+        let key = try folders[0].signingKey()
+        let plain = try TokenMinter(keyID: "development-1", es256: key).mint(
+            TokenContents(
+                issuer: "latchkey-development", audience: "latchkey", tokenID: UUID().uuidString, issuedAt: now,
+                expiresAt: now + 600, rights: [Right(.content(content))]))
+        guard let uses else { return plain }
+        let parts = plain.split(separator: ".")
+        var payload = try Base64URL.decode(Array(parts[1].utf8))
+        payload.removeLast()
+        payload += Array(#","limits":{"uses":\#(uses)}}"#.utf8)
+        let signed = "\(parts[0]).\(Base64URL.encode(payload))"
+        return signed + "." + Base64URL.encode(try key.signature(for: Array(signed.utf8)))
+    }
+
+    // MARK: What was recorded
+
+    /// How many rows of all ledgers PostgreSQL has.
+    func shippedRows() throws -> Int64 {
+        try PostgreSQLConnection.connect(settings).query(
+            "SELECT count(*) FROM \(schema).ledger_entry", until: Self.deadline
+        ).integer(0, 0)
+    }
+
+    /// The licences in a node's own ledger, after it has verified.
+    func licenses(of node: Int) async throws -> [String] {
+        let configuration = folders[node].configuration
+        let verified = try await LatchkeyProcess("ledger", "verify", "--config", configuration, "--json")
+        #expect(verified.status == 0, "\(verified.messages)")
+        let run = try await LatchkeyProcess(
+            "ledger", "query", "--config", configuration, "--json", "--limit", "1000")
+        #expect(run.status == 0, "\(run.messages)")
+        let entries = try #require(try run.object()["entries"]?.array)
+        return entries.compactMap { $0.object?["license"]?.string }
+    }
+
+    func metric(_ name: String, of node: Int = 0) throws -> Double? {
+        let response = try daemons[node].connectAsAdmin().request(
+            "GET", "/metrics", ["Authorization": "Bearer \(try folders[node].adminToken())"])
+        return try MetricsText(parsing: response.text)[name]
+    }
+}

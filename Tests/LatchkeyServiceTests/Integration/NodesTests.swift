@@ -1,0 +1,116 @@
+import DatabaseSupport
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Several daemons that share one PostgreSQL (design, section 8).
+@Suite(.enabled(if: DatabaseServer.current != nil, Comment(rawValue: DatabaseServer.absence)), .serialized)
+struct NodesTests {
+    @Test func giveATokenItsUsesAndNoMore() async throws {
+        let nodes = try NodesFixture(on: .current)
+        let token = try nodes.token(uses: 3)
+        let requests = try (0..<96).map { _ in try nodes.spc() }
+        let daemons = nodes.daemons
+        let answers = Mutex<[LoopbackResponse]>([])
+        DispatchQueue.concurrentPerform(iterations: 8) { worker in
+            for index in stride(from: worker, to: requests.count, by: 8) {
+                let answer = try? daemons[index / 8 % 2].connect().license(requests[index], token: token)
+                answers.withLock { if let answer { $0.append(answer) } }
+            }
+        }
+        let all = answers.withLock { $0 }
+        #expect(all.count == 96)
+        let given = all.filter { $0.status == 200 }
+        #expect(given.count == 3)
+        #expect(all.filter { $0.status != 200 }.allSatisfy { $0.code == "token_used" })
+        nodes.stopDaemons()
+        let recorded = try await nodes.licenses(of: 0) + nodes.licenses(of: 1)
+        #expect(Set(recorded) == Set(given.compactMap { $0["X-License-Id"] }) && recorded.count == 3)
+        #expect(try nodes.shippedRows() == 3)
+    }
+
+    @Test func giveTheSameRequestTheSameLicence() async throws {
+        let nodes = try NodesFixture(on: .current)
+        let (token, spc) = (try nodes.token(uses: 1), try nodes.spc())
+        let first = try nodes.daemons[0].connect().license(spc, token: token)
+        let second = try nodes.daemons[1].connect().license(spc, token: token)
+        #expect(first.status == 200 && second.status == 200)
+        #expect(first["X-License-Id"] != nil && first["X-License-Id"] == second["X-License-Id"])
+        let other = try nodes.daemons[1].connect().license(try nodes.spc(), token: token)
+        #expect(other.status == 403 && other.code == "token_used")
+    }
+
+    /// The rows of the outage table for PostgreSQL, with a server that never comes back.
+    @Test(arguments: ["refuse", "admit"])
+    func serveWhatTheyCanWithoutTheDatabase(rule: String) async throws {
+        let own = try OwnServer()
+        let nodes = try NodesFixture(nodes: 1, on: own.server, onStoreOutage: rule)
+        try nodes.importKey(content: "movie-2")
+        let daemon = nodes.daemons[0]
+        var given: [String] = []
+        for token in [try nodes.token(), try nodes.token(uses: 5)] {
+            let answer = try daemon.connect().license(try nodes.spc(), token: token)
+            #expect(answer.status == 200)
+            given += [answer["X-License-Id"]].compactMap(\.self)
+        }
+        #expect(try daemon.connectAsAdmin().request("GET", "/readyz").text == "ready\n")
+        #expect(try nodes.metric("latchkey_postgresql_up") == 1)
+        own.stop()
+
+        // The key is known, and the token needs nothing that is shared.
+        let plain = try daemon.connect().license(try nodes.spc(), token: try nodes.token())
+        #expect(plain.status == 200)
+        // What is shared.
+        let shared = try daemon.connect().license(try nodes.spc(), token: try nodes.token(uses: 5))
+        #expect(shared.status == (rule == "admit" ? 200 : 503))
+        #expect(try nodes.metric("latchkey_licenses_admitted_in_outage_total") == (rule == "admit" ? 1 : 0))
+        given += [plain, shared].compactMap { $0["X-License-Id"] }
+        // A key that nobody asked for yet.
+        let unknown = try daemon.connect().license(
+            try nodes.spc(content: "movie-2"), token: try nodes.token(content: "movie-2"))
+        #expect(unknown.status == 503 && unknown.code == "storage_unavailable")
+
+        let ready = try daemon.connectAsAdmin().request("GET", "/readyz")
+        #expect(ready.status == 200 && ready.text == "ready\ndegraded: postgresql\n")
+        #expect(try daemon.connect().request("GET", "/readyz").text == "ready\n")
+        #expect(try nodes.metric("latchkey_postgresql_up") == 0)
+
+        nodes.stopDaemons()
+        #expect(Set(try await nodes.licenses(of: 0)) == Set(given) && given.count == (rule == "admit" ? 4 : 3))
+        // And it starts without the database, too.
+        let again = try RunningDaemon(nodes.folders[0])
+        #expect(again.line(event: "postgresql_away") != nil)
+        let answer = try again.connect().license(try nodes.spc(), token: try nodes.token())
+        #expect(answer.status == 503)
+    }
+
+    @Test func shipEverythingOnceTheDatabaseIsBack() async throws {
+        let own = try OwnServer()
+        defer { own.stop() }
+        let nodes = try NodesFixture(nodes: 1, on: own.server)
+        let daemon = nodes.daemons[0]
+        var given: [String] = []
+        for _ in 0..<5 {
+            let answer = try daemon.connect().license(try nodes.spc(), token: try nodes.token())
+            given += [answer["X-License-Id"]].compactMap(\.self)
+        }
+        try own.crash()
+        // Served all the time, each use counted once the database is back.
+        var shared: LoopbackResponse?
+        let end = Date(timeIntervalSinceNow: 60)
+        while shared?.status != 200, Date() < end {
+            let plain = try daemon.connect().license(try nodes.spc(), token: try nodes.token())
+            #expect(plain.status == 200)
+            shared = try daemon.connect().license(try nodes.spc(), token: try nodes.token(uses: 1))
+            given += [plain, shared].compactMap { $0?.status == 200 ? $0?["X-License-Id"] : nil }
+        }
+        #expect(shared?.status == 200)
+        let isShipped = { try nodes.metric("latchkey_postgresql_ledger_shipped_sequence") == Double(given.count) }
+        while try !isShipped(), Date() < end {}
+        nodes.stopDaemons()
+        let recorded = try await nodes.licenses(of: 0)
+        #expect(Set(recorded) == Set(given) && recorded.count == given.count)
+        #expect(try nodes.shippedRows() == Int64(given.count))
+    }
+}
