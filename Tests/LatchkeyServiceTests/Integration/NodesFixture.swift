@@ -22,21 +22,23 @@ final class NodesFixture {
     private let schema: String
     private let crypto: CryptoContext
 
-    init(nodes: Int = 2, on server: DatabaseServer?, onStoreOutage: String = "refuse") throws {
+    init(
+        nodes names: [String] = ["node-1", "node-2"], on server: DatabaseServer?, onStoreOutage: String = "refuse"
+    ) throws {
         let server = try #require(server)
         schema = "test_" + UUID().uuidString.lowercased().replacing("-", with: "_")
         settings = PostgreSQLSettings(
             url: try PostgreSQLURL(parsing: "\(server.url)&schema=\(schema)"), password: try server.password())
         crypto = try CryptoContext()
         let first = try DevelopmentFolder()
-        folders = [first] + (try (1..<nodes).map { _ in try Self.copy(of: first) })
-        for (index, folder) in folders.enumerated() {
+        folders = [first] + (try names.dropFirst().map { _ in try Self.copy(of: first) })
+        for (name, folder) in zip(names, folders) {
             try FileManager.default.copyItem(
                 atPath: server.passwordFile, toPath: folder.files.path("secrets/postgresql-password"))
             try folder.configure(
                 replacing: #"storage: { url: "sqlite:latchkey.db" }"#,
                 with: """
-                    node: "node-\(index + 1)", storage: { url: "\(server.url)&schema=\(schema)", \
+                    node: "\(name)", storage: { url: "\(server.url)&schema=\(schema)", \
                     password: "secrets/postgresql-password", ledger: "ledger.db", onStoreOutage: "\(onStoreOutage)" }
                     """)
         }

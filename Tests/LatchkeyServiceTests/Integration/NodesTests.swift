@@ -1,3 +1,4 @@
+import ByteCoding
 import DatabaseSupport
 import Foundation
 import Synchronization
@@ -45,7 +46,7 @@ struct NodesTests {
     @Test(arguments: ["refuse", "admit"])
     func serveWhatTheyCanWithoutTheDatabase(rule: String) async throws {
         let own = try OwnServer()
-        let nodes = try NodesFixture(nodes: 1, on: own.server, onStoreOutage: rule)
+        let nodes = try NodesFixture(nodes: ["node-1"], on: own.server, onStoreOutage: rule)
         try nodes.importKey(content: "movie-2")
         let daemon = nodes.daemons[0]
         var given: [String] = []
@@ -88,7 +89,7 @@ struct NodesTests {
     @Test func shipEverythingOnceTheDatabaseIsBack() async throws {
         let own = try OwnServer()
         defer { own.stop() }
-        let nodes = try NodesFixture(nodes: 1, on: own.server)
+        let nodes = try NodesFixture(nodes: ["node-1"], on: own.server)
         let daemon = nodes.daemons[0]
         var given: [String] = []
         for _ in 0..<5 {
@@ -104,13 +105,45 @@ struct NodesTests {
             #expect(plain.status == 200)
             shared = try daemon.connect().license(try nodes.spc(), token: try nodes.token(uses: 1))
             given += [plain, shared].compactMap { $0?.status == 200 ? $0?["X-License-Id"] : nil }
+            // A pace, on which nothing depends.
+            try await Task.sleep(for: .milliseconds(given.count < 20 ? 50 : 2000))
         }
         #expect(shared?.status == 200)
         let isShipped = { try nodes.metric("latchkey_postgresql_ledger_shipped_sequence") == Double(given.count) }
-        while try !isShipped(), Date() < end {}
+        while try !isShipped(), Date() < end { try await Task.sleep(for: .milliseconds(50)) }
         nodes.stopDaemons()
         let recorded = try await nodes.licenses(of: 0)
         #expect(Set(recorded) == Set(given) && recorded.count == given.count)
         #expect(try nodes.shippedRows() == Int64(given.count))
+    }
+
+    /// Two nodes must not share a name: their ledgers would be one.
+    @Test func shipNoLedgerUnderAnothersName() throws {
+        let nodes = try NodesFixture(nodes: ["node-1", "node-1"], on: .current)
+        let end = Date(timeIntervalSinceNow: 60)
+        #expect(try nodes.daemons[0].connect().license(try nodes.spc(), token: try nodes.token()).status == 200)
+        while try nodes.metric("latchkey_postgresql_ledger_shipped_sequence") != 1, Date() < end {}
+        #expect(try nodes.daemons[1].connect().license(try nodes.spc(), token: try nodes.token()).status == 200)
+        let line = try #require(nodes.daemons[1].line(event: "ledger_shipping_failed"))
+        #expect(line["cause"]?.string?.contains("node-1") == true && line["level"]?.string == "error")
+        #expect(try nodes.shippedRows() == 1)
+    }
+
+    @Test func shareTheKeysThatCommandsStore() async throws {
+        let nodes = try NodesFixture(on: .current)
+        let configuration = nodes.folders[1].configuration
+        let made = try await LatchkeyProcess(
+            "keys", "create", "--config", configuration, "--content", "movie-9", "--alias", "nine", "--json")
+        #expect(made.status == 0, "\(made.messages)")
+        let list = try await LatchkeyProcess("keys", "list", "--config", configuration, "--json")
+        let contents = try #require(try list.object()["keys"]?.array).compactMap { $0.object?["content"]?.string }
+        #expect(Set(contents) == [NodesFixture.content, "movie-9"])
+        let answer = try nodes.daemons[0].connect().license(
+            try nodes.spc(content: "nine"), token: try nodes.token(content: "movie-9"))
+        #expect(answer.status == 200)
+
+        let kid = try #require(try made.object()["kid"]?.string)
+        let deleted = try await LatchkeyProcess("keys", "delete", "--config", configuration, "--kid", kid)
+        #expect(deleted.status != 0 && deleted.messages.contains("SQLite alone"))
     }
 }
