@@ -51,4 +51,9 @@ struct GrantedLicense: Sendable {
         self.terms = terms
         times = LicenseTimes(terms, issuedAt: issuedAt, id: id, renewAhead: authorization.renewAhead)
     }
+
+    /// The same under the name that it was recorded by.
+    func renamed(_ id: LicenseID) -> GrantedLicense {
+        GrantedLicense(id: id, authorization: authorization, terms: terms, issuedAt: times.issuedAt)
+    }
 }

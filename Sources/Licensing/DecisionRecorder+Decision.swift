@@ -25,7 +25,7 @@ extension DecisionRecorder {
         guard !obligations.isEmpty else { return decision }
         let token = try PresentedDigest(of: request.admission, using: crypto)
         let spender = Spender(license: license, request: request, device: device, token: token, pseudonyms: pseudonyms)
-        decision.replay = token.replay(of: license, claims: request.admission.claims, within: retryWindow)
+        decision.replay = token.replay(of: license, request.admission, within: retryWindow)
         decision.tokenUse = try spender.tokenUse(obligations)
         decision.deviceClaims = try spender.deviceClaims(obligations)
         decision.slotClaims = try spender.slotClaims(obligations)
@@ -53,10 +53,15 @@ extension DecisionRecorder {
 private struct PresentedDigest {
     let request: Pseudonym
     let token: Pseudonym
+    /// Of what the token's signature is over: a signature has more than one spelling.
+    let signed: Pseudonym
 
     init(of admission: LicenseIssuer.Admission, using crypto: CryptoContext) throws(CryptoError) {
         request = try Self.digest(admission.message, crypto)
-        token = try Self.digest(Array(admission.token.tokens.joined(separator: [UInt8(ascii: ",")])), crypto)
+        let presented = Array(admission.token.tokens.joined(separator: [UInt8(ascii: ",")]))
+        token = try Self.digest(presented, crypto)
+        let signatureStart = presented.lastIndex(of: UInt8(ascii: ".")) ?? presented.endIndex
+        signed = try Self.digest(Array(presented[..<signatureStart]), crypto)
     }
 
     private static func digest(_ bytes: [UInt8], _ crypto: CryptoContext) throws(CryptoError) -> Pseudonym {
@@ -65,13 +70,20 @@ private struct PresentedDigest {
     }
 
     /// The request is remembered for as long as its token is good, and at least as long as it may be repeated.
-    func replay(of license: GrantedLicense, claims: Claims, within retryWindow: Int64) -> ReplayRecord {
-        let now = license.times.issuedAt
-        return ReplayRecord(
+    func replay(
+        of license: GrantedLicense, _ admission: LicenseIssuer.Admission, within retryWindow: Int64
+    ) -> ReplayRecord {
+        ReplayRecord(
             request: request, token: token, retryWindow: retryWindow,
-            keptUntil: max(now + retryWindow, claims.expiresAt),
-            answer: RecordedAnswer(license: license.id, decidedAt: now).bytes)
+            keptUntil: max(license.times.issuedAt + retryWindow, admission.claims.countedUntil),
+            answer: RecordedAnswer(license: license.id, use: admission.use).bytes)
     }
+}
+
+extension Claims {
+    /// Until when what the token has spent is remembered, in seconds since 1970: beyond the leeway for which it is accepted after its end,
+    /// the time that a request may wait, and what the clocks of nodes may differ.
+    fileprivate var countedUntil: Int64 { expiresAt + IssuerSet.leewayMaximum + 120 }
 }
 
 /// Turns what a token obliges to into what the store must count.
@@ -88,30 +100,31 @@ private struct Spender {
     private var claims: Claims { request.admission.claims }
     private var issuer: [UInt8] { Array(claims.issuer.utf8) }
 
-    /// By its id; a token without one is known by its bytes.
+    /// By its id; a token without one is known by what it says.
     private func tokenName() throws(CryptoError) -> Pseudonym {
-        guard let id = claims.tokenID else { return token.token }
+        guard let id = claims.tokenID else { return token.signed }
         return try pseudonyms.pseudonym(of: .token, issuer, Array(id.utf8))
     }
 
     /// Whose devices and playbacks are counted; a token without a subject stands for itself.
-    private var owner: [UInt8] { claims.subject.map { Array($0.utf8) } ?? token.token.bytes }
+    private var owner: [UInt8] { claims.subject.map { Array($0.utf8) } ?? token.signed.bytes }
 
     func tokenUse(_ obligations: Obligations) throws(CryptoError) -> TokenUse? {
         guard let limit = obligations.usesPerKey else { return nil }
         return TokenUse(
-            token: try tokenName(), keyID: request.key.keyID, limit: limit, keptUntil: claims.expiresAt)
+            token: try tokenName(), keyID: request.key.keyID, limit: limit, keptUntil: claims.countedUntil)
     }
 
     func deviceClaims(_ obligations: Obligations) throws(CryptoError) -> [DeviceClaim] {
         var found: [DeviceClaim] = []
         if obligations.bindsFirstDevice {
             found.append(
-                DeviceClaim(owner: try tokenName(), device: device, limit: 1, keptUntil: claims.expiresAt))
+                DeviceClaim(owner: try tokenName(), device: device, limit: 1, keptUntil: claims.countedUntil))
         }
         if let limit = obligations.deviceMaximum {
             let owner = try pseudonyms.pseudonym(of: .subject, issuer, owner)
-            found.append(DeviceClaim(owner: owner, device: device, limit: limit, keptUntil: nil))
+            let end = claims.subject == nil ? claims.countedUntil : nil
+            found.append(DeviceClaim(owner: owner, device: device, limit: limit, keptUntil: end))
         }
         return found
     }
@@ -137,6 +150,6 @@ private struct Spender {
             content: try pseudonyms.pseudonym(of: .content, Array(request.key.contentID.text.utf8)),
             isConfirmed: state?.state == .playing || state?.state == .leaseExpiring,
             isRelayed: request.device.output != .local,
-            heldUntil: (end ?? now + Self.slotLifeWithoutEnd) + (session.grace ?? 0))
+            heldUntil: (end ?? now + Self.slotLifeWithoutEnd) + Int64(LimitSeconds.clamped(session.grace ?? 0)))
     }
 }

@@ -32,7 +32,10 @@ package final class DecisionRecorder: Sendable {
         do throws(StoreError) {
             return try await store.commit(decision)
         } catch {
-            guard mode == .bestEffort, case .unavailable = error, !decision.needsSharedState else { throw error }
+            // A queue that is full is no outage: clients can fill it.
+            guard mode == .bestEffort, case .unavailable(let outage) = error, outage != .busy,
+                !decision.needsSharedState
+            else { throw error }
             unrecorded.add(1, ordering: .relaxed)
             return .recorded
         }

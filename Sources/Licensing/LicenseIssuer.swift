@@ -162,7 +162,10 @@ package final class LicenseIssuer: Sendable {
         case .denied(let denial): throw .denied(denial)
         case .repeated(let bytes):
             guard let answer = RecordedAnswer(bytes) else { throw .store(.recordMalformed) }
-            return try grant(request, to: deviceID, at: answer.decidedAt, as: answer.license, using: crypto)
+            // The SPC does not say what it was for: a second use is another licence.
+            guard answer.use == request.admission.use else { throw .denied(.replayed) }
+            // The device counts from when it gets the answer, so the terms are those of now.
+            return license.renamed(answer.license)
         }
     }
 

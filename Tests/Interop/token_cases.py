@@ -379,6 +379,11 @@ def _axinom_demands(issuers: Issuers) -> Iterator[Row]:
     for name, members in access.items():
         message = {"license_server": {"access_control": members}}
         yield name, issuers.axinom.sign(issuers.axinom_claims(message), kid=None), GOOD
+    message = {
+        "license_server": {"access_control": access["streams at once"]},
+        "license": {"concurrency_grace_period": 2**62},
+    }
+    yield "a grace beyond all time", issuers.axinom.sign(issuers.axinom_claims(message), kid=None), GOOD
     policy = {"content_key_usage_policies": [{"name": "Policy A", "fairplay": {"allow_airplay": False}}]}
     yield "no AirPlay", issuers.axinom.sign(issuers.axinom_claims(policy), kid=None), GOOD
 

@@ -50,13 +50,18 @@ import Testing
 
     @Test func givesARepeatedRequestItsFirstLicence() async throws {
         let id = LicenseID(Bytes16(high: 1, low: 2))
-        let decidedAt = LicensingFixture.now - 100
-        store.answer(with: .success(.repeated(answer: RecordedAnswer(license: id, decidedAt: decidedAt).bytes)))
+        store.answer(with: .success(.repeated(answer: RecordedAnswer(license: id, use: .streaming).bytes)))
         let end = LicensingFixture.now + 200
         let license = try await issue(rights: [Right(.content("movie-1"), end: end)]).get()
         #expect(license.isRepeated && license.id == id)
-        #expect(license.times.issuedAt == decidedAt && license.times.expiresAt == end)
-        #expect(license.terms.lease?.value == 300)
+        // The device counts from now: not a second beyond the right's end.
+        #expect(license.times.expiresAt == end && license.terms.lease?.value == 200)
+    }
+
+    @Test func givesARepeatedRequestNoOtherUse() async throws {
+        let id = LicenseID(Bytes16(high: 1, low: 2))
+        store.answer(with: .success(.repeated(answer: RecordedAnswer(license: id, use: .offline).bytes)))
+        #expect(try await issue().failure == .denied(.replayed))
     }
 
     @Test(arguments: [
@@ -98,14 +103,14 @@ import Testing
 }
 
 @Suite struct RecordedAnswerTests {
-    private let answer = RecordedAnswer(license: LicenseID(Bytes16(high: 0x0102, low: 3)), decidedAt: 1_800_000_000)
+    private let answer = RecordedAnswer(license: LicenseID(Bytes16(high: 0x0102, low: 3)), use: .offline)
 
     @Test func comesBackAsItWas() {
         #expect(RecordedAnswer(answer.bytes) == answer)
-        #expect(answer.bytes.count == 25)
+        #expect(answer.bytes.count == 18)
     }
 
-    @Test(arguments: 0..<25)
+    @Test(arguments: 0..<18)
     func isNothingWhenCutShort(size: Int) {
         #expect(RecordedAnswer(Array(answer.bytes.prefix(size))) == nil)
     }

@@ -1,5 +1,6 @@
 import ByteCoding
 import ContentKeys
+import Entitlements
 import Synchronization
 import Testing
 
@@ -79,7 +80,7 @@ import Testing
     /// As after a crash between the two: the licence that the client gets at last is in the ledger.
     @Test func writesDownARepetitionUnderItsFirstName() async throws {
         let first = LicenseID(Bytes16(high: 9, low: 9))
-        let answer = RecordedAnswer(license: first, decidedAt: 4).bytes
+        let answer = RecordedAnswer(license: first, use: .streaming).bytes
         shared.answer(with: .success(.repeated(answer: answer)))
         #expect(try await store().commit(decision(spends: true)) == .repeated(answer: answer))
         #expect(ledger.entries.map(\.license) == [first])

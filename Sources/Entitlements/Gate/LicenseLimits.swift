@@ -30,7 +30,7 @@ package enum LimitSeconds {
         limits.compactMap { $0 }.min()
     }
 
-    static func clamped(_ seconds: Int64) -> UInt32 {
+    package static func clamped(_ seconds: Int64) -> UInt32 {
         UInt32(clamping: min(seconds, Int64(maximum)))
     }
 }

@@ -118,9 +118,10 @@ package final class Daemon: Sendable {
             metrics.reloadFailed()
             return logger.error("reload_failed", [.string("cause", error.description)])
         }
-        tokens.replaceVerifier(with: TokenVerifier(issuers: loaded.issuers))
-        presentedTokens.replaceFinder(with: loaded.configuration.entitlement.finder)
+        // The floor first: no token that only the new issuers make good meets the old one.
         issuer.replaceEntitlementPolicy(with: loaded.configuration.entitlement.policy)
+        presentedTokens.replaceFinder(with: loaded.configuration.entitlement.finder)
+        tokens.replaceVerifier(with: TokenVerifier(issuers: loaded.issuers))
         metrics.reloadSucceeded(at: SystemWallClock().wallTime.seconds)
         logger.info("reloaded")
         let rest = configuration.sectionsThatNeedRestart(toBecome: loaded.configuration)

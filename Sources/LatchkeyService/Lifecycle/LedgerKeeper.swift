@@ -28,7 +28,7 @@ final class LedgerKeeper: Sendable {
                 var upkeep = LedgerUpkeep(
                     path: path, chain: chain, settings: settings, logger: logger, clock: clock,
                     purgeableThrough: purgeableThrough)
-                while Self.isNextPassWanted(order) { upkeep.pass() }
+                while Self.isNextPassWanted(order) { upkeep.pass { Self.isStopWanted(order) } }
                 upkeep.end()
             })
         Self.wake(order, on: loop)
@@ -50,6 +50,10 @@ final class LedgerKeeper: Sendable {
             case .stop: return false
             }
         }
+    }
+
+    private static func isStopWanted(_ order: Monitor<Order>) -> Bool {
+        order.update { $0 == .stop }
     }
 
     private static func wake(_ order: Monitor<Order>, on loop: LoopContext) {
@@ -90,11 +94,11 @@ private struct LedgerUpkeep: ~Copyable {
         maintenance = nil
     }
 
-    /// Goes on until there is nothing left to do at once.
-    mutating func pass() {
+    /// Goes on until there is nothing left to do at once, or it is to stop.
+    mutating func pass(until isStopWanted: () -> Bool) {
         while true {
             do throws(StorageOpeningError) {
-                if try isFinishedAfterOnePass() { return }
+                if try isFinishedAfterOnePass() || isStopWanted() { return }
             } catch {
                 // Opened anew next time: what was wrong with the connection may be over.
                 maintenance = nil
@@ -103,9 +107,10 @@ private struct LedgerUpkeep: ~Copyable {
         }
     }
 
+    /// The last checkpoint; what is left to do comes after the next start.
     mutating func end() {
         nextCheckpoint = 0
-        pass()
+        pass { true }
     }
 
     private mutating func isFinishedAfterOnePass() throws(StorageOpeningError) -> Bool {

@@ -45,8 +45,8 @@ struct LicenseEndpoint: Sendable {
             return .now(
                 refuse(Problem(.badRequest), RefusalCause("the query's offline or renew is neither 1 nor 0"), id))
         }
-        if let wait = rates.admit(from: request.peer.address.ip, isRenewal: wish.isRenewal) {
-            return .now(refuse(tooManyAfter: wait, "of an address or in all", id))
+        if let wait = rates.admit(from: request.peer.address.ip) {
+            return .now(refuse(tooManyAfter: wait, "of an address", id))
         }
         do throws(LicenseError) {
             let licenseRequest = LicenseRequest(
@@ -54,7 +54,7 @@ struct LicenseEndpoint: Sendable {
                 origin: RequestOrigin(address: request.peer.address.ip))
             let admission = try issuer.admit(licenseRequest, now: clock.wallTime.seconds, on: loop)
             if let wait = rates.admit(admission.claims, isRenewal: wish.isRenewal) {
-                return .now(refuse(tooManyAfter: wait, "of a subject", id))
+                return .now(refuse(tooManyAfter: wait, "of a subject or in all", id))
             }
             return .later { loop in await issue(admission, id: id, since: start, on: loop) }
         } catch {

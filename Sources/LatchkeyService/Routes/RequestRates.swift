@@ -25,16 +25,21 @@ final class RequestRates: Sendable {
         subjects = rates.perSubject.map { RateLimiter($0, capacity: Self.capacity, clock: clock) }
     }
 
-    /// Before anything else is looked at. A renewal may go on where new licences have used up the rate: a picture that runs should not
-    /// stop because others begin. Returns how long to wait, or nil.
-    func admit(from address: IPAddress?, isRenewal: Bool) -> Duration? {
-        if let addresses, let address, let wait = addresses.take(address) { return wait }
-        return all?.take(0, urgent: isRenewal)
+    /// Before anything else is looked at. Returns how long to wait, or nil.
+    func admit(from address: IPAddress?) -> Duration? {
+        guard let addresses, let address else { return nil }
+        return addresses.take(address)
     }
 
-    /// Once the token is verified. A token without a subject has none to count.
+    /// Once the token is verified, so that strangers use up nobody's rate. A token without a subject has none to count.
+    ///
+    /// A renewal may go on where new licences have used up the rate: a picture that runs should not stop because others begin.
     func admit(_ claims: Claims, isRenewal: Bool) -> Duration? {
-        guard let subjects, let name = claims.subject else { return nil }
-        return subjects.take(Subject(issuer: claims.issuer, name: name), urgent: isRenewal)
+        if let subjects, let name = claims.subject,
+            let wait = subjects.take(Subject(issuer: claims.issuer, name: name), urgent: isRenewal)
+        {
+            return wait
+        }
+        return all?.take(0, urgent: isRenewal)
     }
 }
