@@ -114,14 +114,9 @@ import Testing
         try makeLedger()
         let recipient = try RSAPrivateKey.generate(bits: 2048)
         try fixture.folder.write(recipient.privatePEM().revealed(), to: "recipient.key")
-        let program = Process()
-        program.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-        program.arguments = [
+        try openssl(
             "pkey", "-in", fixture.folder.path("recipient.key"), "-pubout", "-out",
-            fixture.folder.path("recipient.pem"),
-        ]
-        try program.run()
-        program.waitUntilExit()
+            fixture.folder.path("recipient.pem"))
         let run = try await keys(
             "show", "--kid", Self.kid, "--recipient", fixture.folder.path("recipient.pem"), "--json")
         #expect(run.status == 0, "\(run.messages)")
@@ -129,17 +124,17 @@ import Testing
         let sealed = try Base64.decode(try #require(try run.object()["sealed"]?.string))
         #expect(sealed.count == 256)
         try fixture.folder.write(sealed, to: "sealed.bin")
-        let opener = Process()
-        opener.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-        opener.arguments = [
+        try openssl(
             "pkeyutl", "-decrypt", "-inkey", fixture.folder.path("recipient.key"), "-in",
             fixture.folder.path("sealed.bin"),
             "-out", fixture.folder.path("opened.bin"), "-pkeyopt", "rsa_padding_mode:oaep", "-pkeyopt",
-            "rsa_oaep_md:sha256",
-        ]
-        try opener.run()
-        opener.waitUntilExit()
+            "rsa_oaep_md:sha256")
         #expect(try Hexadecimal.encode(fixture.folder.read("opened.bin")) == Self.key + Self.iv)
+    }
+
+    private func openssl(_ arguments: String...) throws {
+        let process = try ChildProcess(program: "/usr/bin/openssl", arguments: arguments)
+        #expect(process.waitForExit() == 0, "\(process.messages.text)")
     }
 
     @Test func changesTheKeyEncryptionKey() async throws {

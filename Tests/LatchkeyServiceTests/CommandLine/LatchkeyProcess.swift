@@ -13,32 +13,19 @@ struct LatchkeyProcess {
         try await self.init(arguments: arguments, input: input, environment: environment)
     }
 
+    /// Waits on the thread of the test: no more of them run at once than there are processors.
     init(arguments: [String], input: String = "", environment: [String: String] = [:]) async throws {
         let folder = try TemporaryDirectory()
         try folder.write(input.utf8, to: "input")
-        try folder.write([], to: "output")
-        try folder.write([], to: "messages")
-        let process = Process()
-        process.executableURL = try Self.program()
-        process.arguments = arguments
-        process.environment = ["PATH": "/usr/bin:/bin", "HOME": folder.path].merging(environment) { $1 }
-        // Files rather than pipes: nobody has to read while the process writes.
-        process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: folder.path("input")))
-        process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.path("output")))
-        process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.path("messages")))
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            process.terminationHandler = { _ in continuation.resume() }
-            do {
-                try process.run()
-            } catch {
-                process.terminationHandler = nil
-                continuation.resume(throwing: error)
-            }
-        }
-        #expect(process.terminationReason == .exit, "latchkey was killed by a signal")
-        status = process.terminationStatus
-        output = String(decoding: try folder.read("output"), as: UTF8.self)
-        messages = String(decoding: try folder.read("messages"), as: UTF8.self)
+        // A file rather than a pipe: nobody has to write while the process reads.
+        let script = "exec \"$0\" \"$@\" <\"$HOME/input\""
+        let process = try ChildProcess(
+            program: "/bin/sh", arguments: ["-c", script, try Self.program().path] + arguments,
+            environment: ["HOME": folder.path].merging(environment) { $1 })
+        status = process.waitForExit()
+        #expect(status >= 0, "latchkey was killed by a signal")
+        output = process.output.text
+        messages = process.messages.text
     }
 
     /// The one JSON object on standard output.
