@@ -1,5 +1,6 @@
 import ByteCoding
 import DeviceSimulation
+import Entitlements
 import EventLoops
 import FairPlay
 import Foundation
