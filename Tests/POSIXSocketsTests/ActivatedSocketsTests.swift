@@ -3,8 +3,17 @@ import Testing
 
 @testable import POSIXSockets
 
-/// The descriptors are numbers far above those that the process uses, each test its own.
+/// The descriptors are the last numbers that the process may have, each test its own: the kernel gives out the lowest free ones, and a number
+/// that another test has would be taken away from it.
 @Suite struct ActivatedSocketsTests {
+    /// The first of eight numbers that nobody else uses.
+    private func lastNumbers(_ test: Int32) -> Int32 {
+        var limit = rlimit()
+        // Safe: a local variable.
+        unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        return Int32(min(limit.rlim_cur, 1 << 20)) - 8 * (test + 1)
+    }
+
     private func environment(_ count: String, names: String? = nil, pid: String = "77") -> [String: String] {
         var environment = ["LISTEN_PID": pid, "LISTEN_FDS": count]
         environment["LISTEN_FDNAMES"] = names
@@ -14,13 +23,15 @@ import Testing
     @Test func takesSocketsByName() throws {
         let first = try ListeningSocket(exclusivelyOn: .internet(.v4(0x7f00_0001), port: 0))
         let second = try ListeningSocket(exclusivelyOn: .internet(.v4(0x7f00_0001), port: 0))
-        dup2(first.number, 800)
-        dup2(second.number, 801)
+        let firstNumber = lastNumbers(0)
+        try #require(fcntl(firstNumber, F_GETFD) == -1, "the number is free")
+        dup2(first.number, firstNumber)
+        dup2(second.number, firstNumber + 1)
         let expected = second.address
         let sockets = ActivatedSockets(
-            environment: environment("2", names: "public:admin"), processID: 77, firstNumber: 800)
+            environment: environment("2", names: "public:admin"), processID: 77, firstNumber: firstNumber)
         #expect(sockets.names == ["public", "admin"])
-        #expect(fcntl(800, F_GETFD) == FD_CLOEXEC)
+        #expect(fcntl(firstNumber, F_GETFD) == FD_CLOEXEC)
         do {
             let taken = try sockets.take("admin")
             switch taken {
@@ -36,7 +47,7 @@ import Testing
             case nil: Issue.record("there is no such socket")
             }
         }
-        #expect(fcntl(801, F_GETFD) == -1)
+        #expect(fcntl(firstNumber + 1, F_GETFD) == -1)
         #expect(sockets.names == ["public"])
         let none = try sockets.take("admin") == nil
         #expect(none)
@@ -44,8 +55,9 @@ import Testing
 
     @Test func refusesWhatDoesNotListen() throws {
         let datagrams = try Descriptor(openingSocketOf: AF_INET, Int32(SOCK_DGRAM.rawValue))
-        dup2(datagrams.number, 810)
-        let sockets = ActivatedSockets(environment: environment("1"), processID: 77, firstNumber: 810)
+        let number = lastNumbers(1)
+        dup2(datagrams.number, number)
+        let sockets = ActivatedSockets(environment: environment("1"), processID: 77, firstNumber: number)
         #expect(sockets.names == ["unknown"])
         #expect(throws: SocketError.self) { _ = try sockets.take("unknown") }
     }
@@ -57,6 +69,7 @@ import Testing
         ["LISTEN_PID": "77", "LISTEN_FDS": "1", "LISTEN_FDNAMES": "a:b"], [:],
     ])
     func takesNothingThatIsNotForIt(environment: [String: String]) {
-        #expect(ActivatedSockets(environment: environment, processID: 77, firstNumber: 820).names.isEmpty)
+        let sockets = ActivatedSockets(environment: environment, processID: 77, firstNumber: lastNumbers(2))
+        #expect(sockets.names.isEmpty)
     }
 }
