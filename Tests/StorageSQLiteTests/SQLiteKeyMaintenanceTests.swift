@@ -43,12 +43,12 @@ import Testing
 
     @Test func sealsAnewWhileAnotherNodeReads() async throws {
         let records = try (1...25).map { try Self.record($0) }
-        var first = try maintenance(KeyRing(old))
-        _ = try first.store(records.map { SQLiteKeyMaintenance.Import(record: $0) })
+        let first = try maintenance(KeyRing(old))
+        _ = try first.store(records.map { KeyImport(record: $0) })
 
         let ring = try #require(KeyRing(current: new, older: [old]))
         let reader = try store(ring)
-        var rewrap = try maintenance(ring)
+        let rewrap = try maintenance(ring)
         var last: KeyID?
         var changed = 0
         repeat {
@@ -66,20 +66,20 @@ import Testing
     }
 
     @Test func keepsAnOldKeyThatIsStillNeeded() throws {
-        var first = try maintenance(KeyRing(old))
-        _ = try first.store([SQLiteKeyMaintenance.Import(record: Self.record(1))])
-        var second = try maintenance(try #require(KeyRing(current: new, older: [old])))
+        let first = try maintenance(KeyRing(old))
+        _ = try first.store([KeyImport(record: Self.record(1))])
+        let second = try maintenance(try #require(KeyRing(current: new, older: [old])))
         let forgotten = try second.forgetUnusedKeys()
         #expect(forgotten == 0)
-        var third = try maintenance(try #require(KeyRing(current: new, older: [old])))
+        let third = try maintenance(try #require(KeyRing(current: new, older: [old])))
         let again = try third.key(Self.record(1).keyID)
         #expect(again?.record == (try Self.record(1)))
     }
 
     @Test func storesABatchWholeOrNotAtAll() throws {
-        var maintenance = try maintenance(KeyRing(old))
+        let maintenance = try maintenance(KeyRing(old))
         let alias = try AssetID(bytes: Array("shared".utf8))
-        let imports = try (1...3).map { SQLiteKeyMaintenance.Import(record: try Self.record($0), aliases: [alias]) }
+        let imports = try (1...3).map { KeyImport(record: try Self.record($0), aliases: [alias]) }
         let taken = try Self.record(1).keyID
         do throws(StoreError) {
             _ = try maintenance.store(imports)
@@ -97,8 +97,8 @@ import Testing
     @Test func withdrawsAndDeletes() async throws {
         let record = try Self.record(1)
         let alias = try AssetID(bytes: Array("movie-hd".utf8))
-        var maintenance = try maintenance(KeyRing(old))
-        _ = try maintenance.store([SQLiteKeyMaintenance.Import(record: record, aliases: [alias])])
+        let maintenance = try maintenance(KeyRing(old))
+        _ = try maintenance.store([KeyImport(record: record, aliases: [alias])])
         let store = try store(KeyRing(old))
         try maintenance.set(.withdrawn, of: record.keyID)
         #expect(try await store.record(for: AssetReference(alias)) == nil)
