@@ -7,7 +7,10 @@ struct Benchmarks {
     static func main() async {
         let words = Set(CommandLine.arguments.dropFirst())
         if words.contains("--help") { return print(usage) }
-        let parts = ["pipeline", "listener", "tls", "livez", "http2", "handshakes", "timing", "ladder", "decisions"]
+        let parts = [
+            "pipeline", "listener", "tls", "livez", "http2", "handshakes", "timing", "ladder", "decisions", "keys",
+            "purge",
+        ]
         guard words.isSubset(of: parts + ["--short"]) else {
             print(usage)
             exit(2)
@@ -23,7 +26,12 @@ struct Benchmarks {
             if chosen.contains("handshakes") { try HandshakeBenchmark(plan).run() }
             if chosen.contains("timing") { try RefusalTimingBenchmark(plan).run() }
             if chosen.contains("ladder") { try await LadderBenchmark(plan).run() }
-            if chosen.contains("decisions") { try await DecisionBenchmark(plan).run() }
+            if chosen.contains("decisions") {
+                try await DecisionBenchmark(plan).run()
+                try await SettlementBenchmark(plan).run()
+            }
+            if chosen.contains("keys") { try await KeyBenchmark(plan).run() }
+            if chosen.contains("purge") { try PurgeBenchmark(plan).run() }
         } catch {
             print("benchmark: \(error)")
             exit(1)
@@ -41,20 +49,25 @@ struct Benchmarks {
           handshakes TLS handshakes per second, full and resumed, against nginx with the same certificate
           timing     whether refusals differ in time (Welch's t), and whether the check would notice
           ladder     calls per second through worker processes against their number, and the latency of other loops beside them
-          decisions  licence decisions per second through the SQLite writer with the ledger against without it, and rows of the ledger
+          decisions  licence decisions per second through the SQLite writer with the ledger against without it, and rows of the ledger;
+                     settlements per second in PostgreSQL against bare commits
+          keys       a million keys in SQLite and PostgreSQL: import, opening, memory, look-ups against bare sqlite3 and libpq
+          purge      how long a decision takes to commit while a month of the ledger is purged, against the time without
           --short    shorter rounds, for a first look
 
-        Without names all of them run. Exits 1 when an answer was wrong or the timing check fails.
+        What needs PostgreSQL runs under Scripts/with-postgresql, and is left out elsewhere. Without names all of them run. Exits 1 when an answer was wrong or the timing check fails.
         """
 }
 
 /// How long and how often.
 struct BenchmarkPlan: Sendable {
+    let isShort: Bool
     let rounds: Int
     let secondsPerRound: Int
     let timingSampleCount: Int
 
     init(isShort: Bool) {
+        self.isShort = isShort
         // Many short rounds that alternate with what they are compared with: the speed of a shared machine drifts within seconds.
         rounds = isShort ? 1 : 9
         secondsPerRound = 1
