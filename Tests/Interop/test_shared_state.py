@@ -25,6 +25,8 @@ from token_issuers import Issuers
 CLIENTS = 16
 TRIES = 200
 KEY = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
+OTHER = f"another-{secrets.token_hex(4)}"
+OTHER_KEY = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
 ISSUERS = Issuers.make(f"counted-{secrets.token_hex(4)}", str(uuid.UUID(bytes=KEY.key_id)))
 
 
@@ -70,6 +72,7 @@ def node(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> I
     node = Node(new_setup(tmp_path_factory.mktemp("shared")))
     ISSUERS.write(node.setup)
     register(node.setup, ISSUERS.content, KEY)
+    register(node.setup, OTHER, OTHER_KEY)
     node.start()
     yield node
     assert node.process is not None
@@ -80,9 +83,15 @@ def token(**claims: object) -> str:
     return ISSUERS.native["HS256"].sign(ISSUERS.claims(**claims))
 
 
-def message(device: Device, session: int = 1, state: int = tags.READY_TO_START, indicator: int | None = None) -> bytes:
+def message(
+    device: Device,
+    session: int = 1,
+    state: int = tags.READY_TO_START,
+    indicator: int | None = None,
+    asset: str = ISSUERS.content,
+) -> bytes:
     options = SPCOptions(
-        ISSUERS.content.encode(),
+        asset.encode(),
         playback_state=PlaybackState(1_700_000_000, state, session),
         streaming_indicator=indicator,
     )
@@ -96,7 +105,7 @@ def subject() -> str:
 def limited_to(playbacks: int, mode: str = "deny_new", lease: int = 300) -> dict[str, object]:
     return {
         "sub": subject(),
-        "rights": [{"content": ISSUERS.content, "lease": lease}],
+        "rights": [{"content": content, "lease": lease} for content in (ISSUERS.content, OTHER)],
         "session": {"groups": [{"id": "all", "max": playbacks}], "mode": mode},
     }
 
@@ -240,6 +249,45 @@ def test_a_screen_that_is_lent_shares_the_place(node: Node) -> None:
     assert node.ask(message(node.device(), 7, tags.PLAYING_OR_PAUSED), token(**claims)).status == 200
     screen = message(node.device(), 9, tags.PLAYING_OR_PAUSED, tags.STREAMING_TO_AIRPLAY)
     assert node.ask(screen, token(**claims)).status == 200
+
+
+def test_the_adapter_of_a_screen_shares_the_place_and_is_no_device(node: Node) -> None:
+    """Apple's AV adapter has an HU of its own, which is not the viewer's device."""
+    claims = limited_to(1) | {"device": {"max": 1}}
+    assert node.ask(message(node.device(), 7, tags.PLAYING_OR_PAUSED), token(**claims)).status == 200
+    adapter = message(node.device(), 9, tags.PLAYING_OR_PAUSED, tags.STREAMING_TO_AV_ADAPTER)
+    assert node.ask(adapter, token(**claims)).status == 200
+    assert node.ask(message(node.device(), 10, tags.PLAYING_OR_PAUSED), token(**claims)).code == "device_limit"
+
+
+def test_a_lent_screen_is_counted_where_nothing_plays(node: Node) -> None:
+    """Who only says that a screen is lent takes a place like everybody else."""
+    claims = limited_to(1)
+    screen = message(node.device(), 9, tags.PLAYING_OR_PAUSED, tags.STREAMING_TO_AIRPLAY)
+    assert node.ask(screen, token(**claims)).status == 200
+    assert node.ask(message(node.device(), 7, tags.PLAYING_OR_PAUSED), token(**claims)).code == "concurrency_limit"
+
+
+def test_the_next_episode_is_made_ready_beside_the_one_that_plays(node: Node) -> None:
+    """A request that is ready to start takes a provisional place, which the same session confirms when it plays."""
+    claims = limited_to(1)
+    device = node.device()
+    assert node.ask(message(device, 7, tags.PLAYING_OR_PAUSED), token(**claims)).status == 200
+    assert node.ask(message(device, 8, tags.READY_TO_START, asset=OTHER), token(**claims)).status == 200
+    assert node.ask(message(device, 8, tags.PLAYING_OR_PAUSED, asset=OTHER), token(**claims)).status == 200
+    # Somebody else's place it never was.
+    assert node.ask(message(node.device(), 9, tags.READY_TO_START), token(**claims)).code == "concurrency_limit"
+
+
+def test_views_beside_one_another_count_each(node: Node) -> None:
+    """Several contents in several sessions of one device are several playbacks."""
+    claims = limited_to(2)
+    device = node.device()
+    assert node.ask(message(device, 7, tags.PLAYING_OR_PAUSED), token(**claims)).status == 200
+    assert node.ask(message(device, 8, tags.PLAYING_OR_PAUSED, asset=OTHER), token(**claims)).status == 200
+    assert node.ask(message(device, 7, tags.LEASE_ABOUT_TO_EXPIRE), token(**claims)).status == 200
+    assert node.ask(message(device, 8, tags.LEASE_ABOUT_TO_EXPIRE, asset=OTHER), token(**claims)).status == 200
+    assert node.ask(message(node.device(), 9, tags.PLAYING_OR_PAUSED), token(**claims)).code == "concurrency_limit"
 
 
 # --- The ledger --------------------------------------------------------------------------------------------------------

@@ -1,6 +1,10 @@
 import Entitlements
+import Licensing
 
 extension Configuration.Entitlement {
+    /// Ten years.
+    private static let deviceLifeMaximum: Int64 = 3650 * 86_400
+
     init?(reading section: ConfigurationSection) {
         let issuers = section.requiredSections(
             "issuers",
@@ -10,6 +14,9 @@ extension Configuration.Entitlement {
         let leeway = section.value(
             "leeway", .seconds(0...IssuerSet.leewayMaximum, example: IssuerSet.leewayDefault),
             default: .seconds(IssuerSet.leewayDefault))
+        let deviceLife = section.value(
+            "deviceLife", .seconds(60...Self.deviceLifeMaximum, example: DecisionRecorder.deviceLifeDefault),
+            default: .seconds(DecisionRecorder.deviceLifeDefault))
         let ignored = section.set(
             "ignoredSources", .choice(TokenSource.allCases, example: .bearer), allowsEmpty: true)
         let headers = section.set("tokenHeaders", .fieldName, allowsEmpty: true)
@@ -22,6 +29,7 @@ extension Configuration.Entitlement {
         section.requireDistinct(keys.map(\.kid)) { keys[$0].path }
         self.issuers = issuers
         self.leeway = leeway
+        self.deviceLife = deviceLife
         finder = TokenFinder(ignoring: ignored ?? [], headerNames: (headers ?? []).sorted())
         self.policy = policy
     }

@@ -265,6 +265,12 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
             ConfigurationText.make(entitlement: #"leeway: "61s""#), "entitlement.leeway", line: 5, .invalidValue),
         BrokenConfiguration(
             ConfigurationText.make(entitlement: #"leeway: "1500ms""#), "entitlement.leeway", line: 5, .invalidValue),
+        Broken(
+            ConfigurationText.make(entitlement: #"deviceLife: "59s""#), "entitlement.deviceLife", line: 5,
+            .invalidValue),
+        Broken(
+            ConfigurationText.make(entitlement: #"deviceLife: "3651d""#), "entitlement.deviceLife", line: 5,
+            .invalidValue),
         BrokenConfiguration(
             ConfigurationText.make(entitlement: #"leway: "5s""#), "entitlement.leway", line: 5,
             .unknownKey(nearest: "leeway")),
