@@ -187,12 +187,14 @@ package final class LicenseIssuer: Sendable {
         }
     }
 
-    /// The key that the SPC's asset id names. What a sender without rights to an unknown asset hears is what a known asset would give.
+    /// The key that the token brings along, or the one that the SPC's asset id names. What a sender without rights to an unknown asset hears
+    /// is what a known asset would give.
     func record(for spc: SPC, claims: Claims) async throws(LicenseError) -> ContentKeyRecord {
+        if let key = claims.embeddedKey { return try ContentKeyRecord(key, of: claims) }
         let assetID = try Self.assetID(of: spc)
         let record: ContentKeyRecord?
         do throws(StoreError) {
-            record = try await keys.record(for: assetID)
+            record = try await keys.record(for: assetID, orNamedBy: claims)
         } catch {
             if case .contentAmbiguous = error { throw Self.missing(AssetReference(assetID), claims) }
             throw .store(error)

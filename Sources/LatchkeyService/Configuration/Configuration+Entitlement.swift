@@ -37,6 +37,7 @@ extension Configuration.Entitlement {
 
 extension Configuration.Issuer {
     private static let lifeMaximum: Duration = .seconds(366 * 86_400)
+    private static let lifeDefault: Duration = .seconds(86_400)
 
     init?(reading section: ConfigurationSection) {
         let issuer = section.required("issuer", .identifier(example: "https://portal.example"))
@@ -49,8 +50,8 @@ extension Configuration.Issuer {
             ? section.sections("keys", example: example, Configuration.IssuerKey.init(reading:))
             : section.requiredSections("keys", example: example, Configuration.IssuerKey.init(reading:))
         let maximumLife = section.value(
-            "maximumLife", .seconds(1...Self.lifeMaximum.components.seconds, example: 86_400), default: .seconds(86_400)
-        )
+            "maximumLife", .seconds(1...Self.lifeMaximum.components.seconds, example: 86_400),
+            default: dialect == .expressPlay ? .seconds(ExpressPlayTokenRequest.lifeMaximum) : Self.lifeDefault)
 
         guard let issuer, keys != nil || (keysFile != nil && !section.contains("keys")) else { return nil }
         for (index, key) in (keys ?? []).enumerated() where !key.isFit(for: dialect) {

@@ -20,6 +20,7 @@ package struct Configuration: Equatable, Sendable {
     package let storage: Storage
     package let ledger: Ledger
     package let entitlement: Entitlement
+    package let expressPlay: ExpressPlay
     package let limits: Limits
     package let logging: Logging
 
