@@ -130,8 +130,10 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
         _ = try await write(.revoke(revocation))
     }
 
-    package func lift(_ kind: Revocation.Kind, _ value: String) async throws(StoreError) -> Bool {
-        try await change(.lift(kind, value))
+    package func lift(
+        _ kind: Revocation.Kind, _ value: String, of issuer: String?
+    ) async throws(StoreError) -> Bool {
+        try await change(.lift(kind, value, issuer: issuer))
     }
 
     /// Reads on the caller's thread, which takes about a microsecond for each.

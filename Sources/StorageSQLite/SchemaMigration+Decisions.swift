@@ -83,4 +83,21 @@ extension SchemaMigration {
                 mac BLOB NOT NULL
             ) STRICT;
             """)
+
+    /// Revocations of names that are an issuer's own; the issuer is empty for all others.
+    ///
+    /// No program has written to the table of the step before, which goes in a later step.
+    static let issuersRevocations = SchemaMigration(
+        number: 4, oldestProgram: 1,
+        script: """
+            CREATE TABLE revoked (
+                kind TEXT NOT NULL,
+                issuer TEXT NOT NULL,
+                value TEXT NOT NULL,
+                until INTEGER NOT NULL,
+                revoked_at INTEGER NOT NULL,
+                reason TEXT NOT NULL,
+                PRIMARY KEY (kind, issuer, value)
+            ) STRICT, WITHOUT ROWID;
+            """)
 }

@@ -9,6 +9,7 @@ package enum RevocationConformance {
         case replacesTheSameThing
         case liftsWhatWasRevoked
         case forgetsWhatHasEnded
+        case tellsIssuersApart
         case agreesWithAModel
     }
 
@@ -19,14 +20,16 @@ package enum RevocationConformance {
         case .replacesTheSameThing: try await replacesTheSameThing(first, last)
         case .liftsWhatWasRevoked: try await liftsWhatWasRevoked(first, last)
         case .forgetsWhatHasEnded: try await forgetsWhatHasEnded(first, last)
+        case .tellsIssuersApart: try await tellsIssuersApart(first, last)
         case .agreesWithAModel: try await agreesWithAModel(nodes)
         }
     }
 
     private static func revocation(
-        _ value: String, of kind: Revocation.Kind = .tokenID, until end: Int64? = nil, reason: String = ""
+        _ value: String, of kind: Revocation.Kind = .signingKey, issuer: String? = nil, until end: Int64? = nil,
+        reason: String = ""
     ) -> Revocation {
-        Revocation(kind: kind, value: value, until: end, revokedAt: 7, reason: reason)
+        Revocation(kind: kind, issuer: issuer, value: value, until: end, revokedAt: 7, reason: reason)
     }
 
     private static func givesBackWhatWasRevoked(
@@ -37,6 +40,7 @@ package enum RevocationConformance {
         var revocations = Revocation.Kind.allCases.map { revocation("same", of: $0, until: 900) }
         revocations += [
             revocation("x", until: .max - 1), revocation("never", reason: hostile), revocation(hostile, of: .subject),
+            revocation("same", of: .session, issuer: hostile),
             revocation(String(repeating: "c", count: 200), of: .content, reason: String(repeating: "r", count: 200)),
         ]
         for revocation in revocations { try await first.revoke(revocation) }
@@ -55,10 +59,10 @@ package enum RevocationConformance {
     private static func liftsWhatWasRevoked(_ first: any RevocationStore, _ last: any RevocationStore) async throws {
         try await first.revoke(revocation("a", of: .subject))
         try await first.revoke(revocation("a", of: .device))
-        #expect(try await last.lift(.subject, "b") == false)
-        #expect(try await last.lift(.content, "a") == false)
-        #expect(try await last.lift(.subject, "a"))
-        #expect(try await first.lift(.subject, "a") == false)
+        #expect(try await last.lift(.subject, "b", of: nil) == false)
+        #expect(try await last.lift(.content, "a", of: nil) == false)
+        #expect(try await last.lift(.subject, "a", of: nil))
+        #expect(try await first.lift(.subject, "a", of: nil) == false)
         #expect(try await first.revocations(at: 0) == [revocation("a", of: .device)])
     }
 
@@ -70,6 +74,17 @@ package enum RevocationConformance {
         #expect(try await first.revocations(at: 199).count == 1)
     }
 
+    private static func tellsIssuersApart(_ first: any RevocationStore, _ last: any RevocationStore) async throws {
+        let issuers: [String?] = [nil, "one", "other"]
+        let revocations = issuers.map { revocation("a", of: .tokenID, issuer: $0, until: 100) }
+        for revocation in revocations { try await first.revoke(revocation) }
+        #expect(Set(try await last.revocations(at: 0)) == Set(revocations))
+        #expect(try await last.lift(.tokenID, "a", of: "one"))
+        #expect(try await first.lift(.tokenID, "a", of: "one") == false)
+        #expect(try await first.lift(.tokenID, "a", of: "third") == false)
+        #expect(Set(try await first.revocations(at: 0)) == [revocations[0], revocations[2]])
+    }
+
     private static func agreesWithAModel(_ nodes: [any RevocationStore]) async throws {
         var random = SeededGenerator.announced("a store of revocations agrees with its model")
         var model: [Revocation] = []
@@ -77,16 +92,21 @@ package enum RevocationConformance {
             let node = nodes[step % nodes.count]
             let kind = Revocation.Kind.allCases.randomElement(using: &random) ?? .issuer
             let value = "v\(Int.random(in: 0..<6, using: &random))"
+            let issuer = Bool.random(using: &random) ? "portal" : nil
+            let isMeant = { (other: Revocation) in
+                other.kind == kind && other.value == value && other.issuer == issuer
+            }
             switch Int.random(in: 0..<3, using: &random) {
             case 0:
-                let new = revocation(value, of: kind, until: Bool.random(using: &random) ? nil : 1000 + Int64(step))
-                model.removeAll { $0.kind == kind && $0.value == value }
+                let end: Int64? = Bool.random(using: &random) ? nil : 1000 + Int64(step)
+                let new = revocation(value, of: kind, issuer: issuer, until: end)
+                model.removeAll(where: isMeant)
                 model.append(new)
                 try await node.revoke(new)
             case 1:
-                let isThere = model.contains { $0.kind == kind && $0.value == value }
-                model.removeAll { $0.kind == kind && $0.value == value }
-                #expect(try await node.lift(kind, value) == isThere)
+                let isThere = model.contains(where: isMeant)
+                model.removeAll(where: isMeant)
+                #expect(try await node.lift(kind, value, of: issuer) == isThere)
             default:
                 #expect(Set(try await node.revocations(at: 999)) == Set(model))
             }

@@ -18,6 +18,8 @@ package final class Pseudonymizer: Sendable {
         case content
         /// A group of playback slots, by issuer, subject and the group's name.
         case group
+        /// A device, by issuer and the issuer's own name for it.
+        case namedDevice = "named-device"
     }
 
     private let key: HMACSHA256Key

@@ -11,12 +11,30 @@ struct SchemaMigration: Sendable {
     let scripts: [String]
 
     /// All steps that this program knows.
-    static let all: [SchemaMigration] = [first]
+    static let all: [SchemaMigration] = [first, issuersRevocations]
 
     /// Content keys, shared state, and what nodes ship of their ledgers.
     private static let first = SchemaMigration(
         number: 1, oldestProgram: 1,
         scripts: [contentKeys, sharedState, claimDevice, claimSlot, settle, challenges, ledger])
+
+    /// Revocations of names that are an issuer's own; the issuer is empty for all others. No program has written to the table of the step
+    /// before, which goes in a later step.
+    private static let issuersRevocations = SchemaMigration(
+        number: 2, oldestProgram: 1,
+        scripts: [
+            """
+            CREATE TABLE revoked (
+                kind text COLLATE "C" NOT NULL,
+                issuer text COLLATE "C" NOT NULL,
+                value text COLLATE "C" NOT NULL,
+                ends_at int8,
+                revoked_at int8 NOT NULL,
+                reason text NOT NULL,
+                PRIMARY KEY (kind, issuer, value)
+            );
+            """
+        ])
 }
 
 extension SchemaMigration {

@@ -5,24 +5,29 @@ extension PostgreSQLStore: RevocationStore {
         _ = try await run(
             .revoke,
             [
-                .text(revocation.kind.rawValue), .text(revocation.value), .optional(revocation.until),
-                .integer(revocation.revokedAt), .text(revocation.reason),
+                .text(revocation.kind.rawValue), .text(revocation.issuer ?? ""), .text(revocation.value),
+                .optional(revocation.until), .integer(revocation.revokedAt), .text(revocation.reason),
             ], .read)
     }
 
-    package func lift(_ kind: Revocation.Kind, _ value: String) async throws(StoreError) -> Bool {
-        try await run(.liftRevocation, [.text(kind.rawValue), .text(value)], .read).rowCount == 1
+    package func lift(
+        _ kind: Revocation.Kind, _ value: String, of issuer: String?
+    ) async throws(StoreError) -> Bool {
+        try await run(.liftRevocation, [.text(kind.rawValue), .text(issuer ?? ""), .text(value)], .read).rowCount == 1
     }
 
     package func revocations(at now: Int64) async throws(StoreError) -> [Revocation] {
         let result = try await run(.revocations, [.integer(now)], .read)
         var revocations: [Revocation] = []
         for row in 0..<result.rowCount {
-            guard let kind = Revocation.Kind(rawValue: try result.text(row, 0)) else { throw .recordMalformed }
+            // A newer version revokes what this one does not know, and so does not give.
+            guard let kind = Revocation.Kind(rawValue: try result.text(row, 0)) else { continue }
+            let issuer = try result.text(row, 1)
             revocations.append(
                 Revocation(
-                    kind: kind, value: try result.text(row, 1), until: try result.optionalInteger(row, 2),
-                    revokedAt: try result.integer(row, 3), reason: try result.text(row, 4)))
+                    kind: kind, issuer: issuer.isEmpty ? nil : issuer, value: try result.text(row, 2),
+                    until: try result.optionalInteger(row, 3), revokedAt: try result.integer(row, 4),
+                    reason: try result.text(row, 5)))
         }
         return revocations
     }

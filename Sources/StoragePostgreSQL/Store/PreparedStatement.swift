@@ -116,14 +116,16 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             """
         case .revoke:
             """
-            INSERT INTO revocation (kind, value, ends_at, revoked_at, reason) VALUES ($1, $2, $3, $4, $5)
-            ON CONFLICT (kind, value) DO UPDATE
+            INSERT INTO revoked (kind, issuer, value, ends_at, revoked_at, reason) VALUES ($1, $2, $3, $4, $5, $6)
+            ON CONFLICT (kind, issuer, value) DO UPDATE
                 SET ends_at = excluded.ends_at, revoked_at = excluded.revoked_at, reason = excluded.reason
             """
-        case .liftRevocation: "DELETE FROM revocation WHERE kind = $1 AND value = $2 RETURNING kind"
+        case .liftRevocation:
+            "DELETE FROM revoked WHERE kind = $1 AND issuer = $2 AND value = $3 RETURNING kind"
         case .revocations:
             """
-            SELECT kind, value, ends_at, revoked_at, reason FROM revocation WHERE ends_at IS NULL OR ends_at > $1
+            SELECT kind, issuer, value, ends_at, revoked_at, reason FROM revoked
+            WHERE ends_at IS NULL OR ends_at > $1
             """
         case .openChallenge: "SELECT open_challenge_1($1, $2, $3, $4, $5, $6)"
         case .takeChallenge:
@@ -135,7 +137,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         case .forgetDevices: Self.forget(from: "device_place", "owner, device", end: "kept_until")
         case .forgetSlots: Self.forget(from: "slot", "id", end: "held_until")
         case .forgetChallenges: Self.forget(from: "challenge", "holder, number", end: "expires_at")
-        case .forgetRevocations: Self.forget(from: "revocation", "kind, value", end: "ends_at")
+        case .forgetRevocations: Self.forget(from: "revoked", "kind, issuer, value", end: "ends_at")
         }
     }
 

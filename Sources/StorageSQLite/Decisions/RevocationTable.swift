@@ -8,10 +8,11 @@ struct RevocationTable: ~Copyable {
     init(_ connection: inout SQLiteConnection) throws(StoreError) {
         let insert = try connection.prepare(
             """
-            INSERT INTO revocation (kind, value, until, revoked_at, reason) VALUES (?1, ?2, ?3, ?4, ?5)
-            ON CONFLICT (kind, value) DO UPDATE SET until = ?3, revoked_at = ?4, reason = ?5
+            INSERT INTO revoked (kind, issuer, value, until, revoked_at, reason) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            ON CONFLICT (kind, issuer, value) DO UPDATE SET until = ?4, revoked_at = ?5, reason = ?6
             """)
-        let delete = try connection.prepare("DELETE FROM revocation WHERE kind = ?1 AND value = ?2 RETURNING 1")
+        let delete = try connection.prepare(
+            "DELETE FROM revoked WHERE kind = ?1 AND issuer = ?2 AND value = ?3 RETURNING 1")
         self.insert = insert
         self.delete = delete
     }
@@ -19,18 +20,22 @@ struct RevocationTable: ~Copyable {
     mutating func insert(_ revocation: Revocation) throws(StoreError) {
         defer { insert.reset() }
         try insert.bind(revocation.kind.rawValue, at: 1)
-        try insert.bind(revocation.value, at: 2)
-        try insert.bind(revocation.until ?? .max, at: 3)
-        try insert.bind(revocation.revokedAt, at: 4)
-        try insert.bind(revocation.reason, at: 5)
+        try insert.bind(revocation.issuer ?? "", at: 2)
+        try insert.bind(revocation.value, at: 3)
+        try insert.bind(revocation.until ?? .max, at: 4)
+        try insert.bind(revocation.revokedAt, at: 5)
+        try insert.bind(revocation.reason, at: 6)
         _ = try insert.step()
     }
 
     /// Whether it was there.
-    mutating func delete(_ kind: Revocation.Kind, _ value: String) throws(StoreError) -> Bool {
+    mutating func delete(
+        _ kind: Revocation.Kind, _ value: String, of issuer: String?
+    ) throws(StoreError) -> Bool {
         defer { delete.reset() }
         try delete.bind(kind.rawValue, at: 1)
-        try delete.bind(value, at: 2)
+        try delete.bind(issuer ?? "", at: 2)
+        try delete.bind(value, at: 3)
         guard try delete.step() else { return false }
         // The row is gone once the statement has run to its end.
         _ = try delete.step()
@@ -46,7 +51,7 @@ struct RevocationReader: ~Copyable {
     init(_ connection: consuming SQLiteConnection) throws(StoreError) {
         try connection.execute("PRAGMA query_only = ON")
         let select = try connection.prepare(
-            "SELECT kind, value, until, revoked_at, reason FROM revocation WHERE until > ?1")
+            "SELECT kind, issuer, value, until, revoked_at, reason FROM revoked WHERE until > ?1")
         self.select = select
         self.connection = connection
     }
@@ -60,11 +65,13 @@ struct RevocationReader: ~Copyable {
                 // A newer version revokes what this one does not know, and so does not give.
                 continue
             }
-            let until = try select.integer(at: 2)
+            let issuer = try select.text(at: 1)
+            let until = try select.integer(at: 3)
             found.append(
                 Revocation(
-                    kind: kind, value: try select.text(at: 1), until: until == .max ? nil : until,
-                    revokedAt: try select.integer(at: 3), reason: try select.text(at: 4)))
+                    kind: kind, issuer: issuer.isEmpty ? nil : issuer, value: try select.text(at: 2),
+                    until: until == .max ? nil : until, revokedAt: try select.integer(at: 4),
+                    reason: try select.text(at: 5)))
         }
         return found
     }

@@ -37,7 +37,7 @@ struct DecisionTables: ~Copyable {
         case .revoke(let revocation):
             try revocations.insert(revocation)
             return .done(true)
-        case .lift(let kind, let value): return .done(try revocations.delete(kind, value))
+        case .lift(let kind, let value, let issuer): return .done(try revocations.delete(kind, value, of: issuer))
         case .openChallenge(let request, let expiresAt, let limit):
             return .done(try challenges.open(request, expiresAt: expiresAt, limit: limit))
         case .takeChallenge(let request): return .done(try challenges.take(request))

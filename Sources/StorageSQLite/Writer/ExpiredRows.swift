@@ -56,8 +56,8 @@ struct ExpiredRows: ~Copyable {
             (SELECT holder, challenge FROM challenge WHERE expires_at <= ?1 LIMIT ?2) RETURNING 1
         """,
         """
-        DELETE FROM revocation WHERE (kind, value) IN
-            (SELECT kind, value FROM revocation WHERE until <= ?1 LIMIT ?2) RETURNING 1
+        DELETE FROM revoked WHERE (kind, issuer, value) IN
+            (SELECT kind, issuer, value FROM revoked WHERE until <= ?1 LIMIT ?2) RETURNING 1
         """,
     ]
 

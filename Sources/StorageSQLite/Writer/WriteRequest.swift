@@ -6,7 +6,7 @@ enum WriteRequest: Sendable {
     case decision(LicenseDecision, entry: [UInt8]?)
     case entry([UInt8], at: Int64)
     case revoke(Revocation)
-    case lift(Revocation.Kind, String)
+    case lift(Revocation.Kind, String, issuer: String?)
     case openChallenge(ChallengeRequest, expiresAt: Int64, limit: Int)
     case takeChallenge(ChallengeRequest)
 
