@@ -17,19 +17,25 @@ extension Command {
         "create",
         summary: "Store a new content key and initialization vector",
         details: """
-            They are random, or derived from the master secret where the configuration says so (keys.material). Prints the key id, the key and the initialization vector: all that a packager needs to encrypt. Key and vector are
-            shown this once; keys list never shows them.
+            They are random, or derived from the master secret where the configuration says so (keys.material). Prints the key id and
+            the URL; and key and vector for the packager as `keys show` does: in clear with --reveal, where the configuration allows it
+            (keys.allowReveal), or sealed with --recipient. Either is recorded in the ledger.
             """,
         examples: [
             "latchkey keys create --config latchkey.json5 --content movie-1",
-            "latchkey keys create --config latchkey.json5 --content movie-1 --track HD --alias movie-1-hd --json",
+            "latchkey keys create --config latchkey.json5 --content movie-1 --recipient packager.pem --json",
+            "latchkey keys create --config latchkey.json5 --content movie-1 --track HD --alias movie-1-hd --reveal",
             "latchkey keys create --config latchkey.json5 --content movie-1 --track 4K --content-type uhd --hdcp type1",
         ],
         options: [KeyArguments.config, KeyArguments.content, KeyArguments.keyID, KeyArguments.alias]
-            + KeyPolicyArguments.options + [.json],
+            + KeyPolicyArguments.options + [KeyReveal.reveal, KeyReveal.recipient, .json],
         run: { arguments, context throws(CommandError) in
-            let stored = try await KeyArguments(arguments).storeNew(context)
-            try stored.report(arguments, context, showsKey: true)
+            let reveal = try KeyReveal(arguments)
+            let given = try KeyArguments(arguments)
+            let store = try given.open(context)
+            try reveal.requirePermission(by: store.file)
+            let stored = try await given.storeNew(in: store, context)
+            try stored.report(arguments, context, secrets: reveal.secrets(of: stored.record, in: store.file, context))
         })
 
     private static let importKey = Command(
@@ -64,7 +70,7 @@ extension Command {
             let secret = try SecretArgument.block(KeyArguments.key, arguments.required(KeyArguments.key), context)
             let iv = try SecretArgument.block(KeyArguments.iv, arguments.required(KeyArguments.iv), context)
             let stored = try await given.store(KeyArguments.contentKey(secret), iv.revealedBytes16(), context)
-            try stored.report(arguments, context, showsKey: false)
+            try stored.report(arguments, context)
         })
 
     private static let listKeys = Command(
@@ -134,9 +140,12 @@ struct KeyArguments {
         return alias
     }
 
+    func open(_ context: CommandContext) throws(CommandError) -> OpenedKeyStore {
+        try OpenedKeyStore(configuration: configuration, context)
+    }
+
     /// Makes a key as the configuration says, and stores it with its aliases.
-    func storeNew(_ context: CommandContext) async throws(CommandError) -> StoredKey {
-        let store = try OpenedKeyStore(configuration: configuration, context)
+    func storeNew(in store: OpenedKeyStore, _ context: CommandContext) async throws(CommandError) -> StoredKey {
         let (key, iv) = try Self.attempt { () throws(CryptoError) in
             guard let derivation = store.derivation else { return try KeyGeneration.generate() }
             return try derivation.derive(contentID: contentID, keyID: keyID, periodIndex: nil)
@@ -146,7 +155,7 @@ struct KeyArguments {
 
     /// Stores the key and its aliases.
     func store(_ key: ContentKey, _ iv: Bytes16, _ context: CommandContext) async throws(CommandError) -> StoredKey {
-        try await store(key, iv, in: OpenedKeyStore(configuration: configuration, context), context)
+        try await store(key, iv, in: open(context), context)
     }
 
     private func store(
@@ -205,22 +214,18 @@ struct StoredKey {
     let aliasError: CommandError?
 
     /// Prints the key that was stored, and only then throws what was wrong with its aliases.
-    func report(_ arguments: Arguments, _ context: CommandContext, showsKey: Bool) throws(CommandError) {
-        let key = Hexadecimal.encode(record.key.bytes.revealed())
-        let iv = Hexadecimal.encode(record.iv.bytes)
+    func report(
+        _ arguments: Arguments, _ context: CommandContext, secrets: [(name: String, value: String)] = []
+    ) throws(CommandError) {
         if arguments.isSet(.json) {
             try context.printObject { writer in
                 record.attributes.write(to: &writer)
                 writer.member("url", url)
                 writer.member("outcome", outcomeName)
-                if showsKey {
-                    writer.member("key", key)
-                    writer.member("iv", iv)
-                }
+                for secret in secrets { writer.member(secret.name, secret.value) }
             }
         } else {
             let lines = [("kid", record.keyID.description), ("content", record.contentID.text), ("URL", url)]
-            let secrets = showsKey ? [("key", key), ("IV", iv)] : []
             try context.print(KeyText.lines(lines + KeyText.policy(of: record.attributes) + secrets))
             if outcome == .alreadyPresent { context.note("this key was stored already, and has not changed") }
         }

@@ -15,14 +15,25 @@ struct KeyFields {
         for (column, cell) in zip(columns, cells) where !cell.isEmpty { values[column] = cell }
     }
 
-    /// The reader of JSON makes texts, which nobody wipes: the process that imports keys ends soon.
+    /// Key and vector are taken out first, since the reader of JSON makes texts, which nobody wipes.
     init(json line: [UInt8]) throws(KeyFieldError) {
-        guard let object = (try? JSONReader.parse(line))?.object else { throw KeyFieldError("not a JSON object") }
+        let secret: [KeyField] = [.key, .iv]
+        let hidden = HiddenMembers(secret.map(\.rawValue), in: line)
+        guard let object = (try? JSONReader.parse(hidden.bytes))?.object else {
+            throw KeyFieldError("not a JSON object")
+        }
         for member in object.members {
             guard let field = KeyField(rawValue: member.name) else {
                 throw KeyFieldError("an unknown member; there are \(KeyField.names)")
             }
-            if let text = member.node.string {
+            if secret.contains(field), !member.node.isNull {
+                guard let text = member.node.string else { throw KeyFieldError(field, "not a text") }
+                // Where nothing was hidden, the name or the text is spelled in a way that digits never need.
+                guard text.isEmpty || hidden.texts[field.rawValue] != nil else {
+                    throw KeyFieldError(field, "not 32 hexadecimal digits")
+                }
+                values[field] = hidden.texts[field.rawValue]?.bytes.revealed()
+            } else if let text = member.node.string {
                 if !text.isEmpty { values[field] = Array(text.utf8) }
             } else if field == .period, let number = member.node.number?.signed {
                 values[field] = Array(String(number).utf8)

@@ -30,6 +30,13 @@ struct KeyReveal {
         }
     }
 
+    /// Throws where nothing may be shown as it was asked for; to be called before anything is changed.
+    func requirePermission(by file: ConfigurationFile) throws(CommandError) {
+        if case .clear = form, !file.configuration.keys.allowReveal {
+            throw .failed("keys.allowReveal is false: this configuration lets no key out in clear; use --recipient")
+        }
+    }
+
     /// What is to be shown beside the attributes; nothing is given back that was not recorded.
     func secrets(
         of record: ContentKeyRecord, in file: ConfigurationFile, _ context: CommandContext
@@ -37,9 +44,7 @@ struct KeyReveal {
         switch form {
         case .none: return []
         case .clear:
-            guard file.configuration.keys.allowReveal else {
-                throw .failed("keys.allowReveal is false: this configuration lets no key out in clear; use --recipient")
-            }
+            try requirePermission(by: file)
             try Self.writeDown(record, "reveal", file, context)
             return [
                 ("key", Hexadecimal.encode(record.key.bytes.revealed())), ("iv", Hexadecimal.encode(record.iv.bytes)),
@@ -69,11 +74,10 @@ struct KeyReveal {
     ) throws(CommandError) {
         let path = file.configuration.storage.databasePath
         let chain = try OpenedLedger.chain(file, context)
-        let random = try KeyArguments.attempt { () throws(CryptoError) in try RandomBytes.generate16() }
+        let id = try KeyArguments.attempt { () throws(CryptoError) in try LicenseID.naming(rowAt: context.now) }
         let entry = LedgerEntry(
             kind: .keyRevealed, at: context.now,
-            license: LicenseID(milliseconds: UInt64(max(context.now, 0)) * 1000, random: random), keyID: record.keyID,
-            content: record.contentID.text, detail: detail)
+            license: id, keyID: record.keyID, content: record.contentID.text, detail: detail)
         do {
             var appender = try LedgerAppender.open(path: path, chain: chain)
             try appender.append([entry], at: context.now)

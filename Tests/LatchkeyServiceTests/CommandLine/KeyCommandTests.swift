@@ -24,8 +24,21 @@ import Testing
         return try #require(try run.object()["keys"]?.array).compactMap(\.object)
     }
 
-    @Test func createsARandomKeyAndShowsItOnce() async throws {
-        let run = try await keys("create", "--content", "movie-1", "--json")
+    @Test func showsANewKeyOnlyWhereItIsAllowed() async throws {
+        let plain = try await keys("create", "--content", "movie-0", "--json")
+        #expect(plain.status == 0, "\(plain.messages)")
+        #expect(try plain.object()["key"] == nil && plain.object()["iv"] == nil)
+        // Nothing is stored that could not be shown as it was asked for.
+        let refused = try await keys("create", "--content", "movie-1", "--reveal")
+        #expect(refused.status == 1 && refused.messages.contains("allowReveal"))
+        #expect(try await list().count == 1)
+    }
+
+    @Test func createsARandomKeyAndWritesDownThatItWasShown() async throws {
+        let text = String(decoding: try fixture.folder.read("latchkey.json5"), as: UTF8.self)
+        try fixture.folder.write(
+            text.replacing("keys: {", with: "keys: { allowReveal: true,").utf8, to: "latchkey.json5")
+        let run = try await keys("create", "--content", "movie-1", "--reveal", "--json")
         #expect(run.status == 0, "\(run.messages)")
         let made = try run.object()
         let key = try #require(made["key"]?.string)
@@ -35,12 +48,15 @@ import Testing
         #expect(made["url"]?.string == "skd://\(kid)")
         #expect(try fixture.folder.mode("latchkey.db") == 0o600)
 
+        let ledger = try await LatchkeyProcess("ledger", "export", "--config", fixture.configuration)
+        let entry = try ledger.object()
+        #expect(entry["kind"]?.string == "keyRevealed" && entry["kid"]?.string == kid)
         let listed = try await keys("list", "--json")
         #expect(!listed.output.contains(key))
         #expect(!listed.output.contains(iv))
-        let text = try await keys("list")
-        #expect(text.output.contains(kid))
-        #expect(!text.output.contains(key))
+        let shown = try await keys("list")
+        #expect(shown.output.contains(kid))
+        #expect(!shown.output.contains(key))
         #expect(try await list().map { $0["kid"]?.string } == [kid])
     }
 

@@ -156,9 +156,10 @@ import Testing
 
     @Test func derivesTheSameKeyAgain() async throws {
         try writeSecret("ef", to: "secrets/master-secret")
-        try configure("keys: {", #"keys: { material: "derived", masterSecret: "secrets/master-secret","#)
-        let made = try await keys("create", "--content", "movie-1", "--kid", Self.kid, "--json").object()
-        let again = try await keys("create", "--content", "movie-1", "--kid", Self.kid, "--json").object()
+        try configure(
+            "keys: {", #"keys: { allowReveal: true, material: "derived", masterSecret: "secrets/master-secret","#)
+        let made = try await keys("create", "--content", "movie-1", "--kid", Self.kid, "--reveal", "--json").object()
+        let again = try await keys("create", "--content", "movie-1", "--kid", Self.kid, "--reveal", "--json").object()
         #expect(made["key"]?.string?.count == 32)
         #expect(again["outcome"]?.string == "alreadyPresent")
         #expect(again["key"]?.string == made["key"]?.string)
