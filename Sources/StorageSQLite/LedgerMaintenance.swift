@@ -1,7 +1,8 @@
 package import ByteCoding
 package import ContentKeys
 
-/// What a ledger needs beside its writer, a few seconds behind it: an index, and the removal of what is older than the retention.
+/// What a ledger needs beside its writer, a few seconds behind it: an index, old renewals rolled up, and the removal of what is older than
+/// the retention.
 ///
 /// It has connections of its own, and blocks its thread while it works: no loop runs it.
 package struct LedgerMaintenance: ~Copyable {
@@ -9,45 +10,55 @@ package struct LedgerMaintenance: ~Copyable {
     package static let indexedAtOnce = 5000
     /// How many rows are purged in one transaction.
     package static let purgedAtOnce = 1000
+    /// How many rows are looked at for renewals in one transaction.
+    package static let rolledUpAtOnce = 1000
 
     /// What one pass has done.
     package struct Pass: Equatable, Sendable {
         package var indexedCount = 0
         package var purgedCount = 0
+        /// How many renewals were taken out.
+        package var rolledUpCount = 0
+        var isRollingUnfinished = false
         /// Whether there is more to do at once.
         package var isUnfinished: Bool {
-            indexedCount == LedgerMaintenance.indexedAtOnce || purgedCount > 0
+            indexedCount == LedgerMaintenance.indexedAtOnce || purgedCount > 0 || isRollingUnfinished
         }
     }
 
     private let chain: LedgerChain
     /// Seconds.
     private let retention: Int64
+    /// Seconds; nil where renewals stay as long as everything else.
+    private let rollUpAfter: Int64?
     private var reader: LedgerReader
     private var index: LedgerIndex
     private var purger: LedgerPurger
+    private var roller: LedgerRoller
 
     /// Opens the ledger in a database file. Throws `ledgerMissing` where it holds none.
     package static func open(
-        path: String, chain: LedgerChain, retention: Int64
+        path: String, chain: LedgerChain, retention: Int64, rollUpAfter: Int64? = nil
     ) throws(StorageOpeningError) -> LedgerMaintenance {
         LedgerMaintenance(
-            chain, retention, try LedgerReader.open(path: path), try LedgerIndex.open(for: path),
-            try LedgerPurger.open(path: path, chain: chain))
+            chain, retention, rollUpAfter, try LedgerReader.open(path: path), try LedgerIndex.open(for: path),
+            try LedgerPurger.open(path: path, chain: chain), try LedgerRoller.open(path: path, chain: chain))
     }
 
     private init(
-        _ chain: LedgerChain, _ retention: Int64, _ reader: consuming LedgerReader, _ index: consuming LedgerIndex,
-        _ purger: consuming LedgerPurger
+        _ chain: LedgerChain, _ retention: Int64, _ rollUpAfter: Int64?, _ reader: consuming LedgerReader,
+        _ index: consuming LedgerIndex, _ purger: consuming LedgerPurger, _ roller: consuming LedgerRoller
     ) {
         self.chain = chain
         self.retention = retention
+        self.rollUpAfter = rollUpAfter
         self.reader = reader
         self.index = index
         self.purger = purger
+        self.roller = roller
     }
 
-    /// One piece of each work. Nothing behind `sequenceMaximum` is purged, because it is still needed elsewhere.
+    /// One piece of each work. Nothing behind `sequenceMaximum` is purged or rolled up, because it is still needed elsewhere.
     package mutating func pass(now: UnixTime, through sequenceMaximum: Int64 = .max) throws(StoreError) -> Pass {
         var pass = Pass()
         pass.indexedCount = try index.catchUp(with: &reader, limit: Self.indexedAtOnce)
@@ -58,6 +69,14 @@ package struct LedgerMaintenance: ~Copyable {
             now: now)
         try index.remove(purged)
         pass.purgedCount = purged.count
+        if let rollUpAfter {
+            // The last row that is indexed stays, by which the index knows its ledger; and so does the last one that was shipped.
+            let piece = try roller.rollUp(
+                before: now.seconds - rollUpAfter, through: min(sequenceMaximum, indexed) - 1,
+                rowsMaximum: Self.rolledUpAtOnce, now: now)
+            try index.remove(piece.removed)
+            (pass.rolledUpCount, pass.isRollingUnfinished) = (piece.removed.count, piece.isUnfinished)
+        }
         return pass
     }
 

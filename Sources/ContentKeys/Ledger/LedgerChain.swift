@@ -62,6 +62,11 @@ package struct LedgerChain: Sendable {
         return try key.code(for: message.bytes[...])
     }
 
+    /// The MAC over a message of another kind; the kind's name stands at its beginning.
+    func code(for message: ByteWriter) throws(CryptoError) -> [UInt8] {
+        try key.code(for: message.bytes[...])
+    }
+
     /// The MAC of a checkpoint, as it says itself.
     func mac(of checkpoint: LedgerCheckpoint) throws(CryptoError) -> [UInt8] {
         try key.code(for: checkpoint.signedBytes[...])

@@ -13,6 +13,10 @@ package struct LedgerEntry: Equatable, Sendable {
         case keyRevealed = 5
         case revoked = 6
         case revocationLifted = 7
+        /// So many refusals, as the detail says, have no row of their own: they came faster than the ledger takes them.
+        case refusalsOmitted = 8
+        /// So many renewals of one playback, as the detail says, have left the ledger.
+        case renewalsRolledUp = 9
         /// A token that this server made for a customer; the licence it leads to is a row of its own.
         case tokenMinted = 16
     }

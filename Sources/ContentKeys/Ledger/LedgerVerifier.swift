@@ -97,6 +97,7 @@ package struct LedgerVerifier {
         let mac = batch.mac
         let previous = links
         links = [mac]
+        if batch.isRolledUp { return try judgeRolledUp(batch, rows, behind: previous) }
         guard range.count == (batch.seal.count - LedgerBatch.macSize) / 4, batch.seal.count % 4 == 0 else {
             return [.batchMalformed(range)]
         }
@@ -116,6 +117,16 @@ package struct LedgerVerifier {
             links.append(computed)
         }
         return suspects.seal(isWhole: false, range)
+    }
+
+    /// Its statement says which rows remain; which one of them is wrong nothing says.
+    private func judgeRolledUp(
+        _ batch: LedgerBatch, _ rows: ArraySlice<LedgerRow>, behind previous: [[UInt8]]
+    ) throws(CryptoError) -> [LedgerFinding] {
+        let range = batch.first...batch.last
+        guard try chain.accepts(batch, rows) else { return [.batchAltered(range)] }
+        guard previous.isEmpty || previous.contains(batch.statedPrevious) else { return [.batchAltered(range)] }
+        return unreadable(rows)
     }
 
     private static func missing(from range: ClosedRange<Int64>, _ rows: ArraySlice<LedgerRow>) -> [LedgerFinding] {

@@ -13,6 +13,8 @@ extension LedgerEntry.Kind {
         case .keyRevealed: "keyRevealed"
         case .revoked: "revoked"
         case .revocationLifted: "revocationLifted"
+        case .refusalsOmitted: "refusalsOmitted"
+        case .renewalsRolledUp: "renewalsRolledUp"
         case .tokenMinted: "tokenMinted"
         }
     }

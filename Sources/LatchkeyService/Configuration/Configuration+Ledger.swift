@@ -16,8 +16,12 @@ extension Configuration {
         package let pseudonymKey: SecretSource
         /// How long entries are kept: whole seconds.
         package let retention: Duration
+        /// How long renewals have rows of their own: whole seconds.
+        package let rollUpRenewalsAfter: Duration
         /// How often the log stream says how far the ledger has come: whole seconds.
         package let checkpointEvery: Duration
+        /// How many refusals of good tokens get a row of their own per second.
+        package let refusalsPerSecond: Int
 
         /// The size of both keys in bytes.
         static let keySize = 32
@@ -35,7 +39,13 @@ extension Configuration.Ledger {
             default: .file(path: FilePath.resolve("secrets/pseudonym-key", relativeTo: section.directory)))
         retention = section.value(
             "retention", .seconds(3600...36_500 * 86_400, example: 400 * 86_400), default: .seconds(400 * 86_400))
+        rollUpRenewalsAfter = section.value(
+            "rollUpRenewalsAfter", .seconds(3600...36_500 * 86_400, example: 7 * 86_400), default: .seconds(7 * 86_400))
         checkpointEvery = section.value(
             "checkpointEvery", .seconds(1...86_400, example: 300), default: .seconds(300))
+        refusalsPerSecond =
+            section.section("refusals") { refusals in
+                refusals.value("perSecond", .integer(0...10_000, example: 10), default: 10)
+            } ?? 10
     }
 }

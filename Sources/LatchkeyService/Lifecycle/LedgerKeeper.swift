@@ -131,7 +131,8 @@ private struct LedgerUpkeep: ~Copyable {
     private mutating func takeMaintenance() throws(StorageOpeningError) -> LedgerMaintenance {
         if let opened = maintenance.take() { return opened }
         return try LedgerMaintenance.open(
-            path: path, chain: chain, retention: settings.retention.components.seconds)
+            path: path, chain: chain, retention: settings.retention.components.seconds,
+            rollUpAfter: settings.rollUpRenewalsAfter.components.seconds)
     }
 
     private mutating func writeCheckpoint(_ opened: inout LedgerMaintenance, _ now: UnixTime) throws(StoreError) {

@@ -1,0 +1,148 @@
+import ByteCoding
+package import KeyCrypto
+
+/// How renewals leave a ledger before their batches do: a batch that is rolled up has lost them, and a statement under the ledger key says
+/// that the rest is all that was to remain.
+///
+/// The statement takes the place of the batch's locators, so that the seal is
+///
+///     offset  size  field
+///          0    32  MAC of the batch as it was sealed, to which the next one is tied
+///         32     1  form, 1
+///         33    32  MAC of the batch before
+///         65    32  MAC of the statement
+///
+/// and its MAC is over
+///
+///     size  field
+///        8  "LKROLLUP"
+///        1  size of the node's name, N
+///        N  the node's name
+///        8  first sequence
+///        8  last sequence
+///        8  time of the batch
+///       32  MAC of the batch as it was sealed
+///       32  MAC of the batch before
+///
+///     and for each row that remains, in the order of their sequences:
+///        8  sequence
+///        4  size of the body, B
+///        B  body
+///
+/// with big-endian integers. Chain and checkpoints hold on as they were: only who has the key can take a row out.
+extension LedgerBatch {
+    fileprivate static let rolledUpSealSize = macSize + 1 + 2 * macSize
+    fileprivate static let rolledUpForm: UInt8 = 1
+
+    /// Whether renewals were taken out of it. No batch that was only sealed has a seal of this size: that is a multiple of four.
+    package var isRolledUp: Bool { seal.count == Self.rolledUpSealSize && seal[Self.macSize] == Self.rolledUpForm }
+
+    /// To what a rolled-up batch was tied when it was sealed.
+    var statedPrevious: [UInt8] { Array(seal.dropFirst(Self.macSize + 1).prefix(Self.macSize)) }
+
+    fileprivate var statementMAC: ArraySlice<UInt8> { seal.suffix(Self.macSize) }
+}
+
+extension LedgerChain {
+    /// The batch without its renewals, or nil where it is not what was sealed behind `previous`: then it stays as it is, so that
+    /// verification finds it.
+    package func rollUp(
+        _ batch: LedgerBatch, _ rows: [LedgerRow], keeping kept: [LedgerRow], previous: [UInt8]
+    ) throws(CryptoError) -> LedgerBatch? {
+        let isWhole = rows.first?.sequence == batch.first && rows.last?.sequence == batch.last
+        guard !batch.isRolledUp, isWhole, batch.last &- batch.first == Int64(rows.count) - 1 else { return nil }
+        let mac = batch.mac
+        guard ConstantTime.areEqual(try self.mac(of: batch, rows.map(\.body), previous: previous)[...], mac[...]) else {
+            return nil
+        }
+        var rolled = batch
+        rolled.seal = mac + [LedgerBatch.rolledUpForm] + previous
+        rolled.seal += try statementMAC(of: batch, kept[...], previous: previous)
+        return rolled
+    }
+
+    /// Whether this chain's key made the statement of a rolled-up batch, over exactly these rows.
+    func accepts(_ batch: LedgerBatch, _ rows: ArraySlice<LedgerRow>) throws(CryptoError) -> Bool {
+        let mac = try statementMAC(of: batch, rows, previous: batch.statedPrevious)
+        return ConstantTime.areEqual(mac[...], batch.statementMAC)
+    }
+
+    private func statementMAC(
+        of batch: LedgerBatch, _ rows: ArraySlice<LedgerRow>, previous: [UInt8]
+    ) throws(CryptoError) -> [UInt8] {
+        var message = ByteWriter(capacity: 160 + rows.reduce(0) { $0 + 12 + $1.body.count })
+        message.write(Array("LKROLLUP".utf8))
+        message.write(node)
+        message.write(UInt64(bitPattern: batch.first))
+        message.write(UInt64(bitPattern: batch.last))
+        message.write(UInt64(bitPattern: batch.at))
+        message.write(batch.mac)
+        message.write(previous)
+        for row in rows {
+            message.write(UInt64(bitPattern: row.sequence))
+            message.write(UInt32(row.body.count))
+            message.write(row.body)
+        }
+        return try code(for: message)
+    }
+}
+
+/// The renewals that leave a ledger together, counted by the playbacks that they belong to.
+package struct RenewalSummary: Sendable {
+    private struct Playback {
+        var first: LedgerEntry
+        var last: LedgerEntry
+        var count = 1
+    }
+
+    /// What tells playbacks apart where a renewal does not say which licence it follows.
+    private struct Names: Hashable {
+        let subject: Pseudonym?
+        let device: Pseudonym?
+        let keyID: KeyID?
+    }
+
+    private var playbacks: [Playback] = []
+    private var indexByLicense: [LicenseID: Int] = [:]
+    private var indexByNames: [Names: Int] = [:]
+
+    package init() {}
+
+    /// Adds a renewal; they come in the order of the ledger.
+    package mutating func add(_ entry: LedgerEntry) {
+        let names = Names(subject: entry.subject, device: entry.device, keyID: entry.keyID)
+        let known = entry.previous.map { indexByLicense[$0] } ?? indexByNames[names]
+        let index: Int
+        if let known {
+            index = known
+            playbacks[index].last = entry
+            playbacks[index].count += 1
+        } else {
+            index = playbacks.count
+            playbacks.append(Playback(first: entry, last: entry))
+        }
+        if let previous = entry.previous { indexByLicense[previous] = index } else { indexByNames[names] = index }
+        indexByLicense[entry.license] = index
+    }
+
+    /// A row for each playback: its licence is what the first of the renewals followed, and its end that of the last one. `name` gives
+    /// each row an id of its own.
+    package func entries(
+        at now: Int64, naming name: () throws(CryptoError) -> LicenseID
+    ) throws(CryptoError) -> [LedgerEntry] {
+        var entries: [LedgerEntry] = []
+        for playback in playbacks {
+            let (first, last) = (playback.first, playback.last)
+            entries.append(
+                LedgerEntry(
+                    kind: .renewalsRolledUp, at: now, license: try name(), previous: first.previous, keyID: last.keyID,
+                    content: last.content, subject: last.subject, device: last.device, tokenID: last.tokenID,
+                    cookie: last.cookie,
+                    detail: "\(playback.count) from \(Self.time(first.at)) to \(Self.time(last.at))",
+                    lease: last.lease, rental: last.rental, until: last.until))
+        }
+        return entries
+    }
+
+    private static func time(_ seconds: Int64) -> String { UnixTime(seconds: seconds)?.description ?? String(seconds) }
+}

@@ -1,0 +1,156 @@
+import ByteCoding
+package import ContentKeys
+import KeyCrypto
+
+/// Takes old renewals out of a ledger, and writes down at its end how many there were of each playback.
+///
+/// Each piece is one short transaction, beside which the daemon's writer goes on. What does not verify is left as it is.
+package struct LedgerRoller: ~Copyable {
+    private let chain: LedgerChain
+    private var reader: LedgerReader
+    private var deleteRow: SQLiteStatement
+    private var updateSeal: SQLiteStatement
+    private var insertRow: SQLiteStatement
+    private var insertBatch: SQLiteStatement
+    private var connection: SQLiteConnection
+    /// Everything before this sequence has been looked at.
+    private var next: Int64
+
+    /// The most rows of one batch that are looked at; a batch of more is not of this program's making.
+    private static let batchRowsMaximum = 1 << 20
+
+    /// What one piece has done.
+    struct Piece {
+        /// The renewals that were taken out.
+        var removed: [LedgerRow] = []
+        /// Whether there is more to look at.
+        var isUnfinished = false
+    }
+
+    /// Opens an existing ledger. Throws `ledgerMissing` where the file holds none.
+    package static func open(
+        path: String, chain: LedgerChain, busyTimeoutMilliseconds: Int32 = 5000
+    ) throws(StorageOpeningError) -> LedgerRoller {
+        let reader = try LedgerReader.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+        do throws(StoreError) {
+            let connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+            return try LedgerRoller(chain, reader, connection)
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    private init(
+        _ chain: LedgerChain, _ reader: consuming LedgerReader, _ connection: consuming SQLiteConnection
+    ) throws(StoreError) {
+        let deleteRow = try connection.prepare("DELETE FROM ledger_entry WHERE sequence = ?1")
+        let updateSeal = try connection.prepare("UPDATE ledger_batch SET mac = ?2 WHERE first_sequence = ?1")
+        let insertRow = try connection.prepare("INSERT INTO ledger_entry (sequence, body) VALUES (?1, ?2)")
+        let insertBatch = try connection.prepare(
+            "INSERT INTO ledger_batch (first_sequence, last_sequence, at, mac) VALUES (?1, ?2, ?3, ?4)")
+        let next = try Self.endOfRolledUp(&connection) + 1
+        self.next = next
+        self.chain = chain
+        self.reader = reader
+        self.deleteRow = deleteRow
+        self.updateSeal = updateSeal
+        self.insertRow = insertRow
+        self.insertBatch = insertBatch
+        self.connection = connection
+    }
+
+    /// The last sequence that a rolled-up batch covers; 0 where there is none. No other batch has a seal of this size.
+    private static func endOfRolledUp(_ connection: inout SQLiteConnection) throws(StoreError) -> Int64 {
+        var select = try connection.prepare(
+            "SELECT coalesce(max(last_sequence), 0) FROM ledger_batch WHERE first_sequence > 0 AND length(mac) = 97")
+        guard try select.step() else { throw .recordMalformed }
+        return try select.integer(at: 0)
+    }
+
+    /// Rolls up batches whose time is before `time`, together about `rowsMaximum` rows and at least one batch, from where it came to the
+    /// last time. Nothing behind `sequenceMaximum` is touched, because it is still needed elsewhere.
+    mutating func rollUp(
+        before time: Int64, through sequenceMaximum: Int64, rowsMaximum: Int, now: UnixTime
+    ) throws(StoreError) -> Piece {
+        let page = try reader.batches(from: next, limit: max(rowsMaximum, 1))
+        guard let first = page.first else { return Piece() }
+        // The last batch of all stays: by it the daemon knows its ledger again.
+        let end = try reader.link().sequence
+        let old = page.prefix { $0.at < time && $0.last <= sequenceMaximum && $0.last < end }
+        let taken = Array(old.prefix { $0.first == first.first || $0.last - first.first < Int64(rowsMaximum) })
+        guard let last = taken.last else { return Piece() }
+
+        var rolled: [LedgerBatch] = []
+        var piece = Piece(isUnfinished: true)
+        var summary = RenewalSummary()
+        var previous = try reader.batch(atOrBefore: first.first - 1)?.link ?? .start
+        for batch in taken {
+            if let found = try rollUp(batch, behind: previous) {
+                rolled.append(found.batch)
+                piece.removed += found.removed.map { $0.row }
+                for renewal in found.removed { summary.add(renewal.entry) }
+            }
+            previous = batch.link
+        }
+        if !rolled.isEmpty { try write(rolled, without: piece.removed, summary, now) }
+        next = last.last + 1
+        return piece
+    }
+
+    private typealias Renewal = (row: LedgerRow, entry: LedgerEntry)
+
+    /// Nil for a batch without renewals, one that is rolled up already, and one that is not what was sealed behind `previous`.
+    private mutating func rollUp(
+        _ batch: LedgerBatch, behind previous: LedgerLink
+    ) throws(StoreError) -> (batch: LedgerBatch, removed: [Renewal])? {
+        guard !batch.isRolledUp, previous.sequence == batch.first - 1, batch.last >= batch.first else { return nil }
+        let rows = try reader.rows(batch.first...batch.last, limit: Self.batchRowsMaximum)
+        var (kept, removed): ([LedgerRow], [Renewal]) = ([], [])
+        for row in rows {
+            if let entry = try? LedgerEntry(parsing: row.body), entry.kind == .licenseRenewed {
+                removed.append((row, entry))
+            } else {
+                kept.append(row)
+            }
+        }
+        guard !removed.isEmpty else { return nil }
+        do throws(CryptoError) {
+            guard let rolled = try chain.rollUp(batch, rows, keeping: kept, previous: previous.mac) else { return nil }
+            return (rolled, removed)
+        } catch {
+            throw .cryptographyFailed
+        }
+    }
+
+    private mutating func write(
+        _ batches: [LedgerBatch], without removed: [LedgerRow], _ summary: RenewalSummary, _ now: UnixTime
+    ) throws(StoreError) {
+        let bodies: [[UInt8]]
+        do throws(CryptoError) {
+            bodies = try summary.entries(at: now.seconds) { () throws(CryptoError) in
+                try .naming(rowAt: now.seconds)
+            }.map { $0.encoded() }
+        } catch {
+            throw .cryptographyFailed
+        }
+        try connection.beginImmediate()
+        do throws(StoreError) {
+            for row in removed { try deleteRow.run([row.sequence]) }
+            for batch in batches { try updateSeal.run([batch.first], batch.seal) }
+            try append(bodies, at: now.seconds)
+            try connection.commit()
+        } catch {
+            connection.rollBack()
+            throw error
+        }
+    }
+
+    /// Behind what the ledger ends with: nobody else writes meanwhile.
+    private mutating func append(_ bodies: [[UInt8]], at: Int64) throws(StoreError) {
+        let link = try reader.link()
+        let batch: LedgerBatch
+        do { batch = try chain.seal(bodies, after: link, at: at) } catch { throw .cryptographyFailed }
+        for (offset, body) in bodies.enumerated() { try insertRow.run([batch.first + Int64(offset)], body) }
+        try insertBatch.run([batch.first, batch.last, batch.at], batch.seal)
+    }
+}
