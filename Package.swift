@@ -92,7 +92,8 @@ var targets: [Target] = [
 
     // Tests
     .target(
-        name: "TestSupport", dependencies: ["ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation"],
+        name: "TestSupport",
+        dependencies: ["ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation", "ContentKeys"],
         path: "Tests/TestSupport",
         swiftSettings: settings),
     .target(
@@ -151,8 +152,10 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
         .executableTarget(
             name: "latchkey-benchmarks",
             dependencies: [
-                "COpenSSL", "CSQLite", "CPostgreSQL", "ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation", "Entitlements", "ContentKeys",
-                "EventLoops", "Licensing", "LadderWorkers", "StorageSQLite", "StoragePostgreSQL", "StoreConformance", "POSIXSockets",
+                "COpenSSL", "CSQLite", "CPostgreSQL", "ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation",
+                "Entitlements", "ContentKeys",
+                "EventLoops", "Licensing", "LadderWorkers", "StorageSQLite", "StoragePostgreSQL", "StoreConformance",
+                "POSIXSockets",
                 "TestSupport", "DatabaseSupport", "latchkeyd",
                 "latchkey",
             ],

@@ -9,9 +9,10 @@ struct DecidedRequest: Sendable {
     let device: DeviceFacts
     let key: ContentKeyAttributes
     let policy: EntitlementPolicy
+    let revocations: RevocationView
 
-    /// Whether the token is good for one device alone.
-    var isPinned: Bool { admission.claims.device.pinned != nil }
+    /// Whether the gate must be asked again once HU is known: the token is good for one device alone, or some are revoked.
+    var dependsOnDevice: Bool { admission.claims.device.pinned != nil || revocations.concerns(.hardware) }
 
     /// What the gate is asked. Without a `deviceID` the device counts as the one that the token names.
     func gateRequest(to deviceID: DeviceID?, at now: Int64) -> GateRequest {
@@ -23,6 +24,7 @@ struct DecidedRequest: Sendable {
             securityLevel: device.securityLevel.map { Right.SecurityLevel($0) })
         request.origin = admission.origin
         request.policy = policy
+        request.revocations = revocations
         return request
     }
 }

@@ -16,25 +16,28 @@ package struct AcceptedSyncReport: Sendable {
 }
 
 extension LicenseIssuer {
-    /// A challenge for the holder of a verified token. `now` is in seconds since 1970.
-    package func issueChallenge(
-        token: PresentedToken?, now: Int64, on loop: LoopContext
-    ) throws(LicenseError) -> ServerChallenges.Issued {
+    /// Whom a token lets ask for what costs little, done at once on the loop. `now` is in seconds since 1970.
+    package func admitHolder(
+        of token: PresentedToken?, now: Int64, on loop: LoopContext
+    ) throws(LicenseError) -> Claims {
         let crypto = try licensing(on: loop).crypto
         guard let token else { throw .tokenMissing }
-        let claims = try verify(token, now: now, using: crypto)
-        do throws(CryptoError) {
-            return try challenges.issue(to: ServerChallenges.Holder(claims)) { () throws(CryptoError) in
-                try crypto.randomBytes16().high
-            }
-        } catch {
-            throw .internalFailure(error)
+        return try verify(token, now: now, using: crypto)
+    }
+
+    /// A challenge for whoever was admitted. Stays on `loop`.
+    package func issueChallenge(
+        to claims: Claims, now: Int64, on loop: LoopContext
+    ) async throws(LicenseError) -> ServerChallenges.Issued {
+        let crypto = try licensing(on: loop).crypto
+        return try await knownChallenges().issue(to: claims, now: now) { () throws(CryptoError) in
+            try crypto.randomBytes16().high
         }
     }
 
     /// The challenge is taken last, so that only a genuine report of someone with rights uses it up.
     func accept(
-        _ report: SyncReport, in spc: SPC, _ admission: Admission, using crypto: CryptoContext
+        _ report: SyncReport, in spc: SPC, _ admission: Admission, now: Int64, using crypto: CryptoContext
     ) async throws(LicenseError) -> AcceptedSyncReport {
         let permission = try await permitReport(in: spc, claims: admission.claims)
         let deviceID: DeviceID
@@ -44,16 +47,24 @@ extension LicenseIssuer {
             throw LicenseError(error)
         }
         if let challenge = report.challenge {
-            let isOpen = challenges.accept(challenge, from: ServerChallenges.Holder(admission.claims))
+            let isOpen = try await knownChallenges().accept(challenge, from: admission.claims, now: now)
             guard isOpen else { throw .challengeNotOpen }
         }
-        return AcceptedSyncReport(
+        let accepted = AcceptedSyncReport(
             report: report, isChallengeAccepted: report.challenge != nil, deviceID: deviceID,
             permission: permission, credentialName: admission.credentialKey.credentialName)
+        try await recorder?.record(accepted, now: now)
+        return accepted
     }
 }
 
 extension LicenseIssuer {
+    /// Without a store no challenge is given, and none accepted.
+    private func knownChallenges() throws(LicenseError) -> ServerChallenges {
+        guard let challenges else { throw .store(.unavailable(.notWritable)) }
+        return challenges
+    }
+
     /// Whether the token's holder may ask about the content, by the key that the SPC's asset id names.
     private func permitReport(in spc: SPC, claims: Claims) async throws(LicenseError) -> SyncPermission {
         let record = try await record(for: spc, claims: claims)
@@ -62,12 +73,5 @@ extension LicenseIssuer {
         } catch {
             throw .entitlement(error)
         }
-    }
-}
-
-extension ServerChallenges.Holder {
-    /// The subject, or where the token names none the token itself.
-    fileprivate init(_ claims: Claims) {
-        self.init(issuer: claims.issuer, subject: claims.subject ?? claims.tokenID ?? "")
     }
 }

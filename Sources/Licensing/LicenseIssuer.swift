@@ -17,19 +17,23 @@ package final class LicenseIssuer: Sendable {
     private let keys: RecentContentKeys
     private let policy: LicensePolicy
     private let entitlementPolicy: Mutex<EntitlementPolicy>
-    private let recorder: DecisionRecorder?
-    package let challenges: ServerChallenges
+    /// Nil until it is known for the first time: nobody gets anything before.
+    private let revocations: Mutex<RevocationView?>
+    let recorder: DecisionRecorder?
+    private let refusals: RefusalRecorder?
+    let challenges: ServerChallenges?
     private let servedVersions: Set<UInt32>
     private let operations: RSAOperationCount
     private let perLoop: LoopLocal<Result<LoopLicensing, CryptoError>>
 
     /// `servedVersions` are the FairPlay protocol versions; `operations` counts RSA private operations. Without a recorder no ledger is
-    /// kept, and a token that demands to be counted is refused.
+    /// kept, and a token that demands to be counted is refused. Where `revocations` are not known yet, every token is refused.
     package init(
         credentials: CredentialSet, tokens: VerifiedTokenCache, keys: RecentContentKeys,
         policy: LicensePolicy = LicensePolicy(), entitlementPolicy: EntitlementPolicy = EntitlementPolicy(),
-        recorder: DecisionRecorder? = nil,
-        challenges: ServerChallenges = ServerChallenges(), servedVersions: Set<UInt32>, operations: RSAOperationCount
+        recorder: DecisionRecorder? = nil, refusals: RefusalRecorder? = nil,
+        revocations: RevocationView? = RevocationView(),
+        challenges: ServerChallenges? = nil, servedVersions: Set<UInt32>, operations: RSAOperationCount
     ) {
         self.credentials = credentials
         self.tokens = tokens
@@ -37,6 +41,8 @@ package final class LicenseIssuer: Sendable {
         self.policy = policy
         self.entitlementPolicy = Mutex(entitlementPolicy)
         self.recorder = recorder
+        self.refusals = refusals
+        self.revocations = Mutex(revocations)
         self.challenges = challenges
         self.servedVersions = servedVersions
         self.operations = operations
@@ -51,13 +57,20 @@ package final class LicenseIssuer: Sendable {
     package func explainer() -> LicenseExplainer {
         LicenseExplainer(
             credentials: credentials, verifier: tokens.currentVerifier, keys: keys, policy: policy,
-            entitlementPolicy: entitlementPolicy.withLock { $0 }, servedVersions: servedVersions, operations: operations
-        )
+            entitlementPolicy: entitlementPolicy.withLock { $0 },
+            revocations: revocations.withLock { $0 } ?? RevocationView(), servedVersions: servedVersions,
+            operations: operations)
     }
 
     /// Takes the profiles and the floor of a new configuration, for what is decided from now on.
     package func replaceEntitlementPolicy(with policy: EntitlementPolicy) {
         entitlementPolicy.withLock { $0 = policy }
+    }
+
+    /// Takes what is revoked from now on; what was verified before is verified anew.
+    package func replaceRevocations(with view: RevocationView) {
+        revocations.withLock { $0 = view }
+        tokens.removeAll()
     }
 
     /// A request whose token has been verified and whose SPC names a credential; nothing has been decrypted.
@@ -89,12 +102,27 @@ package final class LicenseIssuer: Sendable {
         }
     }
 
+    /// The claims of a token of which nothing is revoked.
     func verify(_ token: PresentedToken, now: Int64, using crypto: CryptoContext) throws(LicenseError) -> Claims {
+        let revocations = try knownRevocations()
+        let claims: Claims
         do throws(EntitlementError) {
-            return try tokens.verify(token, now: now, crypto: crypto)
+            claims = try tokens.verify(token, now: now, crypto: crypto)
         } catch {
             throw .entitlement(error)
         }
+        do throws(EntitlementError) {
+            try revocations.check(claims, now: now)
+            return claims
+        } catch {
+            refusals?.note(.entitlement(error), claims, now: now)
+            throw .entitlement(error)
+        }
+    }
+
+    private func knownRevocations() throws(LicenseError) -> RevocationView {
+        guard let known = revocations.withLock({ $0 }) else { throw .store(.unavailable(.unreachable)) }
+        return known
     }
 
     /// The dear part: opens the SPC and writes the licence, or takes the report that it carries. Stays on `loop`.
@@ -102,11 +130,24 @@ package final class LicenseIssuer: Sendable {
         _ admission: Admission, now: Int64, on loop: LoopContext
     ) async throws(LicenseError) -> LicenseOutcome {
         let licensing = try licensing(on: loop)
-        let spc = try await Self.open(admission, with: licensing)
-        if let report = spc.syncReport {
-            return .syncReport(try await accept(report, in: spc, admission, using: licensing.crypto))
+        var asset: AssetReference?
+        do throws(LicenseError) {
+            let spc = try await Self.open(admission, with: licensing)
+            asset = AssetReference(try Self.assetID(of: spc))
+            return try await outcome(for: spc, admission, now: now, using: licensing.crypto)
+        } catch {
+            refusals?.note(error, admission.claims, asset: asset, now: now)
+            throw error
         }
-        return .license(try await license(for: spc, admission, now: now, using: licensing.crypto))
+    }
+
+    private func outcome(
+        for spc: SPC, _ admission: Admission, now: Int64, using crypto: CryptoContext
+    ) async throws(LicenseError) -> LicenseOutcome {
+        if let report = spc.syncReport {
+            return .syncReport(try await accept(report, in: spc, admission, now: now, using: crypto))
+        }
+        return .license(try await license(for: spc, admission, now: now, using: crypto))
     }
 
     /// Finds the key, asks the gate, has the decision recorded, and writes the licence.
@@ -119,12 +160,12 @@ package final class LicenseIssuer: Sendable {
         let record = try await record(for: spc, claims: admission.claims)
         let request = DecidedRequest(
             admission: admission, spc: spc, device: spc.device, key: record.attributes,
-            policy: entitlementPolicy.withLock { $0 })
+            policy: entitlementPolicy.withLock { $0 }, revocations: try knownRevocations())
         let id = try Self.newID(at: now, using: crypto)
         var granted = try grant(request, at: now, as: id, using: crypto)
         let contentKey = try await Self.wrap(record, for: spc, using: crypto)
         let deviceID = contentKey.deviceID
-        if request.isPinned { granted = try grant(request, to: deviceID, at: now, as: id, using: crypto) }
+        if request.dependsOnDevice { granted = try grant(request, to: deviceID, at: now, as: id, using: crypto) }
         let recorded = try await self.record(granted, of: request, deviceID, using: crypto)
         return IssuedLicense(
             ckc: try Self.write(for: spc, contentKey: contentKey, terms: recorded.terms, using: crypto),

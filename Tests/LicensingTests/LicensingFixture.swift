@@ -42,6 +42,7 @@ final class LicensingFixture: Sendable {
     init(
         loopCount: Int = 1, track: Track = .unlabelled, policy: LicensePolicy = LicensePolicy(),
         module: ((TestCredential) throws -> any LadderModule)? = nil, recorder: DecisionRecorder? = nil,
+        refusals: ((LoopContext) -> RefusalRecorder)? = nil, knowsRevocations: Bool = true,
         _ adjust: (inout ContentKeyAttributes) -> Void = { _ in }
     ) throws {
         group = try EventLoopGroup(count: loopCount)
@@ -61,7 +62,10 @@ final class LicensingFixture: Sendable {
             credentials: try CredentialSet([served]),
             tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers)),
             keys: RecentContentKeys(source: OneKey(record: record)), policy: policy,
-            recorder: recorder, challenges: ServerChallenges(clock: ManualClock()), servedVersions: [1],
+            recorder: recorder, refusals: refusals?(group.loops[0]),
+            revocations: knowsRevocations ? RevocationView() : nil,
+            challenges: ServerChallenges(
+                store: MemoryChallengeStore(), pseudonyms: try MemoryChallengeStore.pseudonyms()), servedVersions: [1],
             operations: operations)
     }
 
@@ -70,10 +74,12 @@ final class LicensingFixture: Sendable {
     }
 
     func token(
-        _ rights: [Right] = [Right(.content("movie-1"))], keyID: String = "test", expiresIn life: Int64 = 300
+        _ rights: [Right] = [Right(.content("movie-1"))], keyID: String = "test", expiresIn life: Int64 = 300,
+        subject: String? = nil, tokenID: String? = nil
     ) throws -> [UInt8] {
         let contents = TokenContents(
-            issuer: "portal", audience: "latchkey", issuedAt: Self.now, expiresAt: Self.now + life, rights: rights)
+            issuer: "portal", audience: "latchkey", subject: subject, tokenID: tokenID, issuedAt: Self.now,
+            expiresAt: Self.now + life, rights: rights)
         return Array(try TokenMinter(keyID: keyID, es256: signingKey).mint(contents).utf8)
     }
 
@@ -120,10 +126,18 @@ final class LicensingFixture: Sendable {
         }
     }
 
+    func claims(of token: [UInt8]?) async -> Result<Claims, LicenseError> {
+        await onLoop(0) { [issuer] loop async throws(LicenseError) in
+            try issuer.admitHolder(
+                of: token.map { PresentedToken(source: .bearer, tokens: [$0]) }, now: Self.now, on: loop)
+        }
+    }
+
     func challenge(token: [UInt8]?) async -> Result<ServerChallenges.Issued, LicenseError> {
         await onLoop(0) { [issuer] loop async throws(LicenseError) in
-            try issuer.issueChallenge(
-                token: token.map { PresentedToken(source: .bearer, tokens: [$0]) }, now: Self.now, on: loop)
+            let claims = try issuer.admitHolder(
+                of: token.map { PresentedToken(source: .bearer, tokens: [$0]) }, now: Self.now, on: loop)
+            return try await issuer.issueChallenge(to: claims, now: Self.now, on: loop)
         }
     }
 

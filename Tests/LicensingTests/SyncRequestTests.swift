@@ -1,4 +1,5 @@
 import ByteCoding
+import ContentKeys
 import DeviceSimulation
 import Entitlements
 import FairPlay
@@ -53,6 +54,22 @@ import Testing
         #expect(!accepted.isChallengeAccepted)
         let first = SyncReport(.version1(contentID: Bytes16(high: 5, low: 6)), remaining: .unlimited)
         #expect(try await send(first).get().report == first)
+    }
+
+    @Test func isWrittenDownBeforeItIsTaken() async throws {
+        let store = RecordingStore()
+        let fixture = try LicensingFixture(recorder: store.recorder())
+        let token = try fixture.token([Right(.content("movie-1"), mode: .both)], subject: "viewer-1", tokenID: "t-1")
+        #expect(
+            try await send(Self.report(remaining: 90), token: token, to: fixture).get().report.remaining == .seconds(90)
+        )
+        let entry = try #require(store.decisions.first).entry
+        #expect(store.decisions.count == 1 && entry.kind == .syncReportAccepted)
+        #expect(entry.content == "movie-1" && entry.tokenID == "t-1" && entry.subject != nil && entry.device != nil)
+        #expect(entry.detail == "unchallenged" && entry.until == LicensingFixture.now + 90)
+        store.answer(with: .failure(.unavailable(.diskFull)))
+        #expect(
+            try await send(Self.report(), token: token, to: fixture).failure == .store(.unavailable(.diskFull)))
     }
 
     @Test func acceptsAChallengeOnce() async throws {

@@ -1,8 +1,8 @@
 /// The pairs of a query, decoded. Names are compared byte for byte.
-struct QueryPairs {
+package struct QueryPairs {
     private let pairs: [(name: [UInt8], value: [UInt8])]
 
-    init(_ query: String?) {
+    package init(_ query: String?) {
         pairs = (query ?? "").utf8.split(separator: UInt8(ascii: "&")).compactMap { pair in
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2 else { return nil }
@@ -11,7 +11,7 @@ struct QueryPairs {
     }
 
     /// The values of all pairs of a name.
-    func values(_ name: String) -> [[UInt8]] {
+    package func values(_ name: String) -> [[UInt8]] {
         pairs.filter { $0.name.elementsEqual(name.utf8) }.map(\.value)
     }
 }

@@ -11,6 +11,8 @@ struct Problem: Sendable {
     var retryAfterSeconds: Int64?
     /// The methods that an address serves, for `method_not_allowed`.
     var allowedMethods: String?
+    /// What is wrong in particular, for those who may know; the code's own sentence unless given.
+    var detail: String?
 
     init(_ code: ProblemCode, retryAfterSeconds: Int64? = nil, allowedMethods: String? = nil) {
         self.code = code
@@ -37,7 +39,7 @@ struct Problem: Sendable {
             writer.member("type", code.type)
             writer.member("title", code.title)
             writer.member("status", Int(code.status.code))
-            writer.member("detail", code.title + ".")
+            writer.member("detail", (detail ?? code.title) + ".")
             writer.member("code", code.rawValue)
             writer.member("request_id", requestID.text)
             writer.member("server_time", Self.format(time))

@@ -6,9 +6,17 @@ extension Configuration {
             ("listeners", listeners.withoutTLSFiles != other.listeners.withoutTLSFiles),
             ("fairplay", fairplay != other.fairplay), ("keys", keys != other.keys),
             ("storage", storage != other.storage), ("ledger", ledger != other.ledger),
+            ("entitlement", entitlement.needsRestart(toBecome: other.entitlement)),
             ("limits", limits != other.limits), ("logging", logging != other.logging),
         ]
         return differences.filter(\.1).map(\.0)
+    }
+}
+
+extension Configuration.Entitlement {
+    fileprivate func needsRestart(toBecome other: Self) -> Bool {
+        revocationRefresh != other.revocationRefresh || retryWindow != other.retryWindow
+            || deviceLife != other.deviceLife
     }
 }
 

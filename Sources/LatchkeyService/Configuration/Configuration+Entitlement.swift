@@ -21,6 +21,9 @@ extension Configuration.Entitlement {
             "ignoredSources", .choice(TokenSource.allCases, example: .bearer), allowsEmpty: true)
         let headers = section.set("tokenHeaders", .fieldName, allowsEmpty: true)
         let policy = EntitlementPolicy(reading: section)
+        revocationRefresh = section.value(
+            "revocationRefresh", .seconds(1...300, example: 5), default: .seconds(5))
+        retryWindow = section.value("retryWindow", .seconds(0...3600, example: 120), default: .seconds(120))
 
         guard let issuers else { return nil }
         let keys = issuers.enumerated().flatMap { issuer, value in
@@ -33,6 +36,11 @@ extension Configuration.Entitlement {
         finder = TokenFinder(ignoring: ignored ?? [], headerNames: (headers ?? []).sorted())
         self.policy = policy
     }
+}
+
+extension Configuration {
+    /// Whose names tokens, subjects, devices and sessions have.
+    var issuerNames: Set<String> { Set(entitlement.issuers.map(\.issuer)) }
 }
 
 extension Configuration.Issuer {

@@ -78,6 +78,10 @@ package struct Configuration: Equatable, Sendable {
         package let finder: TokenFinder
         /// Named profiles and this server's own floor.
         package let policy: EntitlementPolicy
+        /// How often a node asks the store what is revoked: whole seconds.
+        package let revocationRefresh: Duration
+        /// How long the same request with the same token gets the same answer: whole seconds.
+        package let retryWindow: Duration
     }
 
     /// Whose tokens are accepted, how they are written, for whom they must be meant, and for how long they may live.

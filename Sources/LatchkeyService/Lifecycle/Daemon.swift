@@ -29,6 +29,8 @@ package final class Daemon: Sendable {
     private let presentedTokens: PresentedTokens
     private let issuer: LicenseIssuer
     private let expressPlay: ExpressPlayService
+    private let revocations: RevocationKeeper
+    private let revocationEndpoint: RevocationEndpoint
     private let configuration: Configuration
     private let health: Health
     private let notifier: ServiceNotifier
@@ -79,7 +81,9 @@ package final class Daemon: Sendable {
         issuer = LicenseIssuer(
             credentials: loaded.credentials.connecting(modules?.byCredential ?? [:]), tokens: tokens,
             keys: keys, policy: configuration.fairplay.policy,
-            entitlementPolicy: configuration.entitlement.policy, recorder: records.recorder,
+            entitlementPolicy: configuration.entitlement.policy, recorder: records.recorder, refusals: records.refusals,
+            revocations: nil,
+            challenges: ServerChallenges(store: records.challenges, pseudonyms: loaded.pseudonymizer),
             servedVersions: configuration.fairplay.protocolVersions, operations: operations)
         let rates = RequestRates(configuration.limits.rates)
         expressPlay = ExpressPlayService(
@@ -87,6 +91,24 @@ package final class Daemon: Sendable {
             minter: ExpressPlayMinter(
                 recorder: records.recorder, keys: keys, metrics: metrics, clock: SystemWallClock()),
             rates: rates, metrics: metrics, logger: logger)
+        do throws(EventLoopError) {
+            revocations = try RevocationKeeper(
+                store: records.revocations, names: RevocationNames(loaded.pseudonymizer),
+                every: configuration.entitlement.revocationRefresh, logger: logger
+            ) { [issuer] in issuer.replaceRevocations(with: $0) }
+        } catch {
+            modules?.stop()
+            group.stop(within: .zero)
+            records.stop()
+            storage.shared?.close()
+            throw .loops(error)
+        }
+        revocations.register(in: metrics.registry)
+        revocationEndpoint = RevocationEndpoint(
+            desk: RevocationDesk(
+                store: records.revocations, ledger: records.ledger, names: RevocationNames(loaded.pseudonymizer)),
+            keeper: revocations, issuers: loaded.configuration.issuerNames,
+            refusals: Refusals(logger: logger, clock: SystemWallClock()), clock: SystemWallClock())
         do throws(DaemonError) {
             try listen(
                 loaded, metrics: metrics, rates: rates,
@@ -129,6 +151,7 @@ package final class Daemon: Sendable {
         // The floor first: no token that only the new issuers make good meets the old one.
         issuer.replaceEntitlementPolicy(with: loaded.configuration.entitlement.policy)
         presentedTokens.replaceFinder(with: loaded.configuration.entitlement.finder)
+        revocationEndpoint.replaceIssuers(with: loaded.configuration.issuerNames)
         tokens.replaceVerifier(with: TokenVerifier(issuers: loaded.issuers))
         expressPlay.replaceSettings(with: loaded.expressPlay)
         metrics.reloadSucceeded(at: SystemWallClock().wallTime.seconds)
@@ -152,6 +175,7 @@ package final class Daemon: Sendable {
         let drained = server.drain(within: Self.drainLimit)
         let stopped = group.stop(within: Self.taskLimit)
         modules?.stop()
+        revocations.stop()
         records.stop()
         storage.shared?.close()
         if drained.cutOffConnectionCount > 0 || stopped.abandonedTaskCount > 0 {
@@ -175,7 +199,7 @@ package final class Daemon: Sendable {
             rates: rates, tokens: presentedTokens)
         let refusals = Refusals(logger: logger, clock: clock)
         let challenge = ChallengeEndpoint(
-            issuer: issuer, refusals: refusals, clock: clock, tokens: presentedTokens)
+            issuer: issuer, refusals: refusals, clock: clock, rates: rates, tokens: presentedTokens)
         let publicRoutes = PublicRoutes(
             license: license, challenge: challenge, certificate: certificate, health: health, requestIDs: requestIDs,
             refusals: refusals,
@@ -185,7 +209,7 @@ package final class Daemon: Sendable {
             let routes = AdminRoutes(
                 health: health, metrics: metrics,
                 explain: ExplainEndpoint(issuer: issuer, logger: logger, clock: clock), token: admin.token,
-                requestIDs: requestIDs, refusals: refusals)
+                requestIDs: requestIDs, refusals: refusals, revocations: revocationEndpoint)
             try listeners.open(.init(name: "admin", index: index), admin, loaded, routes)
         }
         let opened = CORSHandler(policy: loaded.configuration.cors, inner: publicRoutes)

@@ -8,6 +8,7 @@ import Telemetry
 /// Where licence decisions become durable, and what keeps that place in order.
 final class LicenseRecords: Sendable {
     let recorder: DecisionRecorder
+    let refusals: RefusalRecorder
     private let store: SQLiteDecisionStore
     private let keeper: LedgerKeeper
     private let sharing: Sharing?
@@ -38,7 +39,12 @@ final class LicenseRecords: Sendable {
         recorder = DecisionRecorder(
             store: sharing?.decisions ?? store, pseudonyms: loaded.pseudonymizer,
             mode: .init(loaded.configuration.ledger.mode),
+            retryWindow: loaded.configuration.entitlement.retryWindow.components.seconds,
             deviceLife: loaded.configuration.entitlement.deviceLife.components.seconds)
+        refusals = RefusalRecorder(
+            ledger: store, pseudonyms: loaded.pseudonymizer,
+            perSecond: loaded.configuration.ledger.refusalsPerSecond, on: loops[0]
+        ) { Problem(for: $0).code.rawValue }
         do throws(EventLoopError) {
             keeper = try LedgerKeeper(
                 path: path, chain: loaded.ledgerChain, settings: loaded.configuration.ledger, loop: loops[0],
@@ -68,6 +74,12 @@ final class LicenseRecords: Sendable {
         sharing?.shipping.stop()
         keeper.stop()
     }
+
+    /// The node's own ledger.
+    var ledger: any Ledger { store }
+    /// What all nodes share, or this node alone where there is one.
+    var revocations: any RevocationStore { sharing?.store ?? store }
+    var challenges: any ChallengeStore { sharing?.store ?? store }
 
     /// What does not work now, while the rest is served.
     var degradedParts: [String] {
@@ -99,6 +111,10 @@ final class LicenseRecords: Sendable {
         registry.sample(
             "latchkey_licenses_unrecorded_total", help: "Licences that were given without a record.", isCounter: true
         ) { [recorder] in Double(recorder.unrecordedCount) }
+        registry.sample(
+            "latchkey_ledger_refusals_omitted_total", help: "Refusals of good tokens that have no row in the ledger.",
+            isCounter: true
+        ) { [refusals] in Double(refusals.omittedCount) }
         if let sharing { Self.register(sharing, in: registry) }
     }
 

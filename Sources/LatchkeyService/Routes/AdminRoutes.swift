@@ -4,7 +4,7 @@ import HTTPServing
 import KeyCrypto
 import Telemetry
 
-/// What the operator can reach: health, metrics and explanations, with the administrator's token where one is configured.
+/// What the operator can reach: health, metrics, explanations and revocations, with the administrator's token where one is configured.
 struct AdminRoutes: HTTPHandler {
     let health: Health
     let metrics: ServiceMetrics
@@ -13,6 +13,8 @@ struct AdminRoutes: HTTPHandler {
     let token: SharedSecret?
     let requestIDs: RequestIDs
     let refusals: Refusals
+    /// Served only where a token is configured: whoever may revoke must have shown who it is.
+    var revocations: RevocationEndpoint?
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
         let id = requestIDs.next(on: loop)
@@ -20,6 +22,12 @@ struct AdminRoutes: HTTPHandler {
             guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
             if let code = refusalOfSender(of: request) { return refuse(code, id) }
             return explain.answer(request, id: id)
+        }
+        if request.path == RevocationEndpoint.path, let revocations {
+            if let code = refusalOfSender(of: request) ?? (token == nil ? .tokenMissing : nil) {
+                return refuse(code, id)
+            }
+            return revocations.answer(request, id: id)
         }
         guard ["/livez", "/readyz", "/metrics"].contains(request.path) else { return refuse(.notFound, id) }
         guard request.method.isRead else { return refuse(.methodNotAllowed, id, allow: "GET, HEAD") }

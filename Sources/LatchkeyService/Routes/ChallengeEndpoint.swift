@@ -4,6 +4,7 @@ import EventLoops
 import HTTPMessages
 import HTTPServing
 import Licensing
+import POSIXSockets
 import Telemetry
 
 /// `POST /fps/challenge`: a number for the holder of a valid token, with which the next sync report shows that it is fresh.
@@ -11,25 +12,44 @@ struct ChallengeEndpoint: Sendable {
     private let issuer: LicenseIssuer
     private let refusals: Refusals
     private let clock: any Telemetry.WallClock
+    private let rates: RequestRates
     private let tokens: PresentedTokens
 
     init(
-        issuer: LicenseIssuer, refusals: Refusals, clock: any Telemetry.WallClock, tokens: PresentedTokens
+        issuer: LicenseIssuer, refusals: Refusals, clock: any Telemetry.WallClock, rates: RequestRates,
+        tokens: PresentedTokens
     ) {
+        self.rates = rates
         self.tokens = tokens
         self.issuer = issuer
         self.refusals = refusals
         self.clock = clock
     }
 
-    func answer(_ request: HTTPRequest, id: RequestID, on loop: LoopContext) -> HTTPResponse {
+    /// A challenge counts like a licence: both are bought with a verified token.
+    func answer(_ request: HTTPRequest, id: RequestID, on loop: LoopContext) -> HTTPAnswer {
+        let now = clock.wallTime.seconds
+        if let wait = rates.admit(from: request.peer.address.ip) {
+            return .now(refuse(after: wait.components.seconds, "too many requests of an address", id))
+        }
         do throws(LicenseError) {
-            switch try issuer.issueChallenge(token: presented(by: request), now: clock.wallTime.seconds, on: loop) {
+            let claims = try issuer.admitHolder(of: try presented(by: request), now: now, on: loop)
+            if let wait = rates.admit(claims, isRenewal: false) {
+                return .now(refuse(after: wait.components.seconds, "too many requests of a subject or in all", id))
+            }
+            return .later { loop in await issue(to: claims, now: now, id, on: loop) }
+        } catch {
+            return .now(refuse(Problem(for: error), error.cause, id))
+        }
+    }
+
+    private func issue(
+        to claims: Claims, now: Int64, _ id: RequestID, on loop: LoopContext
+    ) async -> HTTPResponse {
+        do throws(LicenseError) {
+            switch try await issuer.issueChallenge(to: claims, now: now, on: loop) {
             case .challenge(let challenge): return response(challenge, id)
-            case .tooMany(let wait):
-                // Rounded up: who comes back too early is refused again.
-                let problem = Problem(.rateLimited, retryAfterSeconds: wait.components.seconds + 1)
-                return refuse(problem, RefusalCause("too many open challenges"), id)
+            case .tooMany(let seconds): return refuse(after: seconds, "too many open challenges", id)
             }
         } catch {
             return refuse(Problem(for: error), error.cause, id)
@@ -53,9 +73,14 @@ struct ChallengeEndpoint: Sendable {
         ]
         let body = JSONWriter.object { writer in
             writer.member("challenge", sixteenDigits(challenge))
-            writer.member("expiresIn", issuer.challenges.limits.life.components.seconds)
+            writer.member("expiresIn", ServerChallenges.life)
         }
         return HTTPResponse(status: .ok, fields: fields, body: body)
+    }
+
+    /// Rounded up: who comes back too early is refused again.
+    private func refuse(after seconds: Int64, _ cause: String, _ id: RequestID) -> HTTPResponse {
+        refuse(Problem(.rateLimited, retryAfterSeconds: seconds + 1), RefusalCause(cause), id)
     }
 
     private func refuse(_ problem: Problem, _ cause: RefusalCause, _ id: RequestID) -> HTTPResponse {

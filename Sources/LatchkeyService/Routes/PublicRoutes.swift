@@ -20,7 +20,7 @@ struct PublicRoutes: HTTPHandler {
             return license.answer(request, id: id, on: loop)
         case "/fps/challenge":
             guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
-            return .now(challenge.answer(request, id: id, on: loop))
+            return challenge.answer(request, id: id, on: loop)
         case "/fps/certificate":
             guard request.method.isRead else { return refuse(.methodNotAllowed, id, allow: "GET, HEAD") }
             guard let response = certificate.response(to: request, id: id) else { return refuse(.notFound, id) }

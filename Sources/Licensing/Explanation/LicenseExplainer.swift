@@ -28,18 +28,21 @@ package struct LicenseExplainer: Sendable {
     private let keys: RecentContentKeys
     private let policy: LicensePolicy
     private let entitlementPolicy: EntitlementPolicy
+    private let revocations: RevocationView
     private let servedVersions: Set<UInt32>
     private let operations: RSAOperationCount
 
     package init(
         credentials: CredentialSet, verifier: TokenVerifier, keys: RecentContentKeys, policy: LicensePolicy,
-        entitlementPolicy: EntitlementPolicy, servedVersions: Set<UInt32>, operations: RSAOperationCount
+        entitlementPolicy: EntitlementPolicy, revocations: RevocationView = RevocationView(),
+        servedVersions: Set<UInt32>, operations: RSAOperationCount
     ) {
         self.credentials = credentials
         self.verifier = verifier
         self.keys = keys
         self.policy = policy
         self.entitlementPolicy = entitlementPolicy
+        self.revocations = revocations
         self.servedVersions = servedVersions
         self.operations = operations
     }
@@ -136,7 +139,8 @@ package struct LicenseExplainer: Sendable {
             message: opened.envelope.message, token: PresentedToken(source: .bearer, tokens: [subject.token]),
             origin: subject.origin)
         let request = DecidedRequest(
-            admission: admission, spc: opened.spc, device: opened.spc.device, key: key, policy: entitlementPolicy)
+            admission: admission, spc: opened.spc, device: opened.spc.device, key: key, policy: entitlementPolicy,
+            revocations: revocations)
         let gate = Gate.explain(request.gateRequest(to: opened.spc.sessionKeys?.deviceID, at: now))
         explanation.gate = gate
         guard case .success(let authorization) = gate.decision else { return }

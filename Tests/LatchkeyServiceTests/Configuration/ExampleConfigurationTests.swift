@@ -67,11 +67,14 @@ import Testing
         "keys.allowReveal",
         "keys.skdTemplate",
         "storage.url", "ledger.mode", "ledger.key", "ledger.pseudonymKey", "ledger.retention", "ledger.checkpointEvery",
+        "ledger.refusals.perSecond", "ledger.rollUpRenewalsAfter", "entitlement.revocationRefresh",
+        "entitlement.retryWindow",
         "entitlement.issuers[0].issuer", "entitlement.issuers[0].audience",
         "entitlement.issuers[0].dialect", "entitlement.issuers[0].keys[0].kid",
         "entitlement.issuers[0].keys[0].algorithm", "entitlement.issuers[0].keys[0].key",
         "entitlement.issuers[0].keys[0].state",
-        "entitlement.issuers[0].maximumLife", "entitlement.leeway", "entitlement.deviceLife", "entitlement.ignoredSources",
+        "entitlement.issuers[0].maximumLife", "entitlement.leeway", "entitlement.deviceLife",
+        "entitlement.ignoredSources",
         "entitlement.tokenHeaders", "entitlement.profiles", "entitlement.floor", "logging.level",
     ])
     func itHasEveryField(path: String) {

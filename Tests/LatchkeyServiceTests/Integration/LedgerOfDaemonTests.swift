@@ -41,6 +41,24 @@ import Testing
         #expect(found == Set(licenses) && licenses.count == 30)
     }
 
+    /// Whom a good token was of no use has a row; who has none leaves no trace here.
+    @Test func holdsRefusalsOfGoodTokensAlone() async throws {
+        let fixture = try DaemonFixture()
+        let connection = try fixture.daemon.connect()
+        let request = try fixture.deviceRequest(.v1).message
+        let contents = fixture.contents(Right(.content("movie-2")))
+        #expect(try connection.license(request, token: "a.b.c").status == 401)
+        #expect(try connection.license(request, token: fixture.token(contents)).code == "content_mismatch")
+        let end = Date(timeIntervalSinceNow: 60)
+        while try await entries(fixture.folder).isEmpty, Date() < end {}
+        let found = try await entries(fixture.folder)
+        #expect(found.count == 1 && found.first?["kind"]?.string == "licenseRefused")
+        #expect(found.first?["detail"]?.string == "content_mismatch")
+        #expect(found.first?["content"]?.string == DaemonFixture.content)
+        #expect(found.first?["token"]?.string == contents.tokenID)
+        #expect(try await verify(fixture.folder).status == 0)
+    }
+
     /// The ledger's key is not this daemon's: it must not go on as if nothing had happened.
     @Test func isNotOpenedUnderAnotherKey() throws {
         let fixture = try DaemonFixture()

@@ -42,6 +42,11 @@ final class NodesFixture {
                     password: "secrets/postgresql-password", ledger: "ledger.db", onStoreOutage: "\(onStoreOutage)" }
                     """)
         }
+        for folder in folders {
+            try folder.configure(replacing: "entitlement: {", with: #"entitlement: { revocationRefresh: "1s","#)
+            // So that the ledgers hold licences alone.
+            try folder.configure(replacing: "ledger: {", with: "ledger: { refusals: { perSecond: 0 },")
+        }
         try importKey(content: Self.content)
         daemons = try folders.map { try RunningDaemon($0) }
     }
@@ -81,13 +86,24 @@ final class NodesFixture {
         return try device.makeRequest(DeviceOptions(version: .v1, assetID: Array(content.utf8))).message
     }
 
+    /// An SPC that reports of a kept key, with a challenge.
+    func syncReport(_ challenge: UInt64) throws -> [UInt8] {
+        let details = SyncReportVersion2(
+            challenge: challenge, flags: [.report, .success], titleID: Bytes16(high: 1, low: 2),
+            streamIDs: [Bytes16(high: 3, low: 4)])
+        var options = DeviceOptions(version: .v1, assetID: Array(Self.content.utf8))
+        options.sync = .report(SyncReport(.version2(details), remaining: .seconds(90)))
+        return try folders[0].makeDevice(.v1, using: crypto).makeRequest(options).message
+    }
+
     /// A token; with `uses`, for so many licences of a key.
-    func token(uses: Int? = nil, content: String = content) throws -> String {
+    func token(uses: Int? = nil, content: String = content, subject: String? = nil) throws -> String {
         let now = Int64(Date().timeIntervalSince1970)
         let key = try folders[0].signingKey()
         let plain = try TokenMinter(keyID: "development-1", es256: key).mint(
             TokenContents(
-                issuer: "latchkey-development", audience: "latchkey", tokenID: UUID().uuidString, issuedAt: now,
+                issuer: "latchkey-development", audience: "latchkey", subject: subject, tokenID: UUID().uuidString,
+                issuedAt: now,
                 expiresAt: now + 600, rights: [Right(.content(content))]))
         guard let uses else { return plain }
         let parts = plain.split(separator: ".")
@@ -117,6 +133,12 @@ final class NodesFixture {
         #expect(run.status == 0, "\(run.messages)")
         let entries = try #require(try run.object()["entries"]?.array)
         return entries.compactMap { $0.object?["license"]?.string }
+    }
+
+    /// Asks an admin listener.
+    func admin(_ method: String, _ path: String, body: String = "", of node: Int = 0) throws -> LoopbackResponse {
+        try daemons[node].connectAsAdmin().request(
+            method, path, ["Authorization": "Bearer \(try folders[node].adminToken())"], body: Array(body.utf8))
     }
 
     func metric(_ name: String, of node: Int = 0) throws -> Double? {

@@ -129,6 +129,56 @@ struct NodesTests {
         #expect(try nodes.shippedRows() == 1)
     }
 
+    @Test func hearOfEachOthersRevocations() async throws {
+        let own = try OwnServer()
+        defer { own.stop() }
+        let nodes = try NodesFixture(on: own.server)
+        func refusal(of node: Int) throws -> String? {
+            let answer = try nodes.daemons[node].connect().license(nodes.spc(), token: nodes.token(subject: "viewer-7"))
+            return answer.status == 200 ? nil : answer.code
+        }
+        func refusal(of node: Int, until code: String?) async throws -> String? {
+            let end = Date(timeIntervalSinceNow: 60)
+            while try refusal(of: node) != code, Date() < end { try await Task.sleep(for: .milliseconds(20)) }
+            return try refusal(of: node)
+        }
+        #expect(try refusal(of: 0) == nil && refusal(of: 1) == nil)
+        let body = #"{"kind":"sub","value":"viewer-7"}"#
+        #expect(try nodes.admin("POST", "/v1/revocations", body: body).status == 200)
+        #expect(try refusal(of: 0) == "subject_disabled")
+        #expect(try await refusal(of: 1, until: "subject_disabled") == "subject_disabled")
+
+        // The other one takes it back, by a command that works on the database.
+        let lifted = try await LatchkeyProcess(
+            "revocations", "lift", "--config", nodes.folders[1].configuration, "--kind", "sub", "--value", "viewer-7")
+        #expect(lifted.status == 0, "\(lifted.messages)")
+        for node in [0, 1] { #expect(try await refusal(of: node, until: nil) == nil) }
+
+        // What was read last holds on without the database.
+        #expect(try nodes.admin("POST", "/v1/revocations", body: body, of: 1).status == 200)
+        #expect(try await refusal(of: 0, until: "subject_disabled") == "subject_disabled")
+        own.stop()
+        #expect(nodes.daemons[0].line(event: "revocations_not_read") != nil)
+        #expect(try refusal(of: 0) == "subject_disabled" && refusal(of: 1) == "subject_disabled")
+        #expect(try nodes.admin("POST", "/v1/revocations", body: body).status == 503)
+    }
+
+    @Test func acceptEachOthersChallengesOnce() async throws {
+        let nodes = try NodesFixture(on: .current)
+        let token = try nodes.token(subject: "viewer-7")
+        let fields = ["Authorization": "Bearer \(token)"]
+        let given = try nodes.daemons[0].connect().request("POST", "/fps/challenge", fields)
+        #expect(given.status == 200, "\(given.text)")
+        let digits = try #require(try JSONReader.parse(given.body).object?["challenge"]?.string)
+        let challenge = try #require(UInt64(digits, radix: 16))
+        let first = try nodes.daemons[1].connect().license(nodes.syncReport(challenge), token: token)
+        #expect(first.status == 200, "\(first.text)")
+        for node in [0, 1] {
+            let again = try nodes.daemons[node].connect().license(nodes.syncReport(challenge), token: token)
+            #expect(again.status == 409 && again.code == "spc_replayed")
+        }
+    }
+
     @Test func shareTheKeysThatCommandsStore() async throws {
         let nodes = try NodesFixture(on: .current)
         let configuration = nodes.folders[1].configuration
@@ -152,7 +202,9 @@ struct NodesTests {
     /// The key-encryption key is changed under nodes that serve: all know the new one before one seals with it.
     @Test func changeTheKeyEncryptionKeyAmongThem() async throws {
         let nodes = try NodesFixture(on: .current)
-        let (old, new) = (#"{ version: 1, key: "secrets/key-encryption-key" }"#, #"{ version: 2, key: "secrets/new-key" }"#)
+        let (old, new) = (
+            #"{ version: 1, key: "secrets/key-encryption-key" }"#, #"{ version: 2, key: "secrets/new-key" }"#
+        )
         let current = #"keys: { keyEncryptionKey: "secrets/key-encryption-key""#
         for folder in nodes.folders {
             try folder.files.write((String(repeating: "cd", count: 32) + "\n").utf8, to: "secrets/new-key")

@@ -41,6 +41,19 @@ import Testing
         #expect(try await ask(fixture, query: "renew=true").status == .tooManyRequests)
     }
 
+    /// A challenge and a licence count together.
+    @Test(arguments: [
+        Configuration.Rates(all: one), Configuration.Rates(perAddress: one), Configuration.Rates(perSubject: one),
+    ])
+    func countsChallengesToo(rates: Configuration.Rates) async throws {
+        let fixture = try RoutesFixture(rates: rates)
+        let fields: HTTPFields = ["Authorization": "Bearer \(try fixture.token())"]
+        #expect(await fixture.ask(.post, "/fps/challenge", fields).status == .ok)
+        let refused = await fixture.ask(.post, "/fps/challenge", fields)
+        #expect(refused.status == .tooManyRequests && refused.fields["Retry-After"] == "2")
+        #expect(try await ask(fixture).status == .tooManyRequests)
+    }
+
     @Test func allowsEverythingUnlessItIsTold() async throws {
         let fixture = try RoutesFixture()
         for _ in 0..<20 { #expect(try await ask(fixture).status == .ok) }

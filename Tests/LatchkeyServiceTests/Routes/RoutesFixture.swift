@@ -49,16 +49,20 @@ final class RoutesFixture: Sendable {
             credentials: credentials, tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers)),
             keys: RecentContentKeys(
                 source: try keys ?? OneStoredKey(contentID: "movie-1", key: Self.key, iv: Self.iv), clock: clock),
-            recorder: recorder, challenges: ServerChallenges(clock: clock), servedVersions: [1],
+            recorder: recorder,
+            challenges: ServerChallenges(
+                store: MemoryChallengeStore(), pseudonyms: try MemoryChallengeStore.pseudonyms()),
+            servedVersions: [1],
             operations: operations)
         let logger = Logger(level: .trace, sink: log, clock: clock)
         let refusals = Refusals(logger: logger, clock: clock)
+        let requestRates = RequestRates(rates, clock: clock)
         publicRoutes = PublicRoutes(
             license: LicenseEndpoint(
                 issuer: issuer, metrics: metrics, logger: logger, clock: clock,
-                rates: RequestRates(rates, clock: clock), tokens: PresentedTokens()),
+                rates: requestRates, tokens: PresentedTokens()),
             challenge: ChallengeEndpoint(
-                issuer: issuer, refusals: refusals, clock: clock, tokens: PresentedTokens()),
+                issuer: issuer, refusals: refusals, clock: clock, rates: requestRates, tokens: PresentedTokens()),
             certificate: try CertificateEndpoint(credentials, crypto: CryptoContext()), health: health,
             requestIDs: requestIDs, refusals: refusals)
         adminRoutes = AdminRoutes(

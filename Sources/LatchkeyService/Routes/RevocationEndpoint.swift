@@ -1,0 +1,123 @@
+import ByteCoding
+import ContentKeys
+import Entitlements
+import EventLoops
+import HTTPMessages
+import HTTPServing
+import Licensing
+import Synchronization
+import Telemetry
+
+/// `/v1/revocations` of the admin listener: what is revoked (GET), revoking (POST), and giving back (DELETE).
+final class RevocationEndpoint: Sendable {
+    static let path = "/v1/revocations"
+    static let methods = "GET, HEAD, POST, DELETE"
+
+    /// How many revocations a list has at most; `latchkey revocations list` gives them all.
+    private static let listLengthMaximum = 1000
+
+    private let desk: RevocationDesk
+    private let keeper: RevocationKeeper
+    private let refusals: Refusals
+    private let clock: any Telemetry.WallClock
+    private let issuers: Mutex<Set<String>>
+
+    init(
+        desk: RevocationDesk, keeper: RevocationKeeper, issuers: Set<String>, refusals: Refusals,
+        clock: any Telemetry.WallClock
+    ) {
+        self.desk = desk
+        self.keeper = keeper
+        self.refusals = refusals
+        self.clock = clock
+        self.issuers = Mutex(issuers)
+    }
+
+    /// Takes the issuers of a new configuration.
+    func replaceIssuers(with issuers: Set<String>) {
+        self.issuers.withLock { $0 = issuers }
+    }
+
+    /// Answers an administrator, who has been told from strangers before.
+    func answer(_ request: HTTPRequest, id: RequestID) -> HTTPAnswer {
+        let (now, issuers) = (clock.wallTime.seconds, issuers.withLock { $0 })
+        do throws(RevocationFault) {
+            switch request.method {
+            case .get, .head: return .now(list(now, id))
+            case .post:
+                let order = try RevocationOrder(parsing: request.body, issuers: issuers, now: now)
+                return .later { [self] _ in await add(order, now, id) }
+            case .delete:
+                let target = try RevocationTarget(query: request.query, issuers: issuers)
+                return .later { [self] _ in await lift(target, now, id) }
+            default: return .now(refuse(Problem(.methodNotAllowed, allowedMethods: Self.methods), "", id))
+            }
+        } catch {
+            var problem = Problem(.badRequest)
+            problem.detail = error.description
+            return .now(refuse(problem, error.description, id))
+        }
+    }
+
+    private func list(_ now: Int64, _ id: RequestID) -> HTTPResponse {
+        let all = keeper.revocations.filter { revocation in revocation.until.map { now < $0 } ?? true }
+        let shown = all.sorted(by: Revocation.isListedBefore).prefix(Self.listLengthMaximum)
+        return Self.response(id) { writer in
+            writer.name("revocations")
+            writer.array { writer in for revocation in shown { writer.object { revocation.write(to: &$0) } } }
+            writer.member("isComplete", shown.count == all.count)
+        }
+    }
+
+    private func add(_ order: RevocationOrder, _ now: Int64, _ id: RequestID) async -> HTTPResponse {
+        do throws(StoreError) {
+            let revocation = try await desk.add(order, now: now)
+            await keeper.hold(revocation)
+            return Self.response(id) { revocation.write(to: &$0) }
+        } catch {
+            return refuse(Problem(for: .store(error)), "store: \(error)", id)
+        }
+    }
+
+    private func lift(_ target: RevocationTarget, _ now: Int64, _ id: RequestID) async -> HTTPResponse {
+        do throws(StoreError) {
+            guard let lifted = try await desk.lift(target, now: now) else {
+                return refuse(Problem(.notFound), "nothing of this kind and value is revoked", id)
+            }
+            await keeper.release(lifted)
+            return Self.response(id) { lifted.write(to: &$0) }
+        } catch {
+            return refuse(Problem(for: .store(error)), "store: \(error)", id)
+        }
+    }
+
+    private static func response(_ id: RequestID, _ write: (inout JSONWriter) -> Void) -> HTTPResponse {
+        let fields: HTTPFields = [
+            "Content-Type": "application/json", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
+            "X-Request-Id": id.text,
+        ]
+        return HTTPResponse(status: .ok, fields: fields, body: JSONWriter.object(write))
+    }
+
+    private func refuse(_ problem: Problem, _ cause: String, _ id: RequestID) -> HTTPResponse {
+        refusals.response(
+            to: "revocation_refused", problem, because: RefusalCause(cause.isEmpty ? problem.code.title : cause), id: id
+        )
+    }
+}
+
+extension RevocationTarget {
+    /// Reads `kind`, `value` and `issuer` of a query, each at most once.
+    fileprivate init(query: String?, issuers: Set<String>) throws(RevocationFault) {
+        let pairs = QueryPairs(query)
+        func text(_ name: String) throws(RevocationFault) -> String? {
+            let values = pairs.values(name)
+            guard values.count <= 1 else { throw .bodyMalformed }
+            guard let value = values.first else { return nil }
+            guard let text = String(validating: value, as: UTF8.self) else { throw .bodyMalformed }
+            return text
+        }
+        try self.init(
+            kind: try text("kind") ?? "", issuer: try text("issuer"), value: try text("value") ?? "", issuers: issuers)
+    }
+}

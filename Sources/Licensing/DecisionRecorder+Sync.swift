@@ -1,0 +1,45 @@
+import ContentKeys
+import Entitlements
+import FairPlay
+import KeyCrypto
+
+extension DecisionRecorder {
+    /// Writes down what a device has reported, before its app hears that it was taken.
+    func record(_ accepted: AcceptedSyncReport, now: Int64) async throws(LicenseError) {
+        let entry: LedgerEntry
+        do throws(CryptoError) {
+            entry = try self.entry(for: accepted, now)
+        } catch {
+            throw .internalFailure(error)
+        }
+        do throws(StoreError) {
+            _ = try await record(LicenseDecision(now: now, entry: entry))
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    private func entry(for accepted: AcceptedSyncReport, _ now: Int64) throws(CryptoError) -> LedgerEntry {
+        let permission = accepted.permission
+        return LedgerEntry(
+            kind: .syncReportAccepted, at: now, license: try .naming(rowAt: now), keyID: permission.content.keyID,
+            content: permission.content.contentID,
+            subject: try permission.subject.map { subject throws(CryptoError) in
+                try pseudonyms.pseudonym(of: .subject, Array(permission.issuer.utf8), Array(subject.utf8))
+            },
+            device: try pseudonyms.pseudonym(of: .device, accepted.deviceID.bytes), tokenID: permission.tokenID,
+            detail: accepted.isChallengeAccepted ? "challenged" : "unchallenged",
+            until: accepted.report.remaining.end(from: now))
+    }
+}
+
+extension SyncReport.Remaining {
+    /// When the key that a device keeps ends; nil for never.
+    fileprivate func end(from now: Int64) -> Int64? {
+        switch self {
+        case .expired: now
+        case .seconds(let seconds): now + Int64(seconds)
+        case .unlimited: nil
+        }
+    }
+}

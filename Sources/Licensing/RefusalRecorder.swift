@@ -1,0 +1,87 @@
+package import ContentKeys
+import Entitlements
+package import EventLoops
+import KeyCrypto
+import Synchronization
+package import Telemetry
+
+/// Writes down whom a good token was of no use: a row for each refusal, as often as a rate allows, and a row that counts the others.
+///
+/// What is refused before a token is verified has no row: strangers could fill the disk with them. A refusal is answered without waiting
+/// for its row, and whether that could be written changes nothing about it.
+package final class RefusalRecorder: Sendable {
+    private let ledger: any Ledger
+    private let pseudonyms: Pseudonymizer
+    private let loop: LoopContext
+    private let code: @Sendable (LicenseError) -> String
+    /// Nil where no refusal has a row.
+    private let rate: RateLimiter<Int>?
+    private let omitted = Atomic<UInt64>(0)
+    private let omittedSinceLastRow = Atomic<UInt64>(0)
+
+    /// `code` gives the stable public code of a refusal, and `loop` is where rows are written from.
+    package init(
+        ledger: any Ledger, pseudonyms: Pseudonymizer, perSecond: Int, on loop: LoopContext,
+        clock: any MonotonicClock = SystemMonotonicClock(), code: @escaping @Sendable (LicenseError) -> String
+    ) {
+        self.ledger = ledger
+        self.pseudonyms = pseudonyms
+        self.loop = loop
+        self.code = code
+        rate =
+            perSecond > 0
+            ? RateLimiter(Rate(perSecond: perSecond, burst: 2 * perSecond), capacity: 32, clock: clock) : nil
+    }
+
+    /// How many refusals of good tokens have no row.
+    package var omittedCount: UInt64 { omitted.load(ordering: .relaxed) }
+
+    /// Notes a refusal. `asset` is what the SPC asked for, where it was opened; `now` is in seconds since 1970.
+    func note(_ error: LicenseError, _ claims: Claims, asset: AssetReference? = nil, now: Int64) {
+        // A store that fails takes no row either.
+        if case .store = error { return omit(1) }
+        guard let rate, rate.take(0) == nil else { return omit(1) }
+        let before = omittedSinceLastRow.exchange(0, ordering: .relaxed)
+        guard let entries = entries(for: error, claims, asset, omitted: before, now) else { return omit(before + 1) }
+        loop.spawn { [self] in
+            do throws(StoreError) {
+                for entry in entries { try await ledger.append(entry) }
+            } catch {
+                omit(before + 1)
+            }
+        }
+    }
+
+    private func omit(_ count: UInt64) {
+        omitted.add(1, ordering: .relaxed)
+        omittedSinceLastRow.add(count, ordering: .relaxed)
+    }
+
+    private func entries(
+        for error: LicenseError, _ claims: Claims, _ asset: AssetReference?, omitted: UInt64, _ now: Int64
+    ) -> [LedgerEntry]? {
+        do throws(CryptoError) {
+            var entry = LedgerEntry(
+                kind: .licenseRefused, at: now, license: try .naming(rowAt: now), detail: code(error))
+            entry.subject = try claims.subject.map { subject throws(CryptoError) in
+                try pseudonyms.pseudonym(of: .subject, Array(claims.issuer.utf8), Array(subject.utf8))
+            }
+            (entry.tokenID, entry.cookie) = (claims.tokenID, claims.cookie)
+            for candidate in asset?.candidates ?? [] {
+                switch candidate {
+                case .alias: continue
+                case .keyID(let keyID): entry.keyID = entry.keyID ?? keyID
+                case .contentID(let contentID): entry.content = entry.content ?? contentID.text
+                }
+            }
+            guard omitted > 0 else { return [entry] }
+            return [
+                LedgerEntry(
+                    kind: .refusalsOmitted, at: now, license: try .naming(rowAt: now), detail: String(omitted)),
+                entry,
+            ]
+        } catch {
+            return nil
+        }
+    }
+}

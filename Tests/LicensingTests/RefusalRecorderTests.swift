@@ -1,0 +1,132 @@
+import ContentKeys
+import DeviceSimulation
+import Entitlements
+import FairPlay
+import Synchronization
+import Telemetry
+import TestSupport
+import Testing
+
+@testable import Licensing
+
+/// What the ledger says of those who had a good token and got nothing.
+@Suite struct RefusalRecorderTests {
+    private let ledger = RecordingLedger()
+    private let clock = ManualClock()
+
+    private func fixture(perSecond: Int) throws -> (LicensingFixture, RefusalRecorder) {
+        var made: RefusalRecorder?
+        let pseudonyms = try MemoryChallengeStore.pseudonyms()
+        let fixture = try LicensingFixture(refusals: { loop in
+            let recorder = RefusalRecorder(
+                ledger: ledger, pseudonyms: pseudonyms, perSecond: perSecond, on: loop, clock: clock
+            ) { $0 == .entitlement(.contentNotCovered) ? "content_mismatch" : "other" }
+            made = recorder
+            return recorder
+        })
+        return (fixture, try #require(made))
+    }
+
+    private func refuse(_ fixture: LicensingFixture, times count: Int = 1) async throws {
+        let token = try fixture.token([Right(.content("movie-2"))], subject: "viewer-1", tokenID: "t-1")
+        for _ in 0..<count {
+            let result = await fixture.issue(try fixture.deviceRequest(.v1).message, token: token)
+            #expect(result.failure == .entitlement(.contentNotCovered))
+        }
+    }
+
+    @Test func writesDownWhoWasRefusedWhatAndWhy() async throws {
+        let (fixture, recorder) = try fixture(perSecond: 10)
+        try await refuse(fixture)
+        let entry = try #require(try await ledger.entries(atLeast: 1).first)
+        #expect(entry.kind == .licenseRefused && entry.detail == "content_mismatch")
+        #expect(entry.content == "movie-1" && entry.tokenID == "t-1" && entry.at == LicensingFixture.now)
+        let pseudonyms = try MemoryChallengeStore.pseudonyms()
+        let subject = try pseudonyms.pseudonym(of: .subject, Array("portal".utf8), Array("viewer-1".utf8))
+        #expect(entry.subject == subject && recorder.omittedCount == 0)
+    }
+
+    @Test func writesDownRevokedTokens() async throws {
+        let (fixture, _) = try fixture(perSecond: 10)
+        var view = RevocationView()
+        view.revoke(.token, "t-1", of: "portal")
+        fixture.issuer.replaceRevocations(with: view)
+        #expect(await fixture.claims(of: try fixture.token(tokenID: "t-1")).failure == .entitlement(.tokenRevoked))
+        #expect(try await ledger.entries(atLeast: 1).map(\.tokenID) == ["t-1"])
+    }
+
+    /// Strangers write nothing.
+    @Test func writesNothingWithoutAGoodToken() async throws {
+        let (fixture, recorder) = try fixture(perSecond: 10)
+        let message = try fixture.deviceRequest(.v1).message
+        #expect(await fixture.issue(message, token: nil).failure == .tokenMissing)
+        #expect(await fixture.issue(message, token: try fixture.token(expiresIn: -60)).failure != nil)
+        #expect(await fixture.issue([1, 2, 3], token: try fixture.token()).failure != nil)
+        try await refuse(fixture)
+        #expect(try await ledger.entries(atLeast: 1).count == 1)
+        #expect(recorder.omittedCount == 0)
+    }
+
+    @Test func countsWhatComesTooFast() async throws {
+        let (fixture, recorder) = try fixture(perSecond: 1)
+        try await refuse(fixture, times: 7)
+        #expect(try await ledger.entries(atLeast: 2).map(\.kind) == [.licenseRefused, .licenseRefused])
+        #expect(recorder.omittedCount == 5)
+        clock.advance(by: .seconds(1))
+        try await refuse(fixture)
+        let later = try await ledger.entries(atLeast: 4).dropFirst(2)
+        #expect(later.map(\.kind) == [.refusalsOmitted, .licenseRefused])
+        #expect(later.first?.detail == "5" && recorder.omittedCount == 5)
+    }
+
+    @Test func writesNoneWhereNoneIsWanted() async throws {
+        let (fixture, recorder) = try fixture(perSecond: 0)
+        try await refuse(fixture, times: 3)
+        #expect(recorder.omittedCount == 3 && ledger.all.isEmpty)
+    }
+
+    /// A row that could not be written is one of those that the next row counts.
+    @Test func countsWhatCouldNotBeWritten() async throws {
+        let (fixture, recorder) = try fixture(perSecond: 10)
+        ledger.fail(with: .unavailable(.diskFull))
+        try await refuse(fixture)
+        try await ledger.waitUntil { recorder.omittedCount == 1 }
+        ledger.fail(with: nil)
+        try await refuse(fixture)
+        #expect(try await ledger.entries(atLeast: 2).map(\.detail) == ["1", "content_mismatch"])
+    }
+}
+
+/// A ledger in memory that can fail.
+final class RecordingLedger: Ledger {
+    private let state = Mutex<(entries: [LedgerEntry], failure: StoreError?)>(([], nil))
+
+    var all: [LedgerEntry] { state.withLock { $0.entries } }
+
+    func fail(with error: StoreError?) {
+        state.withLock { $0.failure = error }
+    }
+
+    func append(_ entry: LedgerEntry) async throws(StoreError) {
+        let failure = state.withLock { state in
+            if state.failure == nil { state.entries.append(entry) }
+            return state.failure
+        }
+        if let failure { throw failure }
+    }
+
+    /// The entries, once there are so many.
+    func entries(atLeast count: Int) async throws -> [LedgerEntry] {
+        try await waitUntil { self.all.count >= count }
+        return all
+    }
+
+    func waitUntil(_ condition: () -> Bool) async throws {
+        let clock = ContinuousClock()
+        let end = clock.now + .seconds(60)
+        while !condition() {
+            try #require(clock.now < end, "it never came")
+            try await Task.sleep(for: .milliseconds(2))
+        }
+    }
+}
