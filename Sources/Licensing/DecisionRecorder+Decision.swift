@@ -24,7 +24,9 @@ extension DecisionRecorder {
         let obligations = license.authorization.obligations
         guard !obligations.isEmpty else { return decision }
         let token = try PresentedDigest(of: request.admission, using: crypto)
-        let spender = Spender(license: license, request: request, device: device, token: token, pseudonyms: pseudonyms)
+        let spender = Spender(
+            license: license, request: request, device: device, token: token, pseudonyms: pseudonyms,
+            deviceLife: deviceLife)
         decision.replay = token.replay(of: license, request.admission, within: retryWindow)
         decision.tokenUse = try spender.tokenUse(obligations)
         decision.deviceClaims = try spender.deviceClaims(obligations)
@@ -96,6 +98,7 @@ private struct Spender {
     let device: Pseudonym
     let token: PresentedDigest
     let pseudonyms: Pseudonymizer
+    let deviceLife: Int64
 
     private var claims: Claims { request.admission.claims }
     private var issuer: [UInt8] { Array(claims.issuer.utf8) }
@@ -123,7 +126,8 @@ private struct Spender {
         }
         if let limit = obligations.deviceMaximum {
             let owner = try pseudonyms.pseudonym(of: .subject, issuer, owner)
-            let end = claims.subject == nil ? claims.countedUntil : nil
+            // The places of a subject outlive its tokens; a device that comes no more gives its place back.
+            let end = claims.subject == nil ? claims.countedUntil : license.times.issuedAt + deviceLife
             found.append(DeviceClaim(owner: owner, device: device, limit: limit, keptUntil: end))
         }
         return found

@@ -10,19 +10,27 @@ package final class DecisionRecorder: Sendable {
         case bestEffort = "best-effort"
     }
 
+    /// 90 days.
+    package static let deviceLifeDefault: Int64 = 90 * 86_400
+
     package let pseudonyms: Pseudonymizer
     /// How long the same request with the same token gets the same answer, in seconds.
     package let retryWindow: Int64
+    /// How long a subject's device keeps its place after its last licence, in seconds.
+    package let deviceLife: Int64
     private let store: any DecisionStore
     private let mode: Mode
     private let unrecorded = Atomic<UInt64>(0)
 
-    package init(store: any DecisionStore, pseudonyms: Pseudonymizer, mode: Mode = .required, retryWindow: Int64 = 120)
-    {
+    package init(
+        store: any DecisionStore, pseudonyms: Pseudonymizer, mode: Mode = .required, retryWindow: Int64 = 120,
+        deviceLife: Int64 = DecisionRecorder.deviceLifeDefault
+    ) {
         self.store = store
         self.pseudonyms = pseudonyms
         self.mode = mode
         self.retryWindow = retryWindow
+        self.deviceLife = deviceLife
     }
 
     /// How many licences were given out without a record.

@@ -8,8 +8,8 @@ struct Benchmarks {
         let words = Set(CommandLine.arguments.dropFirst())
         if words.contains("--help") { return print(usage) }
         let parts = [
-            "pipeline", "listener", "tls", "livez", "http2", "handshakes", "timing", "ladder", "decisions", "keys",
-            "purge",
+            "pipeline", "tokens", "listener", "tls", "livez", "http2", "handshakes", "timing", "ladder", "decisions",
+            "keys", "purge",
         ]
         guard words.isSubset(of: parts + ["--short"]) else {
             print(usage)
@@ -19,6 +19,7 @@ struct Benchmarks {
         let chosen = parts.filter { words.isDisjoint(with: parts) || words.contains($0) }
         do {
             if chosen.contains("pipeline") { try await PipelineBenchmark(plan).run() }
+            if chosen.contains("tokens") { try TokenBenchmark(plan).run() }
             if chosen.contains("listener") { try ListenerBenchmark(plan).run() }
             if chosen.contains("tls") { try TLSBenchmark(plan).run() }
             if chosen.contains("livez") { try LivezBenchmark(plan).run() }
@@ -42,6 +43,7 @@ struct Benchmarks {
         latchkey-benchmarks [--short] [PART...]
 
           pipeline   CKCs per second and core in process against openssl speed
+          tokens     a token's check from the cache, and without it against EVP_DigestVerify alone
           listener   licences per second over HTTP, and the daemon's CPU per licence against one RSA operation
           tls        licences per second over TLS against plain HTTP, on connections that stay open
           livez      requests per second on connections that stay open against nginx with a static answer, by wrk

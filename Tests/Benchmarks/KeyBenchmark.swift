@@ -49,7 +49,8 @@ struct KeyBenchmark {
             rates.sealed.append(
                 try rate { index in try store.stored(for: references[index % references.count]) != nil })
             rates.opened.append(
-                try await asyncRate { index in try await store.record(for: references[index % references.count]) != nil })
+                try await asyncRate { index in try await store.record(for: references[index % references.count]) != nil
+                })
         }
         let growth = try ProcessMemory.residentBytes() - before
         report("SQLite", ready, growth, fileSize: try folder.size("latchkey.db"))

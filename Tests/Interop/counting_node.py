@@ -19,6 +19,8 @@ from own_daemon import await_addresses, new_setup, start_daemon
 from token_issuers import Issuers
 
 KEY = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
+OTHER = f"another-{secrets.token_hex(4)}"
+OTHER_KEY = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
 ISSUERS = Issuers.make(f"counted-{secrets.token_hex(4)}", str(uuid.UUID(bytes=KEY.key_id)))
 
 
@@ -63,9 +65,15 @@ def token(**claims: object) -> str:
     return ISSUERS.native["HS256"].sign(ISSUERS.claims(**claims))
 
 
-def message(device: Device, session: int = 1, state: int = tags.READY_TO_START, indicator: int | None = None) -> bytes:
+def message(
+    device: Device,
+    session: int = 1,
+    state: int = tags.READY_TO_START,
+    indicator: int | None = None,
+    asset: str = ISSUERS.content,
+) -> bytes:
     options = SPCOptions(
-        ISSUERS.content.encode(),
+        asset.encode(),
         playback_state=PlaybackState(1_700_000_000, state, session),
         streaming_indicator=indicator,
     )
@@ -79,7 +87,7 @@ def subject() -> str:
 def limited_to(playbacks: int, mode: str = "deny_new", lease: int = 300) -> dict[str, object]:
     return {
         "sub": subject(),
-        "rights": [{"content": ISSUERS.content, "lease": lease}],
+        "rights": [{"content": content, "lease": lease} for content in (ISSUERS.content, OTHER)],
         "session": {"groups": [{"id": "all", "max": playbacks}], "mode": mode},
     }
 
@@ -92,6 +100,7 @@ def node_alone(folder: Path) -> Node:
     node = Node(new_setup(folder))
     ISSUERS.write(node.setup)
     register(node.setup, ISSUERS.content, KEY)
+    register(node.setup, OTHER, OTHER_KEY)
     return node
 
 
@@ -119,4 +128,5 @@ def nodes_on_one_database(folder: Path, count: int) -> list[Node]:
         ISSUERS.write(setup)
         nodes.append(Node(setup))
     register(nodes[0].setup, ISSUERS.content, KEY)
+    register(nodes[0].setup, OTHER, OTHER_KEY)
     return nodes

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from counting_node import ISSUERS, Node, limited_to, message, node_alone, subject, token
+from counting_node import ISSUERS, OTHER, Node, limited_to, message, node_alone, subject, token
 from deployment import run_latchkey
 from fairplay_device import tags
 from fairplay_device.spc import Device
@@ -166,6 +166,45 @@ def test_a_screen_that_is_lent_shares_the_place(node: Node) -> None:
     assert node.ask(message(node.device(), 7, tags.PLAYING_OR_PAUSED), token(**claims)).status == 200
     screen = message(node.device(), 9, tags.PLAYING_OR_PAUSED, tags.STREAMING_TO_AIRPLAY)
     assert node.ask(screen, token(**claims)).status == 200
+
+
+def test_the_adapter_of_a_screen_shares_the_place_and_is_no_device(node: Node) -> None:
+    """Apple's AV adapter has an HU of its own, which is not the viewer's device."""
+    claims = limited_to(1) | {"device": {"max": 1}}
+    assert node.ask(message(node.device(), 7, tags.PLAYING_OR_PAUSED), token(**claims)).status == 200
+    adapter = message(node.device(), 9, tags.PLAYING_OR_PAUSED, tags.STREAMING_TO_AV_ADAPTER)
+    assert node.ask(adapter, token(**claims)).status == 200
+    assert node.ask(message(node.device(), 10, tags.PLAYING_OR_PAUSED), token(**claims)).code == "device_mismatch"
+
+
+def test_a_lent_screen_is_counted_where_nothing_plays(node: Node) -> None:
+    """Who only says that a screen is lent takes a place like everybody else."""
+    claims = limited_to(1)
+    screen = message(node.device(), 9, tags.PLAYING_OR_PAUSED, tags.STREAMING_TO_AIRPLAY)
+    assert node.ask(screen, token(**claims)).status == 200
+    assert node.ask(message(node.device(), 7, tags.PLAYING_OR_PAUSED), token(**claims)).code == "concurrency_limit"
+
+
+def test_the_next_episode_is_made_ready_beside_the_one_that_plays(node: Node) -> None:
+    """A request that is ready to start takes a provisional place, which the same session confirms when it plays."""
+    claims = limited_to(1)
+    device = node.device()
+    assert node.ask(message(device, 7, tags.PLAYING_OR_PAUSED), token(**claims)).status == 200
+    assert node.ask(message(device, 8, tags.READY_TO_START, asset=OTHER), token(**claims)).status == 200
+    assert node.ask(message(device, 8, tags.PLAYING_OR_PAUSED, asset=OTHER), token(**claims)).status == 200
+    # Somebody else's place it never was.
+    assert node.ask(message(node.device(), 9, tags.READY_TO_START), token(**claims)).code == "concurrency_limit"
+
+
+def test_views_beside_one_another_count_each(node: Node) -> None:
+    """Several contents in several sessions of one device are several playbacks."""
+    claims = limited_to(2)
+    device = node.device()
+    assert node.ask(message(device, 7, tags.PLAYING_OR_PAUSED), token(**claims)).status == 200
+    assert node.ask(message(device, 8, tags.PLAYING_OR_PAUSED, asset=OTHER), token(**claims)).status == 200
+    assert node.ask(message(device, 7, tags.LEASE_ABOUT_TO_EXPIRE), token(**claims)).status == 200
+    assert node.ask(message(device, 8, tags.LEASE_ABOUT_TO_EXPIRE, asset=OTHER), token(**claims)).status == 200
+    assert node.ask(message(node.device(), 9, tags.PLAYING_OR_PAUSED), token(**claims)).code == "concurrency_limit"
 
 
 # --- The ledger --------------------------------------------------------------------------------------------------------

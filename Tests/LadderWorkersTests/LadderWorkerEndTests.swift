@@ -27,22 +27,16 @@ extension LadderWorkerTests {
             options.sleepMicroseconds = 2_000
             let fixture = try PoolFixture(workers: 2, options: options)
             let processes = await fixture.events.ready(2)
-            let outcomes = try await withThrowingTaskGroup(of: LadderModuleError?.self) { group in
-                for _ in 0..<30 {
-                    let call = try TestCall()
-                    group.addTask { await fixture.outcome(of: call) }
-                }
-                let statistics = fixture.pool.statistics
-                #expect(
-                    fixture.reaches {
-                        fixture.loop.runAndWait {
-                            Int(statistics.answerCount) + statistics.sentCallCount + statistics.queueLength
-                        } == 30
-                    })
-                fixture.pool.stop(within: .seconds(60))
-                return try await group.reduce(into: []) { $0.append($1) }
-            }
-            #expect(outcomes.allSatisfy { $0 == nil })
+            let calls = try (0..<30).map { _ in fixture.begin(try TestCall()) }
+            let statistics = fixture.pool.statistics
+            #expect(
+                fixture.reaches {
+                    fixture.loop.runAndWait {
+                        Int(statistics.answerCount) + statistics.sentCallCount + statistics.queueLength
+                    } == 30
+                })
+            fixture.pool.stop(within: .seconds(60))
+            for call in calls { #expect(await call.value == nil) }
             #expect(processes.allSatisfy(Self.isGone))
             #expect(await fixture.outcome(of: try TestCall()) == .unavailable)
             #expect(fixture.pool.statistics.deathCount == 0)
@@ -54,10 +48,10 @@ extension LadderWorkerTests {
             let fixture = try PoolFixture()
             let processes = await fixture.events.ready(1)
             let call = try TestCall(fault: .hang)
-            async let hangs = fixture.outcome(of: call)
+            let hangs = fixture.begin(call)
             #expect(fixture.reaches { fixture.pool.statistics.sentCallCount >= 1 })
             fixture.pool.stop(within: .milliseconds(20))
-            #expect(await hangs == .unavailable)
+            #expect(await hangs.value == .unavailable)
             #expect(processes.allSatisfy(Self.isGone))
         }
 
@@ -66,16 +60,16 @@ extension LadderWorkerTests {
             let clock = ManualLoopClock()
             var options = StandInOptions(.applicationSecret(TestCall.applicationSecret))
             // Time enough to let the others follow.
-            options.sleepMicroseconds = 1_000_000
+            options.sleepMicroseconds = 3_000_000
             let fixture = try PoolFixture(options: options, clock: clock)
             let process = try #require(await fixture.events.ready(1).first)
             let statistics = fixture.pool.statistics
             let calls = (try TestCall(), try TestCall(fault: .exit), try TestCall())
-            async let isSlow = fixture.outcome(of: calls.0)
+            let isSlow = fixture.begin(calls.0)
             #expect(fixture.reaches { statistics.sentCallCount >= 1 })
-            async let exits = fixture.outcome(of: calls.1)
+            let exits = fixture.begin(calls.1)
             #expect(fixture.reaches { statistics.sentCallCount >= 2 })
-            async let waits = fixture.outcome(of: calls.2)
+            let waits = fixture.begin(calls.2)
             #expect(fixture.reaches { statistics.sentCallCount >= 3 })
             let isStopped = Monitor(false)
             Thread.detachNewThread {
@@ -88,12 +82,12 @@ extension LadderWorkerTests {
             fixture.loop.runAndWait {
                 while !Self.hasEnded(process) {}
             }
-            #expect(await isSlow == nil)
-            #expect(await exits == .workerLost)
+            #expect(await isSlow.value == nil)
+            #expect(await exits.value == .workerLost)
             // The next worker's, the waiting call's and the stop's.
             #expect(fixture.reaches { statistics.queueLength == 1 && fixture.loop.timerCount == 3 })
             clock.advance(by: .seconds(60), fixture.group)
-            #expect(await waits == .unavailable)
+            #expect(await waits.value == .unavailable)
             isStopped.wait { $0 ? () : nil }
             #expect(statistics.queueLength == 0)
             #expect(fixture.loop.timerCount == 0)

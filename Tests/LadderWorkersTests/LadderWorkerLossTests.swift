@@ -52,20 +52,20 @@ extension LadderWorkerTests {
             let processID = try #require(await fixture.events.ready(1).first)
             let hanging = try TestCall(fault: .hang)
             let behind = try TestCall()
-            async let hangs = fixture.outcome(of: hanging)
+            let hangs = fixture.begin(hanging)
             #expect(fixture.reaches { fixture.hangs([processID]) })
-            async let waits = fixture.outcome(of: behind)
+            let waits = fixture.begin(behind)
             // The second call first lies behind the one that hangs, then in the queue again.
             #expect(fixture.reaches { fixture.pool.statistics.sentCallCount >= 2 })
             clock.advance(by: WorkerCalls.patience, fixture.group)
             #expect(fixture.reaches { fixture.pool.statistics.queueLength >= 1 })
             clock.advance(by: .seconds(60), fixture.group)
-            #expect(await hangs == .workerLost)
+            #expect(await hangs.value == .workerLost)
             let ends = await fixture.events.ends(1)
             #expect(ends.map(\.loss) == [.hung])
             fixture.loop.runAndWait {}
             clock.advance(by: .seconds(1), fixture.group)
-            #expect(await waits == nil)
+            #expect(await waits.value == nil)
             #expect(await fixture.events.ready(2).count == 2)
         }
 
@@ -75,20 +75,20 @@ extension LadderWorkerTests {
             let fixture = try PoolFixture(workers: 2, clock: clock)
             let processes = await fixture.events.ready(2)
             let calls = (try TestCall(fault: .hang), try TestCall(fault: .slow), try TestCall())
-            async let hangs = fixture.outcome(of: calls.0)
+            let hangs = fixture.begin(calls.0)
             #expect(fixture.reaches { fixture.hangs(processes) })
-            async let isSlow = fixture.outcome(of: calls.1)
+            let isSlow = fixture.begin(calls.1)
             #expect(fixture.reaches { fixture.pool.statistics.sentCallCount >= 2 })
-            async let waits = fixture.outcome(of: calls.2)
+            let waits = fixture.begin(calls.2)
             #expect(fixture.reaches { fixture.pool.statistics.sentCallCount >= 3 })
-            #expect(await isSlow == nil)
+            #expect(await isSlow.value == nil)
             // Now one worker is idle, and the third call lies behind the one that hangs.
             #expect(fixture.pool.statistics.sentCallCount == 2)
             clock.advance(by: WorkerCalls.patience, fixture.group)
-            #expect(await waits == nil)
+            #expect(await waits.value == nil)
             #expect(fixture.pool.statistics.deathCount == 0)
             clock.advance(by: .seconds(60), fixture.group)
-            #expect(await hangs == .workerLost)
+            #expect(await hangs.value == .workerLost)
         }
 
         @Test func refusesMoreCallsThanMayWait() async throws {
@@ -98,20 +98,20 @@ extension LadderWorkerTests {
             let statistics = fixture.pool.statistics
             let hanging = try TestCall(fault: .hang)
             let calls = try (0..<3).map { _ in try TestCall() }
-            async let hangs = fixture.outcome(of: hanging)
+            let hangs = fixture.begin(hanging)
             #expect(fixture.reaches { fixture.hangs([processID]) })
-            async let first = fixture.outcome(of: calls[0])
+            let first = fixture.begin(calls[0])
             #expect(fixture.reaches { statistics.sentCallCount >= 2 })
             // The worker is slow now: what lay behind the call goes back, and nothing more is sent there.
             clock.advance(by: WorkerCalls.patience, fixture.group)
             #expect(fixture.reaches { statistics.queueLength >= 1 })
-            async let second = fixture.outcome(of: calls[1])
+            let second = fixture.begin(calls[1])
             #expect(fixture.reaches { statistics.queueLength >= 2 })
             #expect(await fixture.outcome(of: calls[2]) == .overloaded)
             // Those that wait are refused when their time is up, and the one that hangs is ended.
             clock.advance(by: .seconds(120), fixture.group)
-            #expect(await hangs == .workerLost)
-            let others = await [first, second]
+            #expect(await hangs.value == .workerLost)
+            let others = await [first.value, second.value]
             // Whether the worker is gone by then is a matter of order within one moment.
             #expect(others.allSatisfy { $0 == .overloaded || $0 == .unavailable })
             #expect(statistics.unavailableCount == 3)

@@ -1,11 +1,12 @@
-import EventLoops
 import FairPlay
 import Foundation
 import LadderWorkers
 import Synchronization
 import TestSupport
 
-/// A pool of real worker processes of the real `latchkeyd`, on a loop of its own, with a stand-in module.
+@testable import EventLoops
+
+/// A pool of real worker processes of the real `latchkeyd`, on a loop of its own, with a stand-in module. Calls can be begun on another loop.
 final class PoolFixture: Sendable {
     let group: EventLoopGroup
     let pool: LadderWorkerPool
@@ -25,7 +26,7 @@ final class PoolFixture: Sendable {
         configuration.startDeadline = .seconds(60)
         configuration.programPath = try BuiltProgram.path("latchkeyd")
         configure(&configuration)
-        group = try EventLoopGroup(count: 1, clock: clock)
+        group = try EventLoopGroup(count: 2, clock: clock)
         pool = LadderWorkerPool(configuration, on: group.loops[0], observer: { [events] in events.append($0) })
     }
 
@@ -40,6 +41,11 @@ final class PoolFixture: Sendable {
         } catch {
             return error
         }
+    }
+
+    /// Begins a call at once, whatever else waits for Swift's own threads: a test that looks at what becomes of it may hold one of them.
+    func begin(_ call: TestCall) -> Task<LadderModuleError?, Never> {
+        Task(executorPreference: group.loops[1].loop) { await self.outcome(of: call) }
     }
 
     /// Waits until something is so; false when it is not after a minute.

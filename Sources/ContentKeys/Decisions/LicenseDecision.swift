@@ -77,13 +77,13 @@ package struct TokenUse: Equatable, Sendable {
 
 /// A place among the devices of a subject, or of a token: a device that has one keeps it.
 ///
-/// A limit of 1 is a binding by first use.
+/// A limit of 1 is a binding by first use, and one of 0 lets in nobody who has no place.
 package struct DeviceClaim: Equatable, Sendable {
     /// Whose devices are counted.
     package var owner: Pseudonym
     /// Of HU.
     package var device: Pseudonym
-    /// How many devices there may be; at least 1.
+    /// How many devices there may be before another one is denied.
     package var limit: UInt32
     /// When the place is free again unless it is claimed once more; nil for never. The latest end that was claimed counts.
     package var keptUntil: Int64?

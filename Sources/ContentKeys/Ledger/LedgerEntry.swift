@@ -13,6 +13,8 @@ package struct LedgerEntry: Equatable, Sendable {
         case keyRevealed = 5
         case revoked = 6
         case revocationLifted = 7
+        /// A token that this server made for a customer; the licence it leads to is a row of its own.
+        case tokenMinted = 16
     }
 
     package var kind: Kind

@@ -19,16 +19,19 @@ package struct DeviceClaims: Equatable, Sendable {
     package let account: String?
     /// How many devices the subject may have in use.
     package let maximum: UInt32?
+    /// Whether the token is good only for devices that the subject has in use already, and lets no other one in.
+    package let isRegisteredOnly: Bool
 
     package init(
         pinned: DeviceIdentifier? = nil, binding: Binding? = nil, id: String? = nil, account: String? = nil,
-        maximum: UInt32? = nil
+        maximum: UInt32? = nil, isRegisteredOnly: Bool = false
     ) {
         self.pinned = pinned
         self.binding = pinned == nil ? binding ?? .unbound : .pinned
         self.id = id
         self.account = account
         self.maximum = maximum
+        self.isRegisteredOnly = isRegisteredOnly
     }
 }
 

@@ -5,6 +5,7 @@ package enum Restriction: String, Sendable, CaseIterable {
     case pinnedDevice = "cnf"
     case firstUse = "device.bind"
     case deviceMaximum = "device.max"
+    case registeredDevice = "device.registered"
     case sessions = "session.groups"
     case usesPerKey = "limits.uses"
     case networks = "limits.ips"
@@ -17,7 +18,8 @@ package enum Restriction: String, Sendable, CaseIterable {
 
     /// What the licence pipeline of this version enforces. A restriction joins this list in the change that makes the pipeline honour it.
     package static let enforced: Set<Restriction> = [
-        .pinnedDevice, .firstUse, .deviceMaximum, .sessions, .usesPerKey, .networks, .airPlay, .avAdapter, .profile,
+        .pinnedDevice, .firstUse, .deviceMaximum, .registeredDevice, .sessions, .usesPerKey, .networks, .airPlay,
+        .avAdapter, .profile, .embeddedKey,
     ]
 }
 
@@ -32,6 +34,7 @@ extension Claims {
         case .pinnedDevice: device.pinned != nil
         case .firstUse: device.binding == .firstUse
         case .deviceMaximum: device.maximum != nil
+        case .registeredDevice: device.isRegisteredOnly
         case .sessions: !session.groups.isEmpty || rights.contains { !$0.session.groups.isEmpty }
         case .usesPerKey: limits.usesPerKey != nil
         case .networks: !limits.networks.isEmpty

@@ -26,6 +26,7 @@ struct SealedFields: ~Copyable {
         case minimumLevel = 18
         /// Four characters of a name, and what it carries.
         case addition = 19
+        case deviceMaximum = 20
     }
 
     private let payload: SecretBytes

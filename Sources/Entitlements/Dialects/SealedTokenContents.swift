@@ -24,7 +24,7 @@ package struct SealedTokenContents: Equatable, Sendable {
     package var issuedAt: Int64
     package var expiresAt: Int64
     package var contentKey: EmbeddedContentKey?
-    /// The stored key that the token is for, where it brings none along.
+    /// The stored key that the token is for, or the name of the one that it brings along.
     package var keyID: KeyID?
     package var contentID: String?
     package var rental: Int64?
@@ -33,6 +33,10 @@ package struct SealedTokenContents: Equatable, Sendable {
     package var storage: Int64?
     package var playback: Int64?
     package var bindsFirstDevice = false
+    /// How many devices the subject may have.
+    package var deviceMaximum: UInt32?
+    /// Whether only devices count that the subject has already.
+    package var isRegisteredOnly = false
     package var device: DeviceIdentifier?
     package var usesPerKey: UInt32?
     package var subject: String?
@@ -57,6 +61,7 @@ package struct SealedTokenContents: Equatable, Sendable {
 extension SealedTokenContents {
     private static let offlineFlag: UInt64 = 1
     private static let firstDeviceFlag: UInt64 = 2
+    private static let registeredFlag: UInt64 = 4
 
     /// The fields in their order. Texts are at most as long as their readers allow.
     func fields() -> SecretBytes {
@@ -71,8 +76,7 @@ extension SealedTokenContents {
         if let keyID { writer.write(.keyID, keyID.bytes) }
         writer.write(.rental, rental.map { UInt64(clamping: $0) })
         writer.write(.lease, lease.map { UInt64(clamping: $0) })
-        writer.write(
-            .flags, (allowsOffline ? Self.offlineFlag : 0) | (bindsFirstDevice ? Self.firstDeviceFlag : 0))
+        writer.write(.flags, flags)
         writer.write(.storage, storage.map { UInt64(clamping: $0) })
         writer.write(.playback, playback.map { UInt64(clamping: $0) })
         if let cookie { writer.write(.cookie, Array(cookie.utf8)) }
@@ -83,7 +87,13 @@ extension SealedTokenContents {
         if let hdcp = protection.hdcp { writer.write(.hdcp, Array(hdcp.rawValue.utf8)) }
         if let level = protection.securityLevel { writer.write(.minimumLevel, Array(level.rawValue.utf8)) }
         for addition in extensions { writer.write(.addition, addition.type + addition.payload) }
+        writer.write(.deviceMaximum, deviceMaximum.map { UInt64($0) })
         return writer.finish()
+    }
+
+    private var flags: UInt64 {
+        (allowsOffline ? Self.offlineFlag : 0) | (bindsFirstDevice ? Self.firstDeviceFlag : 0)
+            | (isRegisteredOnly ? Self.registeredFlag : 0)
     }
 }
 
@@ -110,10 +120,7 @@ extension SealedTokenContents {
         playback = try Self.seconds(.playback, "playback", fields)
         cookie = try Self.text(.cookie, "cookie", sizeMaximum: Self.cookieSizeMaximum, fields)
         try readDevice(fields)
-        if let uses = try fields.number(.usesPerKey, "uses") {
-            guard let count = UInt32(exactly: uses) else { throw .claimInvalid("uses") }
-            usesPerKey = count
-        }
+        usesPerKey = try Self.count(.usesPerKey, "uses", fields)
         subject = try Self.text(.subject, "sub", sizeMaximum: ClaimObject.stringSizeMaximum, fields)
         contentID = try Self.text(.contentID, "content", sizeMaximum: ClaimObject.stringSizeMaximum, fields)
         guard contentID.map(ClaimObject.isIdentifier) ?? true else { throw .claimInvalid("content") }
@@ -124,13 +131,18 @@ extension SealedTokenContents {
             guard bytes.count >= 4 else { throw .claimInvalid("extension") }
             extensions.append(Extension(type: Array(bytes.prefix(4)), payload: Array(bytes.dropFirst(4))))
         }
+        deviceMaximum = try Self.count(.deviceMaximum, "device.max", fields)
+        // Whose devices would otherwise be nobody's.
+        if deviceMaximum != nil || isRegisteredOnly, subject == nil { throw .claimInvalid("sub") }
     }
 
     private mutating func readFlags(_ fields: borrowing SealedFields) throws(EntitlementError) {
         let flags = try fields.number(.flags, "flags") ?? 0
-        guard flags & ~(Self.offlineFlag | Self.firstDeviceFlag) == 0 else { throw .claimUnsupported("flags") }
+        let known = Self.offlineFlag | Self.firstDeviceFlag | Self.registeredFlag
+        guard flags & ~known == 0 else { throw .claimUnsupported("flags") }
         allowsOffline = flags & Self.offlineFlag != 0
         bindsFirstDevice = flags & Self.firstDeviceFlag != 0
+        isRegisteredOnly = flags & Self.registeredFlag != 0
     }
 
     private mutating func readDevice(_ fields: borrowing SealedFields) throws(EntitlementError) {
@@ -154,6 +166,14 @@ extension SealedTokenContents {
         guard let number = try fields.number(tag, name) else { return nil }
         guard let seconds = Int64(exactly: number) else { throw .claimInvalid(name) }
         return seconds
+    }
+
+    private static func count(
+        _ tag: SealedFields.Tag, _ name: String, _ fields: borrowing SealedFields
+    ) throws(EntitlementError) -> UInt32? {
+        guard let number = try fields.number(tag, name) else { return nil }
+        guard let count = UInt32(exactly: number) else { throw .claimInvalid(name) }
+        return count
     }
 
     private static func text(
@@ -189,23 +209,25 @@ extension Claims {
         self.init(
             verified, subject: contents.subject, tokenID: Hexadecimal.encode(contents.tokenID.bytes), rights: [right],
             device: DeviceClaims(
-                pinned: contents.device, binding: contents.bindsFirstDevice ? .firstUse : .unbound),
+                pinned: contents.device, binding: contents.bindsFirstDevice ? .firstUse : .unbound,
+                maximum: contents.deviceMaximum, isRegisteredOnly: contents.isRegisteredOnly),
             limits: UseLimits(usesPerKey: contents.usesPerKey), cookie: contents.cookie,
             embeddedKey: contents.contentKey)
     }
 
-    /// A token with a key inside is good for whatever asset the player names, as a pasted token URL has no asset of its own.
+    /// A token with a key inside is good for whatever asset the player names, as a pasted token URL has no asset of its own. The names that
+    /// it gives are then those of its own key.
     private static func selector(of contents: SealedTokenContents) throws(EntitlementError) -> Right.Selector {
         if let contentID = contents.contentID { return .content(contentID) }
-        if contents.contentKey != nil { return .anything }
-        guard let keyID = contents.keyID else { throw .claimInvalid("kid") }
-        return .keyIDs([keyID])
+        if let keyID = contents.keyID { return .keyIDs([keyID]) }
+        guard contents.contentKey != nil else { throw .claimInvalid("kid") }
+        return .anything
     }
 }
 
 extension SealedTokenContents.Extension {
     /// The only extension in the wild, which its makers never described, says nothing while it is zero.
-    fileprivate var saysNothing: Bool {
+    var saysNothing: Bool {
         type == Array("wudo".utf8) && payload.allSatisfy { $0 == 0 }
     }
 }

@@ -2,7 +2,7 @@
 package enum RequestCheck: String, Sendable, CaseIterable {
     /// Nothing that the token, the device or the content names is revoked.
     case revocation
-    /// The device is the one that the token is pinned to.
+    /// The device is the one that the token is pinned to, and the viewer's own where it must be registered.
     case device
     /// The client's address is among the token's.
     case address
@@ -16,8 +16,9 @@ package enum RequestCheck: String, Sendable, CaseIterable {
                 request.claims, content: request.content, device: request.device.identifier, now: request.now)
         case .device:
             // The HU is compared whatever the SPC says of AirPlay or an adapter: its sender could say so to be let in.
-            guard let pinned = request.claims.device.pinned else { return }
-            guard request.device.identifier == pinned else { throw .deviceMismatch }
+            if let pinned = request.claims.device.pinned, request.device.identifier != pinned { throw .deviceMismatch }
+            // A receiver or an adapter is never registered, so the store could not say no to it.
+            if request.claims.device.isRegisteredOnly, !request.device.isViewersOwn { throw .deviceMismatch }
         case .address:
             guard request.claims.limits.allows(request.origin.address) else { throw .addressDenied }
         case .country:

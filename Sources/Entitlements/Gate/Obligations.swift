@@ -5,7 +5,7 @@ package struct Obligations: Equatable, Sendable {
     package let usesPerKey: UInt32?
     /// Whether the token is good for the device alone that redeems it first.
     package let bindsFirstDevice: Bool
-    /// How many devices the subject may have.
+    /// How many devices the subject may have; 0 where the device must be among them already.
     package let deviceMaximum: UInt32?
     /// The limits of playbacks at once: those of the token and those of the right.
     package let sessions: [SessionClaims]
@@ -29,7 +29,7 @@ package struct Obligations: Equatable, Sendable {
         self.init(
             usesPerKey: claims.limits.usesPerKey,
             bindsFirstDevice: claims.device.binding == .firstUse && isOwn,
-            deviceMaximum: isOwn ? claims.device.maximum : nil,
+            deviceMaximum: claims.device.isRegisteredOnly ? 0 : isOwn ? claims.device.maximum : nil,
             sessions: [claims.session, right.session].filter { !$0.groups.isEmpty })
     }
 }

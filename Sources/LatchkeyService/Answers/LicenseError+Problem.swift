@@ -91,7 +91,7 @@ extension Problem {
         switch denial {
         case .replayed: .spcReplayed
         case .tokenUsed: .tokenUsed
-        case .deviceLimit(limit: 1): .deviceMismatch
+        case .deviceLimit(limit: 0...1): .deviceMismatch
         case .deviceLimit: .deviceLimit
         case .slotsFull: .concurrencyLimit
         case .slotEvicted: .sessionKilled

@@ -13,6 +13,7 @@ extension LedgerEntry.Kind {
         case .keyRevealed: "keyRevealed"
         case .revoked: "revoked"
         case .revocationLifted: "revocationLifted"
+        case .tokenMinted: "tokenMinted"
         }
     }
 }

@@ -148,6 +148,12 @@ struct OpenedKeyStore {
     }
 }
 
+extension OpenedKeyStore: ContentKeySource {
+    func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? {
+        try await store.record(for: reference)
+    }
+}
+
 /// The connections of one command, which end with their last owner.
 private final class ClosedAfterUse: Sendable {
     let store: PostgreSQLStore

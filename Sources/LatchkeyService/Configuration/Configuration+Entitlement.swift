@@ -1,6 +1,10 @@
 import Entitlements
+import Licensing
 
 extension Configuration.Entitlement {
+    /// Ten years.
+    private static let deviceLifeMaximum: Int64 = 3650 * 86_400
+
     init?(reading section: ConfigurationSection) {
         let issuers = section.requiredSections(
             "issuers",
@@ -10,6 +14,9 @@ extension Configuration.Entitlement {
         let leeway = section.value(
             "leeway", .seconds(0...IssuerSet.leewayMaximum, example: IssuerSet.leewayDefault),
             default: .seconds(IssuerSet.leewayDefault))
+        let deviceLife = section.value(
+            "deviceLife", .seconds(60...Self.deviceLifeMaximum, example: DecisionRecorder.deviceLifeDefault),
+            default: .seconds(DecisionRecorder.deviceLifeDefault))
         let ignored = section.set(
             "ignoredSources", .choice(TokenSource.allCases, example: .bearer), allowsEmpty: true)
         let headers = section.set("tokenHeaders", .fieldName, allowsEmpty: true)
@@ -22,6 +29,7 @@ extension Configuration.Entitlement {
         section.requireDistinct(keys.map(\.kid)) { keys[$0].path }
         self.issuers = issuers
         self.leeway = leeway
+        self.deviceLife = deviceLife
         finder = TokenFinder(ignoring: ignored ?? [], headerNames: (headers ?? []).sorted())
         self.policy = policy
     }
@@ -29,6 +37,7 @@ extension Configuration.Entitlement {
 
 extension Configuration.Issuer {
     private static let lifeMaximum: Duration = .seconds(366 * 86_400)
+    private static let lifeDefault: Duration = .seconds(86_400)
 
     init?(reading section: ConfigurationSection) {
         let issuer = section.required("issuer", .identifier(example: "https://portal.example"))
@@ -41,8 +50,8 @@ extension Configuration.Issuer {
             ? section.sections("keys", example: example, Configuration.IssuerKey.init(reading:))
             : section.requiredSections("keys", example: example, Configuration.IssuerKey.init(reading:))
         let maximumLife = section.value(
-            "maximumLife", .seconds(1...Self.lifeMaximum.components.seconds, example: 86_400), default: .seconds(86_400)
-        )
+            "maximumLife", .seconds(1...Self.lifeMaximum.components.seconds, example: 86_400),
+            default: dialect == .expressPlay ? .seconds(ExpressPlayTokenRequest.lifeMaximum) : Self.lifeDefault)
 
         guard let issuer, keys != nil || (keysFile != nil && !section.contains("keys")) else { return nil }
         for (index, key) in (keys ?? []).enumerated() where !key.isFit(for: dialect) {

@@ -25,7 +25,7 @@ extension Configuration.Rates {
 
 extension Rate {
     /// Unless it is said, the burst is what two seconds allow.
-    fileprivate init?(reading section: ConfigurationSection) {
+    init?(reading section: ConfigurationSection) {
         let perSecond = section.required("perSecond", .integer(1...10_000_000, example: 10))
         let burst = section.value("burst", .integer(1...10_000_000, example: 20), default: 2 * (perSecond ?? 1))
         guard let perSecond else { return nil }

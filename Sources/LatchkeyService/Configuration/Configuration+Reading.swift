@@ -16,13 +16,17 @@ extension Configuration {
         let storage = section.section("storage", Storage.init(reading:))
         let ledger = section.section("ledger", Ledger.init(reading:))
         let entitlement = section.section("entitlement", Entitlement.init(reading:))
+        let expressPlay = section.section("expressPlay", ExpressPlay.init(reading:))
         let limits = section.section("limits", Limits.init(reading:))
         let logging = section.section("logging", Logging.init(reading:))
 
-        guard let listeners, let cors, let fairplay, let keys, let storage, let ledger, let entitlement, let limits,
-            let logging
+        guard let listeners, let cors, let fairplay, let keys, let storage, let ledger, let entitlement,
+            let expressPlay, let limits, let logging
         else {
             return nil
+        }
+        if !expressPlay.customers.isEmpty, expressPlay.redeemURL(under: publicURL) == nil {
+            section.report("expressPlay", .incomplete(without: "publicURL"))
         }
         self.node = node
         self.listeners = listeners
@@ -33,6 +37,7 @@ extension Configuration {
         self.storage = storage
         self.ledger = ledger
         self.entitlement = entitlement
+        self.expressPlay = expressPlay
         self.limits = limits
         self.logging = logging
     }

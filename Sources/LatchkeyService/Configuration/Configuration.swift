@@ -20,6 +20,7 @@ package struct Configuration: Equatable, Sendable {
     package let storage: Storage
     package let ledger: Ledger
     package let entitlement: Entitlement
+    package let expressPlay: ExpressPlay
     package let limits: Limits
     package let logging: Logging
 
@@ -71,6 +72,8 @@ package struct Configuration: Equatable, Sendable {
         /// By how much the clocks of an issuer and the server may differ: whole seconds, up to
         /// `IssuerSet.leewayMaximum`.
         package let leeway: Duration
+        /// How long a subject's device keeps its place after its last licence: whole seconds.
+        package let deviceLife: Duration
         /// Where requests carry tokens.
         package let finder: TokenFinder
         /// Named profiles and this server's own floor.

@@ -54,6 +54,8 @@ extension ConfigurationFault: CustomStringConvertible {
         case .issuer(let error): Self.describe(error)
         case .notAnAdminToken:
             "the file must hold one token of 16 to 1024 visible ASCII characters, such as the output of: openssl rand -hex 32"
+        case .sealingKeyMissing:
+            "no issuer of this name has an active key with the algorithm A256GCM"
         case .notADatabasePassword: "the file must hold the password in one line of 1 to 1024 bytes"
         case .cryptography(let error): "OpenSSL could not use the file's contents (\(error))"
         case .tls(let error): error.description

@@ -63,6 +63,8 @@ package enum ConfigurationFault: Equatable, Sendable {
     case notAVerificationKey(Configuration.KeyAlgorithm)
     case issuer(IssuerSetError)
     case notAnAdminToken
+    /// The issuer has no active key that seals tokens.
+    case sealingKeyMissing
     /// The file is not one line of text that could be a database's password.
     case notADatabasePassword
     case cryptography(CryptoError)

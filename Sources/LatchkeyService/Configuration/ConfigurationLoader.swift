@@ -60,7 +60,8 @@ struct ConfigurationLoader {
         }
     }
 
-    private mutating func adminToken(_ source: SecretSource, _ path: String) -> SharedSecret? {
+    /// A secret that is presented in a request: visible characters.
+    mutating func adminToken(_ source: SecretSource, _ path: String) -> SharedSecret? {
         guard let contents = secret(source, path) else { return nil }
         guard let token = contents.withoutTrailingWhiteSpace(), (16...1024).contains(token.count),
             token.withWipedArray({ $0.allSatisfy { $0 > 0x20 && $0 < 0x7F } })

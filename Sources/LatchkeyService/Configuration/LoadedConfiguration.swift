@@ -19,6 +19,7 @@ package struct LoadedConfiguration: Sendable {
     /// The same key among the older ones, which still open what they sealed.
     package let keyRing: KeyRing
     package let issuers: IssuerSet
+    package let expressPlay: ExpressPlaySettings
     /// Seals the batches of this node's ledger.
     package let ledgerChain: LedgerChain
     /// Names devices, subjects and tokens in the store and the ledger.
@@ -57,20 +58,23 @@ package struct LoadedConfiguration: Sendable {
         let keyRing = keyEncryptionKey.flatMap { loader.keyRing($0) }
         _ = loader.keyDerivation()
         let issuers = loader.issuers()
+        let expressPlay = issuers.flatMap { loader.expressPlay($0) }
         let ledgerChain = loader.ledgerChain()
         let pseudonymizer = loader.pseudonymizer()
         let postgreSQL = loader.postgreSQL()
         if let credentials { loader.checkListeners(with: credentials) }
 
         if let error = loader.error { throw error }
-        guard let credentials, let keyEncryptionKey, let keyRing, let issuers, let ledgerChain, let pseudonymizer
+        guard let credentials, let keyEncryptionKey, let keyRing, let issuers, let expressPlay, let ledgerChain,
+            let pseudonymizer
         else {
             preconditionFailure("the loader reports what it does not load")
         }
         return LoadedConfiguration(
             configuration: file.configuration, credentials: credentials, modules: modules,
-            keyEncryptionKey: keyEncryptionKey, keyRing: keyRing, issuers: issuers, ledgerChain: ledgerChain,
-            pseudonymizer: pseudonymizer, publicListeners: publicListeners, adminListeners: adminListeners,
+            keyEncryptionKey: keyEncryptionKey, keyRing: keyRing, issuers: issuers, expressPlay: expressPlay,
+            ledgerChain: ledgerChain, pseudonymizer: pseudonymizer, publicListeners: publicListeners,
+            adminListeners: adminListeners,
             postgreSQL: postgreSQL, databasePath: file.configuration.storage.databasePath)
     }
 

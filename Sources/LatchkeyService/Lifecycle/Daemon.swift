@@ -28,6 +28,7 @@ package final class Daemon: Sendable {
     private let tokens: VerifiedTokenCache
     private let presentedTokens: PresentedTokens
     private let issuer: LicenseIssuer
+    private let expressPlay: ExpressPlayService
     private let configuration: Configuration
     private let health: Health
     private let notifier: ServiceNotifier
@@ -74,14 +75,21 @@ package final class Daemon: Sendable {
         tokens = VerifiedTokenCache(
             verifier: TokenVerifier(issuers: loaded.issuers), capacity: configuration.limits.tokenCacheCapacity)
         presentedTokens = PresentedTokens(configuration.entitlement.finder)
+        let keys = storage.recentKeys()
         issuer = LicenseIssuer(
             credentials: loaded.credentials.connecting(modules?.byCredential ?? [:]), tokens: tokens,
-            keys: storage.recentKeys(), policy: configuration.fairplay.policy,
+            keys: keys, policy: configuration.fairplay.policy,
             entitlementPolicy: configuration.entitlement.policy, recorder: records.recorder,
             servedVersions: configuration.fairplay.protocolVersions, operations: operations)
+        let rates = RequestRates(configuration.limits.rates)
+        expressPlay = ExpressPlayService(
+            loaded.expressPlay,
+            minter: ExpressPlayMinter(
+                recorder: records.recorder, keys: keys, metrics: metrics, clock: SystemWallClock()),
+            rates: rates, metrics: metrics, logger: logger)
         do throws(DaemonError) {
             try listen(
-                loaded, metrics: metrics,
+                loaded, metrics: metrics, rates: rates,
                 certificate: Self.makeCertificateEndpoint(loaded.credentials))
         } catch {
             tearDown()
@@ -122,6 +130,7 @@ package final class Daemon: Sendable {
         issuer.replaceEntitlementPolicy(with: loaded.configuration.entitlement.policy)
         presentedTokens.replaceFinder(with: loaded.configuration.entitlement.finder)
         tokens.replaceVerifier(with: TokenVerifier(issuers: loaded.issuers))
+        expressPlay.replaceSettings(with: loaded.expressPlay)
         metrics.reloadSucceeded(at: SystemWallClock().wallTime.seconds)
         logger.info("reloaded")
         let rest = configuration.sectionsThatNeedRestart(toBecome: loaded.configuration)
@@ -156,23 +165,27 @@ package final class Daemon: Sendable {
     }
 
     private func listen(
-        _ loaded: LoadedConfiguration, metrics: ServiceMetrics, certificate: CertificateEndpoint
+        _ loaded: LoadedConfiguration, metrics: ServiceMetrics, rates: RequestRates,
+        certificate: CertificateEndpoint
     ) throws(DaemonError) {
         let clock = SystemWallClock()
         let requestIDs = RequestIDs()
         let license = LicenseEndpoint(
             issuer: issuer, metrics: metrics, logger: logger, clock: clock,
-            rates: RequestRates(loaded.configuration.limits.rates), tokens: presentedTokens)
+            rates: rates, tokens: presentedTokens)
         let refusals = Refusals(logger: logger, clock: clock)
         let challenge = ChallengeEndpoint(
             issuer: issuer, refusals: refusals, clock: clock, tokens: presentedTokens)
         let publicRoutes = PublicRoutes(
             license: license, challenge: challenge, certificate: certificate, health: health, requestIDs: requestIDs,
-            refusals: refusals)
+            refusals: refusals,
+            expressPlay: ExpressPlayRoutes(service: expressPlay, license: license, refusals: refusals))
         // The admin listener first: when the public one answers, everything does.
         for (index, admin) in loaded.adminListeners.enumerated() {
             let routes = AdminRoutes(
-                health: health, metrics: metrics, token: admin.token, requestIDs: requestIDs, refusals: refusals)
+                health: health, metrics: metrics,
+                explain: ExplainEndpoint(issuer: issuer, logger: logger, clock: clock), token: admin.token,
+                requestIDs: requestIDs, refusals: refusals)
             try listeners.open(.init(name: "admin", index: index), admin, loaded, routes)
         }
         let opened = CORSHandler(policy: loaded.configuration.cors, inner: publicRoutes)

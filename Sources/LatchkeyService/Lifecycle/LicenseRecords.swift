@@ -37,7 +37,8 @@ final class LicenseRecords: Sendable {
         }
         recorder = DecisionRecorder(
             store: sharing?.decisions ?? store, pseudonyms: loaded.pseudonymizer,
-            mode: .init(loaded.configuration.ledger.mode))
+            mode: .init(loaded.configuration.ledger.mode),
+            deviceLife: loaded.configuration.entitlement.deviceLife.components.seconds)
         do throws(EventLoopError) {
             keeper = try LedgerKeeper(
                 path: path, chain: loaded.ledgerChain, settings: loaded.configuration.ledger, loop: loops[0],

@@ -10,6 +10,7 @@ struct PublicRoutes: HTTPHandler {
     let health: Health
     let requestIDs: RequestIDs
     let refusals: Refusals
+    var expressPlay: ExpressPlayRoutes?
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
         let id = requestIDs.next(on: loop)
@@ -28,7 +29,7 @@ struct PublicRoutes: HTTPHandler {
             guard request.method.isRead else { return refuse(.methodNotAllowed, id, allow: "GET, HEAD") }
             return .now(request.path == "/livez" ? health.liveResponse(id) : health.readyResponse(id))
         default:
-            return refuse(.notFound, id)
+            return expressPlay?.answer(request, id: id, on: loop) ?? refuse(.notFound, id)
         }
     }
 

@@ -266,6 +266,12 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         BrokenConfiguration(
             ConfigurationText.make(entitlement: #"leeway: "1500ms""#), "entitlement.leeway", line: 5, .invalidValue),
         BrokenConfiguration(
+            ConfigurationText.make(entitlement: #"deviceLife: "59s""#), "entitlement.deviceLife", line: 5,
+            .invalidValue),
+        BrokenConfiguration(
+            ConfigurationText.make(entitlement: #"deviceLife: "3651d""#), "entitlement.deviceLife", line: 5,
+            .invalidValue),
+        BrokenConfiguration(
             ConfigurationText.make(entitlement: #"leway: "5s""#), "entitlement.leway", line: 5,
             .unknownKey(nearest: "leeway")),
 

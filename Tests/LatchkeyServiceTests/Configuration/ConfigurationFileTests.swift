@@ -24,6 +24,7 @@ import Testing
         #expect(configuration.keys.skdTemplate == "skd://{kid}")
         #expect(configuration.storage.url == .sqlite(path: "/etc/latchkey/latchkey.db"))
         #expect(configuration.entitlement.leeway == .seconds(5))
+        #expect(configuration.entitlement.deviceLife == .seconds(90 * 86_400))
         #expect(configuration.entitlement.issuers.map(\.audience) == ["latchkey"])
         #expect(configuration.entitlement.issuers.map(\.dialect) == [.jwt])
         #expect(configuration.entitlement.issuers.map(\.maximumLife) == [.seconds(86_400)])

@@ -1,0 +1,89 @@
+import ByteCoding
+
+/// The parameters of a token request: pairs as forms write them (`application/x-www-form-urlencoded`), from the query and from the body.
+///
+/// Names compare byte for byte, so that their case counts. Names that nobody knows are passed over, as ExpressPlay does.
+package struct ExpressPlayForm: Sendable {
+    /// What a caller may say. The names are ExpressPlay's, and behind the prefix of their own those that it has not.
+    enum Name: String, CaseIterable, Sendable {
+        case customerAuthenticator, errorFormat, generalFlags, contentKey, kek, ek, kid, iv
+        case rentalDuration, fpExtension, expirationTime, cookie
+        case lease = "latchkey.lease"
+        case device = "latchkey.device"
+        case binding = "latchkey.bind"
+        case uses = "latchkey.uses"
+        case hdcp = "latchkey.hdcp"
+    }
+
+    /// How the caller wants to hear of errors.
+    package enum ErrorFormat: String, Sendable, CaseIterable {
+        case html
+        case json
+    }
+
+    private struct Pair: Sendable {
+        let name: [UInt8]
+        let value: [UInt8]
+        let isInURL: Bool
+    }
+
+    private let pairs: [Pair]
+
+    package init(query: String?, body: [UInt8]) {
+        pairs = Self.pairs(Array((query ?? "").utf8), areInURL: true) + Self.pairs(body, areInURL: false)
+    }
+
+    private static func pairs(_ text: [UInt8], areInURL: Bool) -> [Pair] {
+        text.split(separator: UInt8(ascii: "&")).map { pair in
+            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            return Pair(name: decode(parts[0]), value: parts.count > 1 ? decode(parts[1]) : [], isInURL: areInURL)
+        }
+    }
+
+    /// In a form a plus is a space.
+    private static func decode(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        PercentEncoding.decode(text.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 })
+    }
+
+    /// `html` unless the caller asks for something else, even where that is not known.
+    package var errorFormat: ErrorFormat {
+        (try? readErrorFormat()) ?? .html
+    }
+
+    package func readErrorFormat() throws(ExpressPlayCode) -> ErrorFormat {
+        guard let value = try value(of: .errorFormat, else: .errorFormatInvalid) else { return .html }
+        guard let format = ErrorFormat(rawValue: String(decoding: value, as: UTF8.self)) else {
+            throw .errorFormatInvalid
+        }
+        return format
+    }
+
+    /// Throws `authenticatorMissing`, and `authenticatorInvalid` where there are two.
+    package func readAuthenticator() throws(ExpressPlayCode) -> [UInt8] {
+        let value = try value(of: .customerAuthenticator, else: .authenticatorInvalid)
+        guard let value, !value.isEmpty else { throw .authenticatorMissing }
+        return value
+    }
+
+    // MARK: Values
+
+    /// The one value of a name; nil where there is none. Throws `code` where there are several.
+    func value(of name: Name, else code: ExpressPlayCode) throws(ExpressPlayCode) -> [UInt8]? {
+        try value(of: name.rawValue, else: code)
+    }
+
+    func value(of name: String, else code: ExpressPlayCode) throws(ExpressPlayCode) -> [UInt8]? {
+        let values = values(of: name)
+        guard values.count <= 1 else { throw code }
+        return values.first
+    }
+
+    func values(of name: String) -> [[UInt8]] {
+        pairs.filter { $0.name.elementsEqual(name.utf8) }.map(\.value)
+    }
+
+    /// Whether the query, which servers and proxies write into their logs, has the name.
+    func isInURL(_ name: Name) -> Bool {
+        pairs.contains { $0.isInURL && $0.name.elementsEqual(name.rawValue.utf8) }
+    }
+}

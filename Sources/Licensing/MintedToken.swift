@@ -1,0 +1,74 @@
+import ByteCoding
+package import ContentKeys
+package import Entitlements
+import KeyCrypto
+
+/// A token that this server makes for a customer, before it is sealed.
+package struct MintedToken: Sendable {
+    /// Who asked for it.
+    package let customer: String
+    /// In whose name it is sealed.
+    package let issuer: String
+    package let contents: SealedTokenContents
+    /// What the customer asked for besides, and what has no effect.
+    package let unused: [UnusedParameter]
+    /// How many tokens the customer may have in a day; nil for as many as it likes.
+    package let perDayMaximum: UInt32?
+
+    package init(
+        customer: String, issuer: String, contents: SealedTokenContents, unused: [UnusedParameter] = [],
+        perDayMaximum: UInt32? = nil
+    ) {
+        self.customer = customer
+        self.issuer = issuer
+        self.contents = contents
+        self.unused = unused
+        self.perDayMaximum = perDayMaximum
+    }
+}
+
+extension DecisionRecorder {
+    /// Records that a token is given out, and counts it where the customer has a quota. `now` is in seconds since 1970.
+    ///
+    /// The row has the token's id and cookie, and no key: of a key inside the token it has the name under which licences will be recorded.
+    package func record(
+        _ minted: MintedToken, as id: LicenseID, at now: Int64
+    ) async throws(LicenseError) -> DecisionOutcome {
+        var decision: LicenseDecision
+        do throws(CryptoError) {
+            decision = LicenseDecision(now: now, entry: try entry(for: minted, id, now))
+            decision.tokenUse = try quotaUse(of: minted, now)
+        } catch {
+            throw .internalFailure(error)
+        }
+        do throws(StoreError) {
+            return try await record(decision)
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    private func entry(for minted: MintedToken, _ id: LicenseID, _ now: Int64) throws(CryptoError) -> LedgerEntry {
+        let contents = minted.contents
+        let ownKeyID = contents.contentKey == nil ? nil : KeyID(words: contents.tokenID)
+        let unused = minted.unused.map(\.shortName).joined(separator: ",")
+        return LedgerEntry(
+            kind: .tokenMinted, at: now, license: id, keyID: contents.keyID ?? ownKeyID, content: contents.contentID,
+            subject: try pseudonyms.pseudonym(
+                of: .subject, Array(minted.issuer.utf8), Array((contents.subject ?? minted.customer).utf8)),
+            tokenID: Hexadecimal.encode(contents.tokenID.bytes), cookie: contents.cookie,
+            detail: unused.isEmpty ? minted.customer : "unused \(unused); \(minted.customer)",
+            lease: contents.lease.map { UInt32(clamping: $0) }, rental: contents.rental.map { UInt32(clamping: $0) },
+            until: contents.expiresAt)
+    }
+
+    /// Each day, by UTC, is a token of its own that may be used so often.
+    private func quotaUse(of minted: MintedToken, _ now: Int64) throws(CryptoError) -> TokenUse? {
+        guard let limit = minted.perDayMaximum else { return nil }
+        let day = now / 86_400
+        let name = try pseudonyms.pseudonym(
+            of: .token, Array(minted.issuer.utf8), Array("quota".utf8), Array(minted.customer.utf8),
+            Array("\(day)".utf8))
+        return TokenUse(token: name, keyID: KeyID(words: .zero), limit: limit, keptUntil: (day + 1) * 86_400)
+    }
+}

@@ -1,0 +1,61 @@
+import ByteCoding
+import ContentKeys
+import Entitlements
+import KeyCrypto
+
+// Keys that a token names or brings along, so that the SPC's asset id has no say (entitlement, section 1.1.3): an app that was handed a
+// token URL may give the whole URL as asset id.
+
+extension ContentKeyRecord {
+    /// A record of the key inside a token, made for one licence and wiped with it.
+    ///
+    /// Its key id and content id are those that the token gives. Otherwise the token's own id, which is random, stands for the key id, and
+    /// "key:" with the key id for the content: neither says anything of the key. Throws `claimInvalid` where they are none.
+    init(_ embedded: EmbeddedContentKey, of claims: Claims) throws(LicenseError) {
+        guard let keyID = claims.ownKeyID, let contentID = claims.ownContentID(of: keyID) else {
+            throw .entitlement(.claimInvalid("key"))
+        }
+        let attributes = ContentKeyAttributes(
+            keyID: keyID, contentID: contentID, createdAt: claims.issuedAt ?? 0)
+        do throws(ContentKeyError) {
+            try self.init(
+                attributes: attributes, key: ContentKey(embedded.key.copy(0..<EmbeddedContentKey.size)),
+                iv: embedded.iv)
+        } catch {
+            throw .entitlement(.claimInvalid("key"))
+        }
+    }
+}
+
+extension RecentContentKeys {
+    /// The key of an asset id. Where that names nothing, and a sealed token names exactly one stored key, it is that key.
+    func record(for assetID: AssetID, orNamedBy claims: Claims) async throws(StoreError) -> ContentKeyRecord? {
+        if let record = try await record(for: assetID) { return record }
+        // Sixteen bytes are always an asset id.
+        guard let keyID = claims.onlyStoredKeyID, let assetID = try? AssetID(bytes: keyID.bytes) else { return nil }
+        guard let record = try await record(for: assetID), record.keyID == keyID else { return nil }
+        return record
+    }
+}
+
+extension Claims {
+    /// The id of the key inside the token.
+    fileprivate var ownKeyID: KeyID? {
+        if case .keyIDs(let keyIDs) = rights.first?.selector, keyIDs.count == 1 { return keyIDs[0] }
+        // A sealed token's id has 32 hexadecimal digits.
+        return tokenID.flatMap { try? KeyID(parsing: $0) }
+    }
+
+    fileprivate func ownContentID(of keyID: KeyID) -> ContentID? {
+        if case .content(let text) = rights.first?.selector { return try? ContentID(text) }
+        return try? ContentID("key:\(keyID)")
+    }
+
+    /// The stored key that a sealed token is for.
+    fileprivate var onlyStoredKeyID: KeyID? {
+        guard dialect == .expressPlay, rights.count == 1, case .keyIDs(let keyIDs) = rights[0].selector,
+            keyIDs.count == 1
+        else { return nil }
+        return keyIDs[0]
+    }
+}

@@ -1,0 +1,325 @@
+"""Apps and back ends in ExpressPlay's manner against a running daemon, from the token request to the opened licence."""
+
+import base64
+import json
+import secrets
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+
+from deployment import run_latchkey
+from expressplay import (
+    AUTHENTICATOR,
+    OTHER_REDEEM_PATH,
+    REDEEM_URL,
+    SEALING_KEY,
+    SEES_AUTHENTICATOR,
+    SEES_PATH,
+    TEST_AUTHENTICATOR,
+    Service,
+    options,
+    running_entitlement_server,
+    running_service,
+    sealed_url,
+    token_of,
+)
+from fairplay_device.ckc import open_ckc
+from fairplay_device.licence import Streaming
+
+ASSET_ID_SIZE_MAXIMUM = 200
+
+
+@pytest.fixture(scope="module")
+def service(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with running_service(tmp_path_factory.mktemp("expressplay")) as service:
+        yield service
+
+
+@pytest.fixture
+def key() -> dict[str, str]:
+    """A content key that only its customer knows."""
+    return {"contentKey": secrets.token_hex(16), "iv": secrets.token_hex(16)}
+
+
+# --- Token URLs ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_token_url_is_the_licence_url(service: Service, key: dict[str, str], version: int) -> None:
+    opened = service.licence(service.token_url(key), b"movie", service.device(version))
+    assert opened.content_key.hex() == key["contentKey"] and opened.content_iv.hex() == key["iv"]
+    assert opened.terms == Streaming()
+
+
+def test_a_playlist_can_carry_the_whole_token_url(service: Service, key: dict[str, str]) -> None:
+    """The app swaps the scheme, and hands the player's whole key URI on as asset id."""
+    url = service.token_url(key)
+    key_uri = url.replace("https://", "skd://")
+    opened = service.licence(key_uri.replace("skd://", "https://"), key_uri.encode()[:ASSET_ID_SIZE_MAXIMUM])
+    assert opened.content_key.hex() == key["contentKey"] and opened.content_iv.hex() == key["iv"]
+
+
+def test_the_host_of_the_key_uri_is_as_good_an_asset_id(service: Service, key: dict[str, str]) -> None:
+    host = urllib.parse.urlsplit(REDEEM_URL).hostname or ""
+    assert service.licence(service.token_url(key), host.encode()).content_key.hex() == key["contentKey"]
+
+
+def test_an_asset_id_that_names_a_stored_key_does_not_change_the_tokens(service: Service, key: dict[str, str]) -> None:
+    opened = service.licence(service.token_url(key), service.content.encode())
+    assert opened.content_key.hex() == key["contentKey"] != service.key.key.hex()
+
+
+def test_a_token_is_good_without_its_url(service: Service, key: dict[str, str]) -> None:
+    token = token_of(service.token_url(key))
+    for path, headers in [
+        (REDEEM_URL, {"ExpressPlayToken": token}),
+        (f"https://host{OTHER_REDEEM_PATH}?ExpressPlayToken={token}", {}),
+        (f"https://host/fps/license?ExpressPlayToken={token}", {}),
+    ]:
+        context = service.device().request(options(b"movie"))
+        answer = service.redeem(path, context.message, headers)
+        assert answer.status == 200, answer
+
+
+def test_a_compact_token_takes_the_same_place(service: Service) -> None:
+    token = run_latchkey(service.daemon.setup, "token", "mint", "--content", service.content).strip()
+    opened = service.licence(f"{REDEEM_URL}?ExpressPlayToken={token}", service.content.encode())
+    assert opened.content_key == service.key.key
+
+
+def test_a_stored_key_needs_no_asset_id_of_its_own(service: Service) -> None:
+    """A token that names one key says which, where the asset id is the token URL."""
+    url = service.token_url({"kid": service.key.key_id.hex()})
+    for asset_id in (url.replace("https://", "skd://").encode()[:ASSET_ID_SIZE_MAXIMUM], service.content.encode()):
+        opened = service.licence(url, asset_id)
+        assert opened.content_key == service.key.key and opened.content_iv == service.key.iv
+
+
+def test_a_licence_has_the_tokens_terms(service: Service, key: dict[str, str]) -> None:
+    opened = service.licence(service.token_url(key | {"rentalDuration": "7200", "latchkey.lease": "120"}), b"movie")
+    assert opened.duration is not None
+    assert (opened.duration.lease_seconds, opened.duration.rental_seconds) == (120, 7200)
+
+
+def test_the_ledger_ties_the_licence_to_its_token(service: Service, key: dict[str, str]) -> None:
+    cookie = f"order-{secrets.token_hex(8)}"
+    url = service.token_url(key | {"cookie": cookie})
+    assert service.licence(url, url.encode()[:ASSET_ID_SIZE_MAXIMUM]).content_key.hex() == key["contentKey"]
+    text = run_latchkey(service.daemon.setup, "ledger", "query", "--json", "--cookie", cookie)
+    by_kind = {entry["kind"]: entry for entry in json.loads(text)["entries"]}
+    assert set(by_kind) == {"tokenMinted", "licenseIssued"}
+    minted, issued = by_kind["tokenMinted"], by_kind["licenseIssued"]
+    assert minted["token"] == issued["token"] and minted["kid"] == issued["kid"]
+    assert issued["content"] == f"key:{issued['kid']}"
+    assert token_of(url) not in text
+
+
+# --- Entitlement servers -----------------------------------------------------------------------------------------------
+
+
+def ask_entitlement_server(authority: str, content: str, viewer: str) -> str:
+    request = urllib.request.Request(
+        f"http://{authority}/entitlement?{urllib.parse.urlencode({'cid': content})}", headers={"X-Viewer": viewer}
+    )
+    with urllib.request.urlopen(request, timeout=20) as response:
+        return response.read().decode()
+
+
+def test_an_entitlement_server_hands_out_token_urls(service: Service) -> None:
+    with running_entitlement_server(service, {"viewer-1"}) as server:
+        url = ask_entitlement_server(server.authority, service.content, "viewer-1")
+        assert service.licence(url, service.content.encode()).content_key == service.key.key
+        with pytest.raises(urllib.error.HTTPError) as refusal:
+            ask_entitlement_server(server.authority, service.content, "viewer-2")
+        assert refusal.value.code == 403
+
+
+def test_a_key_uri_names_the_entitlement_server_and_the_content(service: Service) -> None:
+    """`skd://{entitlement_server}?cid={content_id}`: the app parses it, and may hand all of it on as asset id."""
+    with running_entitlement_server(service, {"viewer-1"}) as server:
+        key_uri = f"skd://{server.authority}?cid={service.content}"
+        parts = urllib.parse.urlsplit(key_uri)
+        content = urllib.parse.parse_qs(parts.query)["cid"][0]
+        url = ask_entitlement_server(parts.netloc, content, "viewer-1")
+        for asset_id in (content, key_uri):
+            assert service.licence(url, asset_id.encode()).content_key == service.key.key
+
+
+def test_an_on_premise_server_is_addressed_by_the_key_uri(service: Service, key: dict[str, str]) -> None:
+    """The playlist names this server itself; the app swaps `skd` for its scheme and asks there."""
+    token = token_of(service.token_url(key))
+    key_uri = f"skd://{service.daemon.public[0]}:{service.daemon.public[1]}/hms/fp/rights/?ExpressPlayToken={token}"
+    context = service.device().request(options(key_uri.encode()[:ASSET_ID_SIZE_MAXIMUM]))
+    request = urllib.request.Request(key_uri.replace("skd://", "http://"), data=context.message, method="POST")
+    with urllib.request.urlopen(request, timeout=20) as response:
+        assert response.status == 200
+        ckc = response.read()
+    assert open_ckc(ckc, context.secrets).content_key.hex() == key["contentKey"]
+
+
+# --- Refusals ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_token_ends(service: Service) -> None:
+    now = int(time.time())
+    assert service.code(sealed_url(f2=now - 600, f3=now - 300)) == -2002
+    assert service.code(sealed_url(f2=now + 600, f3=now + 900)) == -2002
+    assert service.licence(sealed_url(), b"movie").content_key
+
+
+def test_a_token_is_for_its_device(service: Service, key: dict[str, str]) -> None:
+    mine, other = service.device(), service.device()
+    url = service.token_url(key | {"latchkey.device": mine.device_id.hex()})
+    assert service.licence(url, b"movie", mine).content_key.hex() == key["contentKey"]
+    assert service.code(url, other) == -4001
+
+
+def test_a_token_is_bound_by_its_first_use(service: Service, key: dict[str, str]) -> None:
+    mine, other = service.device(), service.device()
+    url = service.token_url(key | {"latchkey.bind": "first"})
+    for device in (mine, mine):
+        assert service.licence(url, b"movie", device).content_key.hex() == key["contentKey"]
+    assert service.code(url, other) == -4001
+
+
+def test_a_token_is_used_up(service: Service, key: dict[str, str]) -> None:
+    url = service.token_url(key | {"latchkey.uses": "1"})
+    context = service.device().request(options(b"movie"))
+    answers = [service.redeem(url, context.message) for _ in range(2)]
+    assert {answer.status for answer in answers} == {200}, "a repeated request is counted once"
+    assert service.code(url) == -4010
+
+
+def test_a_token_grants_its_own_content_alone(service: Service) -> None:
+    assert service.code(service.token_url({"kid": f"^{service.content}"}), asset_id=b"another") == -4022
+
+
+def test_refusals_come_in_both_formats(service: Service) -> None:
+    message = service.device().request(options(b"movie")).message
+    page = service.redeem(REDEEM_URL, message)
+    assert (page.status, page.header("X-Error-Code")) == (401, "token_missing")
+    assert page.header("Content-Type") == "text/html; charset=utf-8" and b"Error -2017" in page.body
+    for url, headers in [(f"{REDEEM_URL}?errorFormat=json", {}), (REDEEM_URL, {"Accept": "application/json"})]:
+        answer = service.redeem(url, message, headers)
+        assert answer.header("Content-Type") == "application/json"
+        error = json.loads(answer.body)
+        assert error["errorCode"] == -2017 and error["eventId"] == answer.header("X-Request-Id")
+    malformed = service.redeem(f"{sealed_url()}&errorFormat=json", b"no SPC")
+    assert (malformed.status, json.loads(malformed.body)["errorCode"]) == (400, -6005)
+    other = service.send("GET", "/hms/fp/rights/")
+    assert (other.status, other.header("Allow")) == (405, "POST")
+
+
+# --- Device registration -------------------------------------------------------------------------------------------------
+
+
+def sees_url(service: Service, kind: int, cookie: str | None = None) -> str:
+    answer = service.ask_sees(requestType=kind, customerCookie=cookie)
+    assert answer.status == 200, answer
+    message = json.loads(answer.body)
+    assert message["isAllowed"] is True and message["version"] == 1, message
+    assert message["messageID"] == "0f8fad5b-d9cb-469f-a165-70867728950e"
+    return message["epTokenURL"]
+
+
+def test_a_time_based_token_is_for_any_device(service: Service) -> None:
+    url = sees_url(service, 1)
+    for _ in range(2):
+        assert service.licence(url, service.content.encode()).content_key == service.key.key
+
+
+def test_a_device_is_registered_and_then_bound(service: Service) -> None:
+    cookie = f"viewer-{secrets.token_hex(6)}"
+    mine, other = service.device(), service.device(2)
+    asset_id = service.content.encode()
+    bound = sees_url(service, 3, cookie)
+    assert service.code(bound, mine, asset_id) == -4001, "nothing is registered yet"
+    assert service.licence(sees_url(service, 2, cookie), asset_id, mine).content_key == service.key.key
+    assert service.licence(bound, asset_id, mine).content_key == service.key.key
+    assert service.licence(sees_url(service, 3, cookie), asset_id, mine).content_key == service.key.key
+    for url in (bound, sees_url(service, 3, cookie), sees_url(service, 2, cookie)):
+        assert service.code(url, other, asset_id) == -4001
+    assert service.code(sees_url(service, 3, f"viewer-{secrets.token_hex(6)}"), mine, asset_id) == -4001
+
+
+def test_a_content_can_be_named_by_its_key(service: Service) -> None:
+    answer = service.ask_sees(requestType=1, contentID=service.key.key_id.hex())
+    url = json.loads(answer.body)["epTokenURL"]
+    assert service.licence(url, service.content.encode()).content_key == service.key.key
+
+
+@pytest.mark.parametrize(
+    ("members", "error"),
+    [
+        ({"requestType": 1, "contentID": "nothing"}, -4019), ({"requestType": 4}, -2035),
+        ({"requestType": 1, "version": 2}, -2035), ({"requestType": 2}, -2033),
+        ({"requestType": 3, "customerCookie": "c" * 33}, -2033), ({"requestType": 1, "contentID": None}, -4022),
+    ],
+)
+def test_a_question_is_answered_with_no(service: Service, members: dict[str, object], error: int) -> None:
+    answer = service.ask_sees(**members)
+    assert answer.status == 200
+    message = json.loads(answer.body)
+    assert message["isAllowed"] is False and message["epTokenURL"] == ""
+    assert message["messageID"] == "0f8fad5b-d9cb-469f-a165-70867728950e"
+    assert message["error"] == error and message["errorText"]
+
+
+def test_only_the_configured_caller_may_ask(service: Service) -> None:
+    for authenticator, code in [(None, -2017), ("wrong", -2018), (AUTHENTICATOR, -2018)]:
+        answer = service.ask_sees(authenticator, requestType=1)
+        assert answer.status == 401 and json.loads(answer.body)["error"] == code
+    assert service.send("GET", SEES_PATH).status == 405
+    answer = service.ask_sees(requestType=1, messageID="7")
+    assert answer.status == 400 and json.loads(answer.body)["isAllowed"] is False
+
+
+# --- Secrets -------------------------------------------------------------------------------------------------------------
+
+
+def forms(secret: bytes) -> set[bytes]:
+    """How a secret could be written down."""
+    plain = base64.b64encode(secret).rstrip(b"=")
+    return {secret, secret.hex().encode(), secret.hex().upper().encode(), plain, plain.translate(bytes.maketrans(b"+/", b"-_"))}
+
+
+@pytest.mark.last
+def test_nothing_secret_is_written_down(service: Service, key: dict[str, str]) -> None:
+    kek, wrapped = "000102030405060708090A0B0C0D0E0F", "1FA68B0A8112B447AEF34BD8FB5A7B829D3E862371D2CFE5"
+    good = service.token_url(key | {"latchkey.uses": "5", "cookie": "order"})
+    unwrapped = service.token_url({"kek": kek, "ek": wrapped, "iv": key["iv"]})
+    tokens = [good, unwrapped, sees_url(service, 2, "viewer")]
+    for url in tokens:
+        service.redeem(url, service.device().request(options(url.encode()[:ASSET_ID_SIZE_MAXIMUM])).message)
+        service.redeem(url[:-3] + "AAA", b"no SPC")
+    for authenticator in (AUTHENTICATOR, TEST_AUTHENTICATOR):
+        assert service.ask_by_get(key, authenticator).status in (400, 401)
+        assert service.ask(key | {"iv": "nonsense"}, authenticator).status in (400, 401)
+    written = {
+        file.name: file.read_bytes()
+        for file in (service.daemon.log, *service.daemon.setup.glob("latchkey.db*"))
+    }
+    assert any(name.endswith("-wal") for name in written) and b"token_minted" in written[service.daemon.log.name]
+    keys = {
+        "content key": bytes.fromhex(key["contentKey"]), "IV": bytes.fromhex(key["iv"]),
+        "unwrapped key": bytes.fromhex("00112233445566778899aabbccddeeff"), "kek": bytes.fromhex(kek),
+        "ek": bytes.fromhex(wrapped), "sealing key": SEALING_KEY,
+    }
+    texts = {
+        "authenticator": AUTHENTICATOR, "its hexadecimal part": AUTHENTICATOR.partition(",")[2],
+        "test authenticator": TEST_AUTHENTICATOR, "sees authenticator": SEES_AUTHENTICATOR,
+    } | {f"token {index}": token_of(url) for index, url in enumerate(tokens)}
+    found = [
+        f"{what} in {name}"
+        for name, text in written.items()
+        for what, spellings in [
+            *((what, forms(secret)) for what, secret in keys.items()),
+            *((what, {secret.encode()}) for what, secret in texts.items()),
+        ]
+        if any(spelling in text for spelling in spellings)
+    ]
+    assert not found, "named rather than shown"
