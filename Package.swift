@@ -140,7 +140,7 @@ var targets: [Target] = [
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "DeviceSimulation",
             "HTTPMessages", "Entitlements", "ContentKeys", "Licensing", "HTTPServing", "StorageSQLite",
-            "StoragePostgreSQL", "DatabaseSupport", "latchkeyd", "latchkey",
+            "StoragePostgreSQL", "DatabaseSupport", "StoreConformance", "latchkeyd", "latchkey",
         ]),
 ]
 
@@ -151,9 +151,9 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
         .executableTarget(
             name: "latchkey-benchmarks",
             dependencies: [
-                "COpenSSL", "ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation", "Entitlements", "ContentKeys",
-                "EventLoops", "Licensing", "LadderWorkers", "StorageSQLite", "StoreConformance", "POSIXSockets",
-                "TestSupport", "latchkeyd",
+                "COpenSSL", "CSQLite", "CPostgreSQL", "ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation", "Entitlements", "ContentKeys",
+                "EventLoops", "Licensing", "LadderWorkers", "StorageSQLite", "StoragePostgreSQL", "StoreConformance", "POSIXSockets",
+                "TestSupport", "DatabaseSupport", "latchkeyd",
                 "latchkey",
             ],
             path: "Tests/Benchmarks", swiftSettings: settings))

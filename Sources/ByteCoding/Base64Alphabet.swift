@@ -41,7 +41,14 @@ struct Base64Alphabet: Sendable {
         bytes.reserveCapacity(digitCount / 4 * 3 + 2)
         var offset = 0
         while digitCount - offset >= 4 {
-            let group = try group(of: text, at: offset, count: 4)
+            let start = text.startIndex + offset
+            let first = values[Int(text[start])]
+            let second = values[Int(text[start + 1])]
+            let third = values[Int(text[start + 2])]
+            let fourth = values[Int(text[start + 3])]
+            // A digit has six bits, and what is none has all eight.
+            guard (first | second | third | fourth) & 0xC0 == 0 else { throw notADigit(in: text, from: offset) }
+            let group = UInt32(first) << 18 | UInt32(second) << 12 | UInt32(third) << 6 | UInt32(fourth)
             bytes.append(UInt8(truncatingIfNeeded: group >> 16))
             bytes.append(UInt8(truncatingIfNeeded: group >> 8))
             bytes.append(UInt8(truncatingIfNeeded: group))
@@ -72,6 +79,13 @@ struct Base64Alphabet: Sendable {
         guard group & surplus == 0 else { throw .trailingBitsNotZero }
         bytes.append(UInt8(truncatingIfNeeded: group >> 16))
         if count == 3 { bytes.append(UInt8(truncatingIfNeeded: group >> 8)) }
+    }
+
+    /// The error for the first byte from here on that is no digit; one of the next four is none.
+    private func notADigit(in text: ArraySlice<UInt8>, from offset: Int) -> TextCodingError {
+        let rest = text[(text.startIndex + offset)...]
+        let found = rest.firstIndex { values[Int($0)] == Self.notADigit } ?? rest.startIndex
+        return .invalidCharacter(offset: found - text.startIndex)
     }
 
     /// Up to four digits as one 24-bit number, the first digit in its top bits.

@@ -1,5 +1,8 @@
 /// A JSON number, kept exactly as its digits.
 package struct JSONNumber: Sendable {
+    /// So many digits always fit into 64 bits.
+    static let plainSizeMaximum = 18
+
     /// The number in the grammar of RFC 8259 section 6, whatever dialect it was written in.
     package let text: String
 
@@ -28,6 +31,7 @@ package struct JSONNumber: Sendable {
 
     /// Sign and magnitude of a whole number below 2^64, by exact arithmetic on the digits.
     private var whole: (isNegative: Bool, magnitude: UInt64)? {
+        if let plain { return (false, plain) }
         var digits: [UInt8] = []
         var exponent = 0
         var isFraction = false
@@ -51,6 +55,17 @@ package struct JSONNumber: Sendable {
         guard !digits.isEmpty else { return (isNegative, 0) }
         guard exponent >= 0, exponent < 20 else { return nil }
         return Self.magnitude(digits + repeatElement(0, count: exponent)).map { (isNegative, $0) }
+    }
+
+    /// The value of digits and nothing else; nil for any other spelling.
+    private var plain: UInt64? {
+        guard text.utf8.count <= Self.plainSizeMaximum else { return nil }
+        var value: UInt64 = 0
+        for byte in text.utf8 {
+            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+            value = value * 10 + UInt64(byte - UInt8(ascii: "0"))
+        }
+        return value
     }
 
     /// The exponent, or a value that is far out of every range: texts are short, so digits cannot make up for it.

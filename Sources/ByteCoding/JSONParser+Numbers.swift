@@ -7,6 +7,7 @@ extension JSONParser {
     mutating func parseNumber() throws(JSONError) -> JSONNumber {
         let position = cursor.position
         guard isNumberStart(cursor.byte) else { throw unexpected() }
+        if let number = takePlainNumber() { return number }
         var text: [UInt8] = []
         if skip("-") {
             text.append(UInt8(ascii: "-"))
@@ -22,6 +23,18 @@ extension JSONParser {
             throw .invalidNumber(at: position)
         }
         return JSONNumber(text: String(decoding: text, as: UTF8.self))
+    }
+
+    /// Most numbers are a few digits and nothing else; nil, and nothing is taken, for any other.
+    private mutating func takePlainNumber() -> JSONNumber? {
+        let start = cursor.offset
+        var count = 0
+        while count < JSONNumber.plainSizeMaximum, let byte = cursor.byte(ahead: count), isDigit(byte) { count += 1 }
+        guard count > 0, !isNumberByte(cursor.byte(ahead: count)), count == 1 || cursor.byte != UInt8(ascii: "0") else {
+            return nil
+        }
+        cursor.advance(by: count)
+        return JSONNumber(text: String(decoding: cursor.bytes(since: start), as: UTF8.self))
     }
 
     private mutating func parseDecimal(into text: inout [UInt8], _ position: TextPosition) throws(JSONError) {

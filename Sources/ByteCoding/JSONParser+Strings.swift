@@ -2,24 +2,27 @@
 extension JSONParser {
     /// Reads the string that begins with the quote here; the same quote ends it.
     mutating func parseString() throws(JSONError) -> String {
-        let quote = cursor.byte
+        guard let quote = cursor.byte else { throw .unexpectedEnd(at: cursor.position) }
         cursor.advance()
+        var start = cursor.offset
+        cursor.advanceOverPlainText(upTo: quote)
+        // Most strings are whole here, and are copied once.
+        if cursor.byte == quote {
+            let text = String(decoding: cursor.bytes(since: start), as: UTF8.self)
+            cursor.advance()
+            return text
+        }
         var text: [UInt8] = []
-        var copied = cursor.offset
         while let byte = cursor.byte {
+            text.append(contentsOf: cursor.bytes(since: start))
             if byte == quote {
-                text.append(contentsOf: cursor.bytes(since: copied))
                 cursor.advance()
                 return String(decoding: text, as: UTF8.self)
-            } else if byte == UInt8(ascii: "\\") {
-                text.append(contentsOf: cursor.bytes(since: copied))
-                text.append(contentsOf: Character(try parseEscape()).utf8)
-                copied = cursor.offset
-            } else if byte < 0x20 {
-                throw .controlCharacter(at: cursor.position)
-            } else {
-                cursor.advance()
             }
+            guard byte == UInt8(ascii: "\\") else { throw .controlCharacter(at: cursor.position) }
+            text.append(contentsOf: Character(try parseEscape()).utf8)
+            start = cursor.offset
+            cursor.advanceOverPlainText(upTo: quote)
         }
         throw .unexpectedEnd(at: cursor.position)
     }

@@ -1,5 +1,5 @@
 import ByteCoding
-import KeyCrypto
+package import KeyCrypto
 
 /// A block that a CKC carries of its own (protocol, section 2.2).
 enum LicenseBlock {
@@ -86,5 +86,12 @@ extension LicenseTerms {
         if let hdcp { blocks.append(.hdcp(hdcp)) }
         if let securityLevel { blocks.append(.securityLevel(securityLevel)) }
         return blocks
+    }
+
+    /// The same as tags and values, for a person who asks what a device would be told.
+    package func describedBlocks(using crypto: CryptoContext) throws(CryptoError) -> [(tag: UInt64, value: [UInt8])] {
+        var described: [(tag: UInt64, value: [UInt8])] = []
+        for block in blocks { described.append((block.tag, try block.value(using: crypto))) }
+        return described
     }
 }

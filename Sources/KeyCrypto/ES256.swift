@@ -1,4 +1,5 @@
 import COpenSSL
+import Synchronization
 
 /// An ECDSA P-256 public key, for JWT signatures of the kind ES256 (RFC 7518, section 3.4).
 package final class ES256PublicKey: Sendable {
@@ -6,9 +7,11 @@ package final class ES256PublicKey: Sendable {
     package static let signatureSize = 64
 
     let key: OpenSSLKey
+    private let verifications: VerificationPool
 
     init(_ key: OpenSSLKey) {
         self.key = key
+        verifications = VerificationPool(key)
     }
 
     /// SubjectPublicKeyInfo in PEM or DER. Throws `notAKey`.
@@ -29,17 +32,8 @@ package final class ES256PublicKey: Sendable {
 
     /// Whether `signature` (r ‖ s, 64 bytes) over the SHA-256 of `message` was made by the private key.
     package func isValidSignature(_ signature: ArraySlice<UInt8>, for message: ArraySlice<UInt8>) -> Bool {
-        guard signature.count == Self.signatureSize, let encoded = ECDSASignature.encode(signature),
-            let context = unsafe EVP_MD_CTX_new()
-        else { return false }
-        defer {
-            unsafe EVP_MD_CTX_free(context)
-            ERR_clear_error()
-        }
-        return unsafe message.withUnsafeBufferPointer { bytes in
-            unsafe EVP_DigestVerifyInit_ex(context, nil, "SHA256", nil, nil, key.pointer, nil) == 1
-                && EVP_DigestVerify(context, encoded, encoded.count, bytes.baseAddress, bytes.count) == 1
-        }
+        guard signature.count == Self.signatureSize else { return false }
+        return verifications.verify(ECDSASignature.encode(signature), message)
     }
 
     package func publicPEM() throws(CryptoError) -> [UInt8] {
@@ -104,28 +98,25 @@ extension OpenSSLKey {
 
 /// Between the raw form of JWTs (r ‖ s) and the DER form of OpenSSL.
 private enum ECDSASignature {
-    static func encode(_ raw: ArraySlice<UInt8>) -> [UInt8]? {
-        guard let signature = unsafe ECDSA_SIG_new() else { return nil }
-        defer { unsafe ECDSA_SIG_free(signature) }
-        let adopted = unsafe raw.withUnsafeBufferPointer { bytes in
-            // The caller has shown 64 bytes. The numbers are the signature's once `ECDSA_SIG_set0` took them, and ours until then.
-            guard let base = bytes.baseAddress else { return false }
-            let r = unsafe BN_bin2bn(base, 32, nil)
-            let s = unsafe BN_bin2bn(base + 32, 32, nil)
-            if unsafe ECDSA_SIG_set0(signature, r, s) == 1 { return true }
-            unsafe BN_free(r)
-            unsafe BN_free(s)
-            return false
-        }
-        guard adopted else { return nil }
-        let size = unsafe i2d_ECDSA_SIG(signature, nil)
-        guard size > 0 else { return nil }
-        var encoded = [UInt8](repeating: 0, count: Int(size))
-        let written = unsafe encoded.withUnsafeMutableBufferPointer { buffer in
-            var cursor = buffer.baseAddress
-            return unsafe i2d_ECDSA_SIG(signature, &cursor)
-        }
-        return written == size ? encoded : nil
+    /// ECDSA-Sig-Value (RFC 3279, section 2.2.3) of 64 bytes: a sequence of two integers, each as short as it can be.
+    static func encode(_ raw: ArraySlice<UInt8>) -> [UInt8] {
+        precondition(raw.count == 64, "the caller has looked at the size")
+        var encoded: [UInt8] = [0x30, 0]
+        encoded.reserveCapacity(72)
+        append(raw.prefix(32), to: &encoded)
+        append(raw.suffix(32), to: &encoded)
+        encoded[1] = UInt8(encoded.count - 2)
+        return encoded
+    }
+
+    private static func append(_ number: ArraySlice<UInt8>, to encoded: inout [UInt8]) {
+        let first = number.firstIndex { $0 != 0 } ?? number.endIndex
+        // A leading bit would be a sign, and zero has one byte.
+        let isPadded = first == number.endIndex || number[first] >= 0x80
+        encoded.append(0x02)
+        encoded.append(UInt8(number.endIndex - first + (isPadded ? 1 : 0)))
+        if isPadded { encoded.append(0) }
+        encoded.append(contentsOf: number[first...])
     }
 
     static func decode(_ encoded: ArraySlice<UInt8>) -> [UInt8]? {
@@ -142,5 +133,57 @@ private enum ECDSASignature {
                 && BN_bn2binpad(ECDSA_SIG_get0_s(signature), base + 32, 32) == 32
         }
         return padded ? raw : nil
+    }
+}
+
+/// Contexts that are prepared to verify with one key, for as many threads as verify at once.
+///
+/// OpenSSL looks up digest and signature by their names for each context that it prepares, which takes locks and several microseconds.
+private final class VerificationPool: Sendable {
+    /// More threads than this at once make contexts that are not kept.
+    private static let countMaximum = 64
+
+    private let key: OpenSSLKey
+    private let idle = Mutex<[Verification]>([])
+
+    init(_ key: OpenSSLKey) {
+        self.key = key
+    }
+
+    func verify(_ encoded: [UInt8], _ message: ArraySlice<UInt8>) -> Bool {
+        defer { ERR_clear_error() }
+        guard let verification = idle.withLock({ $0.popLast() }) ?? Verification(key) else { return false }
+        let isValid = verification.verify(encoded, message)
+        idle.withLock { if $0.count < Self.countMaximum { $0.append(verification) } }
+        return isValid
+    }
+}
+
+/// A context that verifies one signature after the other; the one owner of its OpenSSL objects.
+@safe
+private final class Verification: @unchecked Sendable {
+    // Safe to send: whoever took it out of the pool is alone with it.
+    private let digest: DigestContext
+    private let context: OpaquePointer
+
+    init?(_ key: OpenSSLKey) {
+        guard let digest = DigestContext("SHA2-256"),
+            let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil)
+        else { return nil }
+        guard unsafe EVP_PKEY_verify_init(context) == 1 else {
+            unsafe EVP_PKEY_CTX_free(context)
+            return nil
+        }
+        self.digest = digest
+        unsafe self.context = context
+    }
+
+    deinit {
+        unsafe EVP_PKEY_CTX_free(context)
+    }
+
+    func verify(_ encoded: [UInt8], _ message: ArraySlice<UInt8>) -> Bool {
+        guard let hash = unsafe try? digest.digest(message.span.bytes) else { return false }
+        return unsafe EVP_PKEY_verify(context, encoded, encoded.count, hash, hash.count) == 1
     }
 }

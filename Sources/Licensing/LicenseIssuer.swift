@@ -19,6 +19,8 @@ package final class LicenseIssuer: Sendable {
     private let entitlementPolicy: Mutex<EntitlementPolicy>
     private let recorder: DecisionRecorder?
     package let challenges: ServerChallenges
+    private let servedVersions: Set<UInt32>
+    private let operations: RSAOperationCount
     private let perLoop: LoopLocal<Result<LoopLicensing, CryptoError>>
 
     /// `servedVersions` are the FairPlay protocol versions; `operations` counts RSA private operations. Without a recorder no ledger is
@@ -36,11 +38,21 @@ package final class LicenseIssuer: Sendable {
         self.entitlementPolicy = Mutex(entitlementPolicy)
         self.recorder = recorder
         self.challenges = challenges
+        self.servedVersions = servedVersions
+        self.operations = operations
         perLoop = LoopLocal { loop in
             Result { () throws(CryptoError) in
                 try LoopLicensing(servedVersions: servedVersions, operations: operations, on: loop)
             }
         }
+    }
+
+    /// Explains requests by what is in force at this moment.
+    package func explainer() -> LicenseExplainer {
+        LicenseExplainer(
+            credentials: credentials, verifier: tokens.currentVerifier, keys: keys, policy: policy,
+            entitlementPolicy: entitlementPolicy.withLock { $0 }, servedVersions: servedVersions, operations: operations
+        )
     }
 
     /// Takes the profiles and the floor of a new configuration, for what is decided from now on.
@@ -190,6 +202,12 @@ package final class LicenseIssuer: Sendable {
     /// The key that the token brings along, or the one that the SPC's asset id names. What a sender without rights to an unknown asset hears
     /// is what a known asset would give.
     func record(for spc: SPC, claims: Claims) async throws(LicenseError) -> ContentKeyRecord {
+        try await Self.record(for: spc, claims: claims, in: keys)
+    }
+
+    static func record(
+        for spc: SPC, claims: Claims, in keys: RecentContentKeys
+    ) async throws(LicenseError) -> ContentKeyRecord {
         if let key = claims.embeddedKey { return try ContentKeyRecord(key, of: claims) }
         let assetID = try Self.assetID(of: spc)
         let record: ContentKeyRecord?

@@ -4,18 +4,7 @@ package import ContentKeys
 /// What operators do to the stored content keys, many at a time: import, sealing anew, withdrawal, deletion.
 ///
 /// Works beside the daemon, in transactions of a few hundred rows, and blocks its thread.
-package struct SQLiteKeyMaintenance: ~Copyable {
-    /// A key to be stored, and further asset ids that shall name it.
-    package struct Import: Sendable {
-        package let record: ContentKeyRecord
-        package let aliases: [AssetID]
-
-        package init(record: ContentKeyRecord, aliases: [AssetID] = []) {
-            self.record = record
-            self.aliases = aliases
-        }
-    }
-
+package final class SQLiteKeyMaintenance: KeyMaintenance {
     private let ring: KeyRing
     private var writer: KeyWriter
     private var pageByVersion: SQLiteStatement
@@ -76,8 +65,7 @@ package struct SQLiteKeyMaintenance: ~Copyable {
         self.connection = connection
     }
 
-    /// How many keys are stored, withdrawn ones too.
-    package mutating func count() throws(StoreError) -> Int {
+    package func count() throws(StoreError) -> Int {
         defer { countKeys.reset() }
         guard try countKeys.step() else { throw .recordMalformed }
         return Int(try countKeys.integer(at: 0))
@@ -85,10 +73,7 @@ package struct SQLiteKeyMaintenance: ~Copyable {
 
     // MARK: Import
 
-    /// Stores keys and their aliases in one transaction, all or none; how many were not there yet.
-    ///
-    /// Throws as `ContentKeyStore.insert` and `addAlias` do.
-    package mutating func store(_ imports: [Import]) throws(StoreError) -> Int {
+    package func store(_ imports: [KeyImport]) throws(StoreError) -> Int {
         var rows: [ContentKeyRow] = []
         for item in imports { rows.append(try ContentKeyRow(sealing: item.record, with: ring.current)) }
         var storedCount = 0
@@ -109,14 +94,7 @@ package struct SQLiteKeyMaintenance: ~Copyable {
 
     // MARK: Sealing anew
 
-    /// Seals up to `limit` records behind a key id under the current key-encryption key, in one transaction.
-    ///
-    /// Readers find each record under its old seal or its new one. Throws `sealBroken` for a record that does not open.
-    ///
-    /// - Returns: The last key id looked at, nil behind the last one of all; how many were looked at, and how many of them sealed anew.
-    package mutating func rewrap(
-        after keyID: KeyID?, limit: Int
-    ) throws(StoreError) -> (last: KeyID?, count: Int, changed: Int) {
+    package func rewrap(after keyID: KeyID?, limit: Int) throws(StoreError) -> KeyRewrapStep {
         let rows = try page(after: keyID, limit: limit)
         let old = rows.filter { $0.sealed.keyVersion != ring.current.version }
         var changes: [(row: ContentKeyRow, sealed: SealedContentKey)] = []
@@ -133,18 +111,18 @@ package struct SQLiteKeyMaintenance: ~Copyable {
                 throw error
             }
         }
-        return (rows.count < limit ? nil : rows.last?.attributes.keyID, rows.count, changes.count)
+        return KeyRewrapStep(
+            last: rows.count < limit ? nil : rows.last?.attributes.keyID, count: rows.count, changed: changes.count)
     }
 
-    /// Forgets the key-encryption keys that seal nothing any more, so that they need not be configured.
-    package mutating func forgetUnusedKeys() throws(StoreError) -> Int {
+    package func forgetUnusedKeys() throws(StoreError) -> Int {
         defer { deleteProof.reset() }
         try deleteProof.bind(Int64(ring.current.version), at: 1)
         _ = try deleteProof.step()
         return connection.changedRowCount
     }
 
-    private mutating func page(after keyID: KeyID?, limit: Int) throws(StoreError) -> [ContentKeyRow] {
+    private func page(after keyID: KeyID?, limit: Int) throws(StoreError) -> [ContentKeyRow] {
         defer { pageByVersion.reset() }
         try pageByVersion.bind(keyID?.bytes ?? [], at: 1)
         try pageByVersion.bind(Int64(limit), at: 2)
@@ -154,7 +132,7 @@ package struct SQLiteKeyMaintenance: ~Copyable {
     }
 
     /// A row that somebody else changed meanwhile is left as it is.
-    private mutating func replace(_ row: ContentKeyRow, _ sealed: SealedContentKey) throws(StoreError) {
+    private func replace(_ row: ContentKeyRow, _ sealed: SealedContentKey) throws(StoreError) {
         defer { reseal.reset() }
         try reseal.bind(Int64(sealed.keyVersion), at: 1)
         try reseal.bind(sealed.bytes, at: 2)
@@ -164,16 +142,29 @@ package struct SQLiteKeyMaintenance: ~Copyable {
         _ = try reseal.step()
     }
 
+    // MARK: Checking
+
+    package func check(after keyID: [UInt8]?, limit: Int) throws(StoreError) -> KeyCheckStep {
+        defer { pageByVersion.reset() }
+        try pageByVersion.bind(keyID ?? [], at: 1)
+        try pageByVersion.bind(Int64(limit), at: 2)
+        var (last, count, findings) = ([UInt8]?.none, 0, [KeyFinding]())
+        while try pageByVersion.step() {
+            let stored = try pageByVersion.bytes(at: 0)
+            if let finding = KeyFinding(reading: pageByVersion, keyID: stored, ring) { findings.append(finding) }
+            (last, count) = (stored, count + 1)
+        }
+        return KeyCheckStep(last: count < limit ? nil : last, count: count, findings: findings)
+    }
+
     // MARK: One key
 
-    /// A key, live or withdrawn, with the asset ids that name it beside its kid.
-    package mutating func key(_ keyID: KeyID) throws(StoreError) -> (record: ContentKeyRecord, aliases: [AssetID])? {
+    package func key(_ keyID: KeyID) throws(StoreError) -> (record: ContentKeyRecord, aliases: [AssetID])? {
         guard let row = try writer.row(of: keyID) else { return nil }
         return (try row.open(with: ring), try aliases(of: keyID))
     }
 
-    /// Withdraws a key, or gives it back. Throws `keyUnknown`.
-    package mutating func set(_ state: KeyState, of keyID: KeyID) throws(StoreError) {
+    package func set(_ state: KeyState, of keyID: KeyID) throws(StoreError) {
         defer { setState.reset() }
         try setState.bind(keyID.bytes, at: 1)
         try setState.bind(state.rawValue, at: 2)
@@ -181,8 +172,7 @@ package struct SQLiteKeyMaintenance: ~Copyable {
         guard connection.changedRowCount == 1 else { throw .keyUnknown(keyID) }
     }
 
-    /// Deletes a key and its aliases for good. Throws `keyUnknown`.
-    package mutating func delete(_ keyID: KeyID) throws(StoreError) {
+    package func delete(_ keyID: KeyID) throws(StoreError) {
         try connection.beginImmediate()
         do throws(StoreError) {
             try deleteAliases.run(matching: keyID)
@@ -195,7 +185,7 @@ package struct SQLiteKeyMaintenance: ~Copyable {
         }
     }
 
-    private mutating func aliases(of keyID: KeyID) throws(StoreError) -> [AssetID] {
+    private func aliases(of keyID: KeyID) throws(StoreError) -> [AssetID] {
         defer { aliases.reset() }
         try aliases.bind(keyID.bytes, at: 1)
         var found: [AssetID] = []
@@ -204,6 +194,20 @@ package struct SQLiteKeyMaintenance: ~Copyable {
             do throws(IdentifierError) { found.append(try AssetID(bytes: bytes)) } catch { throw .recordMalformed }
         }
         return found
+    }
+}
+
+extension KeyFinding {
+    /// Nil for a row whose seal opens.
+    fileprivate init?(reading row: borrowing SQLiteStatement, keyID: [UInt8], _ ring: KeyRing) {
+        do throws(StoreError) {
+            _ = try ContentKeyRow(reading: row).open(with: ring)
+            return nil
+        } catch .recordMalformed {
+            self = .malformed(keyID: keyID)
+        } catch {
+            self = .sealBroken(keyID: keyID)
+        }
     }
 }
 

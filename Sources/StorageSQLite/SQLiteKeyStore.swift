@@ -57,9 +57,13 @@ package final class SQLiteKeyStore: ContentKeyStore {
     }
 
     package func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? {
-        let row = try readers.withReader { reader throws(StoreError) in try reader.row(for: reference) }
         // The seal is opened when the reader is free again.
-        return try row?.open(with: ring)
+        try stored(for: reference)?.open(with: ring)
+    }
+
+    /// The same before its seal is opened.
+    package func stored(for reference: AssetReference) throws(StoreError) -> StoredContentKey? {
+        try readers.withReader { reader throws(StoreError) in try reader.row(for: reference) }
     }
 
     package func insert(_ record: ContentKeyRecord) async throws(StoreError) -> StoreOutcome {

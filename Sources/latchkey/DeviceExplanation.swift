@@ -1,5 +1,6 @@
 import ByteCoding
 import FairPlay
+import LatchkeyService
 
 /// What a device says it is, in words.
 enum DeviceExplanation {

@@ -19,5 +19,5 @@ struct Latchkey {
             "latchkey token mint --config ./development/latchkey.json5 --content movie-1",
             "latchkey device request --help",
         ],
-        commands: [.initialize, .credentials, .keys, .ledger, .token, .device, .spc, .ckc])
+        commands: [.initialize, .credentials, .keys, .ledger, .store, .token, .device, .spc, .ckc])
 }

@@ -7,7 +7,10 @@ struct Benchmarks {
     static func main() async {
         let words = Set(CommandLine.arguments.dropFirst())
         if words.contains("--help") { return print(usage) }
-        let parts = ["pipeline", "listener", "tls", "livez", "http2", "handshakes", "timing", "ladder", "decisions"]
+        let parts = [
+            "pipeline", "tokens", "listener", "tls", "livez", "http2", "handshakes", "timing", "ladder", "decisions",
+            "keys", "purge",
+        ]
         guard words.isSubset(of: parts + ["--short"]) else {
             print(usage)
             exit(2)
@@ -16,6 +19,7 @@ struct Benchmarks {
         let chosen = parts.filter { words.isDisjoint(with: parts) || words.contains($0) }
         do {
             if chosen.contains("pipeline") { try await PipelineBenchmark(plan).run() }
+            if chosen.contains("tokens") { try TokenBenchmark(plan).run() }
             if chosen.contains("listener") { try ListenerBenchmark(plan).run() }
             if chosen.contains("tls") { try TLSBenchmark(plan).run() }
             if chosen.contains("livez") { try LivezBenchmark(plan).run() }
@@ -23,7 +27,12 @@ struct Benchmarks {
             if chosen.contains("handshakes") { try HandshakeBenchmark(plan).run() }
             if chosen.contains("timing") { try RefusalTimingBenchmark(plan).run() }
             if chosen.contains("ladder") { try await LadderBenchmark(plan).run() }
-            if chosen.contains("decisions") { try await DecisionBenchmark(plan).run() }
+            if chosen.contains("decisions") {
+                try await DecisionBenchmark(plan).run()
+                try await SettlementBenchmark(plan).run()
+            }
+            if chosen.contains("keys") { try await KeyBenchmark(plan).run() }
+            if chosen.contains("purge") { try PurgeBenchmark(plan).run() }
         } catch {
             print("benchmark: \(error)")
             exit(1)
@@ -34,6 +43,7 @@ struct Benchmarks {
         latchkey-benchmarks [--short] [PART...]
 
           pipeline   CKCs per second and core in process against openssl speed
+          tokens     a token's check from the cache, and without it against EVP_DigestVerify alone
           listener   licences per second over HTTP, and the daemon's CPU per licence against one RSA operation
           tls        licences per second over TLS against plain HTTP, on connections that stay open
           livez      requests per second on connections that stay open against nginx with a static answer, by wrk
@@ -41,20 +51,25 @@ struct Benchmarks {
           handshakes TLS handshakes per second, full and resumed, against nginx with the same certificate
           timing     whether refusals differ in time (Welch's t), and whether the check would notice
           ladder     calls per second through worker processes against their number, and the latency of other loops beside them
-          decisions  licence decisions per second through the SQLite writer with the ledger against without it, and rows of the ledger
+          decisions  licence decisions per second through the SQLite writer with the ledger against without it, and rows of the ledger;
+                     settlements per second in PostgreSQL against bare commits
+          keys       a million keys in SQLite and PostgreSQL: import, opening, memory, look-ups against bare sqlite3 and libpq
+          purge      how long a decision takes to commit while a month of the ledger is purged, against the time without
           --short    shorter rounds, for a first look
 
-        Without names all of them run. Exits 1 when an answer was wrong or the timing check fails.
+        What needs PostgreSQL runs under Scripts/with-postgresql, and is left out elsewhere. Without names all of them run. Exits 1 when an answer was wrong or the timing check fails.
         """
 }
 
 /// How long and how often.
 struct BenchmarkPlan: Sendable {
+    let isShort: Bool
     let rounds: Int
     let secondsPerRound: Int
     let timingSampleCount: Int
 
     init(isShort: Bool) {
+        self.isShort = isShort
         // Many short rounds that alternate with what they are compared with: the speed of a shared machine drifts within seconds.
         rounds = isShort ? 1 : 9
         secondsPerRound = 1

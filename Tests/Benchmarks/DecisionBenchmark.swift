@@ -4,7 +4,6 @@ import EventLoops
 import KeyCrypto
 import StorageSQLite
 import StoreConformance
-import Synchronization
 import TestSupport
 
 /// Decisions per second through the SQLite writer, with the ledger against without it, and ledger rows per second and their size.
@@ -98,14 +97,11 @@ struct DecisionBenchmark {
 private final class DecisionBench: Sendable {
     let store: SQLiteDecisionStore
     private let folder: TemporaryDirectory
-    private let loop: LoopContext
-    private let inFlight: Int
-    private let next = Atomic<UInt64>(0)
+    private let load: ConcurrentLoad
 
     init(_ loop: LoopContext, inFlight: Int) throws {
         folder = try TemporaryDirectory()
-        self.loop = loop
-        self.inFlight = inFlight
+        load = ConcurrentLoad(loop, inFlight: inFlight)
         let key = try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))
         store = try SQLiteDecisionStore.open(
             path: folder.path("latchkey.db"), chain: LedgerChain(key: key, node: NodeID("bench")), loops: [loop])
@@ -113,26 +109,7 @@ private final class DecisionBench: Sendable {
 
     /// Calls per second.
     func rate(for duration: Duration, _ body: @escaping @Sendable (UInt64) async throws -> Void) -> Double {
-        let start = ContinuousClock.now
-        let ended = Monitor((tasks: 0, calls: 0, failures: 0))
-        for _ in 0..<inFlight {
-            loop.spawn { [self] in
-                var calls = 0
-                var failures = 0
-                while ContinuousClock.now < start + duration {
-                    do {
-                        try await body(next.add(1, ordering: .relaxed).oldValue)
-                        calls += 1
-                    } catch {
-                        failures += 1
-                    }
-                }
-                ended.update { $0 = ($0.tasks + 1, $0.calls + calls, $0.failures + failures) }
-            }
-        }
-        let (calls, failures) = ended.wait { $0.tasks == inFlight ? ($0.calls, $0.failures) : nil }
-        precondition(failures == 0, "the benchmark's own disk failed")
-        return Double(calls) / (start.duration(to: .now) / .seconds(1))
+        load.rate(for: duration, body)
     }
 
     func stop() {

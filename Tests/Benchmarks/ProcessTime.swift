@@ -15,6 +15,18 @@ enum ProcessTime {
     }
 }
 
+/// The memory of this process.
+enum ProcessMemory {
+    /// What of it is in the machine's memory.
+    static func residentBytes() throws -> Int {
+        let text = try String(contentsOf: URL(filePath: "/proc/self/statm"), encoding: .utf8)
+        guard let pages = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
+            throw BenchmarkError("cannot read the memory of this process")
+        }
+        return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
+    }
+}
+
 /// A port of this machine that nobody uses now.
 enum FreePort {
     static func find() throws -> UInt16 {

@@ -67,6 +67,29 @@ import Testing
         #expect(try await store.settle(Self.use(1)) == .recorded)
     }
 
+    /// Decisions that share a transaction with one that fails are decided all the same, each once.
+    @Test func onlyTheOneFailsThatWaitsForALock() async throws {
+        let database = try TestDatabase()
+        let store = try database.open {
+            $0.lock = .milliseconds(200)
+            $0.writers = 1
+        }
+        defer { store.close() }
+        let holder = try holdLock(of: Self.use(1, token: 1), in: database)
+        let outcomes = await withTaskGroup(of: (UInt64, DecisionOutcome?).self) { group in
+            for number in 1...40 as ClosedRange<UInt64> {
+                group.addTask { (number, try? await store.settle(Self.use(number, token: number))) }
+            }
+            return await group.reduce(into: [UInt64: DecisionOutcome?]()) { $0[$1.0] = $1.1 }
+        }
+        #expect(outcomes[1] == .some(nil))
+        for number in 2...40 as ClosedRange<UInt64> { #expect(outcomes[number] == .recorded) }
+        #expect(try database.integer("SELECT count(*) FROM replay") == 39)
+        #expect(try database.integer("SELECT sum(uses)::int8 FROM token_use") == 39)
+        try holder.execute("SELECT pg_advisory_unlock_all()", until: TestDatabase.deadline)
+        #expect(try await store.settle(Self.use(1, token: 1)) == .recorded)
+    }
+
     /// Calls end at their deadline although the server has not answered, and a connection that stays silent is given up for a new one.
     @Test func givesUpAtTheDeadlineAndGoesOnAfterwards() async throws {
         let database = try TestDatabase()

@@ -34,6 +34,41 @@ import Testing
         }
     }
 
+    @Test(arguments: KeyMaintenanceConformance.Case.allCases)
+    func maintainsKeys(by rule: KeyMaintenanceConformance.Case) async throws {
+        try await Self.gate.pass {
+            var opened: [PostgreSQLStore] = []
+            defer { for store in opened { store.close() } }
+            func open(_ ring: KeyRing) throws -> PostgreSQLStore {
+                let store = try PostgreSQLStore.open(database.settings { $0.writers = 1 }, keyRing: ring)
+                opened.append(store)
+                return store
+            }
+            try await withoutActuallyEscaping(open) { open in
+                try await KeyMaintenanceConformance.run(
+                    rule,
+                    on: KeyMaintenanceConformance.Database(
+                        store: { try open($0) }, maintenance: { try open($0) },
+                        alter: { try alter($0, of: $1) }))
+            }
+        }
+    }
+
+    private func alter(_ alteration: KeyMaintenanceConformance.Alteration, of keyID: [UInt8]) throws {
+        let (column, value): (String, PostgreSQLValue) =
+            switch alteration {
+            case .sealed(let bytes): ("sealed", .bytes(bytes))
+            case .contentID(let text): ("content_id", .text(text))
+            case .periodIndex(let index): ("period_index", .integer(index))
+            case .scheme(let text): ("scheme", .text(text))
+            case .keyID(let bytes): ("kid", .bytes(bytes))
+            }
+        let altered = try database.connect().query(
+            "UPDATE content_key SET \(column) = $2 WHERE kid = $1 RETURNING 1::int8", [.bytes(keyID), value],
+            until: TestDatabase.deadline)
+        #expect(altered.rowCount == 1)
+    }
+
     @Test(arguments: DecisionConformance.Case.allCases, nodeCounts)
     func decides(by rule: DecisionConformance.Case, nodeCount: Int) async throws {
         try await withNodes(nodeCount) { nodes async throws in

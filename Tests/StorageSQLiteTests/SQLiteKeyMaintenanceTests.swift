@@ -1,24 +1,16 @@
 import ByteCoding
 import ContentKeys
 import KeyCrypto
+import StoreConformance
 import Testing
 
 @testable import StorageSQLite
 
 @Suite struct SQLiteKeyMaintenanceTests {
     let folder: TemporaryFolder
-    let old: KeySealing
-    let new: KeySealing
 
     init() throws {
         folder = try TemporaryFolder()
-        old = try Self.sealing(0x11, version: 1)
-        new = try Self.sealing(0x22, version: 2)
-    }
-
-    static func sealing(_ byte: UInt8, version: UInt32) throws -> KeySealing {
-        let secret = SecretBytes(copying: [UInt8](repeating: byte, count: 32))
-        return KeySealing(keyEncryptionKey: try AES256GCMKey(secret), version: version)
     }
 
     func store(_ ring: KeyRing) throws -> SQLiteKeyStore {
@@ -29,90 +21,86 @@ import Testing
         try SQLiteKeyMaintenance.open(path: folder.database, keyRing: ring)
     }
 
-    static func record(_ number: UInt64) throws -> ContentKeyRecord {
-        try ContentKeyRecord(
-            attributes: ContentKeyAttributes(
-                keyID: KeyID(words: Bytes16(high: 1, low: number)), contentID: ContentID("c-\(number)"), createdAt: 1),
-            key: ContentKey(SecretBytes(copying: Bytes16(high: 7, low: number).bytes)),
-            iv: Bytes16(high: 9, low: number))
+    private func execute(_ sql: StaticString) throws {
+        var connection = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 5000)
+        try connection.execute(sql)
     }
 
-    static func reference(_ record: ContentKeyRecord) throws -> AssetReference {
-        AssetReference(try AssetID(bytes: record.keyID.bytes))
+    private func alter(_ alteration: KeyMaintenanceConformance.Alteration, of keyID: [UInt8]) throws {
+        var connection = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 5000)
+        switch alteration {
+        case .sealed(let bytes):
+            var statement = try connection.prepare("UPDATE content_key SET sealed = ?2 WHERE kid = ?1")
+            try statement.bind(bytes, at: 2)
+            try statement.finish(keyID)
+        case .contentID(let text):
+            var statement = try connection.prepare("UPDATE content_key SET content_id = ?2 WHERE kid = ?1")
+            try statement.bind(text, at: 2)
+            try statement.finish(keyID)
+        case .periodIndex(let index):
+            var statement = try connection.prepare("UPDATE content_key SET period_index = ?2 WHERE kid = ?1")
+            try statement.bind(index, at: 2)
+            try statement.finish(keyID)
+        case .scheme(let text):
+            var statement = try connection.prepare("UPDATE content_key SET scheme = ?2 WHERE kid = ?1")
+            try statement.bind(text, at: 2)
+            try statement.finish(keyID)
+        case .keyID(let bytes):
+            var statement = try connection.prepare("UPDATE content_key SET kid = ?2 WHERE kid = ?1")
+            try statement.bind(bytes, at: 2)
+            try statement.finish(keyID)
+        }
+        #expect(connection.changedRowCount == 1)
     }
 
-    @Test func sealsAnewWhileAnotherNodeReads() async throws {
-        let records = try (1...25).map { try Self.record($0) }
-        var first = try maintenance(KeyRing(old))
-        _ = try first.store(records.map { SQLiteKeyMaintenance.Import(record: $0) })
+    @Test(arguments: KeyMaintenanceConformance.Case.allCases)
+    func maintains(by rule: KeyMaintenanceConformance.Case) async throws {
+        let database = KeyMaintenanceConformance.Database(
+            store: { try store($0) }, maintenance: { try maintenance($0) },
+            alter: { try alter($0, of: $1) })
+        try await KeyMaintenanceConformance.run(rule, on: database)
+    }
 
-        let ring = try #require(KeyRing(current: new, older: [old]))
-        let reader = try store(ring)
-        var rewrap = try maintenance(ring)
-        var last: KeyID?
-        var changed = 0
-        repeat {
-            let step = try rewrap.rewrap(after: last, limit: 10)
-            (last, changed) = (step.last, changed + step.changed)
-            for record in records { #expect(try await reader.record(for: Self.reference(record)) == record) }
-        } while last != nil
-        #expect(changed == 25)
+    @Test func namesTheKeyEncryptionKeyThatIsMissing() async throws {
+        let (old, new) = (
+            try KeyMaintenanceConformance.sealing(0x11, version: 1), try KeyMaintenanceConformance.sealing(0x22, version: 2)
+        )
+        _ = try maintenance(KeyRing(old)).store([KeyImport(record: SampleKeys.record(1))])
         #expect(throws: StorageOpeningError.keyEncryptionKeyMissing(version: 1)) { _ = try store(KeyRing(new)) }
-        let forgotten = try rewrap.forgetUnusedKeys()
-        #expect(forgotten == 1)
-        let alone = try store(KeyRing(new))
-        for record in records { #expect(try await alone.record(for: Self.reference(record)) == record) }
-        #expect(throws: StorageOpeningError.keyEncryptionKeyMissing(version: 2)) { _ = try store(KeyRing(old)) }
     }
 
-    @Test func keepsAnOldKeyThatIsStillNeeded() throws {
-        var first = try maintenance(KeyRing(old))
-        _ = try first.store([SQLiteKeyMaintenance.Import(record: Self.record(1))])
-        var second = try maintenance(try #require(KeyRing(current: new, older: [old])))
-        let forgotten = try second.forgetUnusedKeys()
-        #expect(forgotten == 0)
-        var third = try maintenance(try #require(KeyRing(current: new, older: [old])))
-        let again = try third.key(Self.record(1).keyID)
-        #expect(again?.record == (try Self.record(1)))
-    }
+    /// A page of the file that says something else than was written, a reference to nothing, and a file that is none.
+    @Test func findsADamagedFile() async throws {
+        let maintenance = try maintenance(KeyRing(KeyMaintenanceConformance.sealing(0x11, version: 1)))
+        _ = try maintenance.store((1...400).map { KeyImport(record: try SampleKeys.record($0, content: "c-\($0)")) })
+        #expect(try DatabaseIntegrity.findings(path: folder.database) == [])
+        try execute("PRAGMA foreign_keys = OFF; INSERT INTO asset_alias VALUES (x'0102', x'000102030405060708090a0b0c0d0e0f')")
+        #expect(try DatabaseIntegrity.findings(path: folder.database).count == 1)
+        try execute("DELETE FROM asset_alias; PRAGMA wal_checkpoint(TRUNCATE)")
+        #expect(try DatabaseIntegrity.findings(path: folder.database) == [])
 
-    @Test func storesABatchWholeOrNotAtAll() throws {
-        var maintenance = try maintenance(KeyRing(old))
-        let alias = try AssetID(bytes: Array("shared".utf8))
-        let imports = try (1...3).map { SQLiteKeyMaintenance.Import(record: try Self.record($0), aliases: [alias]) }
-        let taken = try Self.record(1).keyID
-        do throws(StoreError) {
-            _ = try maintenance.store(imports)
-            Issue.record("an alias names two keys")
-        } catch {
-            #expect(error == .aliasTaken(by: taken))
+        let whole = try #require(Files.read(folder.database))
+        var damagedCount = 0
+        // The head of each page but the first says how the page is to be read.
+        for page in stride(from: 4096, to: whole.count, by: 4096) where whole[page] != 0 {
+            var damaged = whole
+            damaged[page] = 0
+            let other = try TemporaryFolder()
+            #expect(Files.write(damaged, to: other.database))
+            if try !DatabaseIntegrity.findings(path: other.database).isEmpty { damagedCount += 1 }
         }
-        let count = try maintenance.count()
-        #expect(count == 0)
-        let stored = try maintenance.store([imports[0]])
-        let again = try maintenance.store([imports[0]])
-        #expect([stored, again] == [1, 0])
+        let pages = stride(from: 4096, to: whole.count, by: 4096).count { whole[$0] != 0 }
+        #expect(damagedCount == pages && pages > 10)
+        let noDatabase = try TemporaryFolder()
+        #expect(Files.write([UInt8](repeating: 0x20, count: 5000), to: noDatabase.database))
+        #expect(try DatabaseIntegrity.findings(path: noDatabase.database).count == 1)
     }
+}
 
-    @Test func withdrawsAndDeletes() async throws {
-        let record = try Self.record(1)
-        let alias = try AssetID(bytes: Array("movie-hd".utf8))
-        var maintenance = try maintenance(KeyRing(old))
-        _ = try maintenance.store([SQLiteKeyMaintenance.Import(record: record, aliases: [alias])])
-        let store = try store(KeyRing(old))
-        try maintenance.set(.withdrawn, of: record.keyID)
-        #expect(try await store.record(for: AssetReference(alias)) == nil)
-        try maintenance.set(.live, of: record.keyID)
-        #expect(try await store.record(for: AssetReference(alias)) == record)
-        try maintenance.delete(record.keyID)
-        #expect(try await store.record(for: AssetReference(alias)) == nil)
-        let gone = try maintenance.key(record.keyID)
-        #expect(gone == nil)
-        do throws(StoreError) {
-            try maintenance.delete(record.keyID)
-            Issue.record("a key was deleted twice")
-        } catch {
-            #expect(error == .keyUnknown(record.keyID))
-        }
+extension SQLiteStatement {
+    /// Runs a statement whose first value is a key id.
+    fileprivate mutating func finish(_ keyID: [UInt8]) throws(StoreError) {
+        try bind(keyID, at: 1)
+        _ = try step()
     }
 }

@@ -152,10 +152,8 @@ struct ClaimObject {
 
     /// Refuses members that are not in the vocabulary: a misspelt limit would else grant more than was meant.
     func refuseStrangers(to vocabulary: Set<String>) throws(EntitlementError) {
-        for member in object.members where !vocabulary.contains(member.name) {
-            // The name itself is text of the token and stays out of the error.
-            throw unsupported("(an unknown member)")
-        }
+        // The name itself is text of the token and stays out of the error.
+        guard object.isWithin(vocabulary) else { throw unsupported("(an unknown member)") }
     }
 
     private func path(of name: String) -> String {

@@ -1,3 +1,5 @@
+import ByteCoding
+
 /// How many playbacks may go on at once (entitlement, section 4.8).
 package struct SessionClaims: Equatable, Sendable {
     /// What happens to a playback beyond the limit.

@@ -35,12 +35,14 @@ package struct Token: Sendable {
     /// `tokenMalformed`, and `algorithmNotPinned` where no key could have the algorithm.
     package init(parsing bytes: [UInt8]) throws(EntitlementError) {
         guard bytes.count <= Self.sizeMaximum else { throw .tokenMalformed(.tooLarge(size: bytes.count)) }
-        let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
-        guard parts.count == 3, !parts[0].isEmpty, !parts[1].isEmpty else { throw .tokenMalformed(.notThreeParts) }
-        let header = try StrictJSON.object(try Self.decode(parts[0]), limits: Self.headerLimits)
-        payload = try Self.decode(parts[1])
-        signature = try Self.decode(parts[2])
-        signedBytes = bytes[..<parts[1].endIndex]
+        let dot = UInt8(ascii: ".")
+        guard let first = bytes.firstIndex(of: dot), let second = bytes[(first + 1)...].firstIndex(of: dot),
+            first > 0, second > first + 1, !bytes[(second + 1)...].contains(dot)
+        else { throw .tokenMalformed(.notThreeParts) }
+        let header = try StrictJSON.object(try Self.decode(bytes[..<first]), limits: Self.headerLimits)
+        payload = try Self.decode(bytes[(first + 1)..<second])
+        signature = try Self.decode(bytes[(second + 1)...])
+        signedBytes = bytes[..<second]
         try Self.checkMembers(of: header)
         algorithm = try Self.algorithm(of: header)
         keyID = try Self.keyID(of: header)

@@ -27,6 +27,9 @@ package final class VerifiedTokenCache: Sendable {
         state.withLock { $0.entries.count }
     }
 
+    /// What verifies tokens that are not remembered.
+    package var currentVerifier: TokenVerifier { state.withLock { $0.verifier } }
+
     /// The claims of a token at `now`, in seconds since 1970; `crypto` is the calling thread's own.
     ///
     /// Throws what `TokenVerifier.verify` throws, and `cryptoFailed`.

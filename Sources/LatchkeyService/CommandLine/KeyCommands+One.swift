@@ -1,7 +1,6 @@
 import ByteCoding
 import ContentKeys
 import KeyCrypto
-import StorageSQLite
 
 // The commands on keys that are stored already.
 
@@ -22,7 +21,7 @@ extension Command {
         options: [KeyArguments.config, OneKey.keyID, KeyReveal.reveal, KeyReveal.recipient, .json],
         run: { arguments, context throws(CommandError) in
             let given = try OneKey(arguments, context)
-            let (record, aliases) = try given.find()
+            let (record, aliases) = try await given.find()
             let secrets = try KeyReveal(arguments).secrets(of: record, in: given.store.file, context)
             let names = aliases.map { alias in
                 String(validating: alias.bytes, as: UTF8.self) ?? "hex:" + Hexadecimal.encode(alias.bytes)
@@ -76,12 +75,12 @@ extension Command {
             let (isForGood, isRestored) = (arguments.isSet(OneKey.forGood), arguments.isSet(OneKey.restore))
             guard !isForGood || !isRestored else { throw .usage("--for-good and --restore contradict one another") }
             let given = try OneKey(arguments, context)
-            var maintenance = try given.store.maintenance()
-            try OpenedKeyStore.attempt { () throws(StoreError) in
+            let maintenance = try given.store.maintenance()
+            try await OpenedKeyStore.attempt { () async throws(StoreError) in
                 if isForGood {
-                    try maintenance.delete(given.keyID)
+                    try await maintenance.delete(given.keyID)
                 } else {
-                    try maintenance.set(isRestored ? .live : .withdrawn, of: given.keyID)
+                    try await maintenance.set(isRestored ? .live : .withdrawn, of: given.keyID)
                 }
             }
         })
@@ -91,14 +90,15 @@ extension Command {
         summary: "Seal all keys under the newest key-encryption key",
         details: """
             The daemon may serve meanwhile, if its configuration names both key-encryption keys: the new one in keys.keyEncryptionKey
-            with a higher keys.keyEncryptionKeyVersion, the old one in keys.olderKeyEncryptionKeys. Afterwards the old one is
-            needed for nothing but old copies of the database.
+            with a higher keys.keyEncryptionKeyVersion, the old one in keys.olderKeyEncryptionKeys. Where several nodes share the keys, each
+            must know the new one before the first seals with it: list it in keys.olderKeyEncryptionKeys on all of them beforehand.
+            Afterwards the old one is needed for nothing but old copies of the database.
             """,
         examples: ["latchkey keys rewrap --config latchkey.json5"],
         options: [KeyArguments.config, .json],
         run: { arguments, context throws(CommandError) in
             let store = try OpenedKeyStore(configuration: arguments.required(KeyArguments.config), context)
-            try KeyRewrap(store, context).run(printsJSON: arguments.isSet(.json))
+            try await KeyRewrap(store, context).run(printsJSON: arguments.isSet(.json))
         })
 }
 
@@ -122,10 +122,10 @@ private struct OneKey {
         store = try OpenedKeyStore(configuration: arguments.required(KeyArguments.config), context)
     }
 
-    func find() throws(CommandError) -> (record: ContentKeyRecord, aliases: [AssetID]) {
-        var maintenance = try store.maintenance()
-        return try OpenedKeyStore.attempt { () throws(StoreError) in
-            guard let found = try maintenance.key(keyID) else { throw .keyUnknown(keyID) }
+    func find() async throws(CommandError) -> (record: ContentKeyRecord, aliases: [AssetID]) {
+        let maintenance = try store.maintenance()
+        return try await OpenedKeyStore.attempt { () async throws(StoreError) in
+            guard let found = try await maintenance.key(keyID) else { throw .keyUnknown(keyID) }
             return found
         }
     }
@@ -143,20 +143,21 @@ private struct KeyRewrap {
         self.context = context
     }
 
-    func run(printsJSON: Bool) throws(CommandError) {
-        var maintenance = try store.maintenance()
-        let total = try OpenedKeyStore.attempt { () throws(StoreError) in try maintenance.count() }
+    func run(printsJSON: Bool) async throws(CommandError) {
+        let maintenance = try store.maintenance()
+        let total = try await OpenedKeyStore.attempt { () async throws(StoreError) in try await maintenance.count() }
         var progress = CommandProgress(context, unit: "keys", total: total)
         defer { progress.clear() }
         var (last, count, changed) = (KeyID?.none, 0, 0)
         repeat {
-            let step = try OpenedKeyStore.attempt { () throws(StoreError) in
-                try maintenance.rewrap(after: last, limit: Self.batchSize)
+            let position = last
+            let step = try await OpenedKeyStore.attempt { () async throws(StoreError) in
+                try await maintenance.rewrap(after: position, limit: Self.batchSize)
             }
             (last, count, changed) = (step.last, count + step.count, changed + step.changed)
             progress.show(count)
         } while last != nil
-        _ = try OpenedKeyStore.attempt { () throws(StoreError) in try maintenance.forgetUnusedKeys() }
+        _ = try await OpenedKeyStore.attempt { () async throws(StoreError) in try await maintenance.forgetUnusedKeys() }
         progress.clear()
         let version = store.file.configuration.keys.keyEncryptionKeyVersion
         if printsJSON {

@@ -58,7 +58,7 @@ extension Command {
         ] + KeyPolicyArguments.options + [.json],
         run: { arguments, context throws(CommandError) in
             if let file = arguments.value(KeyFileImport.file) {
-                return try KeyFileImport(file, arguments, context).run()
+                return try await KeyFileImport(file, arguments, context).run()
             }
             let given = try KeyArguments(arguments)
             let secret = try SecretArgument.block(KeyArguments.key, arguments.required(KeyArguments.key), context)

@@ -1,7 +1,6 @@
 import ByteCoding
 import ContentKeys
 import KeyCrypto
-import StorageSQLite
 
 /// One line of a file of keys, as bytes.
 struct KeyFields {
@@ -37,7 +36,7 @@ struct KeyFields {
         for field in KeyField.allCases { values[field]?.wipe() }
     }
 
-    func makeImport(now: Int64) throws(KeyFieldError) -> SQLiteKeyMaintenance.Import {
+    func makeImport(now: Int64) throws(KeyFieldError) -> KeyImport {
         var attributes = ContentKeyAttributes(
             keyID: try keyID(), contentID: try contentID(), track: try track(), createdAt: now,
             leastHDCP: try word(.hdcp), leastSecurityLevel: try word(.securityLevel))
@@ -46,7 +45,7 @@ struct KeyFields {
             guard let period = UInt32(text) else { throw KeyFieldError(.period, "not a whole number") }
             attributes.periodIndex = period
         }
-        return SQLiteKeyMaintenance.Import(record: try record(attributes), aliases: try aliases())
+        return KeyImport(record: try record(attributes), aliases: try aliases())
     }
 
     private func record(_ attributes: ContentKeyAttributes) throws(KeyFieldError) -> ContentKeyRecord {

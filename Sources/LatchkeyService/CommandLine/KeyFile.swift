@@ -1,7 +1,6 @@
 import ByteCoding
 import ContentKeys
 import KeyCrypto
-import StorageSQLite
 
 /// Reads content keys from a text with a key in each line: CSV with a header, or JSON with an object in each line.
 ///
@@ -29,7 +28,7 @@ struct KeyFile: ~Copyable {
     var share: Double? { lines.share }
 
     /// The next key; nil behind the last one. Empty lines are passed over.
-    mutating func next() throws(CommandError) -> SQLiteKeyMaintenance.Import? {
+    mutating func next() throws(CommandError) -> KeyImport? {
         while var line = try nextLine() {
             defer { line.wipe() }
             if line.isEmpty { continue }

@@ -1,6 +1,5 @@
 import ByteCoding
 import ContentKeys
-import StorageSQLite
 
 /// Stores the keys of a whole file.
 struct KeyFileImport {
@@ -28,19 +27,19 @@ struct KeyFileImport {
         store = try OpenedKeyStore(configuration: arguments.required(KeyArguments.config), context)
     }
 
-    func run() throws(CommandError) {
+    func run() async throws(CommandError) {
         var keys = try KeyFile(path, context)
-        var maintenance = try store.maintenance()
+        let maintenance = try store.maintenance()
         var progress = CommandProgress(context, unit: "keys")
         var (readCount, storedCount) = (0, 0)
         do throws(CommandError) {
             while true {
                 let firstLine = keys.lineNumber + 1
-                var batch: [SQLiteKeyMaintenance.Import] = []
+                var batch: [KeyImport] = []
                 while batch.count < Self.batchSize, let key = try keys.next() { batch.append(key) }
                 if batch.isEmpty { break }
                 do throws(StoreError) {
-                    storedCount += try maintenance.store(batch)
+                    storedCount += try await maintenance.store(batch)
                 } catch {
                     throw .failed("lines \(firstLine) to \(keys.lineNumber): \(error.explanation)")
                 }

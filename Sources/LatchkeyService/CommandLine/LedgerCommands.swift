@@ -181,7 +181,16 @@ private struct LedgerArguments {
 }
 
 /// What `ledger verify` is given.
-private struct LedgerVerification {
+struct LedgerVerification {
+    /// What a verification has found.
+    struct Outcome {
+        var rowCount = 0
+        /// The last sequence that is sealed.
+        var last: Int64 = 0
+        var findings: [LedgerFinding] = []
+    }
+
+
     static let checkpoints = CommandOption(
         "--checkpoints", .value("FILE"), help: "lines of the log that hold checkpoints; other lines are passed over")
 
@@ -202,20 +211,28 @@ private struct LedgerVerification {
         }
     }
 
-    func run(_ context: CommandContext, asJSON: Bool) throws(CommandError) {
+    /// Reads the whole ledger.
+    func verify(_ context: CommandContext) throws(CommandError) -> Outcome {
         var progress = CommandProgress(context, unit: "entries verified")
-        var findings: [LedgerFinding] = []
-        let result: (rowCount: Int, last: Int64, wasPurged: Bool)
+        var outcome = Outcome()
+        let wasPurged: Bool
         do {
             var reader = try LedgerReader.open(path: path)
-            result = try reader.verify(
-                chain, checkpoints: checkpoints, progress: { progress.show($0) }, report: { findings.append($0) })
+            (outcome.rowCount, outcome.last, wasPurged) = try reader.verify(
+                chain, checkpoints: checkpoints, progress: { progress.show($0) },
+                report: { outcome.findings.append($0) })
             progress.clear()
         } catch {
             progress.clear()
             throw OpenedLedger.explain(error, path)
         }
-        if result.wasPurged { throw .failed("old entries were purged while the ledger was read; run this again") }
+        if wasPurged { throw .failed("old entries were purged while the ledger was read; run this again") }
+        return outcome
+    }
+
+    func run(_ context: CommandContext, asJSON: Bool) throws(CommandError) {
+        let result = try verify(context)
+        let findings = result.findings
         if asJSON {
             try context.printObject { writer in
                 writer.member("isSound", findings.isEmpty)

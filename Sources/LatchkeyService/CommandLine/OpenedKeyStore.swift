@@ -26,7 +26,7 @@ struct OpenedKeyStore {
         let secrets = try Self.read(path, context)
         (file, ring, derivation) = (secrets.file, secrets.ring, secrets.derivation)
         if let settings = secrets.postgreSQL {
-            database = .postgreSQL(try Self.open(settings, secrets.keyEncryptionKey))
+            database = .postgreSQL(try Self.open(settings, ring))
         } else {
             let path = file.configuration.storage.databasePath
             database = .sqlite(try Self.open(path, ring), path: path)
@@ -40,29 +40,25 @@ struct OpenedKeyStore {
         }
     }
 
-    /// A connection for work on many keys, or on what no request needs. Throws with PostgreSQL, where such work is not there yet.
-    func maintenance() throws(CommandError) -> SQLiteKeyMaintenance {
-        let path: String
+    /// For work on many keys, or on what no request needs. Lives no longer than this store.
+    func maintenance() throws(CommandError) -> any KeyMaintenance {
         switch database {
-        case .sqlite(_, let file): path = file
-        case .postgreSQL:
-            throw .failed(
-                "this works on SQLite alone so far, and storage.url names PostgreSQL; there are keys create, list, alias, and import of one key"
-            )
-        }
-        do throws(StorageOpeningError) {
-            return try SQLiteKeyMaintenance.open(path: path, keyRing: ring)
-        } catch {
-            throw .failed("cannot open the database \(path): \(error.explanation)")
+        case .postgreSQL(let opened): return opened.store
+        case .sqlite(_, let path):
+            do throws(StorageOpeningError) {
+                return try SQLiteKeyMaintenance.open(path: path, keyRing: ring)
+            } catch {
+                throw .failed("cannot open the database \(path): \(error.explanation)")
+            }
         }
     }
 
     /// Runs what a store can refuse.
-    static func attempt<Result: ~Copyable>(
-        _ body: () throws(StoreError) -> Result
-    ) throws(CommandError) -> Result {
+    static func attempt<Result>(
+        _ body: () async throws(StoreError) -> Result
+    ) async throws(CommandError) -> Result {
         do throws(StoreError) {
-            return try body()
+            return try await body()
         } catch {
             throw .failed(error.explanation)
         }
@@ -109,7 +105,6 @@ struct OpenedKeyStore {
     /// What a command reads of the configuration and its files.
     private struct Secrets {
         let file: ConfigurationFile
-        let keyEncryptionKey: AES256GCMKey
         let ring: KeyRing
         let derivation: KeyDerivation?
         let postgreSQL: PostgreSQLSettings?
@@ -123,9 +118,8 @@ struct OpenedKeyStore {
             let ring = key.flatMap { loader.keyRing($0) }
             let derivation = loader.keyDerivation()
             let postgreSQL = loader.postgreSQL()
-            if let key, let ring, loader.error == nil {
-                return Secrets(
-                    file: file, keyEncryptionKey: key, ring: ring, derivation: derivation, postgreSQL: postgreSQL)
+            if let ring, loader.error == nil {
+                return Secrets(file: file, ring: ring, derivation: derivation, postgreSQL: postgreSQL)
             }
             throw loader.error ?? .invalid(path: path, [])
         } catch {
@@ -134,10 +128,10 @@ struct OpenedKeyStore {
     }
 
     private static func open(
-        _ settings: PostgreSQLSettings, _ key: AES256GCMKey
+        _ settings: PostgreSQLSettings, _ ring: KeyRing
     ) throws(CommandError) -> ClosedAfterUse {
         do throws(PostgreSQLOpeningError) {
-            return ClosedAfterUse(store: try PostgreSQLStore.open(settings, keyEncryptionKey: key))
+            return ClosedAfterUse(store: try PostgreSQLStore.open(settings, keyRing: ring))
         } catch {
             throw .failed("cannot use the database of storage.url: \(error.explanation)")
         }
@@ -151,6 +145,12 @@ struct OpenedKeyStore {
         } catch {
             throw .failed("cannot open the database \(path): \(error.explanation)")
         }
+    }
+}
+
+extension OpenedKeyStore: ContentKeySource {
+    func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? {
+        try await store.record(for: reference)
     }
 }
 

@@ -35,6 +35,9 @@ extension PostgreSQLOpeningError {
             "a newer version of Latchkey made the schema (\(found); this one knows \(supported)); use that version"
         case .keyEncryptionKeyDiffers:
             "its keys were sealed under another key-encryption key; configure that one in keys.keyEncryptionKey"
+        case .keyEncryptionKeyMissing(let version):
+            "some of its keys are sealed under version \(version) of the key-encryption key; name that in "
+                + "keys.olderKeyEncryptionKeys until latchkey keys rewrap has run"
         case .failed(let failure): failure.explanation
         case .recordMalformed: "the database holds something that this version never writes; is it damaged?"
         case .cryptographyFailed: "a cryptographic operation failed; is the installation of OpenSSL complete?"
@@ -51,6 +54,7 @@ extension PostgreSQLFailure {
         case .connectionLost: "the server closed the connection; see its log"
         case .timedOut: "the server did not answer in time"
         case .queueFull: "too many calls wait for the server"
+        case .notRun: "the server ended the transaction before"
         case .refused(let state): "the server refused a statement with SQLSTATE \(state); see its log"
         }
     }

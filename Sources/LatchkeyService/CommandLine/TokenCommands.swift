@@ -6,9 +6,12 @@ extension Command {
     /// `latchkey token`
     package static let token = Command(
         "token",
-        summary: "Mint tokens for development and tests",
-        examples: ["latchkey token mint --config latchkey.json5 --content movie-1"],
-        commands: [mintToken])
+        summary: "Mint tokens for development and tests, and explain those of others",
+        examples: [
+            "latchkey token mint --config latchkey.json5 --content movie-1",
+            "latchkey token explain viewer.jwt --config latchkey.json5",
+        ],
+        commands: [mintToken, explainToken])
 
     private static let mintToken = Command(
         "mint",

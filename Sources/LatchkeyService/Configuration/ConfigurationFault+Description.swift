@@ -19,8 +19,6 @@ extension ConfigurationFault: CustomStringConvertible {
         case .conflict(let other): "cannot be used together with \"\(other)\"; remove one of them"
         case .noneOf(let names): "needs " + names.map { "\"\($0)\"" }.joined(separator: " or ")
         case .databaseURL(let error): "not the URL of a PostgreSQL database: \(error.explanation)"
-        case .keyChangeUnsupported:
-            "with PostgreSQL this version seals all keys under one key-encryption key, version 1: leave this field out"
         case .file(let error): error.description
         case .notASecret(let size):
             "the file must hold \(size) bytes as \(size * 2) hexadecimal digits, as Base64, or raw"

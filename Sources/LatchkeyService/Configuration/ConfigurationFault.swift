@@ -29,8 +29,6 @@ package enum ConfigurationFault: Equatable, Sendable {
     case noneOf([String])
     /// The text begins as the URL of a PostgreSQL database, and is none.
     case databaseURL(PostgreSQLURLError)
-    /// In PostgreSQL the key-encryption key cannot be changed.
-    case keyChangeUnsupported
 
     // What the files hold.
 

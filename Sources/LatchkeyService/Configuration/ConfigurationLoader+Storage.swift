@@ -7,7 +7,6 @@ extension ConfigurationLoader {
         switch configuration.storage.url {
         case .sqlite: return nil
         case .postgreSQL(let url):
-            checkKeyVersions()
             guard let source = configuration.storage.password else {
                 return PostgreSQLSettings(url: url, password: nil)
             }
@@ -19,16 +18,6 @@ extension ConfigurationLoader {
                 return nil
             }
             return PostgreSQLSettings(url: url, password: SharedSecret(password))
-        }
-    }
-
-    /// In PostgreSQL all keys are sealed under one key-encryption key.
-    private mutating func checkKeyVersions() {
-        if configuration.keys.keyEncryptionKeyVersion != 1 {
-            report("keys.keyEncryptionKeyVersion", .keyChangeUnsupported)
-        }
-        if !configuration.keys.olderKeyEncryptionKeys.isEmpty {
-            report("keys.olderKeyEncryptionKeys", .keyChangeUnsupported)
         }
     }
 }

@@ -183,7 +183,9 @@ package final class Daemon: Sendable {
         // The admin listener first: when the public one answers, everything does.
         for (index, admin) in loaded.adminListeners.enumerated() {
             let routes = AdminRoutes(
-                health: health, metrics: metrics, token: admin.token, requestIDs: requestIDs, refusals: refusals)
+                health: health, metrics: metrics,
+                explain: ExplainEndpoint(issuer: issuer, logger: logger, clock: clock), token: admin.token,
+                requestIDs: requestIDs, refusals: refusals)
             try listeners.open(.init(name: "admin", index: index), admin, loaded, routes)
         }
         let opened = CORSHandler(policy: loaded.configuration.cors, inner: publicRoutes)

@@ -17,7 +17,7 @@ enum OpenedStorage {
         guard let settings = loaded.postgreSQL else { return .sqlite(try openFile(loaded)) }
         do throws(PostgreSQLOpeningError) {
             return .postgreSQL(
-                try PostgreSQLStore.open(settings, keyEncryptionKey: loaded.keyEncryptionKey, mayBeAway: true))
+                try PostgreSQLStore.open(settings, keyRing: loaded.keyRing, mayBeAway: true))
         } catch {
             throw .postgreSQL(error)
         }

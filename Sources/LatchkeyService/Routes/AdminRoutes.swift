@@ -4,10 +4,11 @@ import HTTPServing
 import KeyCrypto
 import Telemetry
 
-/// What the operator can reach: health and metrics, with the administrator's token where one is configured.
+/// What the operator can reach: health, metrics and explanations, with the administrator's token where one is configured.
 struct AdminRoutes: HTTPHandler {
     let health: Health
     let metrics: ServiceMetrics
+    let explain: ExplainEndpoint
     /// Nil only on a loopback listener without a token file.
     let token: SharedSecret?
     let requestIDs: RequestIDs
@@ -15,17 +16,18 @@ struct AdminRoutes: HTTPHandler {
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
         let id = requestIDs.next(on: loop)
+        if request.path == "/v1/explain" {
+            guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
+            if let code = refusalOfSender(of: request) { return refuse(code, id) }
+            return explain.answer(request, id: id)
+        }
         guard ["/livez", "/readyz", "/metrics"].contains(request.path) else { return refuse(.notFound, id) }
         guard request.method.isRead else { return refuse(.methodNotAllowed, id, allow: "GET, HEAD") }
         switch request.path {
         case "/livez": return .now(health.liveResponse(id))
         case "/readyz": return .now(health.detailedReadyResponse(id))
         default:
-            guard let token else { return .now(metricsResponse(id)) }
-            guard case .one(let presented) = BearerToken.presented(in: request.fields) else {
-                return refuse(.tokenMissing, id)
-            }
-            guard Self.isEqual(presented, token) else { return refuse(.tokenSignature, id) }
+            if let code = refusalOfSender(of: request) { return refuse(code, id) }
             return .now(metricsResponse(id))
         }
     }
@@ -34,6 +36,13 @@ struct AdminRoutes: HTTPHandler {
         refusals.response(
             to: "input_refused", Problem(for: problem), because: RefusalCause("\(problem)"),
             id: requestIDs.next(on: loop))
+    }
+
+    /// Why whoever asks is not the administrator; nil where they are, or where no token is configured.
+    private func refusalOfSender(of request: HTTPRequest) -> ProblemCode? {
+        guard let token else { return nil }
+        guard case .one(let presented) = BearerToken.presented(in: request.fields) else { return .tokenMissing }
+        return Self.isEqual(presented, token) ? nil : .tokenSignature
     }
 
     /// Compares in constant time.

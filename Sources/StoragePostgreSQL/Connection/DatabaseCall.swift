@@ -7,18 +7,27 @@ struct DatabaseCall: Sendable {
     let values: [PostgreSQLValue]
     /// When its caller gives up.
     let deadline: LoopInstant
+    /// The advisory locks that the statement takes, in their order, where it may share a transaction with others that do; nil where it must
+    /// have one of its own.
+    let locks: [Int64]?
+    /// Set once a transaction failed that the call shared with others.
+    var mustBeAlone = false
     private let answer: @Sendable (Result<PostgreSQLResult, PostgreSQLFailure>) -> Void
 
     /// `answer` is called exactly once, on the loop.
     init(
-        _ statement: PreparedStatement, _ values: [PostgreSQLValue], deadline: LoopInstant,
+        _ statement: PreparedStatement, _ values: [PostgreSQLValue], deadline: LoopInstant, locks: [Int64]? = nil,
         answer: @escaping @Sendable (Result<PostgreSQLResult, PostgreSQLFailure>) -> Void
     ) {
         self.statement = statement
         self.values = values
         self.deadline = deadline
+        self.locks = locks
         self.answer = answer
     }
+
+    /// Whether it may share a transaction.
+    var isSociable: Bool { locks != nil && !mustBeAlone }
 
     func give(_ result: Result<PostgreSQLResult, PostgreSQLFailure>) {
         answer(result)
@@ -59,6 +68,12 @@ struct CallQueue<Element> {
             }
         }
         return elements[head]
+    }
+
+    /// Puts elements back in front of all others.
+    mutating func putBack(_ returned: [Element]) {
+        elements = returned + elements[head...]
+        head = 0
     }
 
     /// All of them, leaving none.

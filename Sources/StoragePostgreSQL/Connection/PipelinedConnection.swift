@@ -2,8 +2,12 @@ import ContentKeys
 import EventLoops
 import POSIXSockets
 
-/// A connection that many calls share: each is sent at once, behind those that the server has not answered yet, and is a transaction of its
-/// own.
+/// A connection that many calls share.
+///
+/// Most calls are sent at once, behind those that the server has not answered yet, each as a transaction of its own. A connection for groups
+/// has one transaction under way at a time; sociable calls that come meanwhile share the next one, so that many of them cost one sync of
+/// the database's disk. First of all it takes the locks of all of them, in one order for all nodes, so that groups never wait for one
+/// another in a circle. Where one call fails, nothing of its group has happened, and each is made again alone.
 ///
 /// # What happens when the database is away
 ///
@@ -16,10 +20,23 @@ import POSIXSockets
 final class PipelinedConnection: LoopChannel, @unchecked Sendable {
     // Safe to send: it is only carried by tasks and closures of its own loop, and used there.
 
+    /// A transaction that is under way.
     private struct Sent {
-        let call: DatabaseCall
-        var isAnswered = false
-        var result: Result<PostgreSQLResult, PostgreSQLFailure>?
+        let calls: [DatabaseCall]
+        /// Those that gave up waiting, by their places.
+        var answered: Set<Int> = []
+        /// One for each statement: of a group the one that takes the locks first, then the calls' own.
+        var results: [Result<PostgreSQLResult, PostgreSQLFailure>] = []
+
+        /// Those that still wait for an answer.
+        var waiting: [DatabaseCall] {
+            calls.enumerated().filter { !answered.contains($0.offset) }.map(\.element)
+        }
+
+        var firstFailure: PostgreSQLFailure? {
+            for case .failure(let error) in results { return error }
+            return nil
+        }
     }
 
     private struct Link {
@@ -40,6 +57,8 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
 
     private let loop: LoopContext
     private let limits: PostgreSQLLimits
+    /// How many calls may share a transaction.
+    private let groupSize: Int
     private let connect: @Sendable () async -> Result<PostgreSQLConnection, PostgreSQLFailure>
     /// Told when the connection has come to be of use, and when it is not any more.
     var connectedChanged: (Bool) -> Void = { _ in }
@@ -52,11 +71,12 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
 
     /// `first` is a connection that is in its pipeline already.
     init(
-        on loop: LoopContext, limits: PostgreSQLLimits, first: PostgreSQLConnection?,
+        on loop: LoopContext, limits: PostgreSQLLimits, groupSize: Int = 1, first: PostgreSQLConnection?,
         connect: @escaping @Sendable () async -> Result<PostgreSQLConnection, PostgreSQLFailure>
     ) {
         self.loop = loop
         self.limits = limits
+        self.groupSize = groupSize
         self.first = first
         self.connect = connect
     }
@@ -73,6 +93,9 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
 
     /// Calls that are sent or wait.
     var load: Int { sent.count + waiting.count }
+
+    /// How many transactions may be under way.
+    private var inFlightMaximum: Int { groupSize > 1 ? 1 : limits.inFlight }
 
     // MARK: Calls
 
@@ -94,14 +117,32 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
     private func sendWaiting() {
         guard case .connected(let link) = state else { return }
         do throws(PostgreSQLFailure) {
-            while sent.count < limits.inFlight, let call = waiting.popFirst() {
-                sent.append(Sent(call: call))
-                try link.connection.send(call.statement, call.values)
+            while sent.count < inFlightMaximum, let call = waiting.popFirst() {
+                let calls = call.isSociable ? [call] + takeSociable(groupSize - 1) : [call]
+                sent.append(Sent(calls: calls))
+                try send(calls, on: link.connection)
             }
             try flush()
         } catch {
             lose()
         }
+    }
+
+    private func takeSociable(_ maximum: Int) -> [DatabaseCall] {
+        var calls: [DatabaseCall] = []
+        while calls.count < maximum, waiting.first?.isSociable == true, let call = waiting.popFirst() {
+            calls.append(call)
+        }
+        return calls
+    }
+
+    private func send(_ calls: [DatabaseCall], on connection: PostgreSQLConnection) throws(PostgreSQLFailure) {
+        if calls.count > 1 {
+            let locks = Set(calls.flatMap { $0.locks ?? [] }).sorted()
+            try connection.send(.takeLocks, [.integers(locks)])
+        }
+        for call in calls { try connection.send(call.statement, call.values) }
+        try connection.endTransaction()
     }
 
     private func flush() throws(PostgreSQLFailure) {
@@ -140,7 +181,7 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         while true {
             switch connection.next() {
             case .nothing: return
-            case .outcome(let result): sent.first?.result = result
+            case .outcome(let result): sent.first?.results.append(result)
             case .finished: try finishFirst()
             }
         }
@@ -148,22 +189,41 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
 
     private func finishFirst() throws(PostgreSQLFailure) {
         guard let first = sent.popFirst() else { return }
-        let result = first.result ?? .failure(.connectionLost)
         if case .connected(var link) = state, !link.hasAnswered {
             link.hasAnswered = true
             state = .connected(link)
             failures = 0
         }
-        if !first.isAnswered { first.call.give(result) }
-        if case .failure(let error) = result, error.endsConnection { throw error }
+        guard let failure = first.firstFailure else { return give(first) }
+        if first.calls.count == 1 || failure.endsConnection {
+            for call in first.waiting { call.give(.failure(failure)) }
+        } else {
+            waiting.putBack(first.waiting.map(Self.alone))
+        }
+        if failure.endsConnection { throw failure }
+    }
+
+    private func give(_ transaction: Sent) {
+        let results = transaction.results.suffix(transaction.calls.count)
+        for (index, call) in transaction.calls.enumerated() where !transaction.answered.contains(index) {
+            // Every statement of a transaction that was made durable has its outcome.
+            let place = results.startIndex + index
+            call.give(place < results.endIndex ? results[place] : .failure(.connectionLost))
+        }
+    }
+
+    private static func alone(_ call: DatabaseCall) -> DatabaseCall {
+        var call = call
+        call.mustBeAlone = true
+        return call
     }
 
     // MARK: Deadlines
 
     private func setTimer() {
         // Calls have their deadlines in the order in which they came.
-        let silenceEnds = sent.first.map { $0.call.deadline + limits.call }
-        let nextOfSent = sent.first(where: { !$0.isAnswered })?.call.deadline
+        let silenceEnds = sent.first?.calls.first.map { $0.deadline + limits.call }
+        let nextOfSent = sent.first(where: { !$0.waiting.isEmpty })?.waiting.first?.deadline
         timer = [silenceEnds, nextOfSent, waiting.first?.deadline].compactMap { $0 }.min().map { deadline in
             loop.schedule(at: deadline) { [weak self] in self?.deadlineCame() }
         }
@@ -177,11 +237,11 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         }
         var isSilent = false
         sent.updatePrefix { entry in
-            guard entry.call.deadline <= now else { return false }
-            if !entry.isAnswered { entry.call.give(.failure(.timedOut)) }
-            entry.isAnswered = true
-            isSilent = isSilent || entry.call.deadline + limits.call <= now
-            return true
+            for (index, call) in entry.calls.enumerated() where call.deadline <= now {
+                if entry.answered.insert(index).inserted { call.give(.failure(.timedOut)) }
+                isSilent = isSilent || call.deadline + limits.call <= now
+            }
+            return entry.waiting.isEmpty
         }
         if isSilent { lose() }
         setTimer()
@@ -235,7 +295,9 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
     private func unregister(_ link: Link) {
         loop.unregister(link.registration, descriptor: link.descriptor)
         connectedChanged(false)
-        for entry in sent.takeAll() where !entry.isAnswered { entry.call.give(.failure(.connectionLost)) }
+        for entry in sent.takeAll() {
+            for call in entry.waiting { call.give(.failure(.connectionLost)) }
+        }
     }
 
     func loopStops(_ loop: LoopContext) { stop() }

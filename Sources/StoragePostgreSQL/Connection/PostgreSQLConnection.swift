@@ -122,13 +122,18 @@ final class PostgreSQLConnection: @unchecked Sendable {
         guard unsafe PQenterPipelineMode(handle) == 1 else { throw .connectionLost }
     }
 
-    /// Queues a statement, a transaction of its own, and writes what the socket takes.
+    /// Queues a statement of the transaction that `endTransaction` ends.
     func send(_ statement: PreparedStatement, _ values: [PostgreSQLValue]) throws(PostgreSQLFailure) {
         let sent = unsafe EncodedValues(values).withLists { count, pointers, sizes, formats in
             // libpq copies the values before the call returns.
             unsafe PQsendQueryPrepared(handle, statement.rawValue, count, pointers, sizes, formats, 1)
         }
-        guard sent == 1, unsafe PQpipelineSync(handle) == 1 else { throw .connectionLost }
+        guard sent == 1 else { throw .connectionLost }
+    }
+
+    /// Makes one transaction of the statements since the last end, all or none, and writes what the socket takes.
+    func endTransaction() throws(PostgreSQLFailure) {
+        guard unsafe PQpipelineSync(handle) == 1 else { throw .connectionLost }
     }
 
     enum FlushState {
@@ -155,13 +160,13 @@ final class PostgreSQLConnection: @unchecked Sendable {
         case nothing
         /// A statement's outcome.
         case outcome(Result<PostgreSQLResult, PostgreSQLFailure>)
-        /// The statement is over, and durable if it succeeded.
+        /// The transaction is over, and durable if all its statements succeeded.
         case finished
     }
 
     /// The next event among what was read.
     func next() -> PipelineEvent {
-        // Between two statements libpq gives NULL once; a second one in a row means that nothing is under way.
+        // Behind each statement libpq gives NULL once; a second one in a row means that nothing is under way.
         for _ in 0..<2 {
             guard unsafe PQisBusy(handle) == 0 else { return .nothing }
             guard let result = unsafe PQgetResult(handle) else { continue }
@@ -185,6 +190,8 @@ final class PostgreSQLConnection: @unchecked Sendable {
         let result = unsafe PostgreSQLResult(owning: handle)
         switch unsafe PQresultStatus(handle) {
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: return .success(result)
+        // Behind one that failed.
+        case PGRES_PIPELINE_ABORTED: return .failure(.notRun)
         default: break
         }
         // Without a code it is libpq's own error: the connection broke. The text lives as long as the result, and is copied.

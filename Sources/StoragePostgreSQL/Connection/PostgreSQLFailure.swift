@@ -12,6 +12,8 @@ package enum PostgreSQLFailure: Error, Equatable, Sendable {
     case queueFull
     /// The server refused a statement.
     case refused(SQLState)
+    /// A statement before it in the same transaction failed.
+    case notRun
 }
 
 /// PostgreSQL's code of an error, five characters (PostgreSQL's manual, appendix A).
@@ -31,7 +33,7 @@ extension PostgreSQLFailure {
     package var storeError: StoreError {
         switch self {
         case .notConnected, .connectionLost, .timedOut: .unavailable(.unreachable)
-        case .queueFull: .unavailable(.busy)
+        case .queueFull, .notRun: .unavailable(.busy)
         case .refused(let state): .unavailable(StoreOutage(state))
         }
     }
@@ -40,7 +42,7 @@ extension PostgreSQLFailure {
     var endsConnection: Bool {
         switch self {
         case .notConnected, .connectionLost, .timedOut: true
-        case .queueFull: false
+        case .queueFull, .notRun: false
         case .refused(let state): state.description == "25006" || state.category == "57" && state.description > "57P00"
         }
     }

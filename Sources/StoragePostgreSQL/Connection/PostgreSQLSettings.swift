@@ -33,6 +33,9 @@ package struct PostgreSQLLimits: Equatable, Sendable {
     /// Calls that wait for a connection, and calls that it has been sent and not answered: so many of each for a connection.
     package var queueLength = 1024
     package var inFlight = 128
+    /// Decisions that may share a transaction, and with it a sync of the database's disk. Each holds a few of the server's locks meanwhile
+    /// (its `max_locks_per_transaction` times `max_connections` are there for all nodes).
+    package var groupSize = 32
 
     package init() {}
 }

@@ -10,6 +10,7 @@ enum PostgreSQLValue: Sendable {
     case byteArrays([[UInt8]])
     case integers([Int64?])
     case booleans([Bool])
+    case texts([String?])
 
     static func optional(_ text: String?) -> PostgreSQLValue { text.map { .text($0) } ?? .null }
     static func optional(_ bytes: [UInt8]?) -> PostgreSQLValue { bytes.map { .bytes($0) } ?? .null }
@@ -25,6 +26,7 @@ enum PostgreSQLValue: Sendable {
         case .boolean(let boolean): [boolean ? 1 : 0]
         case .byteArrays(let elements): Self.encode(elements, type: .bytes)
         case .integers(let elements): Self.encode(elements.map { $0.map(Self.encode) }, type: .integer)
+        case .texts(let elements): Self.encode(elements.map { $0.map { Array($0.utf8) } }, type: .text)
         case .booleans(let elements): Self.encode(elements.map { [$0 ? 1 : 0] }, type: .boolean)
         }
     }

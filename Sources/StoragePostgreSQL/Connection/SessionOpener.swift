@@ -10,9 +10,9 @@ struct SessionOpener: Sendable {
     static let oldestServer = 130_000
 
     let settings: PostgreSQLSettings
-    let sealing: KeySealing
+    let ring: KeyRing
 
-    /// Connects, brings the schema up to date, compares the key-encryption key's proof, prepares, and begins the pipeline. Blocks.
+    /// Connects, brings the schema up to date, compares the key-encryption keys' proofs, prepares, and begins the pipeline. Blocks.
     func open() throws(PostgreSQLOpeningError) -> PostgreSQLConnection {
         let connection = try PostgreSQLOpeningError.wrapping { () throws(PostgreSQLFailure) in
             try PostgreSQLConnection.connect(settings)
@@ -22,7 +22,7 @@ struct SessionOpener: Sendable {
         let migrationEnd = SystemLoopClock().now + .seconds(600)
         try SchemaMigrator().run(on: connection, schema: settings.url.schema, until: migrationEnd)
         let deadline = SystemLoopClock().now + settings.limits.connect
-        try KeyEncryptionKeyProof.establish(sealing, on: connection, until: deadline)
+        try KeyEncryptionKeyProof.establish(ring, on: connection, until: deadline)
         try PostgreSQLOpeningError.wrapping { () throws(PostgreSQLFailure) in
             for statement in PreparedStatement.allCases { try connection.prepare(statement, until: deadline) }
             try connection.beginPipeline()

@@ -1,30 +1,44 @@
 import ContentKeys
 import EventLoops
 
-/// The proof in a database of which key-encryption key seals its content keys.
+/// The proof in a database of which key-encryption keys seal its content keys.
 ///
 /// A wrong key file is so found when the store is opened, and not by the first viewer.
 enum KeyEncryptionKeyProof {
-    /// Compares with the proof in the database, or writes one when there is none.
+    /// Compares with the proofs in the database, and writes the one of the key that seals when it is new there.
+    ///
+    /// Throws `keyEncryptionKeyDiffers` for a key that is not the one of its version, and `keyEncryptionKeyMissing` where the database has
+    /// keys of a version that the ring has not.
     static func establish(
-        _ sealing: KeySealing, on connection: PostgreSQLConnection, until deadline: LoopInstant
+        _ ring: KeyRing, on connection: PostgreSQLConnection, until deadline: LoopInstant
     ) throws(PostgreSQLOpeningError) {
-        if try read(sealing.version, from: connection, until: deadline) == nil {
-            try write(sealing, to: connection, until: deadline)
+        var proofs = try readAll(from: connection, until: deadline)
+        if !proofs.contains(where: { $0.version == ring.current.version }) {
+            try write(ring.current, to: connection, until: deadline)
+            proofs = try readAll(from: connection, until: deadline)
         }
-        guard let proof = try read(sealing.version, from: connection, until: deadline), sealing.accepts(proof: proof)
-        else { throw .keyEncryptionKeyDiffers }
+        for (version, proof) in proofs {
+            guard let sealing = ring.all.first(where: { $0.version == version }) else {
+                throw .keyEncryptionKeyMissing(version: version)
+            }
+            guard sealing.accepts(proof: proof) else { throw .keyEncryptionKeyDiffers }
+        }
     }
 
-    private static func read(
-        _ version: UInt32, from connection: PostgreSQLConnection, until deadline: LoopInstant
-    ) throws(PostgreSQLOpeningError) -> [UInt8]? {
+    private static func readAll(
+        from connection: PostgreSQLConnection, until deadline: LoopInstant
+    ) throws(PostgreSQLOpeningError) -> [(version: UInt32, proof: [UInt8])] {
         let found = try PostgreSQLOpeningError.wrapping { () throws(PostgreSQLFailure) in
-            try connection.query(
-                "SELECT proof FROM key_encryption_key WHERE version = $1", [.integer(Int64(version))], until: deadline)
+            try connection.query("SELECT version, proof FROM key_encryption_key ORDER BY version", until: deadline)
         }
-        guard found.rowCount == 1 else { return nil }
-        return try PostgreSQLOpeningError.reading { () throws(StoreError) in try found.bytes(0, 0) }
+        return try PostgreSQLOpeningError.reading { () throws(StoreError) in
+            var proofs: [(version: UInt32, proof: [UInt8])] = []
+            for row in 0..<found.rowCount {
+                guard let version = UInt32(exactly: try found.integer(row, 0)) else { throw .recordMalformed }
+                proofs.append((version, try found.bytes(row, 1)))
+            }
+            return proofs
+        }
     }
 
     /// One statement, and so one transaction: when another node was faster, its proof stays.

@@ -12,6 +12,8 @@ package enum PostgreSQLOpeningError: Error, Equatable, Sendable {
     case schemaTooNew(found: Int64, supported: Int64)
     /// The database's keys were sealed under another key-encryption key.
     case keyEncryptionKeyDiffers
+    /// Some of the database's keys may be sealed under this version, of which no key was given.
+    case keyEncryptionKeyMissing(version: UInt32)
 
     // The database's.
 
@@ -38,10 +40,10 @@ package enum PostgreSQLOpeningError: Error, Equatable, Sendable {
     /// Whether trying again may help without anybody mending anything.
     package var mayPass: Bool {
         switch self {
-        case .failed(.notConnected), .failed(.connectionLost), .failed(.timedOut), .failed(.queueFull): true
+        case .failed(.notConnected), .failed(.connectionLost), .failed(.timedOut), .failed(.queueFull), .failed(.notRun): true
         case .failed(.refused(let state)): ["08", "53", "57"].contains(state.category)
-        case .serverTooOld, .foreignSchema, .schemaTooNew, .keyEncryptionKeyDiffers, .recordMalformed,
-            .cryptographyFailed, .threadsNotStarted:
+        case .serverTooOld, .foreignSchema, .schemaTooNew, .keyEncryptionKeyDiffers, .keyEncryptionKeyMissing,
+            .recordMalformed, .cryptographyFailed, .threadsNotStarted:
             false
         }
     }

@@ -26,8 +26,8 @@ final class ConnectionSet: @unchecked Sendable {
     func start() {
         let limits = opener.settings.limits
         state.withLock { $0.expected = limits.writers + limits.readers }
-        writers = (0..<limits.writers).map { _ in makeConnection() }
-        readers = (0..<limits.readers).map { _ in makeConnection() }
+        writers = (0..<limits.writers).map { _ in makeConnection(groupSize: limits.groupSize) }
+        readers = (0..<limits.readers).map { _ in makeConnection(groupSize: 1) }
     }
 
     func stop() {
@@ -54,11 +54,11 @@ final class ConnectionSet: @unchecked Sendable {
         }
     }
 
-    private func makeConnection() -> PipelinedConnection {
+    private func makeConnection(groupSize: Int) -> PipelinedConnection {
         defer { first = nil }
-        let connection = PipelinedConnection(on: loop, limits: opener.settings.limits, first: first) { [self] in
-            await connect()
-        }
+        let connection = PipelinedConnection(
+            on: loop, limits: opener.settings.limits, groupSize: groupSize, first: first
+        ) { [self] in await connect() }
         connection.connectedChanged = { [self] isConnected in
             state.withLock { $0.connected += isConnected ? 1 : -1 }
         }

@@ -2,13 +2,13 @@ import ByteCoding
 package import ContentKeys
 
 extension PostgreSQLStore: SharedStateStore {
-    /// One statement, and so one transaction. The connection is chosen by what the decision is about, so that decisions of one subject or token
-    /// do not wait for one another in the database.
+    /// One statement, which happens as a whole or not at all, in a transaction that it may share with other decisions. The connection is
+    /// chosen by what the decision is about, so that decisions of one subject or token do not wait for one another in the database.
     package func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
         guard decision.needsSharedState else { return .recorded }
         let locks = Set(decision.contended.map(\.lockNumber)).sorted()
         let home = UInt64(bitPattern: decision.contended.last?.lockNumber ?? 0)
-        let result = try await run(.settle, decision.values(locks: locks), .write(home))
+        let result = try await run(.settle, decision.values(locks: locks), .write(home), locks: locks)
         return try DecisionOutcome(result)
     }
 }

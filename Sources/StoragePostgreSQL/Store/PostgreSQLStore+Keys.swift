@@ -5,8 +5,12 @@ extension PostgreSQLStore: ContentKeyStore {
     /// The most entries that one page of a list has.
     package static let pageSizeMaximum = 1000
 
-    /// All candidates are asked for in one round trip.
     package func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? {
+        try await stored(for: reference)?.open(with: ring)
+    }
+
+    /// The same before its seal is opened. All candidates are asked for in one round trip.
+    package func stored(for reference: AssetReference) async throws(StoreError) -> StoredContentKey? {
         let outcomes = await outcomes(reference.candidates.map(Self.lookUp), .read)
         for (candidate, outcome) in zip(reference.candidates, outcomes) {
             let result: PostgreSQLResult
@@ -14,7 +18,7 @@ extension PostgreSQLStore: ContentKeyStore {
             if result.rowCount == 0 { continue }
             if case .contentID(let contentID) = candidate, result.rowCount > 1 { throw .contentAmbiguous(contentID) }
             let row = try StoredContentKey(result, row: 0)
-            return row.attributes.state == .live ? try row.open(with: KeyRing(sealing)) : nil
+            return row.attributes.state == .live ? row : nil
         }
         return nil
     }
@@ -28,11 +32,11 @@ extension PostgreSQLStore: ContentKeyStore {
     }
 
     package func insert(_ record: ContentKeyRecord) async throws(StoreError) -> StoreOutcome {
-        let row = try StoredContentKey(sealing: record, with: sealing)
+        let row = try StoredContentKey(sealing: record, with: ring.current)
         if try await run(.insertKey, row.values, .read).rowCount == 1 { return .stored }
         let present = try await run(.keyByID, [.bytes(record.keyID.bytes)], .read)
         guard present.rowCount == 1 else { throw .unavailable(.busy) }
-        guard try StoredContentKey(present, row: 0).open(with: KeyRing(sealing)).isSameKey(as: record) else {
+        guard try StoredContentKey(present, row: 0).open(with: ring).isSameKey(as: record) else {
             throw .keyIDTaken(record.keyID)
         }
         return .alreadyPresent
@@ -83,7 +87,7 @@ extension ContentKeyAttributes {
 
 extension StoredContentKey {
     /// Reads the columns of `ContentKeyAttributes.init`, then key_version and sealed.
-    fileprivate init(_ result: PostgreSQLResult, row: Int) throws(StoreError) {
+    init(_ result: PostgreSQLResult, row: Int) throws(StoreError) {
         guard let keyVersion = UInt32(exactly: try result.integer(row, 10)) else { throw .recordMalformed }
         self.init(
             attributes: try ContentKeyAttributes(result, row: row),

@@ -1,4 +1,4 @@
-import ContentKeys
+package import ContentKeys
 import EventLoops
 package import KeyCrypto
 
@@ -8,13 +8,10 @@ package import KeyCrypto
 /// `PostgreSQLLimits.call`. While the database is away calls throw `unavailable(.unreachable)`, at once after the first failed attempt to
 /// connect again; when it is back they work again.
 package final class PostgreSQLStore: Sendable {
-    /// The version of the one key-encryption key that a store is opened with.
-    private static let keyVersion: UInt32 = 1
-
     /// Why the store was opened without a connection; nil where it had one. What became of it since, `health` says.
     package let initialAbsence: PostgreSQLOpeningError?
 
-    let sealing: KeySealing
+    let ring: KeyRing
     let limits: PostgreSQLLimits
     private let group: EventLoopGroup
     private let pool: BlockingWorkerPool
@@ -26,10 +23,9 @@ package final class PostgreSQLStore: Sendable {
     /// Blocks until the first connection is made. Throws what stands in the way; with `mayBeAway` a server that does not answer is no reason,
     /// and the store goes on trying.
     package static func open(
-        _ settings: PostgreSQLSettings, keyEncryptionKey: AES256GCMKey, mayBeAway: Bool = false
+        _ settings: PostgreSQLSettings, keyRing: KeyRing, mayBeAway: Bool = false
     ) throws(PostgreSQLOpeningError) -> PostgreSQLStore {
-        let sealing = KeySealing(keyEncryptionKey: keyEncryptionKey, version: keyVersion)
-        let opener = SessionOpener(settings: settings, sealing: sealing)
+        let opener = SessionOpener(settings: settings, ring: keyRing)
         let first: PostgreSQLConnection?
         var absence: PostgreSQLOpeningError?
         do throws(PostgreSQLOpeningError) {
@@ -45,11 +41,20 @@ package final class PostgreSQLStore: Sendable {
         }
     }
 
+    /// The same with one key-encryption key, of version 1.
+    package static func open(
+        _ settings: PostgreSQLSettings, keyEncryptionKey: AES256GCMKey, mayBeAway: Bool = false
+    ) throws(PostgreSQLOpeningError) -> PostgreSQLStore {
+        try open(
+            settings, keyRing: KeyRing(KeySealing(keyEncryptionKey: keyEncryptionKey, version: 1)),
+            mayBeAway: mayBeAway)
+    }
+
     private init(
         _ opener: SessionOpener, first: PostgreSQLConnection?, _ absence: PostgreSQLOpeningError?
     ) throws(EventLoopError) {
         initialAbsence = absence
-        sealing = opener.sealing
+        ring = opener.ring
         limits = opener.settings.limits
         group = try EventLoopGroup(count: 1, name: "postgresql")
         let count = limits.writers + limits.readers
@@ -82,20 +87,22 @@ package final class PostgreSQLStore: Sendable {
 
     /// Runs a statement on a connection of its route.
     func run(
-        _ statement: PreparedStatement, _ values: [PostgreSQLValue], _ route: Route
+        _ statement: PreparedStatement, _ values: [PostgreSQLValue], _ route: Route, locks: [Int64]? = nil
     ) async throws(StoreError) -> PostgreSQLResult {
-        do { return try await outcomes([(statement, values)], route)[0].get() } catch { throw error.storeError }
+        do { return try await outcomes([(statement, values)], route, locks: locks)[0].get() } catch {
+            throw error.storeError
+        }
     }
 
     /// Runs statements that do not depend on one another, in one round trip; the outcomes are in the statements' order.
     func outcomes(
-        _ statements: [(PreparedStatement, [PostgreSQLValue])], _ route: Route
+        _ statements: [(PreparedStatement, [PostgreSQLValue])], _ route: Route, locks: [Int64]? = nil
     ) async -> [Result<PostgreSQLResult, PostgreSQLFailure>] {
         let deadline = SystemLoopClock().now + limits.call
         return await withCheckedContinuation { continuation in
             let collected = CollectedOutcomes(count: statements.count) { continuation.resume(returning: $0) }
             let calls = statements.enumerated().map { index, statement in
-                DatabaseCall(statement.0, statement.1, deadline: deadline) { collected.set($0, at: index) }
+                DatabaseCall(statement.0, statement.1, deadline: deadline, locks: locks) { collected.set($0, at: index) }
             }
             let connections = connections
             let isAccepted = loop.execute { connections.submit(calls, route) }

@@ -7,6 +7,17 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case keyPageOfContent
     case insertKey
     case addAlias
+    case keysByIDs
+    case keysByAliases
+    case importKeys
+    case keysBehind
+    case resealKeys
+    case aliasesOfKey
+    case setKeyState
+    case deleteKey
+    case countKeys
+    case forgetKeyEncryptionKeys
+    case takeLocks
     case settle
     case revoke
     case liftRevocation
@@ -56,6 +67,48 @@ enum PreparedStatement: String, CaseIterable, Sendable {
                     ON CONFLICT (alias) DO NOTHING RETURNING kid)
             SELECT EXISTS (SELECT FROM named), EXISTS (SELECT FROM added), (SELECT kid FROM asset_alias WHERE alias = $1)
             """
+        case .keysByIDs: "SELECT \(Self.keyColumns) FROM content_key WHERE kid = ANY ($1::bytea[])"
+        case .keysByAliases: "SELECT alias, kid FROM asset_alias WHERE alias = ANY ($1::bytea[])"
+        case .importKeys:
+            // The aliases' keys are looked for when the statement has ended, and so found.
+            """
+            WITH stored AS (
+                INSERT INTO content_key (\(Self.keyColumns))
+                SELECT * FROM unnest($1::bytea[], $2::text[], $3::text[], $4::int8[], $5::text[], $6::text[], $7::int8[],
+                    $8::text[], $9::text[], $10::text[], $11::int8[], $12::bytea[])
+                RETURNING 1),
+            named AS (
+                INSERT INTO asset_alias (alias, kid) SELECT * FROM unnest($13::bytea[], $14::bytea[]) RETURNING 1)
+            SELECT (SELECT count(*) FROM stored), (SELECT count(*) FROM named)
+            """
+        case .keysBehind: "SELECT \(Self.keyColumns) FROM content_key WHERE kid > $1 ORDER BY kid LIMIT $2"
+        case .resealKeys:
+            // A row that somebody else changed meanwhile is left as it is.
+            """
+            WITH changed AS (
+                UPDATE content_key SET key_version = new.version, sealed = new.sealed
+                FROM unnest($1::bytea[], $2::int8[], $3::bytea[], $4::int8[], $5::bytea[])
+                    AS new (kid, version, sealed, old_version, old_sealed)
+                WHERE content_key.kid = new.kid AND key_version = old_version AND content_key.sealed = old_sealed
+                RETURNING 1)
+            SELECT count(*) FROM changed
+            """
+        case .aliasesOfKey: "SELECT alias FROM asset_alias WHERE kid = $1 ORDER BY alias"
+        case .setKeyState: "UPDATE content_key SET state = $2 WHERE kid = $1 RETURNING kid"
+        case .deleteKey:
+            // Whether a key has aliases is looked at when the statement has ended.
+            """
+            WITH unnamed AS (DELETE FROM asset_alias WHERE kid = $1)
+            DELETE FROM content_key WHERE kid = $1 RETURNING kid
+            """
+        case .countKeys: "SELECT count(*) FROM content_key"
+        case .forgetKeyEncryptionKeys:
+            """
+            DELETE FROM key_encryption_key WHERE version <> $1
+                AND NOT EXISTS (SELECT FROM content_key WHERE key_version = key_encryption_key.version)
+            RETURNING version
+            """
+        case .takeLocks: "SELECT pg_advisory_xact_lock(each_lock) FROM unnest($1::int8[]) AS each_lock"
         case .settle:
             """
             SELECT verdict, limit_count, current_count, known_answer FROM settle_1(

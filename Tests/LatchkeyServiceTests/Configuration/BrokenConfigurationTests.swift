@@ -265,10 +265,10 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
             ConfigurationText.make(entitlement: #"leeway: "61s""#), "entitlement.leeway", line: 5, .invalidValue),
         BrokenConfiguration(
             ConfigurationText.make(entitlement: #"leeway: "1500ms""#), "entitlement.leeway", line: 5, .invalidValue),
-        Broken(
+        BrokenConfiguration(
             ConfigurationText.make(entitlement: #"deviceLife: "59s""#), "entitlement.deviceLife", line: 5,
             .invalidValue),
-        Broken(
+        BrokenConfiguration(
             ConfigurationText.make(entitlement: #"deviceLife: "3651d""#), "entitlement.deviceLife", line: 5,
             .invalidValue),
         BrokenConfiguration(
@@ -401,7 +401,7 @@ extension BrokenConfiguration.Kind {
         case .file, .notASecret, .notACertificate, .severalCertificates, .notACertificateBundle, .notAPrivateKey,
             .passphraseMissing, .passphraseWrong, .notAPassphrase, .passphraseUnneeded, .wrongKeySize, .keyMismatch,
             .sameCertificate, .testCredentialForbidden, .notALibrary, .unknownUser, .notAVerificationKey, .issuer,
-            .notAnAdminToken, .notADatabasePassword, .keyChangeUnsupported, .cryptography, .tls,
+            .notAnAdminToken, .notADatabasePassword, .cryptography, .tls,
             .plaintextBeyondLoopback, .developmentMaterialBeyondLoopback, .adminTokenMissing:
             return nil
         }

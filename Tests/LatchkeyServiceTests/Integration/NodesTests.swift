@@ -143,7 +143,50 @@ struct NodesTests {
         #expect(answer.status == 200)
 
         let kid = try #require(try made.object()["kid"]?.string)
-        let deleted = try await LatchkeyProcess("keys", "delete", "--config", configuration, "--kid", kid)
-        #expect(deleted.status != 0 && deleted.messages.contains("SQLite alone"))
+        let deleted = try await LatchkeyProcess(
+            "keys", "delete", "--config", configuration, "--kid", kid, "--for-good")
+        #expect(deleted.status == 0, "\(deleted.messages)")
+        #expect(try await LatchkeyProcess("keys", "show", "--config", configuration, "--kid", kid).status == 1)
+    }
+
+    /// The key-encryption key is changed under nodes that serve: all know the new one before one seals with it.
+    @Test func changeTheKeyEncryptionKeyAmongThem() async throws {
+        let nodes = try NodesFixture(on: .current)
+        let (old, new) = (#"{ version: 1, key: "secrets/key-encryption-key" }"#, #"{ version: 2, key: "secrets/new-key" }"#)
+        let current = #"keys: { keyEncryptionKey: "secrets/key-encryption-key""#
+        for folder in nodes.folders {
+            try folder.files.write((String(repeating: "cd", count: 32) + "\n").utf8, to: "secrets/new-key")
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o600], ofItemAtPath: folder.files.path("secrets/new-key"))
+            try folder.configure(replacing: current, with: current + ", olderKeyEncryptionKeys: [\(new)]")
+        }
+        nodes.stopDaemons()
+        let first = try RunningDaemon(nodes.folders[0])
+        try nodes.folders[1].configure(
+            replacing: current + ", olderKeyEncryptionKeys: [\(new)]",
+            with: #"keys: { keyEncryptionKey: "secrets/new-key", keyEncryptionKeyVersion: 2, "#
+                + "olderKeyEncryptionKeys: [\(old)]")
+        let configuration = nodes.folders[1].configuration
+        let lines = (1...1500).map { number in
+            let digits = String(format: "%032x", number)
+            return "\(digits),content-\(number),\(digits.dropLast())f,\(digits.dropLast())0,alias-\(number)"
+        }
+        let csv = (["kid,content,key,iv,alias"] + lines).joined(separator: "\n")
+        let imported = try await LatchkeyProcess(
+            arguments: ["keys", "import", "--config", configuration, "--file", "-", "--json"], input: csv)
+        #expect(imported.status == 0, "\(imported.messages)")
+        #expect(try imported.object()["stored"]?.number?.signed == 1500)
+        let rewrapped = try await LatchkeyProcess("keys", "rewrap", "--config", configuration, "--json")
+        #expect(rewrapped.status == 0, "\(rewrapped.messages)")
+        #expect(try rewrapped.object()["rewrapped"]?.number?.signed == 1)
+        let checked = try await LatchkeyProcess("store", "check", "--config", configuration, "--json")
+        #expect(checked.status == 0, "\(checked.messages)")
+        #expect(try checked.object()["keys"]?.number?.signed == 1501)
+        // The node with the old key in force opens what is sealed under the new one.
+        for content in [NodesFixture.content, "content-7"] {
+            let answer = try first.connect().license(
+                try nodes.spc(content: content), token: try nodes.token(content: content))
+            #expect(answer.status == 200, "\(content)")
+        }
     }
 }

@@ -63,6 +63,7 @@ final class RoutesFixture: Sendable {
             requestIDs: requestIDs, refusals: refusals)
         adminRoutes = AdminRoutes(
             health: health, metrics: metrics,
+            explain: ExplainEndpoint(issuer: issuer, logger: logger, clock: clock),
             token: adminToken.map { SharedSecret(SecretBytes(copying: Array($0.utf8))) }, requestIDs: requestIDs,
             refusals: refusals)
     }
@@ -102,8 +103,10 @@ final class RoutesFixture: Sendable {
     }
 
     /// Asks the admin listener.
-    func askAdmin(_ method: HTTPMethod, _ path: String, _ fields: HTTPFields = [:]) async -> HTTPResponse {
-        await answer(adminRoutes, Self.request(method, path, fields))
+    func askAdmin(
+        _ method: HTTPMethod, _ path: String, _ fields: HTTPFields = [:], body: [UInt8] = []
+    ) async -> HTTPResponse {
+        await answer(adminRoutes, Self.request(method, path, fields, body: body))
     }
 
     /// Asks for a licence as an app does.

@@ -1,8 +1,8 @@
-import FairPlay
+package import FairPlay
 
 extension SPCRejection {
     /// The cause in words: for the operator, who holds the keys; a client hears none of it.
-    var explanation: String {
+    package var explanation: String {
         switch self {
         case .sessionKey: "its wrapped key does not open with the private key of the certificate that it names"
         case .authenticationTag: "its authentication tag does not match: it was altered, or made by another rule"

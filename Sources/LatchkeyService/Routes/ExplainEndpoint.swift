@@ -1,0 +1,80 @@
+import ByteCoding
+import Entitlements
+import EventLoops
+import HTTPMessages
+import HTTPServing
+import KeyCrypto
+import Licensing
+import POSIXSockets
+import Telemetry
+
+/// `POST /v1/explain` of the admin listener: a token and perhaps an SPC in; every check, its verdict and the resulting terms out.
+///
+/// The body is an object with `token`, and where there are some `spc` (Base64), `offline` and `address`. Nothing is issued.
+struct ExplainEndpoint: Sendable {
+    private let issuer: LicenseIssuer
+    private let refusals: Refusals
+    private let logger: Logger
+    private let clock: any Telemetry.WallClock
+
+    /// An SPC of the largest size in Base64, a token of the largest size, and room for the rest.
+    private static let limits = JSONLimits(sizeMaximum: 128 * 1024, depthMaximum: 4)
+
+    init(issuer: LicenseIssuer, logger: Logger, clock: any Telemetry.WallClock) {
+        self.issuer = issuer
+        self.logger = logger
+        self.clock = clock
+        refusals = Refusals(logger: logger, clock: clock)
+    }
+
+    /// The caller has checked who asks.
+    func answer(_ request: HTTPRequest, id: RequestID) -> HTTPAnswer {
+        guard let subject = Self.subject(in: request.body) else {
+            let cause = RefusalCause("the body is no object with a token, and at most spc, offline and address")
+            return .now(refusals.response(to: "explain_refused", Problem(.badRequest), because: cause, id: id))
+        }
+        return .later { _ in await respond(to: subject, id: id) }
+    }
+
+    private func respond(to subject: LicenseExplainer.Subject, id: RequestID) async -> HTTPResponse {
+        do throws(CryptoError) {
+            let explanation = try await issuer.explainer().explain(subject, now: clock.wallTime.seconds)
+            let report = try ExplanationReport(explanation, for: subject.use)
+            logger.info(
+                "explained",
+                [
+                    .string("request_id", id.text),
+                    .string("code", explanation.refusal.map { ExplainedCheck.code(of: $0) } ?? "none"),
+                ])
+            let fields: HTTPFields = [
+                "Content-Type": "application/json", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
+                "X-Request-Id": id.text,
+            ]
+            return HTTPResponse(status: .ok, fields: fields, body: JSONWriter.object(report.write))
+        } catch {
+            let cause = RefusalCause("cryptography: \(error)")
+            return refusals.response(to: "explain_refused", Problem(.internalError), because: cause, id: id)
+        }
+    }
+
+    private static func subject(in body: [UInt8]) -> LicenseExplainer.Subject? {
+        guard let object = try? JSONReader.parse(body, limits: limits).object,
+            object.members.allSatisfy({ ["token", "spc", "offline", "address"].contains($0.name) }),
+            let token = object["token"]?.string
+        else { return nil }
+        var subject = LicenseExplainer.Subject(token: Array(token.utf8))
+        if let member = object["spc"] {
+            guard let text = member.string, let message = try? Base64.decode(text) else { return nil }
+            subject.message = message
+        }
+        if let member = object["offline"] {
+            guard let isOffline = member.bool else { return nil }
+            subject.use = isOffline ? .offline : .streaming
+        }
+        if let member = object["address"] {
+            guard let text = member.string, let address = IPAddress(text) else { return nil }
+            subject.origin = RequestOrigin(address: address)
+        }
+        return subject
+    }
+}

@@ -1,0 +1,166 @@
+package import ByteCoding
+package import ContentKeys
+
+extension PostgreSQLStore: KeyMaintenance {
+    /// How often an import begins anew because other writers stored some of its keys meanwhile.
+    private static let importAttempts = 5
+
+    package func count() async throws(StoreError) -> Int {
+        Int(try await run(.countKeys, [], .read).integer(0, 0))
+    }
+
+    // MARK: Import
+
+    /// What is there is compared, and the rest stored by one statement. Where another node stores one of the keys in between, that statement
+    /// fails as a whole, and everything is looked at again.
+    package func store(_ imports: [KeyImport]) async throws(StoreError) -> Int {
+        for _ in 0..<Self.importAttempts {
+            let plan = try await missing(of: imports)
+            if plan.isEmpty { return 0 }
+            switch await outcomes([(.importKeys, plan.values)], .read)[0] {
+            case .success: return plan.keys.count
+            case .failure(.refused(Self.uniqueViolation)), .failure(.refused(Self.foreignKeyViolation)): continue
+            case .failure(let error): throw error.storeError
+            }
+        }
+        throw .unavailable(.busy)
+    }
+
+    private static let uniqueViolation = SQLState("23505")
+    private static let foreignKeyViolation = SQLState("23503")
+
+    /// What of the imports is not there yet. Throws `keyIDTaken` and `aliasTaken` for what is there otherwise.
+    private func missing(of imports: [KeyImport]) async throws(StoreError) -> ImportPlan {
+        let outcomes = await outcomes(
+            [
+                (.keysByIDs, [.byteArrays(imports.map(\.record.keyID.bytes))]),
+                (.keysByAliases, [.byteArrays(imports.flatMap { $0.aliases.map(\.bytes) })]),
+            ], .read)
+        let (keys, aliases): (PostgreSQLResult, PostgreSQLResult)
+        do { (keys, aliases) = (try outcomes[0].get(), try outcomes[1].get()) } catch { throw error.storeError }
+        var records: [KeyID: ContentKeyRecord] = [:]
+        for row in 0..<keys.rowCount {
+            let record = try StoredContentKey(keys, row: row).open(with: ring)
+            records[record.keyID] = record
+        }
+        var names: [[UInt8]: KeyID] = [:]
+        for row in 0..<aliases.rowCount {
+            guard let keyID = KeyID(bytes: try aliases.bytes(row, 1)) else { throw .recordMalformed }
+            names[try aliases.bytes(row, 0)] = keyID
+        }
+        var plan = ImportPlan()
+        for item in imports {
+            let record = item.record
+            if let present = records[record.keyID] {
+                guard present.isSameKey(as: record) else { throw .keyIDTaken(record.keyID) }
+            } else {
+                plan.keys.append(try StoredContentKey(sealing: record, with: ring.current))
+                records[record.keyID] = record
+            }
+            for alias in item.aliases {
+                if let present = names[alias.bytes] {
+                    guard present == record.keyID else { throw .aliasTaken(by: present) }
+                } else {
+                    plan.aliases.append((alias, record.keyID))
+                    names[alias.bytes] = record.keyID
+                }
+            }
+        }
+        return plan
+    }
+
+    // MARK: Sealing anew
+
+    package func rewrap(after keyID: KeyID?, limit: Int) async throws(StoreError) -> KeyRewrapStep {
+        let found = try await run(.keysBehind, [.bytes(keyID?.bytes ?? []), .integer(Int64(limit))], .read)
+        var rows: [StoredContentKey] = []
+        for row in 0..<found.rowCount { rows.append(try StoredContentKey(found, row: row)) }
+        var changes: [(row: StoredContentKey, sealed: SealedContentKey)] = []
+        for row in rows where row.sealed.keyVersion != ring.current.version {
+            changes.append((row, try StoredContentKey(sealing: row.open(with: ring), with: ring.current).sealed))
+        }
+        if !changes.isEmpty {
+            _ = try await run(
+                .resealKeys,
+                [
+                    .byteArrays(changes.map(\.row.attributes.keyID.bytes)),
+                    .integers(changes.map { Int64($0.sealed.keyVersion) }), .byteArrays(changes.map(\.sealed.bytes)),
+                    .integers(changes.map { Int64($0.row.sealed.keyVersion) }),
+                    .byteArrays(changes.map(\.row.sealed.bytes)),
+                ], .read)
+        }
+        return KeyRewrapStep(
+            last: rows.count < limit ? nil : rows.last?.attributes.keyID, count: rows.count, changed: changes.count)
+    }
+
+    package func forgetUnusedKeys() async throws(StoreError) -> Int {
+        try await run(.forgetKeyEncryptionKeys, [.integer(Int64(ring.current.version))], .read).rowCount
+    }
+
+    // MARK: Checking
+
+    package func check(after keyID: [UInt8]?, limit: Int) async throws(StoreError) -> KeyCheckStep {
+        let found = try await run(.keysBehind, [.bytes(keyID ?? []), .integer(Int64(limit))], .read)
+        var (last, findings) = ([UInt8]?.none, [KeyFinding]())
+        for row in 0..<found.rowCount {
+            let stored = try found.bytes(row, 0)
+            do throws(StoreError) {
+                _ = try StoredContentKey(found, row: row).open(with: ring)
+            } catch .recordMalformed {
+                findings.append(.malformed(keyID: stored))
+            } catch {
+                findings.append(.sealBroken(keyID: stored))
+            }
+            last = stored
+        }
+        return KeyCheckStep(
+            last: found.rowCount < limit ? nil : last, count: found.rowCount, findings: findings)
+    }
+
+    // MARK: One key
+
+    package func key(_ keyID: KeyID) async throws(StoreError) -> (record: ContentKeyRecord, aliases: [AssetID])? {
+        let outcomes = await outcomes(
+            [(.keyByID, [.bytes(keyID.bytes)]), (.aliasesOfKey, [.bytes(keyID.bytes)])], .read)
+        let (keys, aliases): (PostgreSQLResult, PostgreSQLResult)
+        do { (keys, aliases) = (try outcomes[0].get(), try outcomes[1].get()) } catch { throw error.storeError }
+        guard keys.rowCount == 1 else { return nil }
+        var names: [AssetID] = []
+        for row in 0..<aliases.rowCount {
+            let bytes = try aliases.bytes(row, 0)
+            do throws(IdentifierError) { names.append(try AssetID(bytes: bytes)) } catch { throw .recordMalformed }
+        }
+        return (try StoredContentKey(keys, row: 0).open(with: ring), names)
+    }
+
+    package func set(_ state: KeyState, of keyID: KeyID) async throws(StoreError) {
+        let changed = try await run(.setKeyState, [.bytes(keyID.bytes), .text(state.rawValue)], .read)
+        guard changed.rowCount == 1 else { throw .keyUnknown(keyID) }
+    }
+
+    package func delete(_ keyID: KeyID) async throws(StoreError) {
+        guard try await run(.deleteKey, [.bytes(keyID.bytes)], .read).rowCount == 1 else { throw .keyUnknown(keyID) }
+    }
+}
+
+/// What an import has to store.
+private struct ImportPlan {
+    var keys: [StoredContentKey] = []
+    var aliases: [(alias: AssetID, keyID: KeyID)] = []
+
+    var isEmpty: Bool { keys.isEmpty && aliases.isEmpty }
+
+    /// The parameters of `importKeys`: the columns of keys, then those of aliases.
+    var values: [PostgreSQLValue] {
+        let attributes = keys.map(\.attributes)
+        return [
+            .byteArrays(attributes.map(\.keyID.bytes)), .texts(attributes.map(\.contentID.text)),
+            .texts(attributes.map { $0.trackLabel?.text }), .integers(attributes.map { $0.periodIndex.map { Int64($0) } }),
+            .texts(attributes.map(\.scheme.rawValue)), .texts(attributes.map(\.state.rawValue)),
+            .integers(attributes.map(\.createdAt)), .texts(attributes.map(\.contentType.rawValue)),
+            .texts(attributes.map { $0.leastHDCP?.rawValue }), .texts(attributes.map { $0.leastSecurityLevel?.rawValue }),
+            .integers(keys.map { Int64($0.sealed.keyVersion) }), .byteArrays(keys.map(\.sealed.bytes)),
+            .byteArrays(aliases.map(\.alias.bytes)), .byteArrays(aliases.map(\.keyID.bytes)),
+        ]
+    }
+}

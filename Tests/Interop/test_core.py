@@ -1,0 +1,150 @@
+"""What a core of the running daemon would hold, and what its files, log and answers hold: no key."""
+
+import os
+import re
+import resource
+import secrets
+import signal
+import uuid
+from pathlib import Path
+
+import pytest
+
+from deployment import register, run_latchkey
+from fairplay_device.ckc import open_ckc
+from fairplay_device.credentials import read_device_credential
+from fairplay_device.spc import SPCOptions, device_for
+from licence_client import LicenceClient
+from licence_policy import ContentKey
+from own_daemon import OwnDaemon, await_addresses, new_setup, running_daemon, start_daemon
+
+LICENCES = 40
+CONTENT = "core-movie"
+
+
+@pytest.fixture(scope="module")
+def key() -> ContentKey:
+    return ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
+
+
+@pytest.fixture(scope="module")
+def daemon(latchkey_programs: None, key: ContentKey, tmp_path_factory: pytest.TempPathFactory):
+    """A daemon that has given licences of every version, refused some, and looked at a key that a command stored meanwhile."""
+    folder = tmp_path_factory.mktemp("core")
+    with running_daemon(folder, prepare=lambda setup: register(setup, CONTENT, key)) as daemon:
+        token = run_latchkey(daemon.setup, "token", "mint", "--content", CONTENT).strip()
+        other = run_latchkey(daemon.setup, "token", "mint", "--content", "another").strip()
+        client = LicenceClient(daemon.url)
+        device = device_for(read_device_credential(daemon.setup / "fairplay"), 1)
+        for _ in range(LICENCES):
+            request = device.request(SPCOptions(CONTENT.encode()))
+            answer = client.licence(request.message, token)
+            assert answer.status == 200
+            assert open_ckc(answer.body, request.secrets).content_key == key.key
+            assert client.licence(device.request(SPCOptions(CONTENT.encode())).message, other).status == 403
+            # A wrapped key that opens nothing.
+            assert client.licence(request.message[:40] + bytes(16) + request.message[56:], token).status == 422
+        client.close()
+        yield daemon
+
+
+def secrets_of(setup: Path, key: ContentKey) -> dict[str, bytes]:
+    """Everything that must stay in pages which a core leaves out, in its raw form."""
+
+    def hexadecimal(name: str) -> bytes:
+        return bytes.fromhex((setup / name).read_text().strip())
+
+    return {
+        "content key": key.key,
+        "key-encryption key": hexadecimal("secrets/key-encryption-key"),
+        "application secret": hexadecimal("fairplay/application-secret.hex"),
+        "ledger key": hexadecimal("secrets/ledger-key"),
+        "pseudonym key": hexadecimal("secrets/pseudonym-key"),
+    }
+
+
+def spellings(secret: bytes) -> list[bytes]:
+    return [secret, secret.hex().encode(), secret.hex().upper().encode(), secret[::-1]]
+
+
+def dumped_memory(process: int) -> list[tuple[str, bytes]]:
+    """The memory that a core holds: every mapping that is not marked "do not dump" and can be read."""
+    mappings = []
+    head = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \S+\s*(.*)$")
+    current: tuple[int, int, str, str] | None = None
+    for line in Path(f"/proc/{process}/smaps").read_text().splitlines():
+        if match := head.match(line):
+            current = (int(match[1], 16), int(match[2], 16), match[3], match[4])
+        elif line.startswith("VmFlags:") and current is not None:
+            start, end, mode, name = current
+            if "r" in mode and "dd" not in line.split() and name not in ("[vvar]", "[vsyscall]"):
+                mappings.append((start, end, name))
+    found = []
+    with Path(f"/proc/{process}/mem").open("rb", buffering=0) as memory:
+        for start, end, name in mappings:
+            memory.seek(start)
+            try:
+                found.append((f"{start:x} {name}", memory.read(end - start)))
+            except OSError:
+                # Pages behind the end of a mapped file.
+                continue
+    return found
+
+
+def test_a_core_would_hold_no_secret(daemon: OwnDaemon, key: ContentKey) -> None:
+    try:
+        memory = dumped_memory(daemon.process.pid)
+    except PermissionError:
+        pytest.skip("the memory of a process that is not dumpable is read with CAP_SYS_PTRACE alone")
+    assert sum(len(part) for _, part in memory) > 1 << 20
+    # The scan finds what is there: the configuration's text is no secret.
+    assert any(CONTENT.encode() in part for _, part in memory)
+    found = {
+        f"{name} in {place}"
+        for name, secret in secrets_of(daemon.setup, key).items()
+        for place, part in memory
+        for spelling in spellings(secret)
+        if spelling in part
+    }
+    assert not found
+
+
+def test_no_core_is_written(latchkey_programs: None, tmp_path: Path) -> None:
+    """Neither where the limit of cores would allow one."""
+    unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+    if resource.getrlimit(resource.RLIMIT_CORE)[1] != resource.RLIM_INFINITY and os.geteuid() != 0:
+        pytest.skip("the limit of cores cannot be raised")
+    log = tmp_path / "daemon.log"
+    process = start_daemon(
+        new_setup(tmp_path),
+        log,
+        # The backtracer of Swift would take the signal.
+        {"SWIFT_BACKTRACE": "enable=no"},
+        cwd=tmp_path,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, unlimited),
+    )
+    await_addresses(process, log)
+    process.send_signal(signal.SIGABRT)
+    _, status = os.waitpid(process.pid, 0)
+    process.returncode = -os.WTERMSIG(status)
+    assert os.WTERMSIG(status) == signal.SIGABRT
+    assert not os.WCOREDUMP(status)
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith("core")]
+
+
+def test_no_file_and_no_line_of_the_log_holds_a_key(daemon: OwnDaemon, key: ContentKey) -> None:
+    own = secrets_of(daemon.setup, key)
+    places = {
+        daemon.setup / "secrets/key-encryption-key", daemon.setup / "fairplay/application-secret.hex",
+        daemon.setup / "secrets/ledger-key", daemon.setup / "secrets/pseudonym-key",
+    }
+    files = [path for path in daemon.setup.parent.rglob("*") if path.is_file() and path not in places]
+    assert any(path.name == "latchkey.db" for path in files) and daemon.log in files
+    found = {
+        f"{name} in {path.name}"
+        for path in files
+        for name, secret in own.items()
+        for spelling in spellings(secret)
+        if spelling in path.read_bytes()
+    }
+    assert not found

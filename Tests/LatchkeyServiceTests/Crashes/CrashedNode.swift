@@ -1,0 +1,183 @@
+import ContentKeys
+import DatabaseSupport
+import EventLoops
+import Foundation
+import Licensing
+import StoreConformance
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LatchkeyService
+@testable import StoragePostgreSQL
+@testable import StorageSQLite
+
+/// A node's ledger and its part of a database, and what must hold of both after any number of kills.
+final class CrashedNode: Sendable {
+    private let server: DatabaseServer
+    private let folder: TemporaryDirectory
+    private let place: NodePlace
+    private let acknowledged = Mutex<Set<UInt64>>([])
+
+    init(on server: DatabaseServer) throws {
+        self.server = server
+        folder = try TemporaryDirectory()
+        place = NodePlace(
+            url: server.url, passwordFile: server.passwordFile,
+            schema: "crash_" + UUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "_"),
+            ledgerPath: folder.path("ledger.db"))
+    }
+
+    deinit {
+        // A server that has gone takes the schema with it.
+        try? PostgreSQLConnection.connect(place.settings()).execute(
+            "DROP SCHEMA IF EXISTS \(place.schema) CASCADE", until: Self.deadline)
+    }
+
+    private static var deadline: LoopInstant { SystemLoopClock().now + .seconds(60) }
+
+    /// How many licences were acknowledged to their callers.
+    var acknowledgedCount: Int { acknowledged.withLock { $0.count } }
+
+    /// Lets a node give licences from number `first` on, until it is killed behind so many; the database's first process, where that is
+    /// wanted, behind fewer. Then looks at the node's own ledger.
+    func runChild(
+        _ first: UInt64, _ comment: Comment, killDatabaseAfter killed: Int = -1, dieAfter last: Int
+    ) async throws {
+        let (url, passwordFile): (String, String) = (place.url, place.passwordFile)
+        let (schema, ledger): (String, String) = (place.schema, place.ledgerPath)
+        let processIDFile: String = server.processIDFile
+        let result = await #expect(
+            processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent], comment
+        ) {
+            [
+                url = url as String, passwordFile = passwordFile as String, schema = schema as String,
+                ledger = ledger as String, processIDFile = processIDFile as String, first = first as UInt64,
+                killed = killed as Int, last = last as Int
+            ] in
+            let place = NodePlace(url: url, passwordFile: passwordFile, schema: schema, ledgerPath: ledger)
+            let node = try CrashingNode(place)
+            let count = Atomic<Int>(0)
+            await NodeCrashLoad.run(first..<first + 90_000, on: node) {
+                let before = count.add(1, ordering: .relaxed).oldValue
+                if before == killed, let text = try? String(contentsOfFile: processIDFile, encoding: .utf8),
+                    let server = text.split(separator: "\n").first.flatMap({ Int32($0) })
+                {
+                    NodeCrashLoad.kill(server)
+                }
+                if before == last { NodeCrashLoad.kill(getpid()) }
+            }
+        }
+        let given = NodeCrashLoad.acknowledged(in: result?.standardOutputContent ?? [])
+        #expect(given.count >= last, comment)
+        let all = acknowledged.withLock { acknowledged in
+            acknowledged.formUnion(given)
+            return acknowledged
+        }
+        let recorded = try ledgerNumbers(comment)
+        #expect(all.subtracting(recorded) == [], comment)
+        #expect(Set(recorded).count == recorded.count, comment)
+    }
+
+    /// Ships the ledger, and compares all that PostgreSQL has with it.
+    func checkEverything(_ comment: Comment) async throws {
+        // The ledger opens as after any end, and what it holds is shipped; licences that were settled and never answered are asked for again.
+        let node = try CrashingNode(place)
+        let settled = try await untilItWorks { [self] in try settledNumbers() }
+        let recorded = Set(try ledgerNumbers(comment))
+        #expect(recorded.subtracting(settled) == [], comment)
+        for number in settled.subtracting(recorded) {
+            let outcome = try await untilItWorks { try await node.decisions.commit(NodeCrashLoad.decision(number)) }
+            guard case .repeated = outcome else {
+                Issue.record("licence \(number) was settled, and asked for again it is \(outcome)")
+                continue
+            }
+        }
+        node.stop()
+        try await shipEverything()
+
+        let numbers = try ledgerNumbers(comment)
+        #expect(Set(numbers) == settled && numbers.count == settled.count, comment)
+        try expectSameLedger(comment)
+        let count = Int64(settled.count)
+        #expect(try integer("SELECT count(*) FROM replay") == count, comment)
+        #expect(try integer("SELECT coalesce(sum(uses), 0)::int8 FROM token_use") == count, comment)
+        #expect(try integer("SELECT count(*) FROM slot") == count, comment)
+        for group in 0..<NodeCrashLoad.groupCount {
+            let ofGroup = settled.count { $0 % NodeCrashLoad.groupCount == group }
+            let pseudonym = SampleDecisions.pseudonym(.group, group)
+            let held = try query(
+                "SELECT count(*) FROM slot WHERE slot_group = $1 AND age IS NOT NULL AND NOT is_evicted",
+                [.bytes(pseudonym.bytes)]
+            ).integer(0, 0)
+            #expect(held == Int64(min(ofGroup, Int(NodeCrashLoad.slotLimit))), comment)
+        }
+        print("crashes: \(acknowledgedCount) licences acknowledged, \(settled.count) settled, all recorded and shipped once")
+    }
+
+    // MARK: The node's own ledger
+
+    /// The numbers of the licences in the ledger, after it has verified.
+    private func ledgerNumbers(_ comment: Comment) throws -> [UInt64] {
+        var reader = try LedgerReader.open(path: place.ledgerPath)
+        var findings: [LedgerFinding] = []
+        _ = try reader.verify(NodePlace.chain(), checkpoints: []) { findings.append($0) }
+        #expect(findings == [], comment)
+        return try reader.rows(1 ... .max, limit: .max).map {
+            NodeCrashLoad.number(of: try LedgerEntry(parsing: $0.body).license)
+        }
+    }
+
+    private func shipEverything() async throws {
+        let store = try await untilItWorks { [self] in
+            try PostgreSQLStore.open(place.settings(), keyEncryptionKey: SampleKeys.keyEncryptionKey())
+        }
+        defer { store.close() }
+        let node = try NodePlace.chain().node
+        let outbox = LedgerFileOutbox(path: place.ledgerPath, node: node, receiver: store)
+        let shipper = LedgerShipper(node: node, outbox: outbox, receiver: store)
+        _ = try await untilItWorks { try await shipper.shipAll() }
+    }
+
+    private func expectSameLedger(_ comment: Comment) throws {
+        var reader = try LedgerReader.open(path: place.ledgerPath)
+        let own = try reader.rows(1 ... .max, limit: .max)
+        let shipped = try query("SELECT sequence, body FROM ledger_entry WHERE node = 'node-1' ORDER BY sequence")
+        #expect(shipped.rowCount == own.count, comment)
+        for (index, row) in own.enumerated().prefix(shipped.rowCount) {
+            let isSame = try shipped.integer(index, 0) == row.sequence && shipped.bytes(index, 1) == row.body
+            if !isSame { Issue.record("PostgreSQL has another row under \(row.sequence)") }
+        }
+    }
+
+    // MARK: PostgreSQL
+
+    /// The numbers of the requests that were settled.
+    private func settledNumbers() throws -> Set<UInt64> {
+        let found = try query("SELECT request FROM replay")
+        var numbers: Set<UInt64> = []
+        for row in 0..<found.rowCount {
+            // The last eight bytes of a sample's pseudonym are its number.
+            numbers.insert(try found.bytes(row, 0).suffix(8).reduce(0) { $0 << 8 | UInt64($1) })
+        }
+        return numbers
+    }
+
+    private func integer(_ sql: String) throws -> Int64 { try query(sql).integer(0, 0) }
+
+    private func query(_ sql: String, _ values: [PostgreSQLValue] = []) throws -> PostgreSQLResult {
+        let connection = try PostgreSQLConnection.connect(place.settings())
+        try connection.execute("SET search_path TO \(place.schema)", until: Self.deadline)
+        return try connection.query(sql, values, until: Self.deadline)
+    }
+
+    /// Until a server that was killed is back; its last error where it stays away.
+    private func untilItWorks<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
+        for _ in 0..<3000 {
+            if let result = try? await body() { return result }
+            // A pace, on which nothing depends.
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+        return try await body()
+    }
+}

@@ -1,0 +1,58 @@
+import ContentKeys
+import DatabaseSupport
+import EventLoops
+import Foundation
+import StoreConformance
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LatchkeyService
+@testable import StoragePostgreSQL
+@testable import StorageSQLite
+
+/// Nodes, and PostgreSQL under them, that are killed while licences are given. `Scripts/test-crashes` kills more often than a normal run.
+@Suite(.enabled(if: DatabaseServer.current != nil, Comment(rawValue: DatabaseServer.absence)), .serialized)
+struct NodeCrashTests {
+    /// How many processes are killed in each test.
+    private static let rounds =
+        ProcessInfo.processInfo.environment["LATCHKEY_CRASH_ROUNDS"].flatMap { Int($0) } ?? 6
+    /// So many are killed over one database, one after the other.
+    private static let roundsPerDatabase = 15
+
+    /// The node is killed at some acknowledgement or other, again and again.
+    @Test func losesNothingWhenANodeIsKilled() async throws {
+        var random = SeededGenerator.announced("nothing is lost when a node is killed")
+        let server = try #require(DatabaseServer.current)
+        var database = try CrashedNode(on: server)
+        for round in 0..<Self.rounds {
+            if round > 0, round % Self.roundsPerDatabase == 0 {
+                try await database.checkEverything("before round \(round)")
+                database = try CrashedNode(on: server)
+            }
+            let first = UInt64(round) * 100_000
+            let last = Int.random(in: 0..<300, using: &random)
+            try await database.runChild(first, "round \(round)", dieAfter: last)
+        }
+        try await database.checkEverything("at the end")
+    }
+
+    /// PostgreSQL is killed at some acknowledgement, comes back while licences are asked for, and some time later the node is killed too.
+    @Test func losesNothingWhenTheDatabaseIsKilled() async throws {
+        var random = SeededGenerator.announced("nothing is lost when the database is killed")
+        let own = try OwnServer()
+        defer { own.stop() }
+        var database = try CrashedNode(on: own.server)
+        for round in 0..<Self.rounds {
+            if round > 0, round % Self.roundsPerDatabase == 0 {
+                try await database.checkEverything("before round \(round)")
+                database = try CrashedNode(on: own.server)
+            }
+            let first = UInt64(round) * 100_000
+            let killed = Int.random(in: 0..<200, using: &random)
+            let last = killed + Int.random(in: 1..<200, using: &random)
+            try await database.runChild(first, "round \(round)", killDatabaseAfter: killed, dieAfter: last)
+        }
+        try await database.checkEverything("at the end")
+    }
+}
