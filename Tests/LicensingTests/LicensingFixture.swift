@@ -48,7 +48,12 @@ final class LicensingFixture: Sendable {
         credential = try TestCredential.shared.get()
         signingKey = try ES256PrivateKey.generate()
         let keys = [VerificationKey(id: "test", es256: signingKey.publicKey)]
-        let issuers = try IssuerSet([Issuer(name: "portal", audience: "latchkey", keys: keys)])
+        let issuers = try IssuerSet([
+            Issuer(name: "portal", audience: "latchkey", keys: keys),
+            Issuer(
+                name: "customers", audience: "latchkey", dialect: .expressPlay, keys: [],
+                sealingKeys: [try Self.sealingKey()]),
+        ])
         var attributes = ContentKeyAttributes(
             keyID: try KeyID(parsing: "00112233-4455-6677-8899-aabbccddeeff"), contentID: try ContentID("movie-1"),
             track: track, createdAt: 0)
@@ -75,6 +80,19 @@ final class LicensingFixture: Sendable {
         let contents = TokenContents(
             issuer: "portal", audience: "latchkey", issuedAt: Self.now, expiresAt: Self.now + life, rights: rights)
         return Array(try TokenMinter(keyID: keyID, es256: signingKey).mint(contents).utf8)
+    }
+
+    private static func sealingKey() throws -> TokenSealingKey {
+        TokenSealingKey(id: 7, key: try AES256GCMKey(SecretBytes(copying: [UInt8](repeating: 9, count: 32))))
+    }
+
+    /// A sealed token, as it stands in a URL, that is good for five minutes.
+    func sealed(
+        tokenID: Bytes16 = Bytes16(high: 1, low: 2), _ adjust: (inout SealedTokenContents) throws -> Void
+    ) throws -> [UInt8] {
+        var contents = SealedTokenContents(tokenID: tokenID, issuedAt: Self.now, expiresAt: Self.now + 300)
+        try adjust(&contents)
+        return Array(try TokenSealer(Self.sealingKey()).seal(contents).utf8)
     }
 
     func deviceRequest(

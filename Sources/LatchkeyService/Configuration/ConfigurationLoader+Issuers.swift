@@ -1,4 +1,4 @@
-import Entitlements
+package import Entitlements
 import KeyCrypto
 
 extension ConfigurationLoader {
@@ -112,5 +112,16 @@ extension ConfigurationLoader {
             report(path, .cryptography(error))
             return nil
         }
+    }
+}
+
+extension LoadedConfiguration {
+    /// Reads the keys of the issuers alone, for tools that need no more of a configuration. Throws as `load` does.
+    package static func loadIssuers(
+        _ file: ConfigurationFile, environment: [String: String]
+    ) throws(ConfigurationError) -> IssuerSet {
+        var loader = ConfigurationLoader(file, environment: environment)
+        guard let issuers = loader.issuers() else { throw loader.error ?? .invalid(path: file.path, []) }
+        return issuers
     }
 }
