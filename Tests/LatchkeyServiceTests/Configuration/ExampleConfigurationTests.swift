@@ -71,7 +71,8 @@ import Testing
         "entitlement.issuers[0].dialect", "entitlement.issuers[0].keys[0].kid",
         "entitlement.issuers[0].keys[0].algorithm", "entitlement.issuers[0].keys[0].key",
         "entitlement.issuers[0].keys[0].state",
-        "entitlement.issuers[0].maximumLife", "entitlement.leeway", "entitlement.deviceLife", "entitlement.ignoredSources",
+        "entitlement.issuers[0].maximumLife", "entitlement.leeway", "entitlement.deviceLife",
+        "entitlement.ignoredSources",
         "entitlement.tokenHeaders", "entitlement.profiles", "entitlement.floor", "logging.level",
     ])
     func itHasEveryField(path: String) {
