@@ -1,4 +1,5 @@
 import ByteCoding
+import Entitlements
 import HTTPMessages
 import Telemetry
 import Testing

@@ -228,6 +228,8 @@ import Testing
 
     private func addSealingIssuer() throws {
         try fixture.folder.write(String(repeating: "8d", count: 32).utf8, to: "secrets/sealing")
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o600], ofItemAtPath: fixture.folder.path("secrets/sealing"))
         let issuer =
             #"{ issuer: "customers", dialect: "expressplay", keys: [{ kid: "7", algorithm: "A256GCM", key: "secrets/sealing" }] },"#
         let text = String(decoding: try fixture.folder.read("latchkey.json5"), as: UTF8.self)
