@@ -151,8 +151,10 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
         .executableTarget(
             name: "latchkey-benchmarks",
             dependencies: [
-                "COpenSSL", "CSQLite", "CPostgreSQL", "ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation", "Entitlements", "ContentKeys",
-                "EventLoops", "Licensing", "LadderWorkers", "StorageSQLite", "StoragePostgreSQL", "StoreConformance", "POSIXSockets",
+                "COpenSSL", "CSQLite", "CPostgreSQL", "ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation",
+                "Entitlements", "ContentKeys",
+                "EventLoops", "Licensing", "LadderWorkers", "StorageSQLite", "StoragePostgreSQL", "StoreConformance",
+                "POSIXSockets",
                 "TestSupport", "DatabaseSupport", "latchkeyd",
                 "latchkey",
             ],

@@ -2,6 +2,7 @@
 enum PreparedStatement: String, CaseIterable, Sendable {
     case keyByAlias
     case keyByID
+    case keyByAliasOrID
     case liveKeysByContent
     case keyPage
     case keyPageOfContent
@@ -45,6 +46,11 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             "SELECT \(Self.keyColumns) FROM asset_alias JOIN content_key USING (kid) WHERE alias = $1"
         case .keyByID:
             "SELECT \(Self.keyColumns) FROM content_key WHERE kid = $1"
+        case .keyByAliasOrID:
+            """
+            SELECT \(Self.keyColumns) FROM content_key
+            WHERE kid = coalesce((SELECT kid FROM asset_alias WHERE alias = $1), $2)
+            """
         case .liveKeysByContent:
             "SELECT \(Self.keyColumns) FROM content_key WHERE content_id = $1 AND state = 'live' LIMIT 2"
         case .keyPage:

@@ -152,7 +152,9 @@ struct NodesTests {
     /// The key-encryption key is changed under nodes that serve: all know the new one before one seals with it.
     @Test func changeTheKeyEncryptionKeyAmongThem() async throws {
         let nodes = try NodesFixture(on: .current)
-        let (old, new) = (#"{ version: 1, key: "secrets/key-encryption-key" }"#, #"{ version: 2, key: "secrets/new-key" }"#)
+        let (old, new) = (
+            #"{ version: 1, key: "secrets/key-encryption-key" }"#, #"{ version: 2, key: "secrets/new-key" }"#
+        )
         let current = #"keys: { keyEncryptionKey: "secrets/key-encryption-key""#
         for folder in nodes.folders {
             try folder.files.write((String(repeating: "cd", count: 32) + "\n").utf8, to: "secrets/new-key")
