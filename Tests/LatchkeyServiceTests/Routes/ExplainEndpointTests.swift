@@ -78,7 +78,8 @@ import Testing
 
     @Test func namesTheTrueCauseOfARejectedSPCBesideWhatAClientHears() async throws {
         var message = try fixture.deviceRequest(.v1).message
-        message[message.count - 40] ^= 1
+        // Within the wrapped key, so that RSA gives no session key.
+        message[60] ^= 1
         let report = try await explain(fixture.token(), message)
         #expect(report["allowed"]?.bool == false)
         let refusal = try #require(report["refusal"]?.object)
