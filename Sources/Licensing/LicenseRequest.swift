@@ -9,13 +9,17 @@ package struct LicenseRequest: Sendable {
     /// What the app wants the licence for; an SPC cannot say it.
     package let use: LicenseUse
     package let origin: RequestOrigin
+    /// Whether a playback that goes on asks: it goes first in a crowd, and is granted nothing more.
+    package let isRenewal: Bool
 
     package init(
-        message: [UInt8], token: PresentedToken?, use: LicenseUse = .streaming, origin: RequestOrigin = RequestOrigin()
+        message: [UInt8], token: PresentedToken?, use: LicenseUse = .streaming, origin: RequestOrigin = RequestOrigin(),
+        isRenewal: Bool = false
     ) {
         self.message = message
         self.token = token
         self.use = use
         self.origin = origin
+        self.isRenewal = isRenewal
     }
 }

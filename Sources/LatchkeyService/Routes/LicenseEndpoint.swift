@@ -51,12 +51,25 @@ struct LicenseEndpoint: Sendable {
         do throws(LicenseError) {
             let licenseRequest = LicenseRequest(
                 message: request.body, token: try presented(by: request), use: wish.use,
-                origin: RequestOrigin(address: request.peer.address.ip))
+                origin: RequestOrigin(address: request.peer.address.ip), isRenewal: wish.isRenewal)
+            if let opaque = try issuer.admitOpaque(licenseRequest, on: loop) {
+                return .later { loop in
+                    await issue(opaque.envelope.version, id: id, since: start, on: loop) { (now) throws(LicenseError) in
+                        try await rates.enter(isRenewal: wish.isRenewal, on: loop)
+                        return try await issuer.issue(opaque, now: now, on: loop)
+                    }
+                }
+            }
             let admission = try issuer.admit(licenseRequest, now: clock.wallTime.seconds, on: loop)
             if let wait = rates.admit(admission.claims, isRenewal: wish.isRenewal) {
-                return .now(refuse(tooManyAfter: wait, "of a subject or in all", id))
+                return .now(refuse(tooManyAfter: wait, "of a subject", id))
             }
-            return .later { loop in await issue(admission, id: id, since: start, on: loop) }
+            return .later { loop in
+                await issue(admission.envelope.version, id: id, since: start, on: loop) { (now) throws(LicenseError) in
+                    try await rates.enter(isRenewal: wish.isRenewal, on: loop)
+                    return try await issuer.issue(admission, now: now, on: loop)
+                }
+            }
         } catch {
             return .now(refuse(error, id))
         }
@@ -71,13 +84,14 @@ struct LicenseEndpoint: Sendable {
     }
 
     private func issue(
-        _ admission: LicenseIssuer.Admission, id: RequestID, since start: LoopInstant, on loop: LoopContext
+        _ version: SPCVersion, id: RequestID, since start: LoopInstant, on loop: LoopContext,
+        _ outcome: (Int64) async throws(LicenseError) -> LicenseOutcome
     ) async -> HTTPResponse {
         do throws(LicenseError) {
             let now = clock.wallTime.seconds
-            switch try await issuer.issue(admission, now: now, on: loop) {
+            switch try await outcome(now) {
             case .license(let license):
-                metrics.issued(admission.envelope.version, after: loop.now - start)
+                metrics.issued(version, after: loop.now - start)
                 log(license, id)
                 return Self.response(with: license, id)
             case .syncReport(let accepted):
@@ -86,7 +100,7 @@ struct LicenseEndpoint: Sendable {
                 return SyncAnswer.response(to: accepted, now: now, id: id)
             }
         } catch {
-            return refuse(error, id, version: admission.envelope.version)
+            return refuse(error, id, version: version)
         }
     }
 

@@ -32,7 +32,10 @@ final class RoutesFixture: Sendable {
 
     init(
         adminToken: String? = adminToken, keys: (any ContentKeySource)? = nil,
-        otherCredential: TestCredential? = nil, rates: Configuration.Rates = .init(), recorder: DecisionRecorder? = nil
+        otherCredential: TestCredential? = nil, rates: Configuration.Rates = .init(),
+        overload: OverloadLimits = OverloadLimits(),
+        callback: ((VerifiedTokenCache, ManualClock) -> CallbackDecider)? = nil,
+        finder: TokenFinder = TokenFinder(), recorder: DecisionRecorder? = nil
     ) throws {
         group = try EventLoopGroup(count: 1)
         credential = try TestCredential.shared.get()
@@ -45,18 +48,21 @@ final class RoutesFixture: Sendable {
                 name: "portal", audience: "latchkey",
                 keys: [VerificationKey(id: "test", es256: signingKey.publicKey)])
         ])
+        let tokens = VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers))
         let issuer = LicenseIssuer(
-            credentials: credentials, tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers)),
+            credentials: credentials, tokens: tokens,
             keys: RecentContentKeys(
                 source: try keys ?? OneStoredKey(contentID: "movie-1", key: Self.key, iv: Self.iv), clock: clock),
-            recorder: recorder, challenges: ServerChallenges(clock: clock), servedVersions: [1],
-            operations: operations)
+            recorder: recorder, callback: callback?(tokens, clock), challenges: ServerChallenges(clock: clock),
+            servedVersions: [1],
+            operations: operations, overload: overload, overloadCounts: metrics.overload)
         let logger = Logger(level: .trace, sink: log, clock: clock)
         let refusals = Refusals(logger: logger, clock: clock)
         publicRoutes = PublicRoutes(
             license: LicenseEndpoint(
                 issuer: issuer, metrics: metrics, logger: logger, clock: clock,
-                rates: RequestRates(rates, clock: clock), tokens: PresentedTokens()),
+                rates: RequestRates(rates, overload: overload, counts: metrics.overload, clock: clock),
+                tokens: PresentedTokens(finder)),
             challenge: ChallengeEndpoint(
                 issuer: issuer, refusals: refusals, clock: clock, tokens: PresentedTokens()),
             certificate: try CertificateEndpoint(credentials, crypto: CryptoContext()), health: health,
