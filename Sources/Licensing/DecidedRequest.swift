@@ -15,7 +15,7 @@ struct DecidedRequest: Sendable {
 
     /// Whether the licence follows another one: by its token, by what the app says, or by what the device says of its playback.
     var isRenewal: Bool {
-        admission.claims.renewal != nil || admission.renewal.isRenewal || device.playbackState?.state == .leaseExpiring
+        admission.isRenewal || device.playbackState?.state == .leaseExpiring
     }
 
     /// What the gate is asked. Without a `deviceID` the device counts as the one that the token names.

@@ -14,11 +14,12 @@ import Synchronization
 package final class LicenseIssuer: Sendable {
     private let credentials: CredentialSet
     let tokens: VerifiedTokenCache
-    private let keys: RecentContentKeys
+    let keys: RecentContentKeys
     private let policy: LicensePolicy
     private let entitlementPolicy: Mutex<EntitlementPolicy>
     private let recorder: DecisionRecorder?
     private let history: (any LicenseHistory)?
+    let callback: CallbackDecider?
     package let challenges: ServerChallenges
     private let servedVersions: Set<UInt32>
     private let operations: RSAOperationCount
@@ -29,8 +30,9 @@ package final class LicenseIssuer: Sendable {
     package init(
         credentials: CredentialSet, tokens: VerifiedTokenCache, keys: RecentContentKeys,
         policy: LicensePolicy = LicensePolicy(), entitlementPolicy: EntitlementPolicy = EntitlementPolicy(),
-        recorder: DecisionRecorder? = nil, history: (any LicenseHistory)? = nil,
-        challenges: ServerChallenges = ServerChallenges(), servedVersions: Set<UInt32>, operations: RSAOperationCount
+        recorder: DecisionRecorder? = nil, history: (any LicenseHistory)? = nil, callback: CallbackDecider? = nil,
+        challenges: ServerChallenges = ServerChallenges(), servedVersions: Set<UInt32>, operations: RSAOperationCount,
+        overload: OverloadLimits = OverloadLimits(), overloadCounts: OverloadCounts = OverloadCounts()
     ) {
         self.credentials = credentials
         self.tokens = tokens
@@ -39,12 +41,15 @@ package final class LicenseIssuer: Sendable {
         self.entitlementPolicy = Mutex(entitlementPolicy)
         self.recorder = recorder
         self.history = history
+        self.callback = callback
         self.challenges = challenges
         self.servedVersions = servedVersions
         self.operations = operations
         perLoop = LoopLocal { loop in
             Result { () throws(CryptoError) in
-                try LoopLicensing(servedVersions: servedVersions, operations: operations, on: loop)
+                try LoopLicensing(
+                    servedVersions: servedVersions, operations: operations, overload: overload, counts: overloadCounts,
+                    on: loop)
             }
         }
     }
@@ -75,6 +80,9 @@ package final class LicenseIssuer: Sendable {
         let token: PresentedToken
         let origin: RequestOrigin
         let renewal: RenewalWish
+
+        /// Whether a playback that goes on asks, by its token or in its own words: it goes first in a crowd, and is granted nothing more.
+        package var isRenewal: Bool { claims.renewal != nil || renewal.isRenewal }
     }
 
     /// The cheap part, done at once on the loop: the token first, then the container. `now` is in seconds since 1970.
@@ -84,11 +92,16 @@ package final class LicenseIssuer: Sendable {
         let licensing = try licensing(on: loop)
         guard let token = request.token else { throw .tokenMissing }
         let claims = try verify(token, now: now, using: licensing.crypto)
+        let (envelope, key) = try container(of: request.message)
+        return Admission(
+            claims: claims, envelope: envelope, credentialKey: key, use: request.use, message: request.message,
+            token: token, origin: request.origin, renewal: request.renewal)
+    }
+
+    func container(of message: [UInt8]) throws(LicenseError) -> (SPCEnvelope, CredentialKey) {
         do throws(SPCError) {
-            let envelope = try SPCEnvelope(parsing: request.message, served: credentials.servedVersions)
-            return Admission(
-                claims: claims, envelope: envelope, credentialKey: try credentials.key(for: envelope), use: request.use,
-                message: request.message, token: token, origin: request.origin, renewal: request.renewal)
+            let envelope = try SPCEnvelope(parsing: message, served: credentials.servedVersions)
+            return (envelope, try credentials.key(for: envelope))
         } catch {
             throw .spc(error)
         }
@@ -107,7 +120,8 @@ package final class LicenseIssuer: Sendable {
         _ admission: Admission, now: Int64, on loop: LoopContext
     ) async throws(LicenseError) -> LicenseOutcome {
         let licensing = try licensing(on: loop)
-        let spc = try await Self.open(admission, with: licensing)
+        let spc = try await Self.open(
+            admission.envelope, with: admission.credentialKey, isUrgent: admission.isRenewal, licensing)
         if let report = spc.syncReport {
             return .syncReport(try await accept(report, in: spc, admission, using: licensing.crypto))
         }
@@ -118,7 +132,7 @@ package final class LicenseIssuer: Sendable {
     ///
     /// The key is wrapped before the decision is recorded, because a module may fail at it, and nothing may be spent on a licence that
     /// never was.
-    private func license(
+    func license(
         for spc: SPC, _ admission: Admission, now: Int64, using crypto: CryptoContext, on loop: LoopContext
     ) async throws(LicenseError) -> IssuedLicense {
         let record = try await record(for: spc, claims: admission.claims)
@@ -214,12 +228,23 @@ package final class LicenseIssuer: Sendable {
         }
     }
 
-    private static func open(_ admission: Admission, with licensing: LoopLicensing) async throws(LicenseError) -> SPC {
+    static func open(
+        _ envelope: SPCEnvelope, with key: CredentialKey, isUrgent: Bool, _ licensing: LoopLicensing
+    ) async throws(LicenseError) -> SPC {
+        let job = try unwrapJob(for: envelope, with: key, licensing)
+        guard await licensing.unwraps.unwrap(job, isUrgent: isUrgent) else { throw .overloaded }
         do throws(SPCError) {
-            let key = admission.credentialKey
-            let job = try licensing.opener.unwrapJob(for: admission.envelope, with: key)
-            await licensing.unwraps.unwrap(job)
-            return try licensing.opener.open(admission.envelope, with: key, unwrapped: job)
+            return try licensing.opener.open(envelope, with: key, unwrapped: job)
+        } catch {
+            throw .spc(error)
+        }
+    }
+
+    private static func unwrapJob(
+        for envelope: SPCEnvelope, with key: CredentialKey, _ licensing: LoopLicensing
+    ) throws(LicenseError) -> RSAUnwrapJob {
+        do throws(SPCError) {
+            return try licensing.opener.unwrapJob(for: envelope, with: key)
         } catch {
             throw .spc(error)
         }
@@ -231,14 +256,20 @@ package final class LicenseIssuer: Sendable {
         try await Self.record(for: spc, claims: claims, in: keys)
     }
 
+    /// Without claims nobody has vouched for the sender, who hears of no asset whether it is known.
     static func record(
-        for spc: SPC, claims: Claims, in keys: RecentContentKeys
+        for spc: SPC, claims: Claims?, in keys: RecentContentKeys
     ) async throws(LicenseError) -> ContentKeyRecord {
-        if let key = claims.embeddedKey { return try ContentKeyRecord(key, of: claims) }
+        if let claims, let key = claims.embeddedKey { return try ContentKeyRecord(key, of: claims) }
         let assetID = try Self.assetID(of: spc)
         let record: ContentKeyRecord?
         do throws(StoreError) {
-            record = try await keys.record(for: assetID, orNamedBy: claims)
+            record =
+                if let claims {
+                    try await keys.record(for: assetID, orNamedBy: claims)
+                } else {
+                    try await keys.record(for: assetID)
+                }
         } catch {
             if case .contentAmbiguous = error { throw Self.missing(AssetReference(assetID), claims) }
             throw .store(error)
@@ -256,7 +287,8 @@ package final class LicenseIssuer: Sendable {
         }
     }
 
-    private static func missing(_ reference: AssetReference, _ claims: Claims) -> LicenseError {
+    private static func missing(_ reference: AssetReference, _ claims: Claims?) -> LicenseError {
+        guard let claims else { return .contentUnknown }
         let isNamed = reference.candidates.contains { candidate in
             switch candidate {
             case .alias: false

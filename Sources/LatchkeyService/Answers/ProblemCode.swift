@@ -41,6 +41,8 @@ enum ProblemCode: String, Sendable, CaseIterable {
     case keyNotFound = "key_not_found"
     case rateLimited = "rate_limited"
     case overloaded
+    case entitlementDenied = "entitlement_denied"
+    case entitlementUnavailable = "entitlement_unavailable"
     case termsNotExpressible = "terms_not_expressible"
     case securityLevel = "security_level"
     case storageUnavailable = "storage_unavailable"
@@ -71,7 +73,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
             .unauthorized
         case .contentMismatch, .offlineNotAllowed, .rightNotStarted, .rightEnded, .termsNotExpressible, .securityLevel,
             .tokenUsed, .tokenRevoked, .subjectDisabled, .deviceMismatch, .deviceRevoked, .deviceLimit,
-            .concurrencyLimit, .sessionExpired, .sessionKilled, .addressDenied, .countryDenied:
+            .concurrencyLimit, .sessionExpired, .sessionKilled, .addressDenied, .countryDenied, .entitlementDenied:
             .forbidden
         case .keyNotFound, .notFound: .notFound
         case .methodNotAllowed: .methodNotAllowed
@@ -82,7 +84,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .expectationFailed: .expectationFailed
         case .notImplemented: .notImplemented
         case .versionNotSupported: .versionNotSupported
-        case .storageUnavailable, .moduleUnavailable: .serviceUnavailable
+        case .storageUnavailable, .moduleUnavailable, .entitlementUnavailable: .serviceUnavailable
         case .internalError: .internalServerError
         }
     }
@@ -93,6 +95,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .keyIDRevoked, .tokenSignature,
             .tokenExpired, .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
             "https://dashif.org/drm-problems/insufficient-proof-of-authorization"
+        case .entitlementDenied: "https://dashif.org/drm-problems/not-authorized"
         default: "urn:latchkey:error:" + rawValue  // Every other code is only ours.
         }
     }
@@ -138,6 +141,8 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .sessionExpired: "The session token renews nothing any more"
         case .sessionKilled: "This playback was ended, by another one or by an operator"
         case .keyNotFound: "No key is stored for this content"
+        case .entitlementDenied: "The entitlement service does not allow this"
+        case .entitlementUnavailable: "The entitlement service does not answer"
         case .termsNotExpressible: "This device cannot be told the limits that the token demands"
         case .securityLevel: "This device cannot give the protection that this content demands"
         case .storageUnavailable: "The key store cannot be reached"
@@ -201,7 +206,9 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .termsNotExpressible:
             "Update the player, or grant limits that this device knows; the log says which one it is."
         case .securityLevel: "Grant less for this device, or use another device: the log says what it lacks."
-        case .storageUnavailable, .moduleUnavailable: "Try again after the number of seconds in retry_after."
+        case .entitlementDenied: "Ask whoever runs the service; a new token helps only if they allow it."
+        case .storageUnavailable, .moduleUnavailable, .entitlementUnavailable:
+            "Try again after the number of seconds in retry_after."
         case .notFound: "Licences are at POST /fps/license, certificates at GET /fps/certificate."
         case .methodNotAllowed: "Use a method that the header Allow names."
         case .badRequest: "Check what stands between the client and the server."

@@ -22,6 +22,7 @@ extension Configuration.Entitlement {
         let headers = section.set("tokenHeaders", .fieldName, allowsEmpty: true)
         let policy = EntitlementPolicy(reading: section)
         let sessions = section.section("sessions", Configuration.Sessions.init(reading:))
+        let callback = section.optionalSection("callback", Configuration.Callback.init(reading:))
 
         guard let issuers else { return nil }
         let keys = issuers.enumerated().flatMap { issuer, value in
@@ -34,6 +35,7 @@ extension Configuration.Entitlement {
         finder = TokenFinder(ignoring: ignored ?? [], headerNames: (headers ?? []).sorted())
         self.policy = policy
         self.sessions = sessions
+        self.callback = callback
     }
 }
 

@@ -80,6 +80,8 @@ package struct Configuration: Equatable, Sendable {
         package let policy: EntitlementPolicy
         /// Nil where no session tokens are given.
         package let sessions: Sessions?
+        /// The service that decides about tokens which only it can read; nil where there is none.
+        package let callback: Callback?
     }
 
     /// Whose tokens are accepted, how they are written, for whom they must be meant, and for how long they may live.
@@ -120,8 +122,21 @@ package struct Configuration: Equatable, Sendable {
         package let tokenCacheCapacity: Int
         /// How often licences may be asked for.
         package let rates: Rates
+        /// How long requests wait when there are more than can be served, and how many in all.
+        package let overload: Overload
         /// How many event loops run; one for each processor unless configured.
         package let loopCount: Int
+    }
+
+    package struct Overload: Equatable, Sendable {
+        package let wait: Duration
+        /// Of all loops together.
+        package let waitingMaximum: Int
+
+        /// What one of so many loops may do.
+        func limits(loopCount: Int) -> OverloadLimits {
+            OverloadLimits(wait: wait, waitingMaximum: max(1, waitingMaximum / loopCount))
+        }
     }
 
     package struct Logging: Equatable, Sendable {

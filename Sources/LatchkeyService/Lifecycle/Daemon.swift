@@ -29,6 +29,7 @@ package final class Daemon: Sendable {
     private let presentedTokens: PresentedTokens
     private let issuer: LicenseIssuer
     private let expressPlay: ExpressPlayService
+    private let callback: EntitlementCallback?
     private let configuration: Configuration
     private let health: Health
     private let notifier: ServiceNotifier
@@ -72,17 +73,36 @@ package final class Daemon: Sendable {
         modules?.register(in: metrics.registry)
         server = HTTPServer(group: group, observer: metrics)
         listeners = try ServingListeners(server, sockets: sockets, metrics: metrics, logger: logger)
-        tokens = VerifiedTokenCache(
+        let tokens = VerifiedTokenCache(
             verifier: TokenVerifier(issuers: loaded.issuers, sessions: loaded.sessions),
             capacity: configuration.limits.tokenCacheCapacity)
+        self.tokens = tokens
         presentedTokens = PresentedTokens(configuration.entitlement.finder)
         let keys = storage.recentKeys()
+        do throws(EventLoopError) {
+            callback = try loaded.callback.map { (material) throws(EventLoopError) in
+                try EntitlementCallback(material, tokens: tokens)
+            }
+        } catch {
+            modules?.stop()
+            group.stop(within: .zero)
+            records.stop()
+            storage.shared?.close()
+            throw .loops(error)
+        }
+        callback?.register(in: metrics.registry)
         issuer = LicenseIssuer(
             credentials: loaded.credentials.connecting(modules?.byCredential ?? [:]), tokens: tokens,
             keys: keys, policy: configuration.fairplay.policy,
             entitlementPolicy: configuration.entitlement.policy, recorder: records.recorder,
-            history: records.lookup, servedVersions: configuration.fairplay.protocolVersions, operations: operations)
-        let rates = RequestRates(configuration.limits.rates)
+            history: records.lookup, callback: callback?.decider,
+            servedVersions: configuration.fairplay.protocolVersions, operations: operations,
+            overload: configuration.limits.overload.limits(loopCount: configuration.limits.loopCount),
+            overloadCounts: metrics.overload)
+        let rates = RequestRates(
+            configuration.limits.rates,
+            overload: configuration.limits.overload.limits(loopCount: configuration.limits.loopCount),
+            counts: metrics.overload)
         expressPlay = ExpressPlayService(
             loaded.expressPlay,
             minter: ExpressPlayMinter(
@@ -153,6 +173,7 @@ package final class Daemon: Sendable {
         let drained = server.drain(within: Self.drainLimit)
         let stopped = group.stop(within: Self.taskLimit)
         modules?.stop()
+        callback?.stop()
         records.stop()
         storage.shared?.close()
         if drained.cutOffConnectionCount > 0 || stopped.abandonedTaskCount > 0 {

@@ -53,13 +53,26 @@ struct LicenseEndpoint: Sendable {
             let licenseRequest = LicenseRequest(
                 message: request.body, token: try presented(by: request), use: wish.use,
                 origin: RequestOrigin(address: request.peer.address.ip), renewal: wish.renewal)
-            let admission = try issuer.admit(licenseRequest, now: clock.wallTime.seconds, on: loop)
-            if let wait = rates.admit(
-                admission.claims, isRenewal: wish.renewal.isRenewal || admission.claims.renewal != nil)
-            {
-                return .now(refuse(tooManyAfter: wait, "of a subject or in all", id))
+            if let opaque = try issuer.admitOpaque(licenseRequest, on: loop) {
+                return .later { loop in
+                    await issue(opaque.envelope.version, as: wish.form, id: id, since: start, on: loop) {
+                        (now) throws(LicenseError) in
+                        try await rates.enter(isRenewal: wish.renewal.isRenewal, on: loop)
+                        return try await issuer.issue(opaque, now: now, on: loop)
+                    }
+                }
             }
-            return .later { loop in await issue(admission, as: wish.form, id: id, since: start, on: loop) }
+            let admission = try issuer.admit(licenseRequest, now: clock.wallTime.seconds, on: loop)
+            if let wait = rates.admit(admission.claims, isRenewal: admission.isRenewal) {
+                return .now(refuse(tooManyAfter: wait, "of a subject", id))
+            }
+            return .later { loop in
+                await issue(admission.envelope.version, as: wish.form, id: id, since: start, on: loop) {
+                    (now) throws(LicenseError) in
+                    try await rates.enter(isRenewal: admission.isRenewal, on: loop)
+                    return try await issuer.issue(admission, now: now, on: loop)
+                }
+            }
         } catch {
             return .now(refuse(error, id))
         }
@@ -74,14 +87,14 @@ struct LicenseEndpoint: Sendable {
     }
 
     private func issue(
-        _ admission: LicenseIssuer.Admission, as form: LicenseAnswerForm, id: RequestID, since start: LoopInstant,
-        on loop: LoopContext
+        _ version: SPCVersion, as form: LicenseAnswerForm, id: RequestID, since start: LoopInstant,
+        on loop: LoopContext, _ outcome: (Int64) async throws(LicenseError) -> LicenseOutcome
     ) async -> HTTPResponse {
         do throws(LicenseError) {
             let now = clock.wallTime.seconds
-            switch try await issuer.issue(admission, now: now, on: loop) {
+            switch try await outcome(now) {
             case .license(let license):
-                metrics.issued(admission.envelope.version, after: loop.now - start)
+                metrics.issued(version, after: loop.now - start)
                 log(license, id)
                 return LicenseAnswer.response(with: license, as: form, at: clock.wallTime, id)
             case .syncReport(let accepted):
@@ -90,7 +103,7 @@ struct LicenseEndpoint: Sendable {
                 return SyncAnswer.response(to: accepted, now: now, id: id)
             }
         } catch {
-            return refuse(error, id, version: admission.envelope.version)
+            return refuse(error, id, version: version)
         }
     }
 

@@ -55,6 +55,11 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.denied(.slotsFull(current: 2, limit: 2)), 403, "concurrency_limit"),
         RefusalSample(.denied(.slotEvicted), 403, "session_killed"),
         RefusalSample(.denied(.sessionSuperseded), 403, "session_expired"),
+        RefusalSample(.entitlementDenied(error: 17), 403, "entitlement_denied"),
+        RefusalSample(.entitlementUnavailable(.timedOut), 503, "entitlement_unavailable", retryAfterSeconds: 2),
+        RefusalSample(.entitlementUnavailable(.busy), 429, "overloaded", retryAfterSeconds: 2),
+        RefusalSample(.unverifiedTooOften(retryAfterSeconds: 4), 429, "rate_limited", retryAfterSeconds: 4),
+        RefusalSample(.overloaded, 429, "overloaded", retryAfterSeconds: 2),
         RefusalSample(.internalFailure(.randomnessUnavailable), 500, "internal"),
     ]
 
@@ -155,7 +160,8 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
             RefusalSample(.store(.recordMalformed), 500, "internal"),
             RefusalSample(.store(.cryptographyFailed), 500, "internal"),
         ]
-        + [StoreOutage.busy, .diskFull, .notWritable, .inputOutput, .damaged, .other(code: 11)].map {
+        + [RefusalSample(.store(.unavailable(.busy)), 429, "overloaded", retryAfterSeconds: 2)]
+        + [StoreOutage.diskFull, .notWritable, .inputOutput, .damaged, .other(code: 11)].map {
             RefusalSample(.store(.unavailable($0)), 503, "storage_unavailable", retryAfterSeconds: 2)
         }
 }
@@ -163,7 +169,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
 /// Numbers the cases of the errors, so that a case without a sample is seen: a new case does not compile before it has a number here.
 extension LicenseError {
     static let caseCount =
-        7 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
+        11 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
 
     var caseNumber: Int {
         switch self {
@@ -174,11 +180,15 @@ extension LicenseError {
         case .internalFailure: 4
         case .challengeNotOpen: 5
         case .denied: 6
-        case .terms(let error): 7 + error.caseNumber
-        case .entitlement(let error): 7 + LicenseTermsError.caseCount + error.caseNumber
-        case .spc(let error): 7 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
+        case .entitlementDenied: 7
+        case .entitlementUnavailable: 8
+        case .unverifiedTooOften: 9
+        case .overloaded: 10
+        case .terms(let error): 11 + error.caseNumber
+        case .entitlement(let error): 11 + LicenseTermsError.caseCount + error.caseNumber
+        case .spc(let error): 11 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
         case .store(let error):
-            7 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
+            11 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
         }
     }
 }

@@ -38,6 +38,7 @@ import Testing
         #expect(example.expressPlay == defaults.expressPlay)
         #expect(example.limits.http == defaults.limits.http)
         #expect(example.limits.tokenCacheCapacity == defaults.limits.tokenCacheCapacity)
+        #expect(example.limits.overload == defaults.limits.overload)
         #expect(example.logging == defaults.logging)
         #expect(example.storage.databasePath == directory + "/latchkey.db")
     }
@@ -45,7 +46,7 @@ import Testing
     @Test func itHasEveryLimit() {
         let names =
             Mirror(reflecting: HTTPLimits()).children.compactMap(\.label) + [
-                "tokenCacheCapacity", "rates", "loopCount",
+                "tokenCacheCapacity", "rates", "overload", "loopCount",
             ]
         #expect(names.count > 2)
         #expect(names.filter { file.positions["limits.\($0)"] == nil } == [])

@@ -32,8 +32,10 @@ final class RoutesFixture: Sendable {
 
     init(
         adminToken: String? = adminToken, keys: (any ContentKeySource)? = nil,
-        otherCredential: TestCredential? = nil, rates: Configuration.Rates = .init(), recorder: DecisionRecorder? = nil,
-        sessions: SessionTokens? = nil
+        otherCredential: TestCredential? = nil, rates: Configuration.Rates = .init(),
+        overload: OverloadLimits = OverloadLimits(),
+        callback: ((VerifiedTokenCache, ManualClock) -> CallbackDecider)? = nil,
+        finder: TokenFinder = TokenFinder(), recorder: DecisionRecorder? = nil, sessions: SessionTokens? = nil
     ) throws {
         group = try EventLoopGroup(count: 1)
         credential = try TestCredential.shared.get()
@@ -46,24 +48,27 @@ final class RoutesFixture: Sendable {
                 name: "portal", audience: "latchkey",
                 keys: [VerificationKey(id: "test", es256: signingKey.publicKey)])
         ])
+        let tokens = VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers, sessions: sessions))
         let issuer = LicenseIssuer(
-            credentials: credentials,
-            tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers, sessions: sessions)),
+            credentials: credentials, tokens: tokens,
             keys: RecentContentKeys(
                 source: try keys ?? OneStoredKey(contentID: "movie-1", key: Self.key, iv: Self.iv), clock: clock),
-            recorder: recorder, challenges: ServerChallenges(clock: clock), servedVersions: [1],
-            operations: operations)
+            recorder: recorder, callback: callback?(tokens, clock), challenges: ServerChallenges(clock: clock),
+            servedVersions: [1],
+            operations: operations, overload: overload, overloadCounts: metrics.overload)
         let logger = Logger(level: .trace, sink: log, clock: clock)
         let refusals = Refusals(logger: logger, clock: clock)
         publicRoutes = PublicRoutes(
             license: LicenseEndpoint(
                 issuer: issuer, metrics: metrics, logger: logger, clock: clock,
-                rates: RequestRates(rates, clock: clock), tokens: PresentedTokens()),
+                rates: RequestRates(rates, overload: overload, counts: metrics.overload, clock: clock),
+                tokens: PresentedTokens(finder)),
             query: LicenseQueryEndpoint(
                 issuer: issuer, lookup: try LicenseLookup(path: "/nonexistent/latchkey.db", logger: logger),
                 pseudonyms: Pseudonymizer(
                     key: try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))),
-                metrics: metrics, refusals: refusals, clock: clock, rates: RequestRates(rates, clock: clock),
+                metrics: metrics, refusals: refusals, clock: clock,
+                rates: RequestRates(rates, overload: overload, counts: metrics.overload, clock: clock),
                 tokens: PresentedTokens()),
             challenge: ChallengeEndpoint(
                 issuer: issuer, refusals: refusals, clock: clock, tokens: PresentedTokens()),
