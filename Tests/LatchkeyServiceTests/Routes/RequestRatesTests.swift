@@ -1,3 +1,4 @@
+import ContentKeys
 import DeviceSimulation
 import Entitlements
 import FairPlay
