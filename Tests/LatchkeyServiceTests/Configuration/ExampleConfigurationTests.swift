@@ -35,6 +35,7 @@ import Testing
         #expect(example.storage == defaults.storage)
         #expect(example.ledger == defaults.ledger)
         #expect(example.entitlement == defaults.entitlement)
+        #expect(example.expressPlay == defaults.expressPlay)
         #expect(example.limits.http == defaults.limits.http)
         #expect(example.limits.tokenCacheCapacity == defaults.limits.tokenCacheCapacity)
         #expect(example.logging == defaults.logging)
@@ -73,7 +74,8 @@ import Testing
         "entitlement.issuers[0].keys[0].state",
         "entitlement.issuers[0].maximumLife", "entitlement.leeway", "entitlement.deviceLife",
         "entitlement.ignoredSources",
-        "entitlement.tokenHeaders", "entitlement.profiles", "entitlement.floor", "logging.level",
+        "entitlement.tokenHeaders", "entitlement.profiles", "entitlement.floor", "expressPlay.customers",
+        "expressPlay.redeemPaths", "expressPlay.allowKeysInURL", "logging.level",
     ])
     func itHasEveryField(path: String) {
         #expect(file.positions[path] != nil)
