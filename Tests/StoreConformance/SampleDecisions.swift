@@ -9,6 +9,14 @@ package enum SampleDecisions {
         case token, owner, device, group, content, holder, session
     }
 
+    /// A pseudonym whose first bytes differ from those of others, as real ones' do: stores choose locks by them.
+    package static func spread(_ role: Role, _ number: UInt64) -> Pseudonym {
+        let mixed = (number &+ UInt64(role.rawValue) << 56) &* 0x9E37_79B9_7F4A_7C15
+        let bytes = Bytes16(high: mixed ^ mixed >> 29, low: number).bytes
+        guard let pseudonym = Pseudonym(bytes + bytes) else { preconditionFailure("thirty-two bytes make a pseudonym") }
+        return pseudonym
+    }
+
     package static func pseudonym(_ role: Role, _ number: UInt64) -> Pseudonym {
         let bytes = [role.rawValue] + [UInt8](repeating: 0xA5, count: 15) + Bytes16(high: 0, low: number).bytes
         guard let pseudonym = Pseudonym(bytes) else { preconditionFailure("thirty-two bytes make a pseudonym") }
