@@ -65,14 +65,14 @@ import Testing
     }
 
     @Test func hasSettingsForTheEntitlementServer() throws {
-        try folder.write("secrets/sees", "a secret of the back end")
+        try folder.write("secrets/sees", "a-secret-of-the-back-end")
         let sees = try #require(
             try settings(
                 #"customers: [{ \#(Self.customer) }], sees: { customer: "player", authenticator: "secrets/sees", tokenLife: "10m" }"#
             ).sees)
         #expect(sees.customer.name == "player" && sees.tokenLife == 600 && sees.devicesMaximum == 1)
-        #expect(sees.authenticator?.matches(Array("a secret of the back end".utf8)) == true)
-        #expect(sees.authenticator?.matches(Array("a secret of the back enD".utf8)) == false)
+        #expect(sees.authenticator?.matches(Array("a-secret-of-the-back-end".utf8)) == true)
+        #expect(sees.authenticator?.matches(Array("a-secret-of-the-back-enD".utf8)) == false)
         let byCertificate = try #require(
             try settings(
                 #"customers: [{ \#(Self.customer) }], sees: { customer: "player", clients: ["CN=back end"], devicesMaximum: 3 }"#
