@@ -115,7 +115,7 @@ var targets: [Target] = [
         of: "Licensing",
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "DeviceSimulation",
-            "Entitlements", "ContentKeys",
+            "Entitlements", "ContentKeys", "StoreConformance",
         ]),
     tests(
         of: "HTTPServing",

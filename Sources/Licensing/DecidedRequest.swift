@@ -13,6 +13,11 @@ struct DecidedRequest: Sendable {
     /// Whether the token is good for one device alone.
     var isPinned: Bool { admission.claims.device.pinned != nil }
 
+    /// Whether the licence follows another one: by its token, by what the app says, or by what the device says of its playback.
+    var isRenewal: Bool {
+        admission.claims.renewal != nil || admission.renewal.isRenewal || device.playbackState?.state == .leaseExpiring
+    }
+
     /// What the gate is asked. Without a `deviceID` the device counts as the one that the token names.
     func gateRequest(to deviceID: DeviceID?, at now: Int64) -> GateRequest {
         var request = GateRequest(

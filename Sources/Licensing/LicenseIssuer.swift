@@ -13,22 +13,23 @@ import Synchronization
 /// RSA is bought only by a verified token: `admit` needs no private key, and only what it admitted can be issued.
 package final class LicenseIssuer: Sendable {
     private let credentials: CredentialSet
-    private let tokens: VerifiedTokenCache
+    let tokens: VerifiedTokenCache
     private let keys: RecentContentKeys
     private let policy: LicensePolicy
     private let entitlementPolicy: Mutex<EntitlementPolicy>
     private let recorder: DecisionRecorder?
+    private let history: (any LicenseHistory)?
     package let challenges: ServerChallenges
     private let servedVersions: Set<UInt32>
     private let operations: RSAOperationCount
     private let perLoop: LoopLocal<Result<LoopLicensing, CryptoError>>
 
     /// `servedVersions` are the FairPlay protocol versions; `operations` counts RSA private operations. Without a recorder no ledger is
-    /// kept, and a token that demands to be counted is refused.
+    /// kept, and a token that demands to be counted is refused. Without a history no renewal names the licence before it.
     package init(
         credentials: CredentialSet, tokens: VerifiedTokenCache, keys: RecentContentKeys,
         policy: LicensePolicy = LicensePolicy(), entitlementPolicy: EntitlementPolicy = EntitlementPolicy(),
-        recorder: DecisionRecorder? = nil,
+        recorder: DecisionRecorder? = nil, history: (any LicenseHistory)? = nil,
         challenges: ServerChallenges = ServerChallenges(), servedVersions: Set<UInt32>, operations: RSAOperationCount
     ) {
         self.credentials = credentials
@@ -37,6 +38,7 @@ package final class LicenseIssuer: Sendable {
         self.policy = policy
         self.entitlementPolicy = Mutex(entitlementPolicy)
         self.recorder = recorder
+        self.history = history
         self.challenges = challenges
         self.servedVersions = servedVersions
         self.operations = operations
@@ -55,6 +57,8 @@ package final class LicenseIssuer: Sendable {
         )
     }
 
+    var currentPolicy: EntitlementPolicy { entitlementPolicy.withLock { $0 } }
+
     /// Takes the profiles and the floor of a new configuration, for what is decided from now on.
     package func replaceEntitlementPolicy(with policy: EntitlementPolicy) {
         entitlementPolicy.withLock { $0 = policy }
@@ -70,6 +74,7 @@ package final class LicenseIssuer: Sendable {
         let message: [UInt8]
         let token: PresentedToken
         let origin: RequestOrigin
+        let renewal: RenewalWish
     }
 
     /// The cheap part, done at once on the loop: the token first, then the container. `now` is in seconds since 1970.
@@ -83,7 +88,7 @@ package final class LicenseIssuer: Sendable {
             let envelope = try SPCEnvelope(parsing: request.message, served: credentials.servedVersions)
             return Admission(
                 claims: claims, envelope: envelope, credentialKey: try credentials.key(for: envelope), use: request.use,
-                message: request.message, token: token, origin: request.origin)
+                message: request.message, token: token, origin: request.origin, renewal: request.renewal)
         } catch {
             throw .spc(error)
         }
@@ -106,7 +111,7 @@ package final class LicenseIssuer: Sendable {
         if let report = spc.syncReport {
             return .syncReport(try await accept(report, in: spc, admission, using: licensing.crypto))
         }
-        return .license(try await license(for: spc, admission, now: now, using: licensing.crypto))
+        return .license(try await license(for: spc, admission, now: now, using: licensing.crypto, on: loop))
     }
 
     /// Finds the key, asks the gate, has the decision recorded, and writes the licence.
@@ -114,21 +119,24 @@ package final class LicenseIssuer: Sendable {
     /// The key is wrapped before the decision is recorded, because a module may fail at it, and nothing may be spent on a licence that
     /// never was.
     private func license(
-        for spc: SPC, _ admission: Admission, now: Int64, using crypto: CryptoContext
+        for spc: SPC, _ admission: Admission, now: Int64, using crypto: CryptoContext, on loop: LoopContext
     ) async throws(LicenseError) -> IssuedLicense {
         let record = try await record(for: spc, claims: admission.claims)
         let request = DecidedRequest(
             admission: admission, spc: spc, device: spc.device, key: record.attributes,
-            policy: entitlementPolicy.withLock { $0 })
+            policy: currentPolicy)
         let id = try Self.newID(at: now, using: crypto)
         var granted = try grant(request, at: now, as: id, using: crypto)
         let contentKey = try await Self.wrap(record, for: spc, using: crypto)
         let deviceID = contentKey.deviceID
         if request.isPinned { granted = try grant(request, to: deviceID, at: now, as: id, using: crypto) }
-        let recorded = try await self.record(granted, of: request, deviceID, using: crypto)
+        try checkSession(of: request, deviceID)
+        let recorded = try await self.record(granted, of: request, deviceID, using: crypto, on: loop)
         return IssuedLicense(
             ckc: try Self.write(for: spc, contentKey: contentKey, terms: recorded.terms, using: crypto),
-            id: recorded.id, times: recorded.times, isRepeated: recorded.id != granted.id,
+            id: recorded.id, times: recorded.times,
+            sessionToken: try sessionToken(for: recorded, of: request, deviceID, using: crypto),
+            isRepeated: recorded.id != granted.id,
             authorization: recorded.authorization, terms: recorded.terms, key: record.attributes, spc: spc,
             device: request.device, deviceID: contentKey.deviceID,
             credentialName: admission.credentialKey.credentialName)
@@ -156,13 +164,17 @@ package final class LicenseIssuer: Sendable {
 
     /// Returns what may be answered: this licence once it is recorded, or the one that the same request was given before.
     private func record(
-        _ license: GrantedLicense, of request: DecidedRequest, _ deviceID: DeviceID, using crypto: CryptoContext
+        _ license: GrantedLicense, of request: DecidedRequest, _ deviceID: DeviceID, using crypto: CryptoContext,
+        on loop: LoopContext
     ) async throws(LicenseError) -> GrantedLicense {
         guard let recorder else {
             guard license.authorization.obligations.isEmpty else { throw .store(.unavailable(.notWritable)) }
             return license
         }
-        let decision = try recorder.decision(on: license, of: request, deviceID, using: crypto)
+        var decision = try recorder.decision(on: license, of: request, deviceID, using: crypto)
+        if decision.entry.previous == nil {
+            decision.entry.previous = await previousLicense(of: request, decision.entry, on: loop)
+        }
         let outcome: DecisionOutcome
         do throws(StoreError) {
             outcome = try await recorder.record(decision)
@@ -179,6 +191,20 @@ package final class LicenseIssuer: Sendable {
             // The device counts from when it gets the answer, so the terms are those of now.
             return license.renamed(answer.license)
         }
+    }
+
+    /// The licence that this one follows, where that must be looked up: for a key that a device keeps, and where the app names one.
+    private func previousLicense(
+        of request: DecidedRequest, _ entry: LedgerEntry, on loop: LoopContext
+    ) async -> LicenseID? {
+        let wish = request.admission.renewal
+        guard let history, wish.isRenewal, request.admission.use == .offline, let device = entry.device else {
+            return nil
+        }
+        return await history.previousLicense(
+            like: PreviousLicense(
+                device: device, keyID: request.key.keyID, subject: entry.subject, named: wish.previous),
+            on: loop)
     }
 
     func licensing(on loop: LoopContext) throws(LicenseError) -> LoopLicensing {

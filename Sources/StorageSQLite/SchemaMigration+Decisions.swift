@@ -83,4 +83,17 @@ extension SchemaMigration {
                 mac BLOB NOT NULL
             ) STRICT;
             """)
+
+    /// Which tokens of a session have been used: the latest one. Programs of the versions before work on without it, and renew nothing by
+    /// session tokens.
+    static let renewalSessions = SchemaMigration(
+        number: 4, oldestProgram: 1,
+        script: """
+            CREATE TABLE renewal_session (
+                session BLOB NOT NULL PRIMARY KEY CHECK (length(session) = 32),
+                generation INTEGER NOT NULL,
+                kept_until INTEGER NOT NULL
+            ) STRICT, WITHOUT ROWID;
+            CREATE INDEX renewal_session_by_end ON renewal_session (kept_until);
+            """)
 }

@@ -42,6 +42,7 @@ final class LicensingFixture: Sendable {
     init(
         loopCount: Int = 1, track: Track = .unlabelled, policy: LicensePolicy = LicensePolicy(),
         module: ((TestCredential) throws -> any LadderModule)? = nil, recorder: DecisionRecorder? = nil,
+        sessions: SessionTokens? = nil,
         _ adjust: (inout ContentKeyAttributes) -> Void = { _ in }
     ) throws {
         group = try EventLoopGroup(count: loopCount)
@@ -64,10 +65,15 @@ final class LicensingFixture: Sendable {
         if let module { served = served.climbing(.module(try module(credential))) }
         issuer = LicenseIssuer(
             credentials: try CredentialSet([served]),
-            tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers)),
+            tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers, sessions: sessions)),
             keys: RecentContentKeys(source: OneKey(record: record)), policy: policy,
             recorder: recorder, challenges: ServerChallenges(clock: ManualClock()), servedVersions: [1],
             operations: operations)
+    }
+
+    static func sessions(maximumLife: Int64 = SessionTokens.lifeDefault) throws -> SessionTokens {
+        let key = try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 0x5E, count: 32)))
+        return try SessionTokens(key: key, maximumLife: maximumLife)
     }
 
     deinit {
@@ -116,9 +122,9 @@ final class LicensingFixture: Sendable {
 
     /// The licence for a request, or why there is none; a sync report counts as a failure of the test.
     func issue(
-        _ message: [UInt8], token: [UInt8]?, for use: LicenseUse = .streaming, loopIndex: Int = 0
+        _ message: [UInt8], token: [UInt8]?, for use: LicenseUse = .streaming, now: Int64 = now, loopIndex: Int = 0
     ) async -> Result<IssuedLicense, LicenseError> {
-        await outcome(of: message, token: token, for: use, loopIndex: loopIndex).map { outcome in
+        await outcome(of: message, token: token, for: use, now: now, loopIndex: loopIndex).map { outcome in
             switch outcome {
             case .license(let license): license
             case .syncReport: preconditionFailure("an ordinary SPC carries no report")
@@ -128,13 +134,13 @@ final class LicensingFixture: Sendable {
 
     /// Sends a request through both stages on a loop, as an endpoint does.
     func outcome(
-        of message: [UInt8], token: [UInt8]?, for use: LicenseUse = .streaming, loopIndex: Int = 0
+        of message: [UInt8], token: [UInt8]?, for use: LicenseUse = .streaming, now: Int64 = now, loopIndex: Int = 0
     ) async -> Result<LicenseOutcome, LicenseError> {
         let presented = token.map { PresentedToken(source: .bearer, tokens: [$0]) }
         let request = LicenseRequest(message: message, token: presented, use: use)
         return await onLoop(loopIndex) { [issuer] loop async throws(LicenseError) in
-            let admission = try issuer.admit(request, now: Self.now, on: loop)
-            return try await issuer.issue(admission, now: Self.now, on: loop)
+            let admission = try issuer.admit(request, now: now, on: loop)
+            return try await issuer.issue(admission, now: now, on: loop)
         }
     }
 

@@ -94,6 +94,7 @@ import Testing
             _ = try await fixture.issue(request.message, token: token).get()
             let claim = try #require(store.decisions.last?.deviceClaims.first)
             #expect(claim.limit == limit)
+            #expect(claim.keptUntil == LicensingFixture.now + DecisionRecorder.deviceLifeDefault)
         }
         #expect(Set(store.decisions.flatMap(\.deviceClaims).map(\.owner)).count == 1)
     }

@@ -6,7 +6,7 @@ package enum SampleDecisions {
     /// What a pseudonym stands for, so that the same number never means two things.
     package enum Role: UInt8, Sendable {
         case request = 1
-        case token, owner, device, group, content, holder
+        case token, owner, device, group, content, holder, session
     }
 
     package static func pseudonym(_ role: Role, _ number: UInt64) -> Pseudonym {
@@ -40,6 +40,11 @@ package enum SampleDecisions {
     ) -> TokenUse {
         TokenUse(
             token: pseudonym(.token, token), keyID: SampleKeys.keyID(key), limit: limit, keptUntil: keptUntil)
+    }
+
+    package static func session(_ session: UInt64 = 1, _ generation: UInt32, keptUntil: Int64 = 10_000) -> SessionClaim
+    {
+        SessionClaim(session: pseudonym(.session, session), generation: generation, keptUntil: keptUntil)
     }
 
     package static func place(

@@ -18,6 +18,8 @@ package final class Pseudonymizer: Sendable {
         case content
         /// A group of playback slots, by issuer, subject and the group's name.
         case group
+        /// A session of renewals, by its id (16 bytes).
+        case session
     }
 
     private let key: HMACSHA256Key

@@ -49,6 +49,8 @@ extension Problem {
         case .deviceRevoked: .deviceRevoked
         case .contentRevoked: .contentMismatch
         case .sessionKilled: .sessionKilled
+        case .sessionEnded: .sessionExpired
+        case .tokenOfAnotherServer: .tokenIssuer
         case .deviceMismatch: .deviceMismatch
         case .addressDenied: .addressDenied
         case .countryDenied: .countryDenied
@@ -95,6 +97,7 @@ extension Problem {
         case .deviceLimit: .deviceLimit
         case .slotsFull: .concurrencyLimit
         case .slotEvicted: .sessionKilled
+        case .sessionSuperseded: .sessionExpired
         }
     }
 

@@ -3,6 +3,7 @@ import HTTPMessages
 /// The stable codes of the one table of errors that this version can give; the sentences may change, the codes do not.
 enum ProblemCode: String, Sendable, CaseIterable {
     case bodyEmpty = "body_empty"
+    case bodyUnrecognised = "body_unrecognised"
     case spcIsCertificate = "spc_is_certificate"
     case spcVersionUnsupported = "spc_version_unsupported"
     case spcMalformed = "spc_malformed"
@@ -35,6 +36,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
     case deviceMismatch = "device_mismatch"
     case deviceLimit = "device_limit"
     case concurrencyLimit = "concurrency_limit"
+    case sessionExpired = "session_expired"
     case sessionKilled = "session_killed"
     case keyNotFound = "key_not_found"
     case rateLimited = "rate_limited"
@@ -57,7 +59,8 @@ enum ProblemCode: String, Sendable, CaseIterable {
 
     var status: HTTPStatus {
         switch self {
-        case .bodyEmpty, .spcIsCertificate, .spcVersionUnsupported, .spcMalformed, .tokenAmbiguous, .tokenSchema,
+        case .bodyEmpty, .bodyUnrecognised, .spcIsCertificate, .spcVersionUnsupported, .spcMalformed, .tokenAmbiguous,
+            .tokenSchema,
             .badRequest:
             .badRequest
         case .spcReplayed: .conflict
@@ -68,7 +71,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
             .unauthorized
         case .contentMismatch, .offlineNotAllowed, .rightNotStarted, .rightEnded, .termsNotExpressible, .securityLevel,
             .tokenUsed, .tokenRevoked, .subjectDisabled, .deviceMismatch, .deviceRevoked, .deviceLimit,
-            .concurrencyLimit, .sessionKilled, .addressDenied, .countryDenied:
+            .concurrencyLimit, .sessionExpired, .sessionKilled, .addressDenied, .countryDenied:
             .forbidden
         case .keyNotFound, .notFound: .notFound
         case .methodNotAllowed: .methodNotAllowed
@@ -97,6 +100,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
     var title: String {
         switch self {
         case .bodyEmpty: "No SPC was sent"
+        case .bodyUnrecognised: "The body is not what is served here"
         case .spcIsCertificate: "The body is a certificate, not an SPC"
         case .spcVersionUnsupported: "This SPC version is not served"
         case .spcMalformed: "The SPC container is malformed"
@@ -131,6 +135,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .deviceMismatch: "The rights belong to another device"
         case .deviceLimit: "There are as many devices as there may be"
         case .concurrencyLimit: "As many playbacks run as may run at once"
+        case .sessionExpired: "The session token renews nothing any more"
         case .sessionKilled: "This playback was ended, by another one or by an operator"
         case .keyNotFound: "No key is stored for this content"
         case .termsNotExpressible: "This device cannot be told the limits that the token demands"
@@ -155,6 +160,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
     var hint: String {
         switch self {
         case .bodyEmpty: "POST the bytes of the SPC as the body, with Content-Type application/octet-stream."
+        case .bodyUnrecognised: "POST a JSON object with one member, licenses or assets: a list of ids."
         case .spcIsCertificate: "Give the certificate to the player; what the player makes with it is the SPC."
         case .spcVersionUnsupported:
             "Versions 1 and 2 are served, and 3 where a credential enables it. Text and forms are not SPCs."
@@ -189,6 +195,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .deviceMismatch: "Play on the device that the token was first used on, or fetch a token for this one."
         case .deviceLimit: "Remove a device of this account, or play on one of them."
         case .concurrencyLimit: "Stop another playback of this account, and wait until its lease has ended."
+        case .sessionExpired: "Fetch a new content token and ask with it, without the session token."
         case .sessionKilled: "Start playback anew."
         case .keyNotFound: "Register the content's key, or give each key of the content an id of its own."
         case .termsNotExpressible:

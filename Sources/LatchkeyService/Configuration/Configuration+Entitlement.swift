@@ -21,6 +21,7 @@ extension Configuration.Entitlement {
             "ignoredSources", .choice(TokenSource.allCases, example: .bearer), allowsEmpty: true)
         let headers = section.set("tokenHeaders", .fieldName, allowsEmpty: true)
         let policy = EntitlementPolicy(reading: section)
+        let sessions = section.section("sessions", Configuration.Sessions.init(reading:))
 
         guard let issuers else { return nil }
         let keys = issuers.enumerated().flatMap { issuer, value in
@@ -32,6 +33,7 @@ extension Configuration.Entitlement {
         self.deviceLife = deviceLife
         finder = TokenFinder(ignoring: ignored ?? [], headerNames: (headers ?? []).sorted())
         self.policy = policy
+        self.sessions = sessions
     }
 }
 

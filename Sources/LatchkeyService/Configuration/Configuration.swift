@@ -78,6 +78,8 @@ package struct Configuration: Equatable, Sendable {
         package let finder: TokenFinder
         /// Named profiles and this server's own floor.
         package let policy: EntitlementPolicy
+        /// Nil where no session tokens are given.
+        package let sessions: Sessions?
     }
 
     /// Whose tokens are accepted, how they are written, for whom they must be meant, and for how long they may live.

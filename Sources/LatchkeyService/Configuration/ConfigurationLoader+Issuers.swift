@@ -15,6 +15,27 @@ extension ConfigurationLoader {
         }
     }
 
+    /// What signs session tokens; nil where none are configured, too.
+    mutating func sessionTokens() -> SessionTokens? {
+        let path = "entitlement.sessions.key"
+        guard let configured = configuration.entitlement.sessions, let key = hmacKey(configured.key, path) else {
+            return nil
+        }
+        var retired: [HMACSHA256Key] = []
+        for source in configured.retiredKeys {
+            guard let key = hmacKey(source, "entitlement.sessions.retiredKeys") else { return nil }
+            retired.append(key)
+        }
+        do throws(CryptoError) {
+            return try SessionTokens(
+                key: key, retired: retired, grace: configured.grace.components.seconds,
+                maximumLife: configured.maximumLife.components.seconds)
+        } catch {
+            report(path, .cryptography(error))
+            return nil
+        }
+    }
+
     private mutating func issuer(_ configured: Configuration.Issuer, _ path: String) -> Issuer? {
         var keys: [VerificationKey] = []
         var sealingKeys: [TokenSealingKey] = []

@@ -20,6 +20,8 @@ package struct LoadedConfiguration: Sendable {
     package let keyRing: KeyRing
     package let issuers: IssuerSet
     package let expressPlay: ExpressPlaySettings
+    /// What signs session tokens; nil where none are given.
+    package let sessions: SessionTokens?
     /// Seals the batches of this node's ledger.
     package let ledgerChain: LedgerChain
     /// Names devices, subjects and tokens in the store and the ledger.
@@ -59,6 +61,7 @@ package struct LoadedConfiguration: Sendable {
         _ = loader.keyDerivation()
         let issuers = loader.issuers()
         let expressPlay = issuers.flatMap { loader.expressPlay($0) }
+        let sessions = loader.sessionTokens()
         let ledgerChain = loader.ledgerChain()
         let pseudonymizer = loader.pseudonymizer()
         let postgreSQL = loader.postgreSQL()
@@ -73,8 +76,8 @@ package struct LoadedConfiguration: Sendable {
         return LoadedConfiguration(
             configuration: file.configuration, credentials: credentials, modules: modules,
             keyEncryptionKey: keyEncryptionKey, keyRing: keyRing, issuers: issuers, expressPlay: expressPlay,
-            ledgerChain: ledgerChain, pseudonymizer: pseudonymizer, publicListeners: publicListeners,
-            adminListeners: adminListeners,
+            sessions: sessions, ledgerChain: ledgerChain, pseudonymizer: pseudonymizer,
+            publicListeners: publicListeners, adminListeners: adminListeners,
             postgreSQL: postgreSQL, databasePath: file.configuration.storage.databasePath)
     }
 

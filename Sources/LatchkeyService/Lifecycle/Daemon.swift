@@ -73,14 +73,15 @@ package final class Daemon: Sendable {
         server = HTTPServer(group: group, observer: metrics)
         listeners = try ServingListeners(server, sockets: sockets, metrics: metrics, logger: logger)
         tokens = VerifiedTokenCache(
-            verifier: TokenVerifier(issuers: loaded.issuers), capacity: configuration.limits.tokenCacheCapacity)
+            verifier: TokenVerifier(issuers: loaded.issuers, sessions: loaded.sessions),
+            capacity: configuration.limits.tokenCacheCapacity)
         presentedTokens = PresentedTokens(configuration.entitlement.finder)
         let keys = storage.recentKeys()
         issuer = LicenseIssuer(
             credentials: loaded.credentials.connecting(modules?.byCredential ?? [:]), tokens: tokens,
             keys: keys, policy: configuration.fairplay.policy,
             entitlementPolicy: configuration.entitlement.policy, recorder: records.recorder,
-            servedVersions: configuration.fairplay.protocolVersions, operations: operations)
+            history: records.lookup, servedVersions: configuration.fairplay.protocolVersions, operations: operations)
         let rates = RequestRates(configuration.limits.rates)
         expressPlay = ExpressPlayService(
             loaded.expressPlay,
@@ -129,7 +130,7 @@ package final class Daemon: Sendable {
         // The floor first: no token that only the new issuers make good meets the old one.
         issuer.replaceEntitlementPolicy(with: loaded.configuration.entitlement.policy)
         presentedTokens.replaceFinder(with: loaded.configuration.entitlement.finder)
-        tokens.replaceVerifier(with: TokenVerifier(issuers: loaded.issuers))
+        tokens.replaceVerifier(with: TokenVerifier(issuers: loaded.issuers, sessions: loaded.sessions))
         expressPlay.replaceSettings(with: loaded.expressPlay)
         metrics.reloadSucceeded(at: SystemWallClock().wallTime.seconds)
         logger.info("reloaded")
@@ -171,14 +172,16 @@ package final class Daemon: Sendable {
         let clock = SystemWallClock()
         let requestIDs = RequestIDs()
         let license = LicenseEndpoint(
-            issuer: issuer, metrics: metrics, logger: logger, clock: clock,
-            rates: rates, tokens: presentedTokens)
+            issuer: issuer, metrics: metrics, logger: logger, clock: clock, rates: rates, tokens: presentedTokens)
         let refusals = Refusals(logger: logger, clock: clock)
+        let query = LicenseQueryEndpoint(
+            issuer: issuer, lookup: records.lookup, pseudonyms: loaded.pseudonymizer, metrics: metrics,
+            refusals: refusals, clock: clock, rates: rates, tokens: presentedTokens)
         let challenge = ChallengeEndpoint(
             issuer: issuer, refusals: refusals, clock: clock, tokens: presentedTokens)
         let publicRoutes = PublicRoutes(
-            license: license, challenge: challenge, certificate: certificate, health: health, requestIDs: requestIDs,
-            refusals: refusals,
+            license: license, query: query, challenge: challenge, certificate: certificate, health: health,
+            requestIDs: requestIDs, refusals: refusals,
             expressPlay: ExpressPlayRoutes(service: expressPlay, license: license, refusals: refusals))
         // The admin listener first: when the public one answers, everything does.
         for (index, admin) in loaded.adminListeners.enumerated() {

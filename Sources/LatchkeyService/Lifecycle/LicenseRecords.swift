@@ -8,6 +8,7 @@ import Telemetry
 /// Where licence decisions become durable, and what keeps that place in order.
 final class LicenseRecords: Sendable {
     let recorder: DecisionRecorder
+    let lookup: LicenseLookup
     private let store: SQLiteDecisionStore
     private let keeper: LedgerKeeper
     private let sharing: Sharing?
@@ -40,6 +41,7 @@ final class LicenseRecords: Sendable {
             mode: .init(loaded.configuration.ledger.mode),
             deviceLife: loaded.configuration.entitlement.deviceLife.components.seconds)
         do throws(EventLoopError) {
+            lookup = try LicenseLookup(path: path, logger: logger)
             keeper = try LedgerKeeper(
                 path: path, chain: loaded.ledgerChain, settings: loaded.configuration.ledger, loop: loops[0],
                 logger: logger
@@ -64,6 +66,7 @@ final class LicenseRecords: Sendable {
 
     /// Finishes what waits, ships it, and says a last time how far the ledger has come. Blocks; not to be called on a loop.
     func stop() {
+        lookup.stop()
         store.stop()
         sharing?.shipping.stop()
         keeper.stop()

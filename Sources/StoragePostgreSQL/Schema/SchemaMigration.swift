@@ -11,7 +11,7 @@ struct SchemaMigration: Sendable {
     let scripts: [String]
 
     /// All steps that this program knows.
-    static let all: [SchemaMigration] = [first]
+    static let all: [SchemaMigration] = [first, renewalSessions]
 
     /// Content keys, shared state, and what nodes ship of their ledgers.
     private static let first = SchemaMigration(

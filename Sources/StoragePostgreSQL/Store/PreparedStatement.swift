@@ -20,6 +20,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case forgetKeyEncryptionKeys
     case takeLocks
     case settle
+    case settleRenewal
     case revoke
     case liftRevocation
     case revocations
@@ -28,6 +29,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case shipLedger
     case shippedThrough
     case forgetReplays
+    case forgetRenewalSessions
     case forgetTokenUses
     case forgetDevices
     case forgetSlots
@@ -120,6 +122,12 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             SELECT verdict, limit_count, current_count, known_answer FROM settle_1(
                 $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
             """
+        case .settleRenewal:
+            """
+            SELECT verdict, limit_count, current_count, known_answer FROM settle_renewal_1(
+                $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
+                $25, $26, $27)
+            """
         case .revoke:
             """
             INSERT INTO revocation (kind, value, ends_at, revoked_at, reason) VALUES ($1, $2, $3, $4, $5)
@@ -137,6 +145,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         case .shipLedger: "SELECT ship_ledger_1($1, $2, $3, $4, $5, $6, $7) IS NULL"
         case .shippedThrough: "SELECT coalesce(max(last), 0) FROM ledger_batch WHERE node = $1"
         case .forgetReplays: Self.forget(from: "replay", "request", end: "kept_until")
+        case .forgetRenewalSessions: Self.forget(from: "renewal_session", "session", end: "kept_until")
         case .forgetTokenUses: Self.forget(from: "token_use", "token, kid", end: "kept_until")
         case .forgetDevices: Self.forget(from: "device_place", "owner, device", end: "kept_until")
         case .forgetSlots: Self.forget(from: "slot", "id", end: "held_until")

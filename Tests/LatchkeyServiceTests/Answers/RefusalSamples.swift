@@ -54,6 +54,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.denied(.deviceLimit(limit: 2)), 403, "device_limit"),
         RefusalSample(.denied(.slotsFull(current: 2, limit: 2)), 403, "concurrency_limit"),
         RefusalSample(.denied(.slotEvicted), 403, "session_killed"),
+        RefusalSample(.denied(.sessionSuperseded), 403, "session_expired"),
         RefusalSample(.internalFailure(.randomnessUnavailable), 500, "internal"),
     ]
 
@@ -66,6 +67,9 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.entitlement(.tokenMalformed(.notAnObject)), 401, "token_malformed"),
         RefusalSample(.entitlement(.tokenMalformed(.headerInvalid("alg"))), 401, "token_malformed"),
         RefusalSample(.entitlement(.tokenMalformed(.headerForbidden("jwk"))), 401, "token_malformed"),
+        RefusalSample(.entitlement(.sessionEnded(.expired)), 403, "session_expired"),
+        RefusalSample(.entitlement(.sessionEnded(.otherPlayback)), 403, "session_expired"),
+        RefusalSample(.entitlement(.tokenOfAnotherServer), 401, "token_issuer"),
         RefusalSample(.entitlement(.algorithmNotPinned), 401, "token_alg"),
         RefusalSample(.entitlement(.keyUnknown), 401, "kid_unknown"),
         RefusalSample(.entitlement(.tokenAmbiguous), 400, "token_ambiguous"),
@@ -197,7 +201,7 @@ extension LicenseTermsError {
 }
 
 extension EntitlementError {
-    fileprivate static let caseCount = 32
+    fileprivate static let caseCount = 34
 
     fileprivate var caseNumber: Int {
         switch self {
@@ -228,6 +232,8 @@ extension EntitlementError {
         case .deviceRevoked: 24
         case .contentRevoked: 25
         case .sessionKilled: 26
+        case .sessionEnded: 32
+        case .tokenOfAnotherServer: 33
         case .deviceMismatch: 27
         case .addressDenied: 28
         case .countryDenied: 29

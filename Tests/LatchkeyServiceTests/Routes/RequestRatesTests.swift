@@ -52,14 +52,34 @@ import Testing
         (nil, LicenseWish()), ("", LicenseWish()), ("offline=1", LicenseWish(use: .offline)),
         ("renew=true", LicenseWish(isRenewal: true)), ("renew", LicenseWish(isRenewal: true)),
         ("renew=0&offline=0", LicenseWish()), ("offline&renew=1", LicenseWish(use: .offline, isRenewal: true)),
+        ("format=ckc", LicenseWish(form: .ckc)), ("format=json&renew", LicenseWish(isRenewal: true, form: .json)),
     ])
     func isReadFromTheQuery(query: String?, wish: LicenseWish) {
         #expect(LicenseWish(query: query, fields: [:]) == wish)
     }
 
-    @Test(arguments: ["renew=2", "renew=1&renew=1", "offline=x", "offline=1&offline=0"])
+    @Test(arguments: [
+        "renew=2", "renew=1&renew=1", "offline=x", "offline=1&offline=0", "format=nagra", "format=",
+        "format=raw&format=raw", "previous=7", "previous=0123456789ABCDEF0123456789ABCDEF",
+    ])
     func isRefusedWhereItIsUnclear(query: String) {
         #expect(LicenseWish(query: query, fields: [:]) == nil)
+    }
+
+    @Test func namesTheLicenceBefore() {
+        let digits = "0123456789abcdef0123456789abcdef"
+        let wish = LicenseWish(query: "renew=1&previous=\(digits)", fields: [:])
+        #expect(wish?.renewal.previous?.description == digits)
+    }
+
+    /// NAGRA's players accept JSON and nothing else; a browser accepts everything, and gets the bytes.
+    @Test(arguments: [
+        ("application/json", LicenseAnswerForm.nagra), ("text/html, Application/JSON;q=0.5", .nagra), ("*/*", .raw),
+        ("application/octet-stream", .raw), ("application/jsonp", .raw), ("application/*", .raw),
+    ])
+    func takesTheShapeFromWhatIsAccepted(accept: String, form: LicenseAnswerForm) {
+        #expect(LicenseWish(query: nil, fields: ["Accept": accept])?.form == form)
+        #expect(LicenseWish(query: "format=base64", fields: ["Accept": accept])?.form == .base64)
     }
 
     @Test func isReadFromAFieldToo() {

@@ -32,7 +32,8 @@ final class RoutesFixture: Sendable {
 
     init(
         adminToken: String? = adminToken, keys: (any ContentKeySource)? = nil,
-        otherCredential: TestCredential? = nil, rates: Configuration.Rates = .init(), recorder: DecisionRecorder? = nil
+        otherCredential: TestCredential? = nil, rates: Configuration.Rates = .init(), recorder: DecisionRecorder? = nil,
+        sessions: SessionTokens? = nil
     ) throws {
         group = try EventLoopGroup(count: 1)
         credential = try TestCredential.shared.get()
@@ -46,7 +47,8 @@ final class RoutesFixture: Sendable {
                 keys: [VerificationKey(id: "test", es256: signingKey.publicKey)])
         ])
         let issuer = LicenseIssuer(
-            credentials: credentials, tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers)),
+            credentials: credentials,
+            tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers, sessions: sessions)),
             keys: RecentContentKeys(
                 source: try keys ?? OneStoredKey(contentID: "movie-1", key: Self.key, iv: Self.iv), clock: clock),
             recorder: recorder, challenges: ServerChallenges(clock: clock), servedVersions: [1],
@@ -57,6 +59,12 @@ final class RoutesFixture: Sendable {
             license: LicenseEndpoint(
                 issuer: issuer, metrics: metrics, logger: logger, clock: clock,
                 rates: RequestRates(rates, clock: clock), tokens: PresentedTokens()),
+            query: LicenseQueryEndpoint(
+                issuer: issuer, lookup: try LicenseLookup(path: "/nonexistent/latchkey.db", logger: logger),
+                pseudonyms: Pseudonymizer(
+                    key: try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))),
+                metrics: metrics, refusals: refusals, clock: clock, rates: RequestRates(rates, clock: clock),
+                tokens: PresentedTokens()),
             challenge: ChallengeEndpoint(
                 issuer: issuer, refusals: refusals, clock: clock, tokens: PresentedTokens()),
             certificate: try CertificateEndpoint(credentials, crypto: CryptoContext()), health: health,
