@@ -38,6 +38,7 @@ var targets: [Target] = [
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
 
     // Floor 1
@@ -58,13 +59,18 @@ var targets: [Target] = [
 
     // Floor 4
     module(
-        "Licensing", ["ByteCoding", "Telemetry", "KeyCrypto", "EventLoops", "FairPlay", "Entitlements", "ContentKeys"]),
+        "Licensing",
+        [
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "Entitlements",
+            "ContentKeys",
+        ]),
     module(
         "HTTPServing",
         [
             "COpenSSL", "CNghttp2", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops",
             "HTTPMessages",
         ]),
+    module("HTTPCalls", ["CCurl", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops"]),
     module("StorageSQLite", ["CSQLite", "ByteCoding", "KeyCrypto", "EventLoops", "ContentKeys"]),
     module(
         "StoragePostgreSQL", ["CPostgreSQL", "ByteCoding", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys"]),
@@ -77,7 +83,8 @@ var targets: [Target] = [
         "LatchkeyService",
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "HTTPMessages",
-            "Entitlements", "ContentKeys", "Licensing", "HTTPServing", "StorageSQLite", "StoragePostgreSQL",
+            "Entitlements", "ContentKeys", "Licensing", "HTTPServing", "HTTPCalls", "StorageSQLite",
+            "StoragePostgreSQL",
             "LadderWorkers",
         ]),
 
@@ -116,11 +123,12 @@ var targets: [Target] = [
         of: "Licensing",
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "DeviceSimulation",
-            "Entitlements", "ContentKeys",
+            "Entitlements", "ContentKeys", "StoreConformance",
         ]),
     tests(
         of: "HTTPServing",
         ["COpenSSL", "CNghttp2", "KeyCrypto", "POSIXSockets", "EventLoops", "HTTPMessages", "Telemetry"]),
+    tests(of: "HTTPCalls", ["POSIXSockets", "EventLoops"]),
     .target(name: "CTestVFS", path: "Tests/CTestVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
     tests(
         of: "StorageSQLite", ["CTestVFS", "ByteCoding", "KeyCrypto", "EventLoops", "ContentKeys", "StoreConformance"]),
@@ -140,7 +148,8 @@ var targets: [Target] = [
         of: "LatchkeyService",
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "DeviceSimulation",
-            "HTTPMessages", "Entitlements", "ContentKeys", "Licensing", "HTTPServing", "StorageSQLite",
+            "HTTPMessages", "Entitlements", "ContentKeys", "Licensing", "HTTPServing", "HTTPCalls",
+            "StorageSQLite",
             "StoragePostgreSQL", "DatabaseSupport", "StoreConformance", "latchkeyd", "latchkey",
         ]),
 ]

@@ -31,8 +31,35 @@ struct AssetText {
         for literal in [identifier, whole] where literal != decoded {
             if let contentID = Self.contentID(literal) { candidates.append(.contentID(contentID)) }
         }
+        return candidates + linkCandidates
+    }
+
+    /// What a text names that is a whole link, as a playlist has it: `entitlement.example?cid=movie-1`, `host/path/KID`, `host/;KID`.
+    private var linkCandidates: [AssetCandidate] {
+        let parts = identifier.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
+        var candidates: [AssetCandidate] = []
+        if parts.count > 1, let value = Self.identifyingValue(inQuery: parts[1]) {
+            if let keyID = Self.keyID(value) { candidates.append(.keyID(keyID)) }
+            if let contentID = Self.contentID(value) { candidates.append(.contentID(contentID)) }
+        }
+        let steps = parts[0].split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ";") }
+        if steps.count > 1, let last = steps.last, let keyID = Self.keyID(Array(last)) {
+            candidates.append(.keyID(keyID))
+        }
         return candidates
     }
+
+    /// The value of the first pair whose name says that it is what is asked for, decoded once.
+    private static func identifyingValue(inQuery query: ArraySlice<UInt8>) -> [UInt8]? {
+        for pair in query.split(separator: UInt8(ascii: "&")) {
+            let sides = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            let isNamed = linkNames.contains { $0.utf8.elementsEqual(sides[0]) }
+            if sides.count == 2, isNamed { return PercentEncoding.decode(Array(sides[1])) }
+        }
+        return nil
+    }
+
+    private static let linkNames = ["cid", "kid", "assetId", "contentId"]
 
     /// The low bytes of UTF-16LE code units below 256; nil when the bytes are not that.
     private static func narrowed(_ bytes: [UInt8]) -> [UInt8]? {

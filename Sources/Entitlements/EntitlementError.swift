@@ -56,6 +56,10 @@ package enum EntitlementError: Error, Equatable, Sendable {
     case contentRevoked
     /// The session was ended.
     case sessionKilled
+    /// The session token renews nothing any more.
+    case sessionEnded(SessionEnd)
+    /// The token is of a kind that another server makes for itself.
+    case tokenOfAnotherServer
     /// The token is pinned to another device, or the device is not known.
     case deviceMismatch
     /// The client's address is not among the token's, or not known.
@@ -81,7 +85,7 @@ package enum EntitlementError: Error, Equatable, Sendable {
         case .tokenExpired: "token_expired"
         case .tokenNotYetValid: "token_not_yet"
         case .lifeTooLong: "token_life"
-        case .issuerMismatch: "token_issuer"
+        case .issuerMismatch, .tokenOfAnotherServer: "token_issuer"
         case .audienceMismatch: "token_audience"
         case .claimInvalid, .claimUnsupported: "token_schema"
         case .contentNotCovered, .streamingNotGranted: "content_mismatch"
@@ -94,6 +98,7 @@ package enum EntitlementError: Error, Equatable, Sendable {
         case .deviceRevoked: "device_revoked"
         case .contentRevoked: "content_mismatch"
         case .sessionKilled: "session_killed"
+        case .sessionEnded: "session_expired"
         case .deviceMismatch: "device_mismatch"
         case .addressDenied: "ip_denied"
         case .countryDenied: "geo_denied"
@@ -112,8 +117,8 @@ package enum EntitlementError: Error, Equatable, Sendable {
             .claimUnsupported, .contentNotCovered,
             .streamingNotGranted, .offlineNotGranted, .offlineOutlivesLease, .rightEnded, .profileUnknown,
             .tokenRevoked,
-            .subjectDisabled, .deviceRevoked, .contentRevoked, .sessionKilled, .deviceMismatch, .addressDenied,
-            .countryDenied,
+            .subjectDisabled, .deviceRevoked, .contentRevoked, .sessionKilled, .sessionEnded, .tokenOfAnotherServer,
+            .deviceMismatch, .addressDenied, .countryDenied,
             .outputNotAllowed, .securityLevelTooLow, .cryptoFailed:
             nil
         }
@@ -170,6 +175,8 @@ extension EntitlementError: CustomStringConvertible {
         case .deviceRevoked: "the device is revoked"
         case .contentRevoked: "the content is revoked"
         case .sessionKilled: "the session was ended"
+        case .sessionEnded(let end): "the session token renews nothing any more: \(end)"
+        case .tokenOfAnotherServer: "the token is another server's"
         case .deviceMismatch: "the device is not the one that the token is pinned to"
         case .addressDenied: "the client's address is not among the token's"
         case .countryDenied: "the client's country is not among the token's"

@@ -14,6 +14,11 @@ struct DecidedRequest: Sendable {
     /// Whether the gate must be asked again once HU is known: the token is good for one device alone, or some are revoked.
     var dependsOnDevice: Bool { admission.claims.device.pinned != nil || revocations.concerns(.hardware) }
 
+    /// Whether the licence follows another one: by its token, by what the app says, or by what the device says of its playback.
+    var isRenewal: Bool {
+        admission.isRenewal || device.playbackState?.state == .leaseExpiring
+    }
+
     /// What the gate is asked. Without a `deviceID` the device counts as the one that the token names.
     func gateRequest(to deviceID: DeviceID?, at now: Int64) -> GateRequest {
         var request = GateRequest(

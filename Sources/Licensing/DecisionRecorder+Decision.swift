@@ -1,3 +1,4 @@
+import ByteCoding
 import ContentKeys
 import Entitlements
 import FairPlay
@@ -22,7 +23,8 @@ extension DecisionRecorder {
         var decision = LicenseDecision(
             now: license.times.issuedAt, entry: try entry(for: license, of: request, device))
         let obligations = license.authorization.obligations
-        guard !obligations.isEmpty else { return decision }
+        let grant = request.admission.claims.renewal
+        guard !obligations.isEmpty || grant != nil else { return decision }
         let token = try PresentedDigest(of: request.admission, using: crypto)
         let spender = Spender(
             license: license, request: request, device: device, token: token, pseudonyms: pseudonyms,
@@ -31,6 +33,11 @@ extension DecisionRecorder {
         decision.tokenUse = try spender.tokenUse(obligations)
         decision.deviceClaims = try spender.deviceClaims(obligations)
         decision.slotClaims = try spender.slotClaims(obligations)
+        decision.sessionClaim = try grant.map { grant throws(CryptoError) in
+            SessionClaim(
+                session: try pseudonyms.pseudonym(of: .session, grant.id.bytes), generation: grant.generation,
+                keptUntil: grant.absoluteEnd)
+        }
         return decision
     }
 
@@ -38,21 +45,22 @@ extension DecisionRecorder {
         for license: GrantedLicense, of request: DecidedRequest, _ device: Pseudonym
     ) throws(CryptoError) -> LedgerEntry {
         let authorization = license.authorization
+        let facts = LicenseFacts(license.id, license.terms, license.times)
         return LedgerEntry(
-            kind: request.device.playbackState?.state == .leaseExpiring ? .licenseRenewed : .licenseIssued,
-            at: license.times.issuedAt, license: license.id, keyID: request.key.keyID,
+            kind: request.isRenewal ? .licenseRenewed : .licenseIssued, at: facts.issuedAt, license: license.id,
+            previous: request.admission.claims.renewal.map { LicenseID($0.license) }, keyID: request.key.keyID,
             content: request.key.contentID.text,
             subject: try authorization.subject.map { subject throws(CryptoError) in
                 try pseudonyms.pseudonym(of: .subject, Array(authorization.issuer.utf8), Array(subject.utf8))
             },
             device: device, tokenID: authorization.tokenID, cookie: authorization.cookie,
-            detail: license.terms.validity.name, lease: license.terms.lease?.value,
-            rental: license.terms.rental?.value, until: license.times.expiresAt)
+            detail: facts.type, lease: facts.lease, rental: facts.rental, until: facts.expiresAt,
+            playback: facts.playback, renewAfter: facts.renewAfter)
     }
 }
 
 /// SHA-256 of the SPC and of the token as they were presented: by these a request is known when it comes again.
-private struct PresentedDigest {
+struct PresentedDigest {
     let request: Pseudonym
     let token: Pseudonym
     /// Of what the token's signature is over: a signature has more than one spelling.
@@ -110,7 +118,9 @@ private struct Spender {
     }
 
     /// Whose devices and playbacks are counted; a token without a subject stands for itself.
-    private var owner: [UInt8] { claims.subject.map { Array($0.utf8) } ?? token.signed.bytes }
+    private var owner: [UInt8] {
+        claims.subject.map { Array($0.utf8) } ?? claims.renewal?.owner ?? token.signed.bytes
+    }
 
     func tokenUse(_ obligations: Obligations) throws(CryptoError) -> TokenUse? {
         guard let limit = obligations.usesPerKey else { return nil }

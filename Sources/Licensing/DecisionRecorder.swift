@@ -6,7 +6,7 @@ package final class DecisionRecorder: Sendable {
     package enum Mode: String, Sendable, CaseIterable {
         /// No ledger entry, no licence.
         case required
-        /// A licence that spends nothing is given out even while nothing can be recorded, and counted.
+        /// A licence that spends nothing, and one that a session token renews, is given out even while nothing can be recorded, and counted.
         case bestEffort = "best-effort"
     }
 
@@ -40,9 +40,9 @@ package final class DecisionRecorder: Sendable {
         do throws(StoreError) {
             return try await store.commit(decision)
         } catch {
-            // A queue that is full is no outage: clients can fill it.
+            // A queue that is full is no outage: clients can fill it. What a session renews was granted before.
             guard mode == .bestEffort, case .unavailable(let outage) = error, outage != .busy,
-                !decision.needsSharedState
+                !decision.needsSharedState || decision.sessionClaim != nil
             else { throw error }
             unrecorded.add(1, ordering: .relaxed)
             return .recorded

@@ -8,6 +8,8 @@ package struct IssuedLicense: Sendable {
     package let ckc: [UInt8]
     package let id: LicenseID
     package let times: LicenseTimes
+    /// What renews the licence without another entitlement token; nil where it has no lease, or nothing is left to renew.
+    package let sessionToken: String?
     /// Whether the same request was answered before, and this is that licence again.
     package let isRepeated: Bool
     package let authorization: Authorization
@@ -18,4 +20,6 @@ package struct IssuedLicense: Sendable {
     /// HU, as the ladder showed it.
     package let deviceID: DeviceID
     package let credentialName: String
+
+    package var facts: LicenseFacts { LicenseFacts(id, terms, times) }
 }

@@ -21,6 +21,14 @@ package enum LicenseError: Error, Equatable, Sendable {
     case challengeNotOpen
     /// The credential's external module gave no answer.
     case module(LadderModuleError)
+    /// The operator's service said no; the number is its own.
+    case entitlementDenied(error: Int64?)
+    /// The operator's service gave no answer that decides.
+    case entitlementUnavailable(CallbackOutage)
+    /// Too many requests come with tokens that only the operator's service can read.
+    case unverifiedTooOften(retryAfterSeconds: Int64)
+    /// There is more to do than can be done, and the request has waited as long as it may.
+    case overloaded
     /// Ours: the cryptographic library failed.
     case internalFailure(CryptoError)
 }

@@ -13,27 +13,32 @@ import Synchronization
 /// RSA is bought only by a verified token: `admit` needs no private key, and only what it admitted can be issued.
 package final class LicenseIssuer: Sendable {
     private let credentials: CredentialSet
-    private let tokens: VerifiedTokenCache
-    private let keys: RecentContentKeys
+    let tokens: VerifiedTokenCache
+    let keys: RecentContentKeys
     private let policy: LicensePolicy
     private let entitlementPolicy: Mutex<EntitlementPolicy>
     /// Nil until it is known for the first time: nobody gets anything before.
     private let revocations: Mutex<RevocationView?>
     let recorder: DecisionRecorder?
     private let refusals: RefusalRecorder?
+    private let history: (any LicenseHistory)?
+    let callback: CallbackDecider?
     let challenges: ServerChallenges?
     private let servedVersions: Set<UInt32>
     private let operations: RSAOperationCount
     private let perLoop: LoopLocal<Result<LoopLicensing, CryptoError>>
 
     /// `servedVersions` are the FairPlay protocol versions; `operations` counts RSA private operations. Without a recorder no ledger is
-    /// kept, and a token that demands to be counted is refused. Where `revocations` are not known yet, every token is refused.
+    /// kept, and a token that demands to be counted is refused. Where `revocations` are not known yet, every token is refused. Without a
+    /// history no renewal names the licence before it.
     package init(
         credentials: CredentialSet, tokens: VerifiedTokenCache, keys: RecentContentKeys,
         policy: LicensePolicy = LicensePolicy(), entitlementPolicy: EntitlementPolicy = EntitlementPolicy(),
         recorder: DecisionRecorder? = nil, refusals: RefusalRecorder? = nil,
         revocations: RevocationView? = RevocationView(),
-        challenges: ServerChallenges? = nil, servedVersions: Set<UInt32>, operations: RSAOperationCount
+        history: (any LicenseHistory)? = nil, callback: CallbackDecider? = nil,
+        challenges: ServerChallenges? = nil, servedVersions: Set<UInt32>, operations: RSAOperationCount,
+        overload: OverloadLimits = OverloadLimits(), overloadCounts: OverloadCounts = OverloadCounts()
     ) {
         self.credentials = credentials
         self.tokens = tokens
@@ -43,12 +48,16 @@ package final class LicenseIssuer: Sendable {
         self.recorder = recorder
         self.refusals = refusals
         self.revocations = Mutex(revocations)
+        self.history = history
+        self.callback = callback
         self.challenges = challenges
         self.servedVersions = servedVersions
         self.operations = operations
         perLoop = LoopLocal { loop in
             Result { () throws(CryptoError) in
-                try LoopLicensing(servedVersions: servedVersions, operations: operations, on: loop)
+                try LoopLicensing(
+                    servedVersions: servedVersions, operations: operations, overload: overload, counts: overloadCounts,
+                    on: loop)
             }
         }
     }
@@ -61,6 +70,8 @@ package final class LicenseIssuer: Sendable {
             revocations: revocations.withLock { $0 } ?? RevocationView(), servedVersions: servedVersions,
             operations: operations)
     }
+
+    var currentPolicy: EntitlementPolicy { entitlementPolicy.withLock { $0 } }
 
     /// Takes the profiles and the floor of a new configuration, for what is decided from now on.
     package func replaceEntitlementPolicy(with policy: EntitlementPolicy) {
@@ -83,6 +94,10 @@ package final class LicenseIssuer: Sendable {
         let message: [UInt8]
         let token: PresentedToken
         let origin: RequestOrigin
+        let renewal: RenewalWish
+
+        /// Whether a playback that goes on asks, by its token or in its own words: it goes first in a crowd, and is granted nothing more.
+        package var isRenewal: Bool { claims.renewal != nil || renewal.isRenewal }
     }
 
     /// The cheap part, done at once on the loop: the token first, then the container. `now` is in seconds since 1970.
@@ -92,11 +107,16 @@ package final class LicenseIssuer: Sendable {
         let licensing = try licensing(on: loop)
         guard let token = request.token else { throw .tokenMissing }
         let claims = try verify(token, now: now, using: licensing.crypto)
+        let (envelope, key) = try container(of: request.message)
+        return Admission(
+            claims: claims, envelope: envelope, credentialKey: key, use: request.use, message: request.message,
+            token: token, origin: request.origin, renewal: request.renewal)
+    }
+
+    func container(of message: [UInt8]) throws(LicenseError) -> (SPCEnvelope, CredentialKey) {
         do throws(SPCError) {
-            let envelope = try SPCEnvelope(parsing: request.message, served: credentials.servedVersions)
-            return Admission(
-                claims: claims, envelope: envelope, credentialKey: try credentials.key(for: envelope), use: request.use,
-                message: request.message, token: token, origin: request.origin)
+            let envelope = try SPCEnvelope(parsing: message, served: credentials.servedVersions)
+            return (envelope, try credentials.key(for: envelope))
         } catch {
             throw .spc(error)
         }
@@ -132,44 +152,48 @@ package final class LicenseIssuer: Sendable {
         let licensing = try licensing(on: loop)
         var asset: AssetReference?
         do throws(LicenseError) {
-            let spc = try await Self.open(admission, with: licensing)
+            let spc = try await Self.open(
+                admission.envelope, with: admission.credentialKey, isUrgent: admission.isRenewal, licensing)
             asset = AssetReference(try Self.assetID(of: spc))
-            return try await outcome(for: spc, admission, now: now, using: licensing.crypto)
+            return try await outcome(for: spc, admission, now: now, using: licensing.crypto, on: loop)
         } catch {
             refusals?.note(error, admission.claims, asset: asset, now: now)
             throw error
         }
     }
 
-    private func outcome(
-        for spc: SPC, _ admission: Admission, now: Int64, using crypto: CryptoContext
+    func outcome(
+        for spc: SPC, _ admission: Admission, now: Int64, using crypto: CryptoContext, on loop: LoopContext
     ) async throws(LicenseError) -> LicenseOutcome {
         if let report = spc.syncReport {
             return .syncReport(try await accept(report, in: spc, admission, now: now, using: crypto))
         }
-        return .license(try await license(for: spc, admission, now: now, using: crypto))
+        return .license(try await license(for: spc, admission, now: now, using: crypto, on: loop))
     }
 
     /// Finds the key, asks the gate, has the decision recorded, and writes the licence.
     ///
     /// The key is wrapped before the decision is recorded, because a module may fail at it, and nothing may be spent on a licence that
     /// never was.
-    private func license(
-        for spc: SPC, _ admission: Admission, now: Int64, using crypto: CryptoContext
+    func license(
+        for spc: SPC, _ admission: Admission, now: Int64, using crypto: CryptoContext, on loop: LoopContext
     ) async throws(LicenseError) -> IssuedLicense {
         let record = try await record(for: spc, claims: admission.claims)
         let request = DecidedRequest(
             admission: admission, spc: spc, device: spc.device, key: record.attributes,
-            policy: entitlementPolicy.withLock { $0 }, revocations: try knownRevocations())
+            policy: currentPolicy, revocations: try knownRevocations())
         let id = try Self.newID(at: now, using: crypto)
         var granted = try grant(request, at: now, as: id, using: crypto)
         let contentKey = try await Self.wrap(record, for: spc, using: crypto)
         let deviceID = contentKey.deviceID
         if request.dependsOnDevice { granted = try grant(request, to: deviceID, at: now, as: id, using: crypto) }
-        let recorded = try await self.record(granted, of: request, deviceID, using: crypto)
+        try checkSession(of: request, deviceID)
+        let recorded = try await self.record(granted, of: request, deviceID, using: crypto, on: loop)
         return IssuedLicense(
             ckc: try Self.write(for: spc, contentKey: contentKey, terms: recorded.terms, using: crypto),
-            id: recorded.id, times: recorded.times, isRepeated: recorded.id != granted.id,
+            id: recorded.id, times: recorded.times,
+            sessionToken: try sessionToken(for: recorded, of: request, deviceID, using: crypto),
+            isRepeated: recorded.id != granted.id,
             authorization: recorded.authorization, terms: recorded.terms, key: record.attributes, spc: spc,
             device: request.device, deviceID: contentKey.deviceID,
             credentialName: admission.credentialKey.credentialName)
@@ -197,13 +221,17 @@ package final class LicenseIssuer: Sendable {
 
     /// Returns what may be answered: this licence once it is recorded, or the one that the same request was given before.
     private func record(
-        _ license: GrantedLicense, of request: DecidedRequest, _ deviceID: DeviceID, using crypto: CryptoContext
+        _ license: GrantedLicense, of request: DecidedRequest, _ deviceID: DeviceID, using crypto: CryptoContext,
+        on loop: LoopContext
     ) async throws(LicenseError) -> GrantedLicense {
         guard let recorder else {
             guard license.authorization.obligations.isEmpty else { throw .store(.unavailable(.notWritable)) }
             return license
         }
-        let decision = try recorder.decision(on: license, of: request, deviceID, using: crypto)
+        var decision = try recorder.decision(on: license, of: request, deviceID, using: crypto)
+        if decision.entry.previous == nil {
+            decision.entry.previous = await previousLicense(of: request, decision.entry, on: loop)
+        }
         let outcome: DecisionOutcome
         do throws(StoreError) {
             outcome = try await recorder.record(decision)
@@ -222,6 +250,20 @@ package final class LicenseIssuer: Sendable {
         }
     }
 
+    /// The licence that this one follows, where that must be looked up: for a key that a device keeps, and where the app names one.
+    private func previousLicense(
+        of request: DecidedRequest, _ entry: LedgerEntry, on loop: LoopContext
+    ) async -> LicenseID? {
+        let wish = request.admission.renewal
+        guard let history, wish.isRenewal, request.admission.use == .offline, let device = entry.device else {
+            return nil
+        }
+        return await history.previousLicense(
+            like: PreviousLicense(
+                device: device, keyID: request.key.keyID, subject: entry.subject, named: wish.previous),
+            on: loop)
+    }
+
     func licensing(on loop: LoopContext) throws(LicenseError) -> LoopLicensing {
         switch loop.value(of: perLoop) {
         case .success(let licensing): return licensing
@@ -229,12 +271,23 @@ package final class LicenseIssuer: Sendable {
         }
     }
 
-    private static func open(_ admission: Admission, with licensing: LoopLicensing) async throws(LicenseError) -> SPC {
+    static func open(
+        _ envelope: SPCEnvelope, with key: CredentialKey, isUrgent: Bool, _ licensing: LoopLicensing
+    ) async throws(LicenseError) -> SPC {
+        let job = try unwrapJob(for: envelope, with: key, licensing)
+        guard await licensing.unwraps.unwrap(job, isUrgent: isUrgent) else { throw .overloaded }
         do throws(SPCError) {
-            let key = admission.credentialKey
-            let job = try licensing.opener.unwrapJob(for: admission.envelope, with: key)
-            await licensing.unwraps.unwrap(job)
-            return try licensing.opener.open(admission.envelope, with: key, unwrapped: job)
+            return try licensing.opener.open(envelope, with: key, unwrapped: job)
+        } catch {
+            throw .spc(error)
+        }
+    }
+
+    private static func unwrapJob(
+        for envelope: SPCEnvelope, with key: CredentialKey, _ licensing: LoopLicensing
+    ) throws(LicenseError) -> RSAUnwrapJob {
+        do throws(SPCError) {
+            return try licensing.opener.unwrapJob(for: envelope, with: key)
         } catch {
             throw .spc(error)
         }
@@ -246,14 +299,20 @@ package final class LicenseIssuer: Sendable {
         try await Self.record(for: spc, claims: claims, in: keys)
     }
 
+    /// Without claims nobody has vouched for the sender, who hears of no asset whether it is known.
     static func record(
-        for spc: SPC, claims: Claims, in keys: RecentContentKeys
+        for spc: SPC, claims: Claims?, in keys: RecentContentKeys
     ) async throws(LicenseError) -> ContentKeyRecord {
-        if let key = claims.embeddedKey { return try ContentKeyRecord(key, of: claims) }
+        if let claims, let key = claims.embeddedKey { return try ContentKeyRecord(key, of: claims) }
         let assetID = try Self.assetID(of: spc)
         let record: ContentKeyRecord?
         do throws(StoreError) {
-            record = try await keys.record(for: assetID, orNamedBy: claims)
+            record =
+                if let claims {
+                    try await keys.record(for: assetID, orNamedBy: claims)
+                } else {
+                    try await keys.record(for: assetID)
+                }
         } catch {
             if case .contentAmbiguous = error { throw Self.missing(AssetReference(assetID), claims) }
             throw .store(error)
@@ -271,7 +330,8 @@ package final class LicenseIssuer: Sendable {
         }
     }
 
-    private static func missing(_ reference: AssetReference, _ claims: Claims) -> LicenseError {
+    private static func missing(_ reference: AssetReference, _ claims: Claims?) -> LicenseError {
+        guard let claims else { return .contentUnknown }
         let isNamed = reference.candidates.contains { candidate in
             switch candidate {
             case .alias: false

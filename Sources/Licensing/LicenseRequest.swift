@@ -1,3 +1,4 @@
+package import ContentKeys
 package import Entitlements
 
 /// What every request shape comes down to: one SPC and the token presented with it.
@@ -9,13 +10,30 @@ package struct LicenseRequest: Sendable {
     /// What the app wants the licence for; an SPC cannot say it.
     package let use: LicenseUse
     package let origin: RequestOrigin
+    /// What the app says of a licence that this one follows. It changes what is written down, and never what is granted.
+    package let renewal: RenewalWish
 
     package init(
-        message: [UInt8], token: PresentedToken?, use: LicenseUse = .streaming, origin: RequestOrigin = RequestOrigin()
+        message: [UInt8], token: PresentedToken?, use: LicenseUse = .streaming, origin: RequestOrigin = RequestOrigin(),
+        renewal: RenewalWish = RenewalWish()
     ) {
         self.message = message
         self.token = token
         self.use = use
         self.origin = origin
+        self.renewal = renewal
+    }
+}
+
+/// What an app says of a licence that the new one follows.
+package struct RenewalWish: Equatable, Sendable {
+    /// Whether it follows one at all.
+    package var isRenewal: Bool
+    /// Which one; believed only where the ledger has it for the same device and key.
+    package var previous: LicenseID?
+
+    package init(isRenewal: Bool = false, previous: LicenseID? = nil) {
+        self.isRenewal = isRenewal
+        self.previous = previous
     }
 }

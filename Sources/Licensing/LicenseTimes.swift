@@ -39,6 +39,15 @@ extension LicenseTerms.Validity {
         }
     }
 
+    /// How long a kept key is good from its first play on, where the terms say.
+    var playback: LicenseSeconds? {
+        guard case .offlineKey(let key) = self else { return nil }
+        return key.playback
+    }
+
+    /// The names of those that the device keeps.
+    static let persistentNames: Set = ["persistent", "persistent_limited", "offline_key_1", "offline_key_2"]
+
     /// A word for the app, the ledger and the log.
     package var name: String {
         switch self {

@@ -8,9 +8,13 @@ final class LoopLicensing {
     let opener: SPCOpener
     let unwraps: UnwrapQueue
 
-    init(servedVersions: Set<UInt32>, operations: RSAOperationCount, on loop: LoopContext) throws(CryptoError) {
+    init(
+        servedVersions: Set<UInt32>, operations: RSAOperationCount, overload: OverloadLimits, counts: OverloadCounts,
+        on loop: LoopContext
+    ) throws(CryptoError) {
         crypto = try CryptoContext()
         opener = try SPCOpener(using: crypto, servedVersions: servedVersions)
-        unwraps = UnwrapQueue(unwrapper: OpenSSLRSAUnwrapper(counting: operations), on: loop)
+        unwraps = UnwrapQueue(
+            unwrapper: OpenSSLRSAUnwrapper(counting: operations), limits: overload, counts: counts, on: loop)
     }
 }

@@ -45,12 +45,15 @@ package final class SharedDecisionStore: DecisionStore {
         }
     }
 
-    /// Only a database that does not answer is an outage. One that answers and is overloaded or damaged admits nobody: load is something
+    /// A renewal by session token goes on in every outage: it was granted before, its token is bound to its device, and a picture that
+    /// stops is what an outage should not cost. Only a database that does not answer is an outage. One that answers and is overloaded or damaged admits nobody: load is something
     /// that whoever wants to be admitted could make.
     private func admit(
         _ decision: LicenseDecision, after error: StoreError
     ) async throws(StoreError) -> DecisionOutcome {
-        guard onStoreOutage == .admit, error == .unavailable(.unreachable) else { throw error }
+        guard onStoreOutage == .admit || decision.sessionClaim != nil, error == .unavailable(.unreachable) else {
+            throw error
+        }
         let outcome = try await append(decision.entry)
         admitted.add(1, ordering: .relaxed)
         return outcome

@@ -4,39 +4,66 @@ import KeyCrypto
 /// Collects the RSA unwraps that one loop's requests ask for within a turn, and hands them to the backend in groups at the turn's end.
 ///
 /// Belongs to its loop. A group is run per turn end, and its requests are resumed before the next one, so that answers leave while later
-/// groups still wait.
+/// groups still wait. When more is asked for than the processor can do, requests wait here, renewals before all others, as long as
+/// `OverloadLimits` says.
 final class UnwrapQueue {
     @safe
     private struct Waiter {
         let job: RSAUnwrapJob
-        let continuation: UnsafeContinuation<Void, Never>
+        let continuation: UnsafeContinuation<Bool, Never>
     }
 
     private let unwrapper: any RSAUnwrapper
-    private var waiters: [Waiter] = []
+    private let limits: OverloadLimits
+    private let counts: OverloadCounts
+    private let loop: LoopContext
+    private var room: WaitingRoom<Waiter>
 
-    init(unwrapper: any RSAUnwrapper, on loop: LoopContext) {
+    init(
+        unwrapper: any RSAUnwrapper, limits: OverloadLimits = OverloadLimits(),
+        counts: OverloadCounts = OverloadCounts(),
+        on loop: LoopContext
+    ) {
         self.unwrapper = unwrapper
+        self.limits = limits
+        self.counts = counts
+        self.loop = loop
+        room = WaitingRoom(capacity: limits.waitingMaximum)
         loop.atTurnEnd { [unowned self] turn in run(turn) }
     }
 
-    /// Settles the job; returns on the same loop.
-    func unwrap(_ job: RSAUnwrapJob) async {
-        // Resumed exactly once: `run` removes a waiter as it resumes it, and runs at the end of every turn in which one waits.
+    /// Settles the job, unless there is too much to do: then false. Returns on the same loop.
+    func unwrap(_ job: RSAUnwrapJob, isUrgent: Bool = false) async -> Bool {
+        // Resumed exactly once: whoever takes a waiter out of the room resumes it, and `run` looks at the end of every turn in which one waits.
         unsafe await withUnsafeContinuation { continuation in
-            unsafe waiters.append(Waiter(job: job, continuation: continuation))
+            let waiter = unsafe Waiter(job: job, continuation: continuation)
+            let deadline = loop.now + limits.wait
+            switch room.enter(waiter, isUrgent: isUrgent, deadline: deadline.nanoseconds) {
+            case .entered: break
+            case .enteredFor(let other): refuse(other)
+            case .full: refuse(waiter)
+            }
         }
     }
 
+    private func refuse(_ waiter: Waiter) {
+        counts.noteRefusal()
+        unsafe waiter.continuation.resume(returning: false)
+    }
+
     private func run(_ turn: TurnEnd) -> TurnEndVerdict {
-        guard !waiters.isEmpty else { return .done }
+        guard !room.isEmpty else { return .done }
         let size = unwrapper.groupSize
         // A group that is not full waits for company until a poll has brought none; a backend without lanes has nothing to wait for.
-        if waiters.count < size, waiters.count > unwrapper.loneGroupMaximum, !turn.isQuiet { return .pollAgain }
-        let group = Array(waiters.prefix(size))
-        waiters.removeFirst(group.count)
+        if room.count < size, room.count > unwrapper.loneGroupMaximum, !turn.isQuiet { return .pollAgain }
+        // Only where more wait than are served now can one have waited long.
+        if room.count > size {
+            for waiter in room.takeLate(now: loop.now.nanoseconds) { refuse(waiter) }
+        }
+        var group: [Waiter] = []
+        while group.count < size, let waiter = room.takeNext() { group.append(waiter) }
         unwrapper.unwrap(group.map(\.job))
-        for waiter in group { unsafe waiter.continuation.resume() }
-        return waiters.isEmpty ? .done : .workLeft
+        for waiter in group { unsafe waiter.continuation.resume(returning: true) }
+        return room.isEmpty ? .done : .workLeft
     }
 }

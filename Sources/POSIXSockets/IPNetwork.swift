@@ -24,6 +24,11 @@ package struct IPNetwork: Hashable, Sendable {
     }
 }
 
+extension IPNetwork: CustomStringConvertible {
+    /// The text that the initializer reads.
+    package var description: String { "\(base)/\(prefixLength)" }
+}
+
 extension IPAddress {
     fileprivate var bitCount: Int {
         switch self {

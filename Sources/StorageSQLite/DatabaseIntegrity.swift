@@ -39,7 +39,8 @@ package enum DatabaseIntegrity {
         var statement = try connection.prepare("PRAGMA foreign_key_check")
         var lines: [String] = []
         while lines.count < findingsMaximum, try statement.step() {
-            lines.append("a row of \(try statement.text(at: 0)) names a row of \(try statement.text(at: 2)) that is not there")
+            lines.append(
+                "a row of \(try statement.text(at: 0)) names a row of \(try statement.text(at: 2)) that is not there")
         }
         return lines
     }

@@ -5,6 +5,7 @@ import ContentKeys
 struct KeyReader: ~Copyable {
     private var byAlias: SQLiteStatement
     private var byKeyID: SQLiteStatement
+    private var byAliasOrKeyID: SQLiteStatement
     private var liveByContent: SQLiteStatement
     private var page: SQLiteStatement
     private var pageOfContent: SQLiteStatement
@@ -24,6 +25,12 @@ struct KeyReader: ~Copyable {
             SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
                 least_security_level, key_version, sealed
             FROM content_key WHERE kid = ?1
+            """)
+        let byAliasOrKeyID = try connection.prepare(
+            """
+            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
+                least_security_level, key_version, sealed
+            FROM content_key WHERE kid = coalesce((SELECT kid FROM asset_alias WHERE alias = ?1), ?2)
             """)
         let liveByContent = try connection.prepare(
             """
@@ -45,6 +52,7 @@ struct KeyReader: ~Copyable {
             """)
         self.byAlias = byAlias
         self.byKeyID = byKeyID
+        self.byAliasOrKeyID = byAliasOrKeyID
         self.liveByContent = liveByContent
         self.page = page
         self.pageOfContent = pageOfContent
@@ -52,12 +60,26 @@ struct KeyReader: ~Copyable {
     }
 
     /// The live key that a reference names, as the protocol says it; one look-up in an index for each candidate.
+    ///
+    /// An alias and a key id behind it, with which most references begin, are one statement: beginning and ending a read costs as much as
+    /// looking for a key.
     mutating func row(for reference: AssetReference) throws(StoreError) -> ContentKeyRow? {
-        for candidate in reference.candidates {
-            guard let row = try row(for: candidate) else { continue }
-            return row.attributes.state == .live ? row : nil
+        var candidates = reference.candidates[...]
+        if case .alias(let alias) = candidates.first, case .keyID(let keyID) = candidates.dropFirst().first {
+            if let row = try row(of: alias, or: keyID) { return row.ifLive }
+            candidates = candidates.dropFirst(2)
+        }
+        for candidate in candidates {
+            if let row = try row(for: candidate) { return row.ifLive }
         }
         return nil
+    }
+
+    private mutating func row(of alias: AssetID, or keyID: KeyID) throws(StoreError) -> ContentKeyRow? {
+        defer { byAliasOrKeyID.reset() }
+        try byAliasOrKeyID.bind(alias.bytes, at: 1)
+        try byAliasOrKeyID.bind(keyID.bytes, at: 2)
+        return try byAliasOrKeyID.step() ? ContentKeyRow(reading: byAliasOrKeyID) : nil
     }
 
     private mutating func row(for candidate: AssetCandidate) throws(StoreError) -> ContentKeyRow? {
@@ -88,6 +110,10 @@ struct KeyReader: ~Copyable {
         }
         return try page.page(after: last?.contentID.text ?? "", last?.keyID, limit: limit)
     }
+}
+
+extension ContentKeyRow {
+    fileprivate var ifLive: ContentKeyRow? { attributes.state == .live ? self : nil }
 }
 
 extension SQLiteStatement {

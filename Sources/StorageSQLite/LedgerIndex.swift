@@ -10,6 +10,7 @@ package struct LedgerIndex: ~Copyable {
     private var insert: SQLiteStatement
     private var delete: SQLiteStatement
     private var postings: SQLiteStatement
+    private var newestPostings: SQLiteStatement
     private var connection: SQLiteConnection
 
     static func path(of databasePath: String) -> String { databasePath + "-ledger-index" }
@@ -67,11 +68,16 @@ package struct LedgerIndex: ~Copyable {
             """
             SELECT sequence FROM posting WHERE term = ?1 AND sequence BETWEEN ?2 AND ?3 ORDER BY sequence LIMIT ?4
             """)
+        let newestPostings = try connection.prepare(
+            """
+            SELECT sequence FROM posting WHERE term = ?1 AND sequence BETWEEN ?2 AND ?3 ORDER BY sequence DESC LIMIT ?4
+            """)
         self.through = through
         self.setThrough = setThrough
         self.insert = insert
         self.delete = delete
         self.postings = postings
+        self.newestPostings = newestPostings
         self.connection = connection
     }
 
@@ -118,14 +124,14 @@ package struct LedgerIndex: ~Copyable {
     package mutating func sequences(
         of term: LedgerTerm, in range: ClosedRange<Int64>, limit: Int
     ) throws(StoreError) -> [Int64] {
-        defer { postings.reset() }
-        try postings.bind(term.value, at: 1)
-        try postings.bind(range.lowerBound, at: 2)
-        try postings.bind(range.upperBound, at: 3)
-        try postings.bind(Int64(limit), at: 4)
-        var found: [Int64] = []
-        while try postings.step() { found.append(try postings.integer(at: 0)) }
-        return found
+        try postings.sequences(of: term, in: range, limit: limit)
+    }
+
+    /// The same, the last ones first.
+    mutating func newestSequences(
+        of term: LedgerTerm, in range: ClosedRange<Int64>, limit: Int
+    ) throws(StoreError) -> [Int64] {
+        try newestPostings.sequences(of: term, in: range, limit: limit)
     }
 
     private mutating func progress() throws(StoreError) -> (sequence: Int64, mark: Int64)? {
@@ -149,6 +155,19 @@ package struct LedgerIndex: ~Copyable {
 }
 
 extension SQLiteStatement {
+    fileprivate mutating func sequences(
+        of term: LedgerTerm, in range: ClosedRange<Int64>, limit: Int
+    ) throws(StoreError) -> [Int64] {
+        defer { reset() }
+        try bind(term.value, at: 1)
+        try bind(range.lowerBound, at: 2)
+        try bind(range.upperBound, at: 3)
+        try bind(Int64(limit), at: 4)
+        var found: [Int64] = []
+        while try step() { found.append(try integer(at: 0)) }
+        return found
+    }
+
     /// Runs a statement of two integers that gives no rows.
     fileprivate mutating func run(_ first: Int64, _ second: Int64) throws(StoreError) {
         defer { reset() }

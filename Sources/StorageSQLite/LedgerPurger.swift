@@ -41,7 +41,8 @@ package struct LedgerPurger: ~Copyable {
     }
 
     /// Takes out the oldest batches whose time is before `time`, together about `rowsMaximum` rows and at least one batch, and gives their
-    /// rows; none where there is nothing to take. Nothing behind `sequenceMaximum` is taken, because it is still needed elsewhere.
+    /// rows; none where there is nothing to take, or another purger was faster. Nothing behind `sequenceMaximum` is taken, because it is
+    /// still needed elsewhere.
     package mutating func purge(
         before time: Int64, through sequenceMaximum: Int64 = .max, rowsMaximum: Int = 1000, now: UnixTime
     ) throws(StoreError) -> [LedgerRow] {
@@ -53,20 +54,28 @@ package struct LedgerPurger: ~Copyable {
         let taken = old.prefix { $0.first == first.first || $0.last - first.first < Int64(rowsMaximum) }
         guard let last = taken.last else { return [] }
         let rows = try reader.rows(first.first...last.last, limit: .max)
-        try replace(through: last, now)
-        return rows
+        return try replace(from: first, through: last, now) ? rows : []
     }
 
-    private mutating func replace(through last: LedgerBatch, _ now: UnixTime) throws(StoreError) {
+    /// Whether it was done. The rows were read without a lock, so that nobody waits for that; as batches go at the beginning alone, they are
+    /// what is taken if the ledger still begins with `first`.
+    private mutating func replace(
+        from first: LedgerBatch, through last: LedgerBatch, _ now: UnixTime
+    ) throws(StoreError) -> Bool {
         let beginning: LedgerCheckpoint
         do { beginning = try chain.checkpoint(last.link, .beginning, at: now) } catch { throw .cryptographyFailed }
         guard let batch = beginning.batch else { preconditionFailure("a beginning stands for batches") }
         try connection.beginImmediate()
         do throws(StoreError) {
+            guard try reader.batches(from: 1, limit: 1).first == first else {
+                connection.rollBack()
+                return false
+            }
             try deleteRows.run([last.last])
             try deleteBatches.run([last.first])
             try insertBeginning.run([batch.first, batch.last, batch.at], batch.seal)
             try connection.commit()
+            return true
         } catch {
             connection.rollBack()
             throw error

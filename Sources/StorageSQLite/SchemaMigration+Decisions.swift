@@ -84,11 +84,24 @@ extension SchemaMigration {
             ) STRICT;
             """)
 
+    /// Which tokens of a session have been used: the latest one. Programs of the versions before work on without it, and renew nothing by
+    /// session tokens.
+    static let renewalSessions = SchemaMigration(
+        number: 4, oldestProgram: 1,
+        script: """
+            CREATE TABLE renewal_session (
+                session BLOB NOT NULL PRIMARY KEY CHECK (length(session) = 32),
+                generation INTEGER NOT NULL,
+                kept_until INTEGER NOT NULL
+            ) STRICT, WITHOUT ROWID;
+            CREATE INDEX renewal_session_by_end ON renewal_session (kept_until);
+            """)
+
     /// Revocations of names that are an issuer's own; the issuer is empty for all others.
     ///
     /// No program has written to the table of the step before, which goes in a later step.
     static let issuersRevocations = SchemaMigration(
-        number: 4, oldestProgram: 1,
+        number: 5, oldestProgram: 1,
         script: """
             CREATE TABLE revoked (
                 kind TEXT NOT NULL,

@@ -10,7 +10,7 @@ struct SchemaMigration: Sendable {
     let script: StaticString
 
     /// All steps that this program knows.
-    static let all: [SchemaMigration] = [contentKeys, keyFloors, decisions, issuersRevocations]
+    static let all: [SchemaMigration] = [contentKeys, keyFloors, decisions, renewalSessions, issuersRevocations]
 
     /// Content keys, their aliases, and the key-encryption keys' proofs.
     ///

@@ -16,7 +16,8 @@ extension Command {
             its initialization vector and the terms; exits with status 1, and prints no key, if anything does not hold.
 
             With --offline the licence is one that the device may keep. A renewal is a request like any other, with the playback
-            state "renewal" and the session of the first request, which is printed.
+            state "renewal" and the device id and the session of the first request, which are printed. The session token that came
+            with that may take the place of the token, and each renewal brings the next one (--save-session-token).
 
             The simulated device tests servers that you operate. It needs the server's application secret, and so cannot obtain
             keys from anybody else's.
@@ -33,9 +34,18 @@ extension Command {
             "latchkey device request --url http://127.0.0.1:8080 --certificate development/fairplay/bundle.bin "
                 + "--application-secret development/fairplay/application-secret.hex --asset-id movie-1 --token @token "
                 + "--playback-state renewal --session-id 1122334455667788",
+            "latchkey device request --url http://127.0.0.1:8080 --certificate development/fairplay/bundle.bin "
+                + "--application-secret development/fairplay/application-secret.hex --asset-id movie-1 "
+                + "--token @session-token --save-session-token session-token --renew --playback-state renewal "
+                + "--session-id 1122334455667788 --device-id 00112233445566778899aabbccddeeff00112233",
         ],
-        options: [ServerArguments.url, ServerArguments.token, DeviceRequestCommand.offline] + DeviceArguments.options
-            + [ServerArguments.saveSPC, DeviceRequestCommand.saveCKC, ServerArguments.secrets, .json],
+        options: [
+            ServerArguments.url, ServerArguments.token, DeviceRequestCommand.offline, DeviceRequestCommand.renew,
+        ] + DeviceArguments.options
+            + [
+                ServerArguments.saveSPC, DeviceRequestCommand.saveCKC, DeviceRequestCommand.saveSessionToken,
+                ServerArguments.secrets, .json,
+            ],
         run: { arguments, context throws(CommandError) in
             try await DeviceRequestCommand(arguments, context).run()
         })
@@ -44,6 +54,10 @@ extension Command {
 private struct DeviceRequestCommand {
     static let offline = CommandOption(
         "--offline", .flag, help: "ask for a licence that the device may keep: adds offline=1 to the address")
+    static let renew = CommandOption(
+        "--renew", .flag, help: "say that the licence follows another one: adds renew=true to the address")
+    static let saveSessionToken = CommandOption(
+        "--save-session-token", .value("FILE"), help: "keep the token that renews the licence, if one comes back")
     static let saveCKC = CommandOption("--save-ckc", .value("FILE"), help: "keep the CKC that comes back")
 
     private let arguments: Arguments
@@ -55,7 +69,10 @@ private struct DeviceRequestCommand {
         self.arguments = arguments
         self.context = context
         server = try ServerArguments(arguments, context)
-        address = arguments.isSet(Self.offline) ? try LicenseURL.offline(server.address) : server.address
+        var address = server.address
+        if arguments.isSet(Self.offline) { address = try LicenseURL.adding("offline", "1", to: address) }
+        if arguments.isSet(Self.renew) { address = try LicenseURL.adding("renew", "true", to: address) }
+        self.address = address
     }
 
     func run() async throws(CommandError) {
@@ -64,6 +81,9 @@ private struct DeviceRequestCommand {
         let answer = try await LicenseClient.post(spc: request.message, to: address, token: server.bearer)
         guard answer.status == 200 else { throw .failed(LicenseProblem(answer).description) }
         if let path = arguments.value(Self.saveCKC) { try CommandFile.write(answer.body, to: path, isSecret: false) }
+        if let path = arguments.value(Self.saveSessionToken), let token = answer.sessionToken {
+            try CommandFile.write(Array((token + "\n").utf8), to: path, isSecret: true)
+        }
         try report(try open(answer, with: request.secrets), answer, request, options)
     }
 
@@ -87,6 +107,8 @@ private struct DeviceRequestCommand {
             let lines =
                 license.lines + [
                     "device id    \(request.secrets.deviceID)", "session      \(session ?? "none")",
+                    "licence id   \(LicenseProblem.printable(answer.licenseID ?? "none"))",
+                    "renew after  \(LicenseProblem.printable(answer.renewAfter ?? "never"))",
                     "licence      \(answer.body.count) bytes of version \(license.version), for an SPC of version "
                         + "\(request.version.rawValue)",
                 ]
@@ -99,6 +121,10 @@ private struct DeviceRequestCommand {
             writer.member("spcVersion", Int(request.version.rawValue))
             writer.member("licenseBytes", answer.body.count)
             writer.member("requestID", answer.requestID)
+            writer.member("licenseID", answer.licenseID)
+            writer.name("renewAfter")
+            if let seconds = answer.renewAfter.flatMap({ Int64($0) }) { writer.integer(seconds) } else { writer.null() }
+            writer.member("hasSessionToken", answer.sessionToken != nil)
         }
     }
 }

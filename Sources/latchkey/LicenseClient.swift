@@ -7,6 +7,12 @@ import Synchronization
 struct LicenseAnswer: Sendable {
     let status: Int
     let requestID: String?
+    /// What the header fields tell of the licence; each is nil where the server does not say it.
+    var licenseID: String?
+    /// Seconds since 1970.
+    var renewAfter: String?
+    /// What renews the licence in place of the token.
+    var sessionToken: String?
     let body: [UInt8]
 }
 
@@ -119,7 +125,11 @@ private final class Exchange: NSObject, URLSessionDataDelegate, Sendable {
         if state.isTooLarge { return .failure(URLError(.dataLengthExceedsMaximum)) }
         if let error { return .failure(error as? URLError ?? URLError(.unknown)) }
         guard let response = task.response as? HTTPURLResponse else { return .failure(URLError(.badServerResponse)) }
-        let requestID = response.value(forHTTPHeaderField: "X-Request-Id")
-        return .success(LicenseAnswer(status: response.statusCode, requestID: requestID, body: state.body))
+        return .success(
+            LicenseAnswer(
+                status: response.statusCode, requestID: response.value(forHTTPHeaderField: "X-Request-Id"),
+                licenseID: response.value(forHTTPHeaderField: "X-License-Id"),
+                renewAfter: response.value(forHTTPHeaderField: "X-License-Renew-After"),
+                sessionToken: response.value(forHTTPHeaderField: "X-Session-Token"), body: state.body))
     }
 }

@@ -32,14 +32,14 @@ enum LicenseURL {
         return components.url ?? license
     }
 
-    /// The same route, for a licence that the device may keep.
-    static func offline(_ license: URL) throws(CommandError) -> URL {
+    /// The same route with a further word in the query, which an option of that name asks for.
+    static func adding(_ name: String, _ value: String, to license: URL) throws(CommandError) -> URL {
         guard var components = URLComponents(url: license, resolvingAgainstBaseURL: false) else { return license }
         let items = components.queryItems ?? []
-        guard !items.contains(where: { $0.name == "offline" }) else {
-            throw .usage("--url says \"offline\" already; leave that or --offline out")
+        guard !items.contains(where: { $0.name == name }) else {
+            throw .usage("--url says \"\(name)\" already; leave that or --\(name) out")
         }
-        components.queryItems = items + [URLQueryItem(name: "offline", value: "1")]
+        components.queryItems = items + [URLQueryItem(name: name, value: value)]
         return components.url ?? license
     }
 

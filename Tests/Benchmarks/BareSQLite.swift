@@ -2,7 +2,7 @@ import CSQLite
 
 /// SQLite's own calls on a database of content keys, without anything of ours around them: what a look-up costs at least.
 ///
-/// It runs the statements of a look-up by key id, an alias first and the key then, and reads every column.
+/// It runs the statement of a look-up by key id, which may be an alias, and reads every column.
 @safe
 final class BareSQLite {
     private static let columns = """
@@ -11,8 +11,7 @@ final class BareSQLite {
         """
 
     private let connection: OpaquePointer
-    private let byAlias: OpaquePointer
-    private let byKeyID: OpaquePointer
+    private let byAliasOrKeyID: OpaquePointer
 
     init(path: String) throws {
         var opened: OpaquePointer?
@@ -22,14 +21,15 @@ final class BareSQLite {
             throw BenchmarkError("sqlite3_open_v2 failed")
         }
         unsafe connection = opened
-        unsafe byAlias = try unsafe Self.prepare(
-            "SELECT \(Self.columns) FROM asset_alias JOIN content_key USING (kid) WHERE alias = ?1", opened)
-        unsafe byKeyID = try unsafe Self.prepare("SELECT \(Self.columns) FROM content_key WHERE kid = ?1", opened)
+        unsafe byAliasOrKeyID = try unsafe Self.prepare(
+            """
+            SELECT \(Self.columns) FROM content_key
+            WHERE kid = coalesce((SELECT kid FROM asset_alias WHERE alias = ?1), ?2)
+            """, opened)
     }
 
     deinit {
-        unsafe sqlite3_finalize(byAlias)
-        unsafe sqlite3_finalize(byKeyID)
+        unsafe sqlite3_finalize(byAliasOrKeyID)
         unsafe sqlite3_close_v2(connection)
     }
 
@@ -46,8 +46,7 @@ final class BareSQLite {
 
     /// The bytes of the row's columns; 0 where there is none.
     func lookUp(_ keyID: [UInt8]) -> Int {
-        let size = unsafe run(byAlias, keyID)
-        return size > 0 ? size : unsafe run(byKeyID, keyID)
+        unsafe run(byAliasOrKeyID, keyID)
     }
 
     @unsafe
@@ -55,6 +54,7 @@ final class BareSQLite {
         // SQLite reads the bytes in place, until the statement is reset.
         unsafe keyID.withUnsafeBytes { bytes in
             _ = unsafe sqlite3_bind_blob(statement, 1, bytes.baseAddress, Int32(bytes.count), nil)
+            _ = unsafe sqlite3_bind_blob(statement, 2, bytes.baseAddress, Int32(bytes.count), nil)
             defer { _ = unsafe sqlite3_reset(statement) }
             guard unsafe sqlite3_step(statement) == SQLITE_ROW else { return 0 }
             var size = 0

@@ -59,11 +59,15 @@ struct SettlementBenchmark {
         }
     }
 
+    /// What different viewers ask for: no two wait for the same lock.
     private static func decision(_ number: UInt64) -> LicenseDecision {
-        LicenseDecision(
-            now: 0, replay: SampleDecisions.replay(number, answer: [UInt8](repeating: 7, count: 64)),
-            tokenUse: SampleDecisions.use(number, limit: 3),
-            slotClaims: [SampleDecisions.slot(group: number, device: number, session: number)],
-            entry: SampleDecisions.entry(number))
+        var replay = SampleDecisions.replay(number, answer: [UInt8](repeating: 7, count: 64))
+        replay.request = SampleDecisions.spread(.request, number)
+        var use = SampleDecisions.use(number, limit: 3)
+        use.token = SampleDecisions.spread(.token, number)
+        var slot = SampleDecisions.slot(group: number, device: number, session: number)
+        slot.group = SampleDecisions.spread(.group, number)
+        return LicenseDecision(
+            now: 0, replay: replay, tokenUse: use, slotClaims: [slot], entry: SampleDecisions.entry(number))
     }
 }

@@ -62,10 +62,35 @@ import Testing
         TextForm(text: "caf\u{E9}"),
         TextForm(text: "a\u{0}b"),
         TextForm(text: "line\n"),
+        // Whole links.
+        TextForm(
+            text: "skd://ent.example?cid=movie-1",
+            contentIDs: ["ent.example?cid=movie-1", "skd://ent.example?cid=movie-1", "movie-1"]),
+        TextForm(
+            text: "skd:ent.example/?a=b&assetId=a%2Fb&cid=c",
+            contentIDs: [
+                "ent.example/?a=b&assetId=a/b&cid=c", "ent.example/?a=b&assetId=a%2Fb&cid=c",
+                "skd:ent.example/?a=b&assetId=a%2Fb&cid=c", "a/b",
+            ]),
+        TextForm(text: "x?cid=%", contentIDs: ["x?cid=%"]), TextForm(text: "x?cid", contentIDs: ["x?cid"]),
+        TextForm(text: "x?CID=m", contentIDs: ["x?CID=m"]), TextForm(text: "x?cid=", contentIDs: ["x?cid="]),
         // An empty identifier behind the scheme.
         TextForm(text: "skd:", contentIDs: ["skd:"]),
         TextForm(text: "skd://", contentIDs: ["skd://"]),
     ]
+
+    /// A key id at the end of a path or behind a semicolon, and one that a query names.
+    @Test(arguments: [
+        "skd://host.example/fps/v1/license/\(uuid)", "skd://fps.example/;\(uuid)", "host/\(uuid)?a=b",
+        "skd://host?kid=\(uuid)", "skd://host/\(uuid)/",
+    ])
+    func findsTheKeyIDInALink(text: String) throws {
+        let assetID = try AssetID(bytes: Array(text.utf8))
+        let keyIDs = AssetReference(assetID).candidates.compactMap { candidate in
+            if case .keyID(let keyID) = candidate { keyID } else { nil }
+        }
+        #expect(keyIDs == [try KeyID(parsing: Self.uuid)])
+    }
 
     @Test(arguments: textForms)
     func readsUTF8Text(form: TextForm) throws {

@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func thePipelineEnforcesWhatTheListSays() {
-        #expect(Set(Restriction.allCases).subtracting(Restriction.enforced) == [.countries, .embeddedKey])
+        #expect(Set(Restriction.allCases).subtracting(Restriction.enforced) == [.countries])
     }
 
     @Test func readsEveryRestriction() throws {

@@ -56,6 +56,23 @@ import Testing
         }
     }
 
+    /// What is never registered cannot be asked for in the store.
+    @Test func aReceiverIsNoRegisteredDevice() throws {
+        let verified = try issuance.verify(try issuance.token())
+        let claims = Claims(
+            Claims.Verified(
+                issuer: Issuer(name: verified.issuer, audience: "latchkey", keys: []), keyID: verified.keyID,
+                keyEnd: nil, times: verified.times),
+            subject: "viewer", tokenID: nil, rights: verified.rights, device: DeviceClaims(isRegisteredOnly: true))
+        var request = GateRequest(claims: claims, content: content, use: .streaming, now: Self.now)
+        request.device = device()
+        #expect(try Gate.authorize(request).obligations.deviceMaximum == 0)
+        for receiver in [device(isAirPlay: true), device(isAVAdapter: true)] {
+            request.device = receiver
+            #expect(throws: EntitlementError.deviceMismatch) { try Gate.authorize(request) }
+        }
+    }
+
     @Test func readsADeviceInBothSpellings() throws {
         let bytes = try Hexadecimal.decode(Self.hu)
         #expect(DeviceIdentifier(text: Base64URL.encode(bytes)) == DeviceIdentifier(text: Self.hu.lowercased()))

@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (#""typ":"ContentAuthZ""#, #""typ":"Session""#, "typ"), (#""typ":"ContentAuthZ""#, #""typ":"Kc""#, "typ"),
+        (#""typ":"ContentAuthZ""#, #""typ":"DevAuthN""#, "typ"),
         (#""ver":"1.0""#, #""ver":"2.0""#, "ver"),
         (#""digitalOnly":false"#, #""digitalOnly":true"#, "contentRights[0].defaultUsageRules.digitalOnly"),
         (#""storable":true"#, #""storeable":true"#, "contentRights[0].(an unknown member)"),
@@ -92,6 +92,14 @@ import Testing
         let payload = Self.printed.replacing(text, with: replacement)
         #expect(payload != Self.printed)
         #expect(throws: EntitlementError.claimUnsupported(path)) { try verify(payload) }
+    }
+
+    /// A session and a content key are good where they were made.
+    @Test(arguments: ["Session", "Kc"])
+    func refusesTheTokensOfAnotherServer(type: String) throws {
+        let payload = Self.printed.replacing(#""typ":"ContentAuthZ""#, with: "\"typ\":\"\(type)\"")
+        #expect(throws: EntitlementError.tokenOfAnotherServer) { try verify(payload) }
+        #expect(EntitlementError.tokenOfAnotherServer.code == "token_issuer")
     }
 
     @Test(arguments: [

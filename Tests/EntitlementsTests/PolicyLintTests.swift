@@ -30,6 +30,23 @@ import Testing
 
     @Test(
         arguments: [
+            (
+                PolicyRule(allowsOffline: true), PolicyRule(allowsOffline: false),
+                [.looserThanFloor, .offlineForbiddenByFloor]
+            ),
+            (PolicyRule(lease: 300, storage: 60), PolicyRule(allowsOffline: false), [.offlineForbiddenByFloor]),
+            (PolicyRule(lease: 300, allowsOffline: false), PolicyRule(allowsOffline: false), []),
+            (PolicyRule(lease: 300), PolicyRule(duration: 200), [.leaseNeverEnds]),
+            (PolicyRule(lease: 300), PolicyRule(lease: 400, duration: 301), []),
+            (PolicyRule(duration: 60), PolicyRule(lease: 60), [.leaseNeverEnds]),
+        ] as [(PolicyRule, PolicyRule, [PolicyFinding.Fault])])
+    func findsWhatAProfileCannotMeanUnderAFloor(profile: PolicyRule, floor: PolicyRule, faults: [PolicyFinding.Fault]) {
+        let found = PolicyLint.findings(in: EntitlementPolicy(profiles: ["HD": profile], floor: floor))
+        #expect(found.filter { $0.place == "profiles.HD" }.map(\.fault) == faults)
+    }
+
+    @Test(
+        arguments: [
             ([:], []),
             (["rights": #"[{"content":"a","mode":"both","lease":300}]"#], [.offlineWithLeaseOnly]),
             (["rights": #"[{"content":"a","storage":300}]"#], [.offlineLimitsWithoutOffline]),

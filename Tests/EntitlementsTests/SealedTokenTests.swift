@@ -78,6 +78,30 @@ import Testing
         #expect(try verify(contents).rights.map(\.selector) == [.content("movie-42")])
     }
 
+    /// A key that travels along has the name that the token gives it.
+    @Test func namesItsOwnKey() throws {
+        var contents = Self.contents()
+        contents.contentKey = try Self.key()
+        contents.keyID = KeyID(words: Bytes16(high: 3, low: 4))
+        #expect(try verify(contents).rights.map(\.selector) == [.keyIDs([KeyID(words: Bytes16(high: 3, low: 4))])])
+        contents.contentID = "movie-42"
+        #expect(try verify(contents).rights.map(\.selector) == [.content("movie-42")])
+    }
+
+    @Test func countsOrKnowsTheDevicesOfASubject() throws {
+        var contents = Self.contents()
+        contents.keyID = KeyID(words: .zero)
+        contents.subject = "player/viewer-7"
+        contents.deviceMaximum = 2
+        #expect(try verify(contents).device == DeviceClaims(maximum: 2))
+        contents.deviceMaximum = nil
+        contents.isRegisteredOnly = true
+        #expect(try verify(contents).device == DeviceClaims(isRegisteredOnly: true))
+        #expect(try verify(contents).restrictions == [.registeredDevice])
+        contents.subject = nil
+        #expect(throws: EntitlementError.claimInvalid("sub")) { try verify(contents) }
+    }
+
     @Test func fitsIntoAURL() throws {
         var contents = Self.contents()
         contents.contentKey = try Self.key()
@@ -153,7 +177,8 @@ import Testing
             ([], "token_schema"), ([0, 0], "token_schema"), ([99, 1, 1], "token_schema"), ([7], "token_malformed"),
             ([7, 2, 1], "token_malformed"), ([7, 2, 0, 1], "token_schema"), ([7, 0], "token_schema"),
             ([7, 9, 1, 1, 1, 1, 1, 1, 1, 1, 1], "token_schema"), ([7, 1, 1, 7, 1, 1], "token_schema"),
-            ([8, 1, 1, 7, 1, 1], "token_schema"), ([9, 1, 4], "token_schema"), ([12, 0], "token_schema"),
+            ([8, 1, 1, 7, 1, 1], "token_schema"), ([9, 1, 8], "token_schema"), ([9, 1, 4], "token_schema"),
+            ([20, 1, 3], "token_schema"), ([12, 0], "token_schema"),
             ([12, 1, 0xFF], "token_schema"), ([13, 1, 1], "token_schema"), ([14, 5, 1, 0, 0, 0, 0], "token_schema"),
             ([16, 1, 0x20], "token_schema"), ([17, 5] + Array("type2".utf8), "token_schema"),
             ([19, 3, 1, 2, 3], "token_schema"),
@@ -190,7 +215,11 @@ import Testing
             if Bool.random(using: &generator) {
                 contents.usesPerKey = UInt32.random(in: 1...UInt32.max, using: &generator)
             }
-            if Bool.random(using: &generator) { contents.subject = "s" }
+            if Bool.random(using: &generator) {
+                contents.subject = "s"
+                contents.deviceMaximum = UInt32.random(in: 1...UInt32.max, using: &generator)
+                contents.isRegisteredOnly = Bool.random(using: &generator)
+            }
             contents.allowsOffline = Bool.random(using: &generator)
             contents.bindsFirstDevice = Bool.random(using: &generator)
             contents.protection = Protection(hdcp: [nil, .type0, .type1].randomElement(using: &generator) ?? nil)

@@ -43,8 +43,8 @@ SEALING_KEY_ID = 7
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
-def prepare(setup: Path) -> None:
-    """Adds the customers to a fresh set-up."""
+def prepare(setup: Path, clients: tuple[str, ...] = ()) -> None:
+    """Adds the customers to a fresh set-up; `clients` are subjects of certificates that may ask the entitlement server."""
     files = {
         "sealing": SEALING_KEY.hex(), "player": AUTHENTICATOR, "player-test": TEST_AUTHENTICATOR,
         "closed": DISABLED_AUTHENTICATOR, "frugal": FRUGAL_AUTHENTICATOR, "sees": SEES_AUTHENTICATOR,
@@ -73,6 +73,8 @@ def prepare(setup: Path) -> None:
         "redeemPaths": [REDEEM_PATH, OTHER_REDEEM_PATH],
         "sees": {"customer": "player", "authenticator": "secrets/sees", "devicesMaximum": 1},
     }
+    if clients:
+        section["sees"]["clients"] = list(clients)
     configuration = setup / "latchkey.json5"
     text = configuration.read_text()
     changed = text.replace("issuers: [", f"issuers: [{json.dumps(issuer)}, ", 1)

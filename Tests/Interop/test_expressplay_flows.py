@@ -3,12 +3,15 @@
 import base64
 import json
 import secrets
+import ssl
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 
+import httpx
 import pytest
 
 from deployment import run_latchkey
@@ -22,6 +25,7 @@ from expressplay import (
     TEST_AUTHENTICATOR,
     Service,
     options,
+    prepare,
     running_entitlement_server,
     running_service,
     sealed_url,
@@ -29,6 +33,8 @@ from expressplay import (
 )
 from fairplay_device.ckc import open_ckc
 from fairplay_device.licence import Streaming
+from own_daemon import running_daemon
+from tls_material import make_pair
 
 ASSET_ID_SIZE_MAXIMUM = 200
 
@@ -276,6 +282,27 @@ def test_only_the_configured_caller_may_ask(service: Service) -> None:
     assert service.send("GET", SEES_PATH).status == 405
     answer = service.ask_sees(requestType=1, messageID="7")
     assert answer.status == 400 and json.loads(answer.body)["isAllowed"] is False
+
+
+def test_a_client_certificate_is_enough_to_ask(
+    latchkey_programs: None, tmp_path: Path
+) -> None:
+    """As the sample entitlement server was asked: over mutual TLS, without another secret."""
+    authority = make_pair(tmp_path, "authority")
+    server = make_pair(tmp_path, "server", hosts=("localhost",), issuer=authority)
+    back_end, stranger = (make_pair(tmp_path, name, issuer=authority) for name in ("back-end", "stranger"))
+    tls = server.configuration | {"clientCA": str(authority.certificate_file)}
+    question = {
+        "messageID": "0f8fad5b-d9cb-469f-a165-70867728950e", "version": 1, "requestType": 1, "contentID": "movie-1",
+    }
+    with running_daemon(tmp_path, tls=tls, prepare=lambda setup: prepare(setup, ("CN=back-end",))) as daemon:
+        run_latchkey(daemon.setup, "keys", "create", "--content", "movie-1")
+        for client, status, is_allowed in [(back_end, 200, True), (stranger, 401, False)]:
+            context = ssl.create_default_context(cafile=str(authority.certificate_file))
+            context.load_cert_chain(client.certificate_file, client.key_file)
+            with httpx.Client(verify=context, trust_env=False, timeout=20) as http:
+                answer = http.post(f"https://localhost:{daemon.public[1]}{SEES_PATH}", json=question)
+            assert (answer.status_code, answer.json()["isAllowed"]) == (status, is_allowed)
 
 
 # --- Secrets -------------------------------------------------------------------------------------------------------------

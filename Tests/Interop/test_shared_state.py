@@ -1,113 +1,30 @@
 """Uses, devices, playbacks and repeated requests, as they are counted by a real daemon: in parallel, and over a kill."""
 
-import secrets
-import signal
-import subprocess
 import time
-import uuid
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 
-from deployment import register, run_latchkey
+from counting_node import ISSUERS, OTHER, Node, limited_to, message, node_alone, subject, token
+from deployment import run_latchkey
 from fairplay_device import tags
-from fairplay_device.credentials import read_device_credential
-from fairplay_device.spc import Device, PlaybackState, SPCOptions, device_for
-from licence_client import Answer, LicenceClient
-from licence_policy import ContentKey
-from own_daemon import await_addresses, new_setup, start_daemon, stop_daemon
-from token_issuers import Issuers
+from fairplay_device.spc import Device
+from licence_client import LicenceClient
+from own_daemon import stop_daemon
 
 CLIENTS = 16
 TRIES = 200
-KEY = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
-OTHER = f"another-{secrets.token_hex(4)}"
-OTHER_KEY = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
-ISSUERS = Issuers.make(f"counted-{secrets.token_hex(4)}", str(uuid.UUID(bytes=KEY.key_id)))
-
-
-@dataclass
-class Node:
-    """A daemon that can be killed and started again."""
-
-    setup: Path
-    starts: int = 0
-    url: str = ""
-    process: subprocess.Popen[bytes] | None = None
-    recorded: set[str] = field(default_factory=set)
-
-    def start(self) -> None:
-        self.starts += 1
-        log = self.setup / f"daemon-{self.starts}.log"
-        self.process = start_daemon(self.setup, log)
-        host, port = await_addresses(self.process, log)["public"]
-        self.url = f"http://{host}:{port}"
-
-    def kill_and_start(self) -> None:
-        assert self.process is not None
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-        self.start()
-
-    def ask(self, message: bytes, token: str) -> Answer:
-        client = LicenceClient(self.url)
-        try:
-            answer = client.licence(message, token)
-        finally:
-            client.close()
-        if answer.status == 200:
-            self.recorded.add(answer.header("X-License-Id") or "")
-        return answer
-
-    def device(self) -> Device:
-        return device_for(read_device_credential(self.setup / "fairplay"), 1)
 
 
 @pytest.fixture(scope="module")
 def node(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
-    node = Node(new_setup(tmp_path_factory.mktemp("shared")))
-    ISSUERS.write(node.setup)
-    register(node.setup, ISSUERS.content, KEY)
-    register(node.setup, OTHER, OTHER_KEY)
+    node = node_alone(tmp_path_factory.mktemp("shared"))
     node.start()
     yield node
     assert node.process is not None
     assert stop_daemon(node.process) == 0
-
-
-def token(**claims: object) -> str:
-    return ISSUERS.native["HS256"].sign(ISSUERS.claims(**claims))
-
-
-def message(
-    device: Device,
-    session: int = 1,
-    state: int = tags.READY_TO_START,
-    indicator: int | None = None,
-    asset: str = ISSUERS.content,
-) -> bytes:
-    options = SPCOptions(
-        asset.encode(),
-        playback_state=PlaybackState(1_700_000_000, state, session),
-        streaming_indicator=indicator,
-    )
-    return device.request(options).message
-
-
-def subject() -> str:
-    return f"account-{secrets.token_hex(6)}"
-
-
-def limited_to(playbacks: int, mode: str = "deny_new", lease: int = 300) -> dict[str, object]:
-    return {
-        "sub": subject(),
-        "rights": [{"content": content, "lease": lease} for content in (ISSUERS.content, OTHER)],
-        "session": {"groups": [{"id": "all", "max": playbacks}], "mode": mode},
-    }
 
 
 # --- Uses --------------------------------------------------------------------------------------------------------------

@@ -281,8 +281,9 @@ def _nagra(issuers: Issuers) -> Iterator[Row]:
     yield "no exp", sign(exp=None), SCHEMA
     yield "exp as text", sign(exp=str(now + 300)), SCHEMA
     yield "too long a life", sign(exp=now + LIFE_SECONDS + 60), unauthorised("token_life")
-    yield "another type", sign(typ="Kc"), SCHEMA
-    yield "a session", sign(typ="Session"), SCHEMA
+    yield "another type", sign(typ="DevAuthN"), SCHEMA
+    yield "a content key", sign(typ="Kc"), unauthorised("token_issuer")
+    yield "a session", sign(typ="Session"), unauthorised("token_issuer")
     yield "no type", sign(typ=None), SCHEMA
     yield "another version", sign(ver="2.0"), SCHEMA
     yield "no rights", sign(contentRights=None), SCHEMA

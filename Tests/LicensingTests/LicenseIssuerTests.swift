@@ -78,7 +78,8 @@ import Testing
         switch error {
         case .tokenMissing: "token_missing"
         case .entitlement(let error): error.code
-        case .spc, .contentUnknown, .keyNotFound, .store, .denied, .terms, .challengeNotOpen, .module, .internalFailure:
+        case .spc, .contentUnknown, .keyNotFound, .store, .denied, .terms, .challengeNotOpen, .module, .internalFailure,
+            .entitlementDenied, .entitlementUnavailable, .unverifiedTooOften, .overloaded:
             "\(error)"
         }
     }

@@ -43,13 +43,19 @@ final class LicensingFixture: Sendable {
         loopCount: Int = 1, track: Track = .unlabelled, policy: LicensePolicy = LicensePolicy(),
         module: ((TestCredential) throws -> any LadderModule)? = nil, recorder: DecisionRecorder? = nil,
         refusals: ((LoopContext) -> RefusalRecorder)? = nil, knowsRevocations: Bool = true,
+        sessions: SessionTokens? = nil,
         _ adjust: (inout ContentKeyAttributes) -> Void = { _ in }
     ) throws {
         group = try EventLoopGroup(count: loopCount)
         credential = try TestCredential.shared.get()
         signingKey = try ES256PrivateKey.generate()
         let keys = [VerificationKey(id: "test", es256: signingKey.publicKey)]
-        let issuers = try IssuerSet([Issuer(name: "portal", audience: "latchkey", keys: keys)])
+        let issuers = try IssuerSet([
+            Issuer(name: "portal", audience: "latchkey", keys: keys),
+            Issuer(
+                name: "customers", audience: "latchkey", dialect: .expressPlay, keys: [],
+                sealingKeys: [try Self.sealingKey()]),
+        ])
         var attributes = ContentKeyAttributes(
             keyID: try KeyID(parsing: "00112233-4455-6677-8899-aabbccddeeff"), contentID: try ContentID("movie-1"),
             track: track, createdAt: 0)
@@ -60,13 +66,18 @@ final class LicensingFixture: Sendable {
         if let module { served = served.climbing(.module(try module(credential))) }
         issuer = LicenseIssuer(
             credentials: try CredentialSet([served]),
-            tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers)),
+            tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers, sessions: sessions)),
             keys: RecentContentKeys(source: OneKey(record: record)), policy: policy,
             recorder: recorder, refusals: refusals?(group.loops[0]),
             revocations: knowsRevocations ? RevocationView() : nil,
             challenges: ServerChallenges(
                 store: MemoryChallengeStore(), pseudonyms: try MemoryChallengeStore.pseudonyms()), servedVersions: [1],
             operations: operations)
+    }
+
+    static func sessions(maximumLife: Int64 = SessionTokens.lifeDefault) throws -> SessionTokens {
+        let key = try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 0x5E, count: 32)))
+        return try SessionTokens(key: key, maximumLife: maximumLife)
     }
 
     deinit {
@@ -81,6 +92,19 @@ final class LicensingFixture: Sendable {
             issuer: "portal", audience: "latchkey", subject: subject, tokenID: tokenID, issuedAt: Self.now,
             expiresAt: Self.now + life, rights: rights)
         return Array(try TokenMinter(keyID: keyID, es256: signingKey).mint(contents).utf8)
+    }
+
+    private static func sealingKey() throws -> TokenSealingKey {
+        TokenSealingKey(id: 7, key: try AES256GCMKey(SecretBytes(copying: [UInt8](repeating: 9, count: 32))))
+    }
+
+    /// A sealed token, as it stands in a URL, that is good for five minutes.
+    func sealed(
+        tokenID: Bytes16 = Bytes16(high: 1, low: 2), _ adjust: (inout SealedTokenContents) throws -> Void
+    ) throws -> [UInt8] {
+        var contents = SealedTokenContents(tokenID: tokenID, issuedAt: Self.now, expiresAt: Self.now + 300)
+        try adjust(&contents)
+        return Array(try TokenSealer(Self.sealingKey()).seal(contents).utf8)
     }
 
     func deviceRequest(
@@ -104,9 +128,9 @@ final class LicensingFixture: Sendable {
 
     /// The licence for a request, or why there is none; a sync report counts as a failure of the test.
     func issue(
-        _ message: [UInt8], token: [UInt8]?, for use: LicenseUse = .streaming, loopIndex: Int = 0
+        _ message: [UInt8], token: [UInt8]?, for use: LicenseUse = .streaming, now: Int64 = now, loopIndex: Int = 0
     ) async -> Result<IssuedLicense, LicenseError> {
-        await outcome(of: message, token: token, for: use, loopIndex: loopIndex).map { outcome in
+        await outcome(of: message, token: token, for: use, now: now, loopIndex: loopIndex).map { outcome in
             switch outcome {
             case .license(let license): license
             case .syncReport: preconditionFailure("an ordinary SPC carries no report")
@@ -116,13 +140,13 @@ final class LicensingFixture: Sendable {
 
     /// Sends a request through both stages on a loop, as an endpoint does.
     func outcome(
-        of message: [UInt8], token: [UInt8]?, for use: LicenseUse = .streaming, loopIndex: Int = 0
+        of message: [UInt8], token: [UInt8]?, for use: LicenseUse = .streaming, now: Int64 = now, loopIndex: Int = 0
     ) async -> Result<LicenseOutcome, LicenseError> {
         let presented = token.map { PresentedToken(source: .bearer, tokens: [$0]) }
         let request = LicenseRequest(message: message, token: presented, use: use)
         return await onLoop(loopIndex) { [issuer] loop async throws(LicenseError) in
-            let admission = try issuer.admit(request, now: Self.now, on: loop)
-            return try await issuer.issue(admission, now: Self.now, on: loop)
+            let admission = try issuer.admit(request, now: now, on: loop)
+            return try await issuer.issue(admission, now: now, on: loop)
         }
     }
 

@@ -51,6 +51,20 @@ import Testing
         #expect(ledger.entries.count == 1 && store.admittedCount == 1)
     }
 
+    /// A picture that runs goes on, whatever the rule says of new ones.
+    @Test(arguments: [SharedDecisionStore.OutageRule.refuse, .admit])
+    func renewsSessionsInAnOutage(rule: SharedDecisionStore.OutageRule) async throws {
+        shared.answer(with: .failure(.unavailable(.unreachable)))
+        var renewal = try decision(spends: true)
+        renewal.sessionClaim = SessionClaim(
+            session: try #require(Pseudonym([UInt8](repeating: 4, count: 32))), generation: 1, keptUntil: 100)
+        let store = store(rule)
+        #expect(try await store.commit(renewal) == .recorded)
+        #expect(ledger.entries.count == 1 && store.admittedCount == 1)
+        shared.answer(with: .failure(.unavailable(.busy)))
+        await #expect(throws: StoreError.unavailable(.busy)) { try await store.commit(renewal) }
+    }
+
     /// Who floods the database must not gain by it.
     @Test(arguments: [StoreError.unavailable(.busy), .unavailable(.damaged), .recordMalformed])
     func admitsNothingWhileTheDatabaseAnswers(error: StoreError) async throws {

@@ -75,10 +75,18 @@ import Testing
             $0.writers = 1
         }
         defer { store.close() }
-        let holder = try holdLock(of: Self.use(1, token: 1), in: database)
+        // Each with a lock of its own.
+        func use(_ number: UInt64) -> LicenseDecision {
+            var decision = Self.use(number)
+            decision.replay?.request = SampleDecisions.spread(.request, number)
+            decision.tokenUse?.token = SampleDecisions.spread(.token, number)
+            return decision
+        }
+        let holder = try holdLock(of: use(1), in: database)
         let outcomes = await withTaskGroup(of: (UInt64, DecisionOutcome?).self) { group in
             for number in 1...40 as ClosedRange<UInt64> {
-                group.addTask { (number, try? await store.settle(Self.use(number, token: number))) }
+                let decision = use(number)
+                group.addTask { (number, try? await store.settle(decision)) }
             }
             return await group.reduce(into: [UInt64: DecisionOutcome?]()) { $0[$1.0] = $1.1 }
         }
@@ -87,7 +95,7 @@ import Testing
         #expect(try database.integer("SELECT count(*) FROM replay") == 39)
         #expect(try database.integer("SELECT sum(uses)::int8 FROM token_use") == 39)
         try holder.execute("SELECT pg_advisory_unlock_all()", until: TestDatabase.deadline)
-        #expect(try await store.settle(Self.use(1, token: 1)) == .recorded)
+        #expect(try await store.settle(use(1)) == .recorded)
     }
 
     /// Calls end at their deadline although the server has not answered, and a connection that stays silent is given up for a new one.

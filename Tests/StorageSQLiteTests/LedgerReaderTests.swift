@@ -134,6 +134,29 @@ import Testing
         #expect(try fixture.findings().first == .beginningForged)
     }
 
+    /// Two purgers at once, which should not be, take each row once.
+    @Test func takesEachRowOnceWhoeverPurges() async throws {
+        let fixture = try LedgerFixture()
+        try fixture.append(0..<600)
+        let (path, chain, now) = (fixture.path, fixture.chain, try fixture.time(1000))
+        let taken = try await withThrowingTaskGroup(of: [Int64].self) { group in
+            for _ in 0..<2 {
+                group.addTask {
+                    var purger = try LedgerPurger.open(path: path, chain: chain)
+                    var taken: [Int64] = []
+                    for _ in 0..<100 {
+                        taken += try purger.purge(before: .max, rowsMaximum: 20, now: now).map(\.sequence)
+                    }
+                    return taken
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        // The last batch of all stays.
+        #expect(taken.sorted() == Array(1...597))
+        #expect(try fixture.findings() == [])
+    }
+
     @Test func purgesNothingThatIsStillNeeded() throws {
         let fixture = try LedgerFixture()
         try fixture.append(1..<31)

@@ -63,7 +63,8 @@ import Testing
 
     @Test func namesTheKeyEncryptionKeyThatIsMissing() async throws {
         let (old, new) = (
-            try KeyMaintenanceConformance.sealing(0x11, version: 1), try KeyMaintenanceConformance.sealing(0x22, version: 2)
+            try KeyMaintenanceConformance.sealing(0x11, version: 1),
+            try KeyMaintenanceConformance.sealing(0x22, version: 2)
         )
         _ = try maintenance(KeyRing(old)).store([KeyImport(record: SampleKeys.record(1))])
         #expect(throws: StorageOpeningError.keyEncryptionKeyMissing(version: 1)) { _ = try store(KeyRing(new)) }
@@ -74,7 +75,8 @@ import Testing
         let maintenance = try maintenance(KeyRing(KeyMaintenanceConformance.sealing(0x11, version: 1)))
         _ = try maintenance.store((1...400).map { KeyImport(record: try SampleKeys.record($0, content: "c-\($0)")) })
         #expect(try DatabaseIntegrity.findings(path: folder.database) == [])
-        try execute("PRAGMA foreign_keys = OFF; INSERT INTO asset_alias VALUES (x'0102', x'000102030405060708090a0b0c0d0e0f')")
+        try execute(
+            "PRAGMA foreign_keys = OFF; INSERT INTO asset_alias VALUES (x'0102', x'000102030405060708090a0b0c0d0e0f')")
         #expect(try DatabaseIntegrity.findings(path: folder.database).count == 1)
         try execute("DELETE FROM asset_alias; PRAGMA wal_checkpoint(TRUNCATE)")
         #expect(try DatabaseIntegrity.findings(path: folder.database) == [])

@@ -45,6 +45,15 @@ enum ClaimRules {
         try await script.expect(.deviceLimit(limit: 1), at: 3, devices: both, "the second finds the first")
         try await script.expect(.recorded, at: 3, devices: [both[1]], "and the first was not kept")
         try await script.expect(.recorded, at: 3, devices: [both[1], both[1]])
+        try await script.expect(
+            .recorded, at: 3, devices: [SampleDecisions.place(device: 1, limit: 0)],
+            "no other may come, and this one is there")
+        try await script.expect(.deviceLimit(limit: 0), at: 3, devices: [SampleDecisions.place(device: 8, limit: 0)])
+        try await script.expect(
+            .deviceLimit(limit: 0), at: 3, devices: [SampleDecisions.place(owner: 4, device: 1, limit: 0)])
+        try await script.expect(
+            .recorded, at: 3, devices: [SampleDecisions.place(owner: 4, device: 1, limit: 1)], "nothing was kept before"
+        )
     }
 
     static func freesAPlaceAtItsEnd(_ script: DecisionScript) async throws {

@@ -18,6 +18,9 @@ package enum DecisionConformance {
         case refusesARequestWithAnotherToken
         case forgetsARequestAtItsEnd
         case keepsEveryAnswerAsItIs
+        // Sessions.
+        case takesASessionsTokenUntilItsSuccessorIsUsed
+        case forgetsASessionAtItsEnd
         // Token uses.
         case countsUsesForEachTokenAndKey
         case beginsUsesAnewAtTheTokensEnd
@@ -58,6 +61,9 @@ package enum DecisionConformance {
         case .refusesARequestWithAnotherToken: try await ReplayRules.refusesARequestWithAnotherToken(script)
         case .forgetsARequestAtItsEnd: try await ReplayRules.forgetsARequestAtItsEnd(script)
         case .keepsEveryAnswerAsItIs: try await ReplayRules.keepsEveryAnswerAsItIs(script)
+        case .takesASessionsTokenUntilItsSuccessorIsUsed:
+            try await SessionRules.takesATokenUntilItsSuccessorIsUsed(script)
+        case .forgetsASessionAtItsEnd: try await SessionRules.forgetsASessionAtItsEnd(script)
         case .countsUsesForEachTokenAndKey: try await ClaimRules.countsUsesForEachTokenAndKey(script)
         case .beginsUsesAnewAtTheTokensEnd: try await ClaimRules.beginsUsesAnewAtTheTokensEnd(script)
         case .keepsADevicesPlace: try await ClaimRules.keepsADevicesPlace(script)

@@ -45,6 +45,7 @@ package struct DecisionModel: Sendable {
 
     private var requests: [Pseudonym: Request] = [:]
     private var useCounts: [UseCount] = []
+    private var sessions: [Pseudonym: SessionClaim] = [:]
     private var places: [Place] = []
     private(set) package var slots: [Slot] = []
     private var slotNumber = 0
@@ -82,6 +83,7 @@ package struct DecisionModel: Sendable {
                 token: replay.token, retryUntil: decision.now + replay.retryWindow, keptUntil: replay.keptUntil,
                 answer: replay.answer)
         }
+        if let denial = decision.sessionClaim.flatMap({ session($0, at: decision.now) }) { return denial }
         if let denial = decision.tokenUse.flatMap({ use($0, at: decision.now) }) { return denial }
         for claim in decision.deviceClaims {
             if let denial = place(claim, at: decision.now) { return denial }
@@ -90,6 +92,17 @@ package struct DecisionModel: Sendable {
             if let denial = slot(claim, at: decision.now) { return denial }
         }
         entries.append(decision.entry)
+        return nil
+    }
+
+    private mutating func session(_ claim: SessionClaim, at now: Int64) -> DecisionDenial? {
+        guard let known = sessions[claim.session], known.keptUntil > now else {
+            sessions[claim.session] = claim
+            return nil
+        }
+        guard claim.generation >= known.generation else { return .sessionSuperseded }
+        sessions[claim.session] = SessionClaim(
+            session: claim.session, generation: claim.generation, keptUntil: max(known.keptUntil, claim.keptUntil))
         return nil
     }
 

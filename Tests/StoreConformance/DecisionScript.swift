@@ -32,34 +32,37 @@ final class DecisionScript: Sendable {
     }
 
     func expect(
-        _ outcome: DecisionOutcome, at now: Int64 = 0, replay: ReplayRecord? = nil, use: TokenUse? = nil,
-        devices: [DeviceClaim] = [], slots: [SlotClaim] = [], _ comment: Comment? = nil,
+        _ outcome: DecisionOutcome, at now: Int64 = 0, replay: ReplayRecord? = nil, session: SessionClaim? = nil,
+        use: TokenUse? = nil, devices: [DeviceClaim] = [], slots: [SlotClaim] = [], _ comment: Comment? = nil,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let (decided, modelled) = try await decide(at: now, replay: replay, use: use, devices: devices, slots: slots)
+        let (decided, modelled) = try await decide(
+            at: now, replay: replay, session: session, use: use, devices: devices, slots: slots)
         #expect(decided == outcome, comment, sourceLocation: sourceLocation)
         #expect(modelled == outcome, "the model", sourceLocation: sourceLocation)
     }
 
     func expect(
-        _ denial: DecisionDenial, at now: Int64 = 0, replay: ReplayRecord? = nil, use: TokenUse? = nil,
-        devices: [DeviceClaim] = [], slots: [SlotClaim] = [], _ comment: Comment? = nil,
+        _ denial: DecisionDenial, at now: Int64 = 0, replay: ReplayRecord? = nil, session: SessionClaim? = nil,
+        use: TokenUse? = nil, devices: [DeviceClaim] = [], slots: [SlotClaim] = [], _ comment: Comment? = nil,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         try await expect(
-            .denied(denial), at: now, replay: replay, use: use, devices: devices, slots: slots, comment,
+            .denied(denial), at: now, replay: replay, session: session, use: use, devices: devices, slots: slots,
+            comment,
             sourceLocation: sourceLocation)
     }
 
     /// What the next node and the model make of a decision.
     func decide(
-        at now: Int64, replay: ReplayRecord? = nil, use: TokenUse? = nil, devices: [DeviceClaim] = [],
-        slots: [SlotClaim] = []
+        at now: Int64, replay: ReplayRecord? = nil, session: SessionClaim? = nil, use: TokenUse? = nil,
+        devices: [DeviceClaim] = [], slots: [SlotClaim] = []
     ) async throws -> (DecisionOutcome, DecisionOutcome) {
         let (number, decision, modelled) = state.withLock { state in
             state.count += 1
             let decision = LicenseDecision(
                 now: now, replay: replay, tokenUse: use, deviceClaims: devices, slotClaims: slots,
+                sessionClaim: session,
                 entry: SampleDecisions.entry(UInt64(state.count), at: now))
             return (state.count, decision, state.model.commit(decision))
         }

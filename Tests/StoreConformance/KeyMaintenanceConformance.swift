@@ -111,7 +111,8 @@ package enum KeyMaintenanceConformance {
         #expect(try await maintenance.store([imports[0]]) == 1)
         #expect(try await maintenance.store([imports[0]]) == 0)
         // One that is there gets a further alias, and a key that stands there twice is stored once.
-        let more = [KeyImport(record: records[0], aliases: [shared, own])] + records[1...].map { KeyImport(record: $0) }
+        let more =
+            [KeyImport(record: records[0], aliases: [shared, own])] + records[1...].map { KeyImport(record: $0) }
         #expect(try await maintenance.store(more + [more[2]]) == 2)
         #expect(try await maintenance.count() == 3)
         #expect(try await maintenance.key(records[0].keyID)?.aliases == [own, shared])

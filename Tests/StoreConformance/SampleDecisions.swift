@@ -6,7 +6,15 @@ package enum SampleDecisions {
     /// What a pseudonym stands for, so that the same number never means two things.
     package enum Role: UInt8, Sendable {
         case request = 1
-        case token, owner, device, group, content, holder
+        case token, owner, device, group, content, holder, session
+    }
+
+    /// A pseudonym whose first bytes differ from those of others, as real ones' do: stores choose locks by them.
+    package static func spread(_ role: Role, _ number: UInt64) -> Pseudonym {
+        let mixed = (number &+ UInt64(role.rawValue) << 56) &* 0x9E37_79B9_7F4A_7C15
+        let bytes = Bytes16(high: mixed ^ mixed >> 29, low: number).bytes
+        guard let pseudonym = Pseudonym(bytes + bytes) else { preconditionFailure("thirty-two bytes make a pseudonym") }
+        return pseudonym
     }
 
     package static func pseudonym(_ role: Role, _ number: UInt64) -> Pseudonym {
@@ -40,6 +48,11 @@ package enum SampleDecisions {
     ) -> TokenUse {
         TokenUse(
             token: pseudonym(.token, token), keyID: SampleKeys.keyID(key), limit: limit, keptUntil: keptUntil)
+    }
+
+    package static func session(_ session: UInt64 = 1, _ generation: UInt32, keptUntil: Int64 = 10_000) -> SessionClaim
+    {
+        SessionClaim(session: pseudonym(.session, session), generation: generation, keptUntil: keptUntil)
     }
 
     package static func place(

@@ -20,13 +20,15 @@ package enum DecisionDenial: Equatable, Sendable {
     case slotsFull(current: UInt32, limit: UInt32)
     /// Another playback has taken this one's slot.
     case slotEvicted
+    /// A later token of the session has been used.
+    case sessionSuperseded
 }
 
 /// Where decisions become durable, each one atomically.
 package protocol DecisionStore: Sendable {
     /// Records a decision, or says why not.
     ///
-    /// Checks in this order, and the first that speaks decides: replay, token use, device claims, slot claims. Returns `recorded` only
+    /// Checks in this order, and the first that speaks decides: replay, session claim, token use, device claims, slot claims. Returns `recorded` only
     /// when the decision and its ledger entry would outlive a power cut. Throws when that cannot be known: nothing may be answered then.
     func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome
 }

@@ -14,24 +14,28 @@ package struct LicenseDecision: Sendable {
     package var deviceClaims: [DeviceClaim]
     /// As the device claims.
     package var slotClaims: [SlotClaim]
+    /// The session token that the licence renews; nil for any other token.
+    package var sessionClaim: SessionClaim?
     /// What the ledger will say.
     package var entry: LedgerEntry
 
     package init(
         now: Int64, replay: ReplayRecord? = nil, tokenUse: TokenUse? = nil, deviceClaims: [DeviceClaim] = [],
-        slotClaims: [SlotClaim] = [], entry: LedgerEntry
+        slotClaims: [SlotClaim] = [], sessionClaim: SessionClaim? = nil, entry: LedgerEntry
     ) {
         self.now = now
         self.replay = replay
         self.tokenUse = tokenUse
         self.deviceClaims = deviceClaims
         self.slotClaims = slotClaims
+        self.sessionClaim = sessionClaim
         self.entry = entry
     }
 
     /// Whether other nodes must agree. Otherwise the node's own ledger is all that has to take the decision.
     package var needsSharedState: Bool {
         replay != nil || tokenUse != nil || !deviceClaims.isEmpty || !slotClaims.isEmpty
+            || sessionClaim != nil
     }
 }
 
@@ -155,5 +159,22 @@ package struct SlotClaim: Equatable, Sendable {
         self.isConfirmed = isConfirmed
         self.isRelayed = isRelayed
         self.heldUntil = heldUntil
+    }
+}
+
+/// The use of one of a session's tokens. Each renewal gives the next one, and the one before stays good until that is used: so an answer
+/// that is lost costs nothing, and a token that was copied is soon worth nothing.
+package struct SessionClaim: Equatable, Sendable {
+    /// Of the session.
+    package var session: Pseudonym
+    /// Which of its tokens it is. One before the latest that was used is denied.
+    package var generation: UInt32
+    /// Until when the session is remembered. The latest end that was told counts.
+    package var keptUntil: Int64
+
+    package init(session: Pseudonym, generation: UInt32, keptUntil: Int64) {
+        self.session = session
+        self.generation = generation
+        self.keptUntil = keptUntil
     }
 }

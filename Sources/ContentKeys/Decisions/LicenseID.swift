@@ -19,6 +19,15 @@ package struct LicenseID: Hashable, Sendable {
         bytes = Bytes16(high: milliseconds << 16 | random.high & 0xFFFF, low: random.low)
     }
 
+    /// Reads what `description` writes, and nothing else.
+    package init?(text: String) {
+        guard text.utf8.count == 32, let bytes = try? Hexadecimal.decode(text), let words = Bytes16(bytes) else {
+            return nil
+        }
+        self.init(words)
+        guard description == text else { return nil }
+    }
+
     /// When the licence was decided, in milliseconds since 1970.
     package var milliseconds: UInt64 { bytes.high >> 16 }
 }

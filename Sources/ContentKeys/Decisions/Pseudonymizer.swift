@@ -20,6 +20,8 @@ package final class Pseudonymizer: Sendable {
         case group
         /// A device, by issuer and the issuer's own name for it.
         case namedDevice = "named-device"
+        /// A session of renewals, by its id (16 bytes).
+        case session
     }
 
     private let key: HMACSHA256Key

@@ -19,9 +19,11 @@ import ByteCoding
 ///     1...5  lease, a number                       flag 0x0100
 ///     1...5  rental, a number                      flag 0x0200
 ///    1...10  end less time, as a signed number     flag 0x0400
+///     1...5  playback, a number                    flag 0x0800
+///    1...10  renewal less time, as a signed number flag 0x1000
 ///
 /// A number has seven bits in each byte, the lowest first, and the top bit set in every byte but the last, which is 0 only in the number
-/// 0. A signed number n is the number 2n, or -2n - 1 where it is negative; "end less time" wraps at 64 bits. A text is its size in one
+/// 0. A signed number n is the number 2n, or -2n - 1 where it is negative; a time less another one wraps at 64 bits. A text is its size in one
 /// byte and its UTF-8; a text that is a UUID in lower case with its hyphens is 0xFF and the UUID's 16 bytes. Of a pseudonym the first 16
 /// bytes are kept: half an HMAC tells one from another as well (RFC 2104 section 5).
 ///
@@ -35,7 +37,7 @@ extension LedgerEntry {
     /// The size of the longest token id, cookie and detail in bytes.
     package static let textSizeMaximum = 64
     /// The size of the longest encoding in bytes.
-    package static let encodedSizeMaximum = 4 + 16 + 10 + 16 + 16 + 201 + 2 * 16 + 3 * 65 + 2 * 5 + 10
+    package static let encodedSizeMaximum = 4 + 16 + 10 + 16 + 16 + 201 + 2 * 16 + 3 * 65 + 3 * 5 + 2 * 10
 
     /// The entry as a ledger keeps it: texts cut to what they may have, at the end of a character, and pseudonyms to their first half.
     package var bounded: LedgerEntry {
@@ -69,6 +71,8 @@ extension LedgerEntry {
         if let lease { writer.write(number: UInt64(lease)) }
         if let rental { writer.write(number: UInt64(rental)) }
         if let until { writer.write(signed: until &- at) }
+        if let playback { writer.write(number: UInt64(playback)) }
+        if let renewAfter { writer.write(signed: renewAfter &- at) }
         return writer.bytes
     }
 
@@ -95,6 +99,8 @@ extension LedgerEntry {
         if flags.contains(.lease) { lease = try reader.readUInt32() }
         if flags.contains(.rental) { rental = try reader.readUInt32() }
         if flags.contains(.until) { until = at &+ (try reader.readSigned()) }
+        if flags.contains(.playback) { playback = try reader.readUInt32() }
+        if flags.contains(.renewAfter) { renewAfter = at &+ (try reader.readSigned()) }
         try reader.finish()
     }
 
@@ -111,6 +117,8 @@ extension LedgerEntry {
         if lease != nil { flags.insert(.lease) }
         if rental != nil { flags.insert(.rental) }
         if until != nil { flags.insert(.until) }
+        if playback != nil { flags.insert(.playback) }
+        if renewAfter != nil { flags.insert(.renewAfter) }
         return flags.rawValue
     }
 }
@@ -140,6 +148,8 @@ private struct LedgerEntryFlags: OptionSet {
     static let lease = LedgerEntryFlags(rawValue: 0x0100)
     static let rental = LedgerEntryFlags(rawValue: 0x0200)
     static let until = LedgerEntryFlags(rawValue: 0x0400)
+    static let playback = LedgerEntryFlags(rawValue: 0x0800)
+    static let renewAfter = LedgerEntryFlags(rawValue: 0x1000)
 
     init(rawValue: UInt16) {
         self.rawValue = rawValue
@@ -147,7 +157,7 @@ private struct LedgerEntryFlags: OptionSet {
 
     init(parsing bits: UInt16) throws(LedgerEntryError) {
         self.init(rawValue: bits)
-        guard bits & ~0x07FF == 0 else { throw .notCanonical }
+        guard bits & ~0x1FFF == 0 else { throw .notCanonical }
     }
 }
 

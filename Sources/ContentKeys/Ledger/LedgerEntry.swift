@@ -45,11 +45,16 @@ package struct LedgerEntry: Equatable, Sendable {
     package var rental: UInt32?
     /// When the licence ends; nil for never or not known.
     package var until: Int64?
+    /// How long a kept key is good from its first play on, in seconds; nil for none.
+    package var playback: UInt32?
+    /// When the app was told to renew the licence; nil where there is nothing to renew.
+    package var renewAfter: Int64?
 
     package init(
         kind: Kind, at: Int64, license: LicenseID, previous: LicenseID? = nil, keyID: KeyID? = nil,
         content: String? = nil, subject: Pseudonym? = nil, device: Pseudonym? = nil, tokenID: String? = nil,
-        cookie: String? = nil, detail: String = "", lease: UInt32? = nil, rental: UInt32? = nil, until: Int64? = nil
+        cookie: String? = nil, detail: String = "", lease: UInt32? = nil, rental: UInt32? = nil, until: Int64? = nil,
+        playback: UInt32? = nil, renewAfter: Int64? = nil
     ) {
         self.kind = kind
         self.at = at
@@ -65,6 +70,8 @@ package struct LedgerEntry: Equatable, Sendable {
         self.lease = lease
         self.rental = rental
         self.until = until
+        self.playback = playback
+        self.renewAfter = renewAfter
     }
 }
 

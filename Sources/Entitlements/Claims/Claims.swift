@@ -29,6 +29,8 @@ package struct Claims: Equatable, Sendable {
     package let cookie: String?
     /// The key that the licence must carry, where the token brings it along.
     package let embeddedKey: EmbeddedContentKey?
+    /// What a session token renews; nil for an entitlement token.
+    package let renewal: SessionGrant?
 
     let times: TokenTimes
     /// The first second in which the key no longer verifies; nil where it has no end.
@@ -52,7 +54,8 @@ package struct Claims: Equatable, Sendable {
     init(
         _ verified: Verified, subject: String?, tokenID: String?, rights: [Right],
         device: DeviceClaims = DeviceClaims(), session: SessionClaims = SessionClaims(),
-        limits: UseLimits = UseLimits(), cookie: String? = nil, embeddedKey: EmbeddedContentKey? = nil
+        limits: UseLimits = UseLimits(), cookie: String? = nil, embeddedKey: EmbeddedContentKey? = nil,
+        renewal: SessionGrant? = nil
     ) {
         issuer = verified.issuer.name
         dialect = verified.issuer.dialect
@@ -67,6 +70,7 @@ package struct Claims: Equatable, Sendable {
         self.limits = limits
         self.cookie = cookie
         self.embeddedKey = embeddedKey
+        self.renewal = renewal
     }
 }
 

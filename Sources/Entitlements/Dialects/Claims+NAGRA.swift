@@ -20,7 +20,9 @@ extension Claims {
     /// Throws `claimInvalid` and `claimUnsupported`.
     init(nagra claims: ClaimObject, _ verified: Verified) throws(EntitlementError) {
         guard let type = try claims.string("typ") else { throw claims.invalid("typ") }
-        // Tokens with keys, of sessions and of other services exist; none of them grants a content.
+        // A session or a key of the server that made it: whoever holds one needs a content token here.
+        if type.hasSameUTF8(as: "Session") || type.hasSameUTF8(as: "Kc") { throw .tokenOfAnotherServer }
+        // Tokens of other services exist; none of them grants a content.
         guard type.hasSameUTF8(as: "ContentAuthZ") else { throw claims.unsupported("typ") }
         guard let version = try claims.string("ver") else { throw claims.invalid("ver") }
         guard version.hasSameUTF8(as: "1.0") else { throw claims.unsupported("ver") }

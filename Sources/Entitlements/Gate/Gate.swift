@@ -8,6 +8,8 @@ package struct Authorization: Equatable, Sendable {
     package let tokenID: String?
     package let issuer: String
     package let content: RequestedContent
+    /// The right that grants it, as the token has it.
+    package let right: Right
     /// What the licence must not exceed, for the use that was asked for.
     package let limits: LicenseLimits
     /// What the device must be able to do.
@@ -21,7 +23,8 @@ package struct Authorization: Equatable, Sendable {
     /// The key that the licence must carry in place of a stored one.
     package let embeddedKey: EmbeddedContentKey?
 
-    fileprivate init(_ request: GateRequest, _ right: Right, limits: LicenseLimits) {
+    fileprivate init(_ request: GateRequest, _ granted: Right, _ right: Right, limits: LicenseLimits) {
+        self.right = granted
         subject = request.claims.subject
         tokenID = request.claims.tokenID
         issuer = request.claims.issuer
@@ -68,7 +71,7 @@ package enum Gate {
         for grant in granting {
             do throws(EntitlementError) {
                 for check in [RightCheck.outputs, .securityLevel] { try check.check(grant.right, request) }
-                return Authorization(request, grant.tightened, limits: grant.limits)
+                return Authorization(request, grant.right, grant.tightened, limits: grant.limits)
             } catch {
                 refusal = refusal ?? error
             }

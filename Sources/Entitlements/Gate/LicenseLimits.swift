@@ -30,6 +30,12 @@ package enum LimitSeconds {
         limits.compactMap { $0 }.min()
     }
 
+    /// The sum, or the largest number where that is no number.
+    static func sum(_ one: Int64, _ other: Int64) -> Int64 {
+        let (sum, overflows) = one.addingReportingOverflow(other)
+        return overflows ? .max : sum
+    }
+
     package static func clamped(_ seconds: Int64) -> UInt32 {
         UInt32(clamping: min(seconds, Int64(maximum)))
     }

@@ -14,6 +14,9 @@ package struct PolicyFinding: Equatable, Sendable, CustomStringConvertible {
         case leaseTooShort = "has a lease under 30 seconds, which players on a slow network cannot renew in time"
         /// A profile that the floor overrules in every respect.
         case looserThanFloor = "says nothing that the floor does not already demand"
+        /// A profile is for offline licences, and the floor forbids them.
+        case offlineForbiddenByFloor =
+            "speaks of offline licences, which the floor forbids: nothing can satisfy that part"
         /// Playbacks are counted, and nothing ends one whose player is gone.
         case concurrencyWithoutLease =
             "counts playbacks at once without a lease, so that one which ended unseen counts on"
@@ -46,9 +49,19 @@ package enum PolicyLint {
             if profile != PolicyRule(), policy.floor.merged(with: profile) == policy.floor {
                 found.append(.looserThanFloor)
             }
+            let isForOffline = profile.allowsOffline == true || profile.storage != nil || profile.playback != nil
+            if isForOffline, policy.floor.allowsOffline == false { found.append(.offlineForbiddenByFloor) }
+            found += faultsTogether(profile, policy.floor).filter { !found.contains($0) }
             findings += found.map { PolicyFinding(place: "profiles.\(name)", fault: $0) }
         }
         return findings
+    }
+
+    /// What neither rule is guilty of alone: a lease of one that is not shorter than the duration of the other.
+    private static func faultsTogether(_ profile: PolicyRule, _ floor: PolicyRule) -> [PolicyFinding.Fault] {
+        let merged = profile.merged(with: floor)
+        guard faults(of: floor).isEmpty, profile.lease != nil || profile.duration != nil else { return [] }
+        return timeFaults(lease: merged.lease, duration: merged.duration, others: [])
     }
 
     private static func faults(of rule: PolicyRule) -> [PolicyFinding.Fault] {

@@ -59,6 +59,7 @@ package struct IssuerSet: Sendable {
 
     /// The dialects of all issuers.
     let dialects: Set<TokenDialect>
+    let issuers: [Issuer]
 
     private let entries: [[UInt8]: Entry]
     private let sealingEntries: [UInt32: SealingEntry]
@@ -91,6 +92,7 @@ package struct IssuerSet: Sendable {
             }
         }
         self.entries = entries
+        self.issuers = issuers
         dialects = Set(issuers.map(\.dialect))
         self.sealingEntries = sealingEntries
         self.leeway = leeway

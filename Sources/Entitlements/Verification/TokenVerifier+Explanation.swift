@@ -6,7 +6,11 @@ extension TokenVerifier {
 
     private func explainCompact(_ bytes: [UInt8], now: Int64) -> TokenExplanation {
         var builder = TokenExplanationBuilder()
-        guard let token = builder.step(.form, { () throws(EntitlementError) in try Token(parsing: bytes) }),
+        guard let token = builder.step(.form, { () throws(EntitlementError) in try Token(parsing: bytes) }) else {
+            return builder.finish()
+        }
+        if let key = sessionKey(of: token) { return explainSession(token, key, now: now, &builder) }
+        guard
             let (issuer, key) = builder.step(.key, { () throws(EntitlementError) in try issuerAndKey(of: token) })
         else { return builder.finish() }
         _ = builder.step(.keyState) { () throws(EntitlementError) in try key.state.check(now: now) }
@@ -19,6 +23,30 @@ extension TokenVerifier {
         }
         guard isSigned != nil else { return builder.finish() }
         return explainPayload(token, issuer, key, now: now, &builder)
+    }
+
+    /// The key of a session token stands for its issuer and its audience, and the server itself has chosen its life.
+    private func explainSession(
+        _ token: Token, _ key: SessionTokens.Key, now: Int64, _ builder: inout TokenExplanationBuilder
+    ) -> TokenExplanation {
+        _ = builder.step(.key) {}
+        _ = builder.step(.keyState) {}
+        let isPinned: Void? = builder.step(.algorithm) { () throws(EntitlementError) in
+            guard token.algorithm == .hs256 else { throw .algorithmNotPinned }
+        }
+        guard isPinned != nil else { return builder.finish() }
+        let isSigned: Void? = builder.step(.signature) { () throws(EntitlementError) in
+            guard key.isValidSignature(of: token) else { throw .signatureInvalid }
+        }
+        guard isSigned != nil, let payload = try? TokenPayload.read(token),
+            let times = try? TokenTimes(of: payload)
+        else { return builder.finish() }
+        _ = builder.step(.time) { () throws(EntitlementError) in try checkSession(times, now: now) }
+        _ = builder.step(.life) {}
+        _ = builder.step(.issuerAndAudience) {}
+        return explainClaims(&builder) { () throws(EntitlementError) in
+            try Claims(session: payload, signedBy: key, times: times, issuers: issuers)
+        }
     }
 
     /// From here on the token is believed, and each check stands by itself.

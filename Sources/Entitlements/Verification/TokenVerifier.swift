@@ -5,13 +5,18 @@ import ByteCoding
 /// The key that a token names decides everything else: its issuer, its algorithm, and the dialect in which it is read. Where a token was
 /// presented decides nothing.
 package struct TokenVerifier: Sendable {
-    private let issuers: IssuerSet
+    let issuers: IssuerSet
     let enforced: Set<Restriction>
+    /// Nil where this server gives no session tokens, and takes none.
+    package let sessions: SessionTokens?
 
     /// A token that demands what is not `enforced` is refused.
-    package init(issuers: IssuerSet, enforced: Set<Restriction> = Restriction.enforced) {
+    package init(
+        issuers: IssuerSet, enforced: Set<Restriction> = Restriction.enforced, sessions: SessionTokens? = nil
+    ) {
         self.issuers = issuers
         self.enforced = enforced
+        self.sessions = sessions
     }
 
     /// Verifies a compact or a sealed token at `now`, in seconds since 1970.
@@ -33,12 +38,14 @@ package struct TokenVerifier: Sendable {
     /// Checks what time alone can change of claims that were verified before: their own times, and the retirement of their key.
     func check(_ claims: Claims, now: Int64) throws(EntitlementError) {
         if let end = claims.keyEnd, now >= end { throw .keyRetired }
+        if claims.renewal != nil { return try checkSession(claims.times, now: now) }
         try claims.times.check(now: now, leeway: issuers.leeway)
     }
 
     // MARK: Compact tokens
 
     private func verify(_ token: Token, now: Int64) throws(EntitlementError) -> Claims {
+        if let key = sessionKey(of: token) { return try verify(token, signedBy: key, now: now) }
         let (issuer, key) = try issuerAndKey(of: token)
         try key.state.check(now: now)
         guard token.algorithm == key.algorithm else { throw .algorithmNotPinned }

@@ -22,6 +22,9 @@ package final class VerifiedTokenCache: Sendable {
         state = Mutex(State(verifier: verifier, entries: RecentClaims(capacity: capacity)))
     }
 
+    /// The session tokens of the configuration that is in force; nil where there are none.
+    package var sessions: SessionTokens? { state.withLock { $0.verifier.sessions } }
+
     /// How many tokens are remembered.
     package var count: Int {
         state.withLock { $0.entries.count }

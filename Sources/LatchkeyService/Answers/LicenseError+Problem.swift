@@ -17,6 +17,11 @@ extension Problem {
         case .terms(let error): self.init(Self.code(of: error))
         case .challengeNotOpen: self.init(.spcReplayed)
         case .module(let error): self.init(for: error)
+        case .overloaded: self.init(.overloaded, retryAfterSeconds: 2)
+        case .entitlementDenied: self.init(.entitlementDenied)
+        case .entitlementUnavailable(.busy): self.init(.overloaded, retryAfterSeconds: 2)
+        case .entitlementUnavailable: self.init(.entitlementUnavailable, retryAfterSeconds: 2)
+        case .unverifiedTooOften(let seconds): self.init(.rateLimited, retryAfterSeconds: seconds)
         case .internalFailure: self.init(.internalError)
         }
     }
@@ -49,6 +54,8 @@ extension Problem {
         case .deviceRevoked: .deviceRevoked
         case .contentRevoked: .contentMismatch
         case .sessionKilled: .sessionKilled
+        case .sessionEnded: .sessionExpired
+        case .tokenOfAnotherServer: .tokenIssuer
         case .deviceMismatch: .deviceMismatch
         case .addressDenied: .addressDenied
         case .countryDenied: .countryDenied
@@ -95,12 +102,15 @@ extension Problem {
         case .deviceLimit: .deviceLimit
         case .slotsFull: .concurrencyLimit
         case .slotEvicted: .sessionKilled
+        case .sessionSuperseded: .sessionExpired
         }
     }
 
     private init(for error: StoreError) {
         switch error {
         case .contentAmbiguous: self.init(.keyNotFound)
+        // A queue that is full is no outage: clients can fill it.
+        case .unavailable(.busy): self.init(.overloaded, retryAfterSeconds: 2)
         case .unavailable: self.init(.storageUnavailable, retryAfterSeconds: 2)
         case .keyIDTaken, .aliasTaken, .keyUnknown, .sealBroken, .recordMalformed, .cryptographyFailed:
             self.init(.internalError)
@@ -123,6 +133,11 @@ extension LicenseError {
         case .terms(let error): RefusalCause("terms: \(error)")
         case .challengeNotOpen: RefusalCause("the sync report's challenge is not open")
         case .module(let error): RefusalCause("external module: \(error)")
+        case .overloaded: RefusalCause("more to do than can be done: waited for nothing")
+        case .entitlementDenied(let error):
+            RefusalCause("the entitlement service said no\(error.map { " (error \($0))" } ?? "")")
+        case .entitlementUnavailable(let outage): RefusalCause("entitlement service: \(outage)")
+        case .unverifiedTooOften: RefusalCause("too many requests with tokens that nobody here can verify")
         case .internalFailure(let error): RefusalCause("cryptography: \(error)")
         }
     }

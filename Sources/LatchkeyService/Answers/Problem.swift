@@ -48,7 +48,7 @@ struct Problem: Sendable {
         }
     }
 
-    private static func format(_ time: WallTime) -> String {
+    static func format(_ time: WallTime) -> String {
         // A clock outside the years 0 to 9999 is shown as its beginning.
         UnixTime(seconds: time.seconds, nanoseconds: time.nanoseconds)
             .map { RFC3339.format($0, precision: .milliseconds) } ?? "0000-01-01T00:00:00.000Z"

@@ -3,6 +3,7 @@ import HTTPMessages
 /// The stable codes of the one table of errors that this version can give; the sentences may change, the codes do not.
 enum ProblemCode: String, Sendable, CaseIterable {
     case bodyEmpty = "body_empty"
+    case bodyUnrecognised = "body_unrecognised"
     case spcIsCertificate = "spc_is_certificate"
     case spcVersionUnsupported = "spc_version_unsupported"
     case spcMalformed = "spc_malformed"
@@ -35,10 +36,13 @@ enum ProblemCode: String, Sendable, CaseIterable {
     case deviceMismatch = "device_mismatch"
     case deviceLimit = "device_limit"
     case concurrencyLimit = "concurrency_limit"
+    case sessionExpired = "session_expired"
     case sessionKilled = "session_killed"
     case keyNotFound = "key_not_found"
     case rateLimited = "rate_limited"
     case overloaded
+    case entitlementDenied = "entitlement_denied"
+    case entitlementUnavailable = "entitlement_unavailable"
     case termsNotExpressible = "terms_not_expressible"
     case securityLevel = "security_level"
     case storageUnavailable = "storage_unavailable"
@@ -57,7 +61,8 @@ enum ProblemCode: String, Sendable, CaseIterable {
 
     var status: HTTPStatus {
         switch self {
-        case .bodyEmpty, .spcIsCertificate, .spcVersionUnsupported, .spcMalformed, .tokenAmbiguous, .tokenSchema,
+        case .bodyEmpty, .bodyUnrecognised, .spcIsCertificate, .spcVersionUnsupported, .spcMalformed, .tokenAmbiguous,
+            .tokenSchema,
             .badRequest:
             .badRequest
         case .spcReplayed: .conflict
@@ -68,7 +73,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
             .unauthorized
         case .contentMismatch, .offlineNotAllowed, .rightNotStarted, .rightEnded, .termsNotExpressible, .securityLevel,
             .tokenUsed, .tokenRevoked, .subjectDisabled, .deviceMismatch, .deviceRevoked, .deviceLimit,
-            .concurrencyLimit, .sessionKilled, .addressDenied, .countryDenied:
+            .concurrencyLimit, .sessionExpired, .sessionKilled, .addressDenied, .countryDenied, .entitlementDenied:
             .forbidden
         case .keyNotFound, .notFound: .notFound
         case .methodNotAllowed: .methodNotAllowed
@@ -79,7 +84,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .expectationFailed: .expectationFailed
         case .notImplemented: .notImplemented
         case .versionNotSupported: .versionNotSupported
-        case .storageUnavailable, .moduleUnavailable: .serviceUnavailable
+        case .storageUnavailable, .moduleUnavailable, .entitlementUnavailable: .serviceUnavailable
         case .internalError: .internalServerError
         }
     }
@@ -90,6 +95,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .keyIDRevoked, .tokenSignature,
             .tokenExpired, .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
             "https://dashif.org/drm-problems/insufficient-proof-of-authorization"
+        case .entitlementDenied: "https://dashif.org/drm-problems/not-authorized"
         default: "urn:latchkey:error:" + rawValue  // Every other code is only ours.
         }
     }
@@ -97,6 +103,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
     var title: String {
         switch self {
         case .bodyEmpty: "No SPC was sent"
+        case .bodyUnrecognised: "The body is not what is served here"
         case .spcIsCertificate: "The body is a certificate, not an SPC"
         case .spcVersionUnsupported: "This SPC version is not served"
         case .spcMalformed: "The SPC container is malformed"
@@ -131,8 +138,11 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .deviceMismatch: "The rights belong to another device"
         case .deviceLimit: "There are as many devices as there may be"
         case .concurrencyLimit: "As many playbacks run as may run at once"
+        case .sessionExpired: "The session token renews nothing any more"
         case .sessionKilled: "This playback was ended, by another one or by an operator"
         case .keyNotFound: "No key is stored for this content"
+        case .entitlementDenied: "The entitlement service does not allow this"
+        case .entitlementUnavailable: "The entitlement service does not answer"
         case .termsNotExpressible: "This device cannot be told the limits that the token demands"
         case .securityLevel: "This device cannot give the protection that this content demands"
         case .storageUnavailable: "The key store cannot be reached"
@@ -155,6 +165,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
     var hint: String {
         switch self {
         case .bodyEmpty: "POST the bytes of the SPC as the body, with Content-Type application/octet-stream."
+        case .bodyUnrecognised: "POST a JSON object with one member, licenses or assets: a list of ids."
         case .spcIsCertificate: "Give the certificate to the player; what the player makes with it is the SPC."
         case .spcVersionUnsupported:
             "Versions 1 and 2 are served, and 3 where a credential enables it. Text and forms are not SPCs."
@@ -189,12 +200,15 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .deviceMismatch: "Play on the device that the token was first used on, or fetch a token for this one."
         case .deviceLimit: "Remove a device of this account, or play on one of them."
         case .concurrencyLimit: "Stop another playback of this account, and wait until its lease has ended."
+        case .sessionExpired: "Fetch a new content token and ask with it, without the session token."
         case .sessionKilled: "Start playback anew."
         case .keyNotFound: "Register the content's key, or give each key of the content an id of its own."
         case .termsNotExpressible:
             "Update the player, or grant limits that this device knows; the log says which one it is."
         case .securityLevel: "Grant less for this device, or use another device: the log says what it lacks."
-        case .storageUnavailable, .moduleUnavailable: "Try again after the number of seconds in retry_after."
+        case .entitlementDenied: "Ask whoever runs the service; a new token helps only if they allow it."
+        case .storageUnavailable, .moduleUnavailable, .entitlementUnavailable:
+            "Try again after the number of seconds in retry_after."
         case .notFound: "Licences are at POST /fps/license, certificates at GET /fps/certificate."
         case .methodNotAllowed: "Use a method that the header Allow names."
         case .badRequest: "Check what stands between the client and the server."

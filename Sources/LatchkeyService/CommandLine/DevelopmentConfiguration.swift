@@ -60,6 +60,9 @@ enum DevelopmentConfiguration {
                         maximumLife: "24h", // from `iat` to `exp`
                     },
                 ],
+
+                // Signs the session tokens that come with a lease and renew it. All nodes have the same one.
+                sessions: { key: "secrets/session-key" },
             },
 
             logging: { level: "info" },

@@ -1,4 +1,5 @@
 import ByteCoding
+import Entitlements
 import KeyCrypto
 
 /// A file that is yet to be written.
@@ -49,6 +50,7 @@ enum DevelopmentSetup {
             secret("secrets/key-encryption-key", try randomDigits(count: AES256GCMKey.keySize)),
             secret("secrets/ledger-key", try randomDigits(count: Configuration.Ledger.keySize)),
             secret("secrets/pseudonym-key", try randomDigits(count: Configuration.Ledger.keySize)),
+            secret("secrets/session-key", try randomDigits(count: SessionTokens.secretSize)),
             secret("secrets/token-signing-key.pem", try signingKey.privatePEM().revealed()),
             file("secrets/token-verification-key.pem", try signingKey.publicKey.publicPEM()),
             secret("secrets/admin-token", Array(adminToken.utf8)),

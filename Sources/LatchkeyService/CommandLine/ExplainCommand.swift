@@ -85,7 +85,8 @@ extension Command {
         let keys: any ContentKeySource =
             looksUpKeys ? try OpenedKeyStore(configuration: path, context) : NoContentKeys()
         return LicenseExplainer(
-            credentials: loaded.credentials, verifier: TokenVerifier(issuers: loaded.issuers),
+            credentials: loaded.credentials,
+            verifier: TokenVerifier(issuers: loaded.issuers, sessions: loaded.sessions),
             keys: RecentContentKeys(source: keys), policy: configuration.fairplay.policy,
             entitlementPolicy: configuration.entitlement.policy,
             servedVersions: configuration.fairplay.protocolVersions, operations: RSAOperationCount())

@@ -190,7 +190,6 @@ struct LedgerVerification {
         var findings: [LedgerFinding] = []
     }
 
-
     static let checkpoints = CommandOption(
         "--checkpoints", .value("FILE"), help: "lines of the log that hold checkpoints; other lines are passed over")
 

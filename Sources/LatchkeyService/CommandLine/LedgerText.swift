@@ -40,6 +40,9 @@ extension LedgerFind {
         writer.name("rental")
         if let rental = entry.rental { writer.unsigned(UInt64(rental)) } else { writer.null() }
         writer.member("until", entry.until.map(Self.time))
+        writer.name("playback")
+        if let playback = entry.playback { writer.unsigned(UInt64(playback)) } else { writer.null() }
+        writer.member("renewAfter", entry.renewAfter.map(Self.time))
     }
 
     /// One line for a person: what is not there is left out.
@@ -49,7 +52,8 @@ extension LedgerFind {
             ("kid", entry.keyID?.description), ("content", entry.content), ("subject", entry.subject.map(Self.digits)),
             ("device", entry.device.map(Self.digits)), ("token", entry.tokenID), ("cookie", entry.cookie),
             ("lease", entry.lease.map { "\($0)s" }), ("rental", entry.rental.map { "\($0)s" }),
-            ("until", entry.until.map(Self.time)),
+            ("until", entry.until.map(Self.time)), ("playback", entry.playback.map { "\($0)s" }),
+            ("renew", entry.renewAfter.map(Self.time)),
         ]
         let start = "\(sequence)  \(Self.time(entry.at))  \(entry.kind.word)"
         let detail = entry.detail.isEmpty ? "" : "  " + Self.printable(entry.detail)

@@ -86,7 +86,8 @@ private struct StoreCheck {
             for finding in entries.findings { try context.print("ledger: \(finding.text)") }
             if findingCount == 0 {
                 try context.print(
-                    "\(keys.count) keys open, and \(entries.rowCount) entries up to sequence \(entries.last) verify: nothing was altered")
+                    "\(keys.count) keys open, and \(entries.rowCount) entries up to sequence \(entries.last) verify: nothing was altered"
+                )
             }
         }
         if findingCount > 0 { throw .failed("what is stored does not verify: \(findingCount) findings") }

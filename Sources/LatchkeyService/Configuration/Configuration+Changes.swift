@@ -7,6 +7,7 @@ extension Configuration {
             ("fairplay", fairplay != other.fairplay), ("keys", keys != other.keys),
             ("storage", storage != other.storage), ("ledger", ledger != other.ledger),
             ("entitlement", entitlement.needsRestart(toBecome: other.entitlement)),
+            ("entitlement.callback", entitlement.callback != other.entitlement.callback),
             ("limits", limits != other.limits), ("logging", logging != other.logging),
         ]
         return differences.filter(\.1).map(\.0)

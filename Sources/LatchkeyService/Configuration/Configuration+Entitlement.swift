@@ -24,6 +24,8 @@ extension Configuration.Entitlement {
         revocationRefresh = section.value(
             "revocationRefresh", .seconds(1...300, example: 5), default: .seconds(5))
         retryWindow = section.value("retryWindow", .seconds(0...3600, example: 120), default: .seconds(120))
+        let sessions = section.section("sessions", Configuration.Sessions.init(reading:))
+        let callback = section.optionalSection("callback", Configuration.Callback.init(reading:))
 
         guard let issuers else { return nil }
         let keys = issuers.enumerated().flatMap { issuer, value in
@@ -35,6 +37,8 @@ extension Configuration.Entitlement {
         self.deviceLife = deviceLife
         finder = TokenFinder(ignoring: ignored ?? [], headerNames: (headers ?? []).sorted())
         self.policy = policy
+        self.sessions = sessions
+        self.callback = callback
     }
 }
 

@@ -11,12 +11,25 @@ extension Configuration.Limits {
             "tokenCacheCapacity", .integer(1...1 << 20, example: VerifiedTokenCache.capacityDefault),
             default: VerifiedTokenCache.capacityDefault)
         rates = section.optionalSection("rates", Configuration.Rates.init(reading:)) ?? Configuration.Rates()
+        overload = section.section("overload", Configuration.Overload.init(reading:)) ?? .standard
         loopCount = section.value("loopCount", .integer(1...256, example: 4), default: Self.processorCount)
     }
 
     /// The processors that are switched on, within what `loopCount` and the workers of a module take.
     static var processorCount: Int {
         min(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))), 256)
+    }
+}
+
+extension Configuration.Overload {
+    static let standard = Configuration.Overload(wait: .seconds(3), waitingMaximum: 8192)
+
+    fileprivate init(reading section: ConfigurationSection) {
+        wait = section.value(
+            "wait", .duration(.zero...(.seconds(30)), example: Self.standard.wait), default: Self.standard.wait)
+        waitingMaximum = section.value(
+            "waitingMaximum", .integer(1...1 << 20, example: Self.standard.waitingMaximum),
+            default: Self.standard.waitingMaximum)
     }
 }
 

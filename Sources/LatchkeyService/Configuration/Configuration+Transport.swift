@@ -88,7 +88,7 @@ extension Configuration.TLSFiles {
 }
 
 extension Configuration.KeyPair {
-    fileprivate init?(reading section: ConfigurationSection) {
+    init?(reading section: ConfigurationSection) {
         let certificate = section.required(
             "certificate", .file(in: section.directory, example: "tls/certificate.pem"))
         let privateKey = section.required(

@@ -82,6 +82,10 @@ package struct Configuration: Equatable, Sendable {
         package let revocationRefresh: Duration
         /// How long the same request with the same token gets the same answer: whole seconds.
         package let retryWindow: Duration
+        /// Nil where no session tokens are given.
+        package let sessions: Sessions?
+        /// The service that decides about tokens which only it can read; nil where there is none.
+        package let callback: Callback?
     }
 
     /// Whose tokens are accepted, how they are written, for whom they must be meant, and for how long they may live.
@@ -122,8 +126,21 @@ package struct Configuration: Equatable, Sendable {
         package let tokenCacheCapacity: Int
         /// How often licences may be asked for.
         package let rates: Rates
+        /// How long requests wait when there are more than can be served, and how many in all.
+        package let overload: Overload
         /// How many event loops run; one for each processor unless configured.
         package let loopCount: Int
+    }
+
+    package struct Overload: Equatable, Sendable {
+        package let wait: Duration
+        /// Of all loops together.
+        package let waitingMaximum: Int
+
+        /// What one of so many loops may do.
+        func limits(loopCount: Int) -> OverloadLimits {
+            OverloadLimits(wait: wait, waitingMaximum: max(1, waitingMaximum / loopCount))
+        }
     }
 
     package struct Logging: Equatable, Sendable {

@@ -1,4 +1,4 @@
-import Entitlements
+package import Entitlements
 import KeyCrypto
 
 extension ConfigurationLoader {
@@ -11,6 +11,27 @@ extension ConfigurationLoader {
             return try IssuerSet(issuers, leeway: configuration.entitlement.leeway.components.seconds)
         } catch {
             report("entitlement.issuers", .issuer(error))
+            return nil
+        }
+    }
+
+    /// What signs session tokens; nil where none are configured, too.
+    mutating func sessionTokens() -> SessionTokens? {
+        let path = "entitlement.sessions.key"
+        guard let configured = configuration.entitlement.sessions, let key = hmacKey(configured.key, path) else {
+            return nil
+        }
+        var retired: [HMACSHA256Key] = []
+        for source in configured.retiredKeys {
+            guard let key = hmacKey(source, "entitlement.sessions.retiredKeys") else { return nil }
+            retired.append(key)
+        }
+        do throws(CryptoError) {
+            return try SessionTokens(
+                key: key, retired: retired, grace: configured.grace.components.seconds,
+                maximumLife: configured.maximumLife.components.seconds)
+        } catch {
+            report(path, .cryptography(error))
             return nil
         }
     }
@@ -112,5 +133,16 @@ extension ConfigurationLoader {
             report(path, .cryptography(error))
             return nil
         }
+    }
+}
+
+extension LoadedConfiguration {
+    /// Reads the keys of the issuers alone, for tools that need no more of a configuration. Throws as `load` does.
+    package static func loadIssuers(
+        _ file: ConfigurationFile, environment: [String: String]
+    ) throws(ConfigurationError) -> IssuerSet {
+        var loader = ConfigurationLoader(file, environment: environment)
+        guard let issuers = loader.issuers() else { throw loader.error ?? .invalid(path: file.path, []) }
+        return issuers
     }
 }

@@ -18,7 +18,7 @@ extension ConfigurationLoader {
         hmacKey(configuration.ledger.pseudonymKey, "ledger.pseudonymKey").map { Pseudonymizer(key: $0) }
     }
 
-    private mutating func hmacKey(_ source: SecretSource, _ path: String) -> HMACSHA256Key? {
+    mutating func hmacKey(_ source: SecretSource, _ path: String) -> HMACSHA256Key? {
         guard let secret = secret(source, size: Configuration.Ledger.keySize, path) else { return nil }
         do throws(CryptoError) {
             return try HMACSHA256Key(secret)

@@ -20,6 +20,10 @@ package struct LoadedConfiguration: Sendable {
     package let keyRing: KeyRing
     package let issuers: IssuerSet
     package let expressPlay: ExpressPlaySettings
+    /// What signs session tokens; nil where none are given.
+    package let sessions: SessionTokens?
+    /// How to call the service that decides about tokens which only it can read; nil where there is none.
+    package let callback: CallbackMaterial?
     /// Seals the batches of this node's ledger.
     package let ledgerChain: LedgerChain
     /// Names devices, subjects and tokens in the store and the ledger.
@@ -59,6 +63,8 @@ package struct LoadedConfiguration: Sendable {
         _ = loader.keyDerivation()
         let issuers = loader.issuers()
         let expressPlay = issuers.flatMap { loader.expressPlay($0) }
+        let sessions = loader.sessionTokens()
+        let callback = loader.callback()
         let ledgerChain = loader.ledgerChain()
         let pseudonymizer = loader.pseudonymizer()
         let postgreSQL = loader.postgreSQL()
@@ -73,8 +79,8 @@ package struct LoadedConfiguration: Sendable {
         return LoadedConfiguration(
             configuration: file.configuration, credentials: credentials, modules: modules,
             keyEncryptionKey: keyEncryptionKey, keyRing: keyRing, issuers: issuers, expressPlay: expressPlay,
-            ledgerChain: ledgerChain, pseudonymizer: pseudonymizer, publicListeners: publicListeners,
-            adminListeners: adminListeners,
+            sessions: sessions, callback: callback, ledgerChain: ledgerChain, pseudonymizer: pseudonymizer,
+            publicListeners: publicListeners, adminListeners: adminListeners,
             postgreSQL: postgreSQL, databasePath: file.configuration.storage.databasePath)
     }
 

@@ -43,7 +43,8 @@ struct ExpressPlayRoutes: Sendable {
     /// As any licence request, but that refusals are told in ExpressPlay's manner.
     private func redeem(_ request: HTTPRequest, id: RequestID, on loop: LoopContext) -> HTTPAnswer {
         let format = Self.errorFormat(of: request)
-        switch license.answer(request, id: id, on: loop) {
+        // What is accepted says here how refusals are written.
+        switch license.answer(request, id: id, on: loop, formFollowsAccept: false) {
         case .now(let response): return .now(response.restated(in: format))
         case .later(let work): return .later { loop in await work(loop).restated(in: format) }
         }

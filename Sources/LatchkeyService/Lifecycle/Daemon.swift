@@ -31,6 +31,7 @@ package final class Daemon: Sendable {
     private let expressPlay: ExpressPlayService
     private let revocations: RevocationKeeper
     private let revocationEndpoint: RevocationEndpoint
+    private let callback: EntitlementCallback?
     private let configuration: Configuration
     private let health: Health
     private let notifier: ServiceNotifier
@@ -74,18 +75,37 @@ package final class Daemon: Sendable {
         modules?.register(in: metrics.registry)
         server = HTTPServer(group: group, observer: metrics)
         listeners = try ServingListeners(server, sockets: sockets, metrics: metrics, logger: logger)
-        tokens = VerifiedTokenCache(
-            verifier: TokenVerifier(issuers: loaded.issuers), capacity: configuration.limits.tokenCacheCapacity)
+        let tokens = VerifiedTokenCache(
+            verifier: TokenVerifier(issuers: loaded.issuers, sessions: loaded.sessions),
+            capacity: configuration.limits.tokenCacheCapacity)
+        self.tokens = tokens
         presentedTokens = PresentedTokens(configuration.entitlement.finder)
         let keys = storage.recentKeys()
+        do throws(EventLoopError) {
+            callback = try loaded.callback.map { (material) throws(EventLoopError) in
+                try EntitlementCallback(material, tokens: tokens)
+            }
+        } catch {
+            modules?.stop()
+            group.stop(within: .zero)
+            records.stop()
+            storage.shared?.close()
+            throw .loops(error)
+        }
+        callback?.register(in: metrics.registry)
         issuer = LicenseIssuer(
             credentials: loaded.credentials.connecting(modules?.byCredential ?? [:]), tokens: tokens,
             keys: keys, policy: configuration.fairplay.policy,
             entitlementPolicy: configuration.entitlement.policy, recorder: records.recorder, refusals: records.refusals,
-            revocations: nil,
+            revocations: nil, history: records.lookup, callback: callback?.decider,
             challenges: ServerChallenges(store: records.challenges, pseudonyms: loaded.pseudonymizer),
-            servedVersions: configuration.fairplay.protocolVersions, operations: operations)
-        let rates = RequestRates(configuration.limits.rates)
+            servedVersions: configuration.fairplay.protocolVersions, operations: operations,
+            overload: configuration.limits.overload.limits(loopCount: configuration.limits.loopCount),
+            overloadCounts: metrics.overload)
+        let rates = RequestRates(
+            configuration.limits.rates,
+            overload: configuration.limits.overload.limits(loopCount: configuration.limits.loopCount),
+            counts: metrics.overload)
         expressPlay = ExpressPlayService(
             loaded.expressPlay,
             minter: ExpressPlayMinter(
@@ -152,7 +172,7 @@ package final class Daemon: Sendable {
         issuer.replaceEntitlementPolicy(with: loaded.configuration.entitlement.policy)
         presentedTokens.replaceFinder(with: loaded.configuration.entitlement.finder)
         revocationEndpoint.replaceIssuers(with: loaded.configuration.issuerNames)
-        tokens.replaceVerifier(with: TokenVerifier(issuers: loaded.issuers))
+        tokens.replaceVerifier(with: TokenVerifier(issuers: loaded.issuers, sessions: loaded.sessions))
         expressPlay.replaceSettings(with: loaded.expressPlay)
         metrics.reloadSucceeded(at: SystemWallClock().wallTime.seconds)
         logger.info("reloaded")
@@ -176,6 +196,7 @@ package final class Daemon: Sendable {
         let stopped = group.stop(within: Self.taskLimit)
         modules?.stop()
         revocations.stop()
+        callback?.stop()
         records.stop()
         storage.shared?.close()
         if drained.cutOffConnectionCount > 0 || stopped.abandonedTaskCount > 0 {
@@ -195,14 +216,16 @@ package final class Daemon: Sendable {
         let clock = SystemWallClock()
         let requestIDs = RequestIDs()
         let license = LicenseEndpoint(
-            issuer: issuer, metrics: metrics, logger: logger, clock: clock,
-            rates: rates, tokens: presentedTokens)
+            issuer: issuer, metrics: metrics, logger: logger, clock: clock, rates: rates, tokens: presentedTokens)
         let refusals = Refusals(logger: logger, clock: clock)
+        let query = LicenseQueryEndpoint(
+            issuer: issuer, lookup: records.lookup, pseudonyms: loaded.pseudonymizer, metrics: metrics,
+            refusals: refusals, clock: clock, rates: rates, tokens: presentedTokens)
         let challenge = ChallengeEndpoint(
             issuer: issuer, refusals: refusals, clock: clock, rates: rates, tokens: presentedTokens)
         let publicRoutes = PublicRoutes(
-            license: license, challenge: challenge, certificate: certificate, health: health, requestIDs: requestIDs,
-            refusals: refusals,
+            license: license, query: query, challenge: challenge, certificate: certificate, health: health,
+            requestIDs: requestIDs, refusals: refusals,
             expressPlay: ExpressPlayRoutes(service: expressPlay, license: license, refusals: refusals))
         // The admin listener first: when the public one answers, everything does.
         for (index, admin) in loaded.adminListeners.enumerated() {

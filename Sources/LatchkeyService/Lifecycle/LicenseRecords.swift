@@ -9,6 +9,7 @@ import Telemetry
 final class LicenseRecords: Sendable {
     let recorder: DecisionRecorder
     let refusals: RefusalRecorder
+    let lookup: LicenseLookup
     private let store: SQLiteDecisionStore
     private let keeper: LedgerKeeper
     private let sharing: Sharing?
@@ -46,6 +47,7 @@ final class LicenseRecords: Sendable {
             perSecond: loaded.configuration.ledger.refusalsPerSecond, on: loops[0]
         ) { Problem(for: $0).code.rawValue }
         do throws(EventLoopError) {
+            lookup = try LicenseLookup(path: path, logger: logger)
             keeper = try LedgerKeeper(
                 path: path, chain: loaded.ledgerChain, settings: loaded.configuration.ledger, loop: loops[0],
                 logger: logger
@@ -70,6 +72,7 @@ final class LicenseRecords: Sendable {
 
     /// Finishes what waits, ships it, and says a last time how far the ledger has come. Blocks; not to be called on a loop.
     func stop() {
+        lookup.stop()
         store.stop()
         sharing?.shipping.stop()
         keeper.stop()

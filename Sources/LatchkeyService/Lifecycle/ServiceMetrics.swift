@@ -2,6 +2,7 @@ import FairPlay
 import HTTPMessages
 import HTTPServing
 import KeyCrypto
+import Licensing
 import Telemetry
 
 /// All metrics of the daemon. Labels are closed sets: no subject, asset or device is ever one.
@@ -23,6 +24,8 @@ final class ServiceMetrics: Sendable {
     private let certificateEnd: Gauge
     private let lastReload: Gauge
     private let lastReloadTime: Gauge
+    /// Noted by the parts of the pipeline in which requests wait.
+    let overload = OverloadCounts()
 
     init(registry: MetricsRegistry, rsaOperations: RSAOperationCount) {
         self.registry = registry
@@ -66,6 +69,18 @@ final class ServiceMetrics: Sendable {
         registry.sample(
             "latchkey_rsa_operations_total", help: "RSA private operations.", isCounter: true
         ) { Double(rsaOperations.value) }
+        let overload = overload
+        registry.sample("latchkey_overload_waiting", help: "Requests that wait for the overall rate.") {
+            Double(overload.waiting)
+        }
+        registry.sample(
+            "latchkey_overload_waited_total", help: "Requests that had to wait for the overall rate.", isCounter: true
+        ) { Double(overload.waited) }
+        registry.sample(
+            "latchkey_overload_refused_total",
+            help: "Requests that were refused because they had waited, or could not.",
+            isCounter: true
+        ) { Double(overload.refused) }
         registry.information(
             "latchkey_build_info", help: "The version of the daemon.", labels: [("version", LatchkeyVersion.current)])
         ProcessMetrics.register(in: registry)

@@ -33,7 +33,8 @@ package struct CORSPolicy: Equatable, Sendable {
     /// Each by its name, because `*` does not cover `Authorization`.
     static let allowedFields = [
         "authorization", "cache-control", "content-type", "customdata", "kid", "nv-authorizations",
-        "pallycon-customdata-v2", "pragma", "x-axdrm-message", "x-dt-auth-token", "x-isp-token", "x-request-id",
+        "pallycon-customdata-v2", "pragma", "x-axdrm-message", "x-dt-auth-token", "x-isp-token", "x-license-renew",
+        "x-request-id",
     ]
 
     /// What an app may read of an answer, beside the fields that every page may read.

@@ -9,7 +9,7 @@ import Licensing
 import POSIXSockets
 import Telemetry
 
-/// `POST /fps/license`: a raw SPC in, a raw CKC out; for a sync SPC what it reports, as JSON.
+/// `POST /fps/license`: a raw SPC in, a CKC out in the shape that was asked for; for a sync SPC what it reports, as JSON.
 struct LicenseEndpoint: Sendable {
     private let issuer: LicenseIssuer
     private let metrics: ServiceMetrics
@@ -18,12 +18,6 @@ struct LicenseEndpoint: Sendable {
     private let clock: any Telemetry.WallClock
     private let rates: RequestRates
     private let tokens: PresentedTokens
-
-    private static let successFields: HTTPFields = [
-        "Content-Type": "application/octet-stream",
-        "Cache-Control": "no-store",
-        "X-Content-Type-Options": "nosniff",
-    ]
 
     init(
         issuer: LicenseIssuer, metrics: ServiceMetrics, logger: Logger, clock: any Telemetry.WallClock,
@@ -39,11 +33,18 @@ struct LicenseEndpoint: Sendable {
     }
 
     /// Refuses at once what costs no RSA to refuse; else hands back the rest of the way.
-    func answer(_ request: HTTPRequest, id: RequestID, on loop: LoopContext) -> HTTPAnswer {
+    func answer(
+        _ request: HTTPRequest, id: RequestID, on loop: LoopContext, formFollowsAccept: Bool = true
+    ) -> HTTPAnswer {
         let start = loop.now
-        guard let wish = LicenseWish(query: request.query, fields: request.fields) else {
+        guard
+            let wish = LicenseWish(
+                query: request.query, fields: request.fields, formFollowsAccept: formFollowsAccept)
+        else {
             return .now(
-                refuse(Problem(.badRequest), RefusalCause("the query's offline or renew is neither 1 nor 0"), id))
+                refuse(
+                    Problem(.badRequest),
+                    RefusalCause("the query's offline, renew, previous or format is not readable"), id))
         }
         if let wait = rates.admit(from: request.peer.address.ip) {
             return .now(refuse(tooManyAfter: wait, "of an address", id))
@@ -51,12 +52,27 @@ struct LicenseEndpoint: Sendable {
         do throws(LicenseError) {
             let licenseRequest = LicenseRequest(
                 message: request.body, token: try presented(by: request), use: wish.use,
-                origin: RequestOrigin(address: request.peer.address.ip))
-            let admission = try issuer.admit(licenseRequest, now: clock.wallTime.seconds, on: loop)
-            if let wait = rates.admit(admission.claims, isRenewal: wish.isRenewal) {
-                return .now(refuse(tooManyAfter: wait, "of a subject or in all", id))
+                origin: RequestOrigin(address: request.peer.address.ip), renewal: wish.renewal)
+            if let opaque = try issuer.admitOpaque(licenseRequest, on: loop) {
+                return .later { loop in
+                    await issue(opaque.envelope.version, as: wish.form, id: id, since: start, on: loop) {
+                        (now) throws(LicenseError) in
+                        try await rates.enter(isRenewal: wish.renewal.isRenewal, on: loop)
+                        return try await issuer.issue(opaque, now: now, on: loop)
+                    }
+                }
             }
-            return .later { loop in await issue(admission, id: id, since: start, on: loop) }
+            let admission = try issuer.admit(licenseRequest, now: clock.wallTime.seconds, on: loop)
+            if let wait = rates.admit(admission.claims, isRenewal: admission.isRenewal) {
+                return .now(refuse(tooManyAfter: wait, "of a subject", id))
+            }
+            return .later { loop in
+                await issue(admission.envelope.version, as: wish.form, id: id, since: start, on: loop) {
+                    (now) throws(LicenseError) in
+                    try await rates.enter(isRenewal: admission.isRenewal, on: loop)
+                    return try await issuer.issue(admission, now: now, on: loop)
+                }
+            }
         } catch {
             return .now(refuse(error, id))
         }
@@ -71,35 +87,24 @@ struct LicenseEndpoint: Sendable {
     }
 
     private func issue(
-        _ admission: LicenseIssuer.Admission, id: RequestID, since start: LoopInstant, on loop: LoopContext
+        _ version: SPCVersion, as form: LicenseAnswerForm, id: RequestID, since start: LoopInstant,
+        on loop: LoopContext, _ outcome: (Int64) async throws(LicenseError) -> LicenseOutcome
     ) async -> HTTPResponse {
         do throws(LicenseError) {
             let now = clock.wallTime.seconds
-            switch try await issuer.issue(admission, now: now, on: loop) {
+            switch try await outcome(now) {
             case .license(let license):
-                metrics.issued(admission.envelope.version, after: loop.now - start)
+                metrics.issued(version, after: loop.now - start)
                 log(license, id)
-                return Self.response(with: license, id)
+                return LicenseAnswer.response(with: license, as: form, at: clock.wallTime, id)
             case .syncReport(let accepted):
                 metrics.acceptedSyncReport()
                 log(accepted, id)
                 return SyncAnswer.response(to: accepted, now: now, id: id)
             }
         } catch {
-            return refuse(error, id, version: admission.envelope.version)
+            return refuse(error, id, version: version)
         }
-    }
-
-    /// What FairPlay does not tell an app is told by header fields (design, section 11, "licence headers").
-    private static func response(with license: IssuedLicense, _ id: RequestID) -> HTTPResponse {
-        var fields = successFields
-        fields.append("X-Request-Id", id.text)
-        fields.append("X-License-Id", license.id.description)
-        fields.append("X-License-Type", license.terms.validity.name)
-        fields.append("X-License-Issued", String(license.times.issuedAt))
-        if let expiresAt = license.times.expiresAt { fields.append("X-License-Expires", String(expiresAt)) }
-        if let renewAfter = license.times.renewAfter { fields.append("X-License-Renew-After", String(renewAfter)) }
-        return HTTPResponse(status: .ok, fields: fields, body: license.ckc)
     }
 
     /// The seconds are rounded up: who comes back too early is refused again.

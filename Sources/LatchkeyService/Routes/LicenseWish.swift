@@ -1,39 +1,57 @@
+import ContentKeys
 import Entitlements
 import HTTPMessages
+import Licensing
 
 /// What an app says of the licence that it wants, as an SPC cannot.
 ///
 /// `?offline=1` asks for one that the device may keep. `?renew=true`, or the field `X-License-Renew: 1`, says that it follows another one
-/// (entitlement, section 4.5); that changes how a crowd is treated, and never what is granted.
+/// (entitlement, section 4.5), and `?previous=` which one; that changes how a crowd is treated and what is written down, and never what is
+/// granted. `?format=` names the shape of the answer.
 struct LicenseWish: Equatable, Sendable {
     var use: LicenseUse = .streaming
-    var isRenewal = false
+    var renewal = RenewalWish()
+    var form: LicenseAnswerForm = .raw
 
-    init(use: LicenseUse = .streaming, isRenewal: Bool = false) {
+    init(use: LicenseUse = .streaming, isRenewal: Bool = false, form: LicenseAnswerForm = .raw) {
         self.use = use
-        self.isRenewal = isRenewal
+        renewal.isRenewal = isRenewal
+        self.form = form
     }
 
-    /// Nil where a request says something twice, or in words that nobody knows.
-    init?(query: String?, fields: HTTPFields) {
+    /// Nil where a request says something twice, or in words that nobody knows. Where the form does not follow what is accepted, only the
+    /// query says it.
+    init?(query: String?, fields: HTTPFields, formFollowsAccept: Bool = true) {
         let pairs = (query ?? "").split(separator: "&")
-        guard let isOffline = Self.flag("offline", in: pairs), let isRenewal = Self.flag("renew", in: pairs) else {
-            return nil
-        }
+        guard let isOffline = Self.flag("offline", in: pairs), let isRenewal = Self.flag("renew", in: pairs),
+            let format = Self.only("format", in: pairs), let previous = Self.only("previous", in: pairs),
+            let form = LicenseAnswerForm(named: format, accepting: formFollowsAccept ? fields.values(of: "Accept") : [])
+        else { return nil }
         use = isOffline ? .offline : .streaming
-        self.isRenewal = isRenewal || fields["X-License-Renew"] == "1"
+        self.form = form
+        renewal.isRenewal = isRenewal || fields["X-License-Renew"] == "1"
+        if let previous {
+            guard let license = LicenseID(text: previous) else { return nil }
+            renewal.previous = license
+        }
     }
 
     /// False where it is absent; nil where it is there twice or unreadable.
     private static func flag(_ name: String, in pairs: [Substring]) -> Bool? {
-        let values = pairs.compactMap { value(of: $0, named: name) }
-        guard let value = values.first else { return false }
-        guard values.count == 1 else { return nil }
+        guard let value = only(name, in: pairs) else { return nil }
+        guard let value else { return false }
         switch value {
         case "", "1", "true": return true
         case "0", "false": return false
         default: return nil
         }
+    }
+
+    /// The one value of a name, which may be absent; nil where it is there twice.
+    private static func only(_ name: String, in pairs: [Substring]) -> String?? {
+        let values = pairs.compactMap { value(of: $0, named: name) }
+        guard values.count <= 1 else { return nil }
+        return .some(values.first.map { String($0) })
     }
 
     private static func value(of pair: Substring, named name: String) -> Substring? {

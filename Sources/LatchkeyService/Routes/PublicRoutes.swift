@@ -5,6 +5,7 @@ import HTTPServing
 /// What strangers can reach: licences, certificates, and whether the daemon is there.
 struct PublicRoutes: HTTPHandler {
     let license: LicenseEndpoint
+    let query: LicenseQueryEndpoint
     let challenge: ChallengeEndpoint
     let certificate: CertificateEndpoint
     let health: Health
@@ -18,6 +19,9 @@ struct PublicRoutes: HTTPHandler {
         case "/fps/license":
             guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
             return license.answer(request, id: id, on: loop)
+        case "/fps/licenses/query":
+            guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
+            return query.answer(request, id: id, on: loop)
         case "/fps/challenge":
             guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
             return challenge.answer(request, id: id, on: loop)

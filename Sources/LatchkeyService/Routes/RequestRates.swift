@@ -1,16 +1,18 @@
 import Entitlements
+import EventLoops
 import Licensing
 import POSIXSockets
 import Telemetry
 
 /// How often licences may be asked for: in all, from one address, and for one subject.
 ///
-/// The address is asked first, because that costs nothing; the subject only once a signature vouches for it.
+/// The address is asked first, because that costs nothing; the subject only once a signature vouches for it. Both are refused at once: who
+/// exceeds them alone is the cause. What all together exceed is nobody's fault, so there requests wait for their turn.
 final class RequestRates: Sendable {
     /// How many addresses and subjects are remembered.
     static let capacity = 65_536
 
-    private let all: RateLimiter<Int>?
+    private let all: OverallRate
     private let addresses: RateLimiter<IPAddress>?
     private let subjects: RateLimiter<Subject>?
 
@@ -19,8 +21,11 @@ final class RequestRates: Sendable {
         let name: String
     }
 
-    init(_ rates: Configuration.Rates, clock: any MonotonicClock = SystemMonotonicClock()) {
-        all = rates.all.map { RateLimiter($0, capacity: 32, clock: clock) }
+    init(
+        _ rates: Configuration.Rates, overload: OverloadLimits = OverloadLimits(),
+        counts: OverloadCounts = OverloadCounts(), clock: any MonotonicClock = SystemMonotonicClock()
+    ) {
+        all = OverallRate(rates.all, limits: overload, counts: counts, clock: clock)
         addresses = rates.perAddress.map { RateLimiter($0, capacity: Self.capacity, clock: clock) }
         subjects = rates.perSubject.map { RateLimiter($0, capacity: Self.capacity, clock: clock) }
     }
@@ -28,18 +33,19 @@ final class RequestRates: Sendable {
     /// Before anything else is looked at. Returns how long to wait, or nil.
     func admit(from address: IPAddress?) -> Duration? {
         guard let addresses, let address else { return nil }
-        return addresses.take(address)
+        return addresses.take(address.subscriber)
     }
 
     /// Once the token is verified, so that strangers use up nobody's rate. A token without a subject has none to count.
     ///
     /// A renewal may go on where new licences have used up the rate: a picture that runs should not stop because others begin.
     func admit(_ claims: Claims, isRenewal: Bool) -> Duration? {
-        if let subjects, let name = claims.subject,
-            let wait = subjects.take(Subject(issuer: claims.issuer, name: name), urgent: isRenewal)
-        {
-            return wait
-        }
-        return all?.take(0, urgent: isRenewal)
+        guard let subjects, let name = claims.subject else { return nil }
+        return subjects.take(Subject(issuer: claims.issuer, name: name), urgent: isRenewal)
+    }
+
+    /// The rate of all together, before RSA is bought: waits for a turn, renewals first. Throws `overloaded` past the deadline.
+    func enter(isRenewal: Bool, on loop: LoopContext) async throws(LicenseError) {
+        guard await all.enter(isRenewal: isRenewal, on: loop) else { throw .overloaded }
     }
 }

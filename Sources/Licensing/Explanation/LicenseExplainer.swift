@@ -137,7 +137,7 @@ package struct LicenseExplainer: Sendable {
         let admission = LicenseIssuer.Admission(
             claims: claims, envelope: opened.envelope, credentialKey: opened.credentialKey, use: subject.use,
             message: opened.envelope.message, token: PresentedToken(source: .bearer, tokens: [subject.token]),
-            origin: subject.origin)
+            origin: subject.origin, renewal: RenewalWish())
         let request = DecidedRequest(
             admission: admission, spc: opened.spc, device: opened.spc.device, key: key, policy: entitlementPolicy,
             revocations: revocations)

@@ -40,7 +40,9 @@ package enum PostgreSQLOpeningError: Error, Equatable, Sendable {
     /// Whether trying again may help without anybody mending anything.
     package var mayPass: Bool {
         switch self {
-        case .failed(.notConnected), .failed(.connectionLost), .failed(.timedOut), .failed(.queueFull), .failed(.notRun): true
+        case .failed(.notConnected), .failed(.connectionLost), .failed(.timedOut), .failed(.queueFull),
+            .failed(.notRun):
+            true
         case .failed(.refused(let state)): ["08", "53", "57"].contains(state.category)
         case .serverTooOld, .foreignSchema, .schemaTooNew, .keyEncryptionKeyDiffers, .keyEncryptionKeyMissing,
             .recordMalformed, .cryptographyFailed, .threadsNotStarted:

@@ -11,7 +11,7 @@ struct SchemaMigration: Sendable {
     let scripts: [String]
 
     /// All steps that this program knows.
-    static let all: [SchemaMigration] = [first, issuersRevocations]
+    static let all: [SchemaMigration] = [first, renewalSessions, issuersRevocations]
 
     /// Content keys, shared state, and what nodes ship of their ledgers.
     private static let first = SchemaMigration(
@@ -21,7 +21,7 @@ struct SchemaMigration: Sendable {
     /// Revocations of names that are an issuer's own; the issuer is empty for all others. No program has written to the table of the step
     /// before, which goes in a later step.
     private static let issuersRevocations = SchemaMigration(
-        number: 2, oldestProgram: 1,
+        number: 3, oldestProgram: 1,
         scripts: [
             """
             CREATE TABLE revoked (

@@ -8,12 +8,15 @@ extension PostgreSQLStore: SharedStateStore {
         guard decision.needsSharedState else { return .recorded }
         let locks = Set(decision.contended.map(\.lockNumber)).sorted()
         let home = UInt64(bitPattern: decision.contended.last?.lockNumber ?? 0)
-        let result = try await run(.settle, decision.values(locks: locks), .write(home), locks: locks)
-        return try DecisionOutcome(result)
+        let values = decision.values(locks: locks)
+        guard let claim = decision.sessionClaim else {
+            return try DecisionOutcome(try await run(.settle, values, .write(home), locks: locks))
+        }
+        return try DecisionOutcome(try await run(.settleRenewal, claim.values + values, .write(home), locks: locks))
     }
 }
 
-/// What `settle_1` says. The numbers are in the database's functions, and never change.
+/// What `settle_1` and `settle_renewal_1` say. The numbers are in the database's functions, and never change.
 private enum SettleVerdict: Int64 {
     case recorded = 0
     case repeated = 1
@@ -22,6 +25,7 @@ private enum SettleVerdict: Int64 {
     case deviceLimit = 4
     case slotsFull = 5
     case slotEvicted = 6
+    case sessionSuperseded = 7
 }
 
 extension DecisionOutcome {
@@ -38,6 +42,7 @@ extension DecisionOutcome {
         case .deviceLimit: self = .denied(.deviceLimit(limit: try result.count(1)))
         case .slotsFull: self = .denied(.slotsFull(current: try result.count(2), limit: try result.count(1)))
         case .slotEvicted: self = .denied(.slotEvicted)
+        case .sessionSuperseded: self = .denied(.sessionSuperseded)
         }
     }
 }
@@ -59,7 +64,8 @@ extension Pseudonym {
 extension LicenseDecision {
     /// Everything that other decisions may be about at the same time; the widest, a subject's group, last.
     fileprivate var contended: [Pseudonym] {
-        [replay?.request, tokenUse?.token].compactMap { $0 } + deviceClaims.map(\.owner) + slotClaims.map(\.group)
+        [replay?.request, sessionClaim?.session, tokenUse?.token].compactMap { $0 } + deviceClaims.map(\.owner)
+            + slotClaims.map(\.group)
     }
 
     /// The parameters of `settle_1`.
@@ -99,5 +105,12 @@ extension LicenseDecision {
             .byteArrays(slotClaims.map(\.content.bytes)), .booleans(slotClaims.map(\.isConfirmed)),
             .booleans(slotClaims.map(\.isRelayed)), .integers(slotClaims.map(\.heldUntil)),
         ]
+    }
+}
+
+extension SessionClaim {
+    /// The parameters of `settle_renewal_1` before those of `settle_1`.
+    fileprivate var values: [PostgreSQLValue] {
+        [.bytes(session.bytes), .integer(Int64(generation)), .integer(keptUntil)]
     }
 }

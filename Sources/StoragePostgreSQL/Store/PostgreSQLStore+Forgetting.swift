@@ -7,7 +7,8 @@ extension PostgreSQLStore {
     package func forgetEnded(at now: Int64, limit: Int = 10_000) async throws(StoreError) -> Int {
         var count = 0
         let statements: [PreparedStatement] = [
-            .forgetReplays, .forgetTokenUses, .forgetDevices, .forgetSlots, .forgetChallenges, .forgetRevocations,
+            .forgetReplays, .forgetRenewalSessions, .forgetTokenUses, .forgetDevices, .forgetSlots, .forgetChallenges,
+            .forgetRevocations,
         ]
         for statement in statements {
             count += Int(try await run(statement, [.integer(now), .integer(Int64(limit))], .read).integer(0, 0))

@@ -155,10 +155,12 @@ private struct ImportPlan {
         let attributes = keys.map(\.attributes)
         return [
             .byteArrays(attributes.map(\.keyID.bytes)), .texts(attributes.map(\.contentID.text)),
-            .texts(attributes.map { $0.trackLabel?.text }), .integers(attributes.map { $0.periodIndex.map { Int64($0) } }),
+            .texts(attributes.map { $0.trackLabel?.text }),
+            .integers(attributes.map { $0.periodIndex.map { Int64($0) } }),
             .texts(attributes.map(\.scheme.rawValue)), .texts(attributes.map(\.state.rawValue)),
             .integers(attributes.map(\.createdAt)), .texts(attributes.map(\.contentType.rawValue)),
-            .texts(attributes.map { $0.leastHDCP?.rawValue }), .texts(attributes.map { $0.leastSecurityLevel?.rawValue }),
+            .texts(attributes.map { $0.leastHDCP?.rawValue }),
+            .texts(attributes.map { $0.leastSecurityLevel?.rawValue }),
             .integers(keys.map { Int64($0.sealed.keyVersion) }), .byteArrays(keys.map(\.sealed.bytes)),
             .byteArrays(aliases.map(\.alias.bytes)), .byteArrays(aliases.map(\.keyID.bytes)),
         ]

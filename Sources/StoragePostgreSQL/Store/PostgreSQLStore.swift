@@ -102,7 +102,9 @@ package final class PostgreSQLStore: Sendable {
         return await withCheckedContinuation { continuation in
             let collected = CollectedOutcomes(count: statements.count) { continuation.resume(returning: $0) }
             let calls = statements.enumerated().map { index, statement in
-                DatabaseCall(statement.0, statement.1, deadline: deadline, locks: locks) { collected.set($0, at: index) }
+                DatabaseCall(statement.0, statement.1, deadline: deadline, locks: locks) {
+                    collected.set($0, at: index)
+                }
             }
             let connections = connections
             let isAccepted = loop.execute { connections.submit(calls, route) }

@@ -2,6 +2,7 @@
 enum PreparedStatement: String, CaseIterable, Sendable {
     case keyByAlias
     case keyByID
+    case keyByAliasOrID
     case liveKeysByContent
     case keyPage
     case keyPageOfContent
@@ -19,6 +20,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case forgetKeyEncryptionKeys
     case takeLocks
     case settle
+    case settleRenewal
     case revoke
     case liftRevocation
     case revocations
@@ -27,6 +29,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case shipLedger
     case shippedThrough
     case forgetReplays
+    case forgetRenewalSessions
     case forgetTokenUses
     case forgetDevices
     case forgetSlots
@@ -45,6 +48,11 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             "SELECT \(Self.keyColumns) FROM asset_alias JOIN content_key USING (kid) WHERE alias = $1"
         case .keyByID:
             "SELECT \(Self.keyColumns) FROM content_key WHERE kid = $1"
+        case .keyByAliasOrID:
+            """
+            SELECT \(Self.keyColumns) FROM content_key
+            WHERE kid = coalesce((SELECT kid FROM asset_alias WHERE alias = $1), $2)
+            """
         case .liveKeysByContent:
             "SELECT \(Self.keyColumns) FROM content_key WHERE content_id = $1 AND state = 'live' LIMIT 2"
         case .keyPage:
@@ -114,6 +122,12 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             SELECT verdict, limit_count, current_count, known_answer FROM settle_1(
                 $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
             """
+        case .settleRenewal:
+            """
+            SELECT verdict, limit_count, current_count, known_answer FROM settle_renewal_1(
+                $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
+                $25, $26, $27)
+            """
         case .revoke:
             """
             INSERT INTO revoked (kind, issuer, value, ends_at, revoked_at, reason) VALUES ($1, $2, $3, $4, $5, $6)
@@ -133,6 +147,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         case .shipLedger: "SELECT ship_ledger_1($1, $2, $3, $4, $5, $6, $7) IS NULL"
         case .shippedThrough: "SELECT coalesce(max(last), 0) FROM ledger_batch WHERE node = $1"
         case .forgetReplays: Self.forget(from: "replay", "request", end: "kept_until")
+        case .forgetRenewalSessions: Self.forget(from: "renewal_session", "session", end: "kept_until")
         case .forgetTokenUses: Self.forget(from: "token_use", "token, kid", end: "kept_until")
         case .forgetDevices: Self.forget(from: "device_place", "owner, device", end: "kept_until")
         case .forgetSlots: Self.forget(from: "slot", "id", end: "held_until")

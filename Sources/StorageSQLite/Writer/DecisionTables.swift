@@ -3,6 +3,7 @@ import ContentKeys
 /// The writer's statements: each request is checked whole before anything of it is written.
 struct DecisionTables: ~Copyable {
     private var replay: ReplayTable
+    private var sessions: RenewalSessionTable
     private var uses: TokenUseTable
     private var devices: DeviceTable
     private var slots: SlotTable
@@ -12,12 +13,14 @@ struct DecisionTables: ~Copyable {
     init(_ connection: inout SQLiteConnection) throws(StoreError) {
         // Whole values first and fields after: a value that is not copyable cannot be abandoned half made.
         let replay = try ReplayTable(&connection)
+        let sessions = try RenewalSessionTable(&connection)
         let uses = try TokenUseTable(&connection)
         let devices = try DeviceTable(&connection)
         let slots = try SlotTable(&connection)
         let challenges = try ChallengeTable(&connection)
         let revocations = try RevocationTable(&connection)
         self.replay = replay
+        self.sessions = sessions
         self.uses = uses
         self.devices = devices
         self.slots = slots
@@ -47,6 +50,9 @@ struct DecisionTables: ~Copyable {
     private mutating func decide(_ decision: LicenseDecision) throws(StoreError) -> DecisionOutcome {
         let now = decision.now
         if let record = decision.replay, let outcome = try replay.outcome(of: record, at: now) { return outcome }
+        if let claim = decision.sessionClaim, let denial = try sessions.denial(of: claim, at: now) {
+            return .denied(denial)
+        }
         if let use = decision.tokenUse, let denial = try uses.denial(of: use, at: now) { return .denied(denial) }
         if !decision.deviceClaims.isEmpty, let denial = try devices.denial(of: decision.deviceClaims, at: now) {
             return .denied(denial)
@@ -57,6 +63,7 @@ struct DecisionTables: ~Copyable {
         case .granted(let granted): changes = granted
         }
         if let record = decision.replay { try replay.keep(record, at: now) }
+        if let claim = decision.sessionClaim { try sessions.keep(claim, at: now) }
         if let use = decision.tokenUse { try uses.keep(use, at: now) }
         for claim in decision.deviceClaims { try devices.keep(claim, at: now) }
         for change in changes { try slots.store(change) }

@@ -35,6 +35,10 @@ struct ExpiredRows: ~Copyable {
     private static let statements: [StaticString] = [
         "DELETE FROM replay WHERE number IN (SELECT number FROM replay WHERE kept_until <= ?1 LIMIT ?2) RETURNING 1",
         """
+        DELETE FROM renewal_session WHERE session IN
+            (SELECT session FROM renewal_session WHERE kept_until <= ?1 LIMIT ?2) RETURNING 1
+        """,
+        """
         DELETE FROM token_use WHERE (token, kid) IN
             (SELECT token, kid FROM token_use WHERE kept_until <= ?1 LIMIT ?2) RETURNING 1
         """,

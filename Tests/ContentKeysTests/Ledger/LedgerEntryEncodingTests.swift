@@ -19,6 +19,16 @@ import Testing
         #expect(Hexadecimal.encode(entry.encoded()) == parts.joined().filter { $0 != " " })
     }
 
+    @Test func saysWhatAnAppWasToldOfItsLicence() {
+        var entry = LedgerEntry(
+            kind: .licenseIssued, at: 1_700_000_000, license: LicenseID(milliseconds: 1_700_000_000_250, random: .zero),
+            detail: "x", lease: 300)
+        entry.playback = 300
+        entry.renewAfter = 1_700_000_200
+        let parts = ["01 01 1900", "018bcfe568fa 0000 0000000000000000", "01 78", "ac02", "ac02", "9003"]
+        #expect(Hexadecimal.encode(entry.encoded()) == parts.joined().filter { $0 != " " })
+    }
+
     @Test func typicalLicenseIsSmall() {
         #expect(LedgerSamples.license().encoded().count == 111)
     }
@@ -57,7 +67,7 @@ import Testing
 
     @Test(arguments: [
         ("an unknown kind", "01 09 0000 018bcfe568fa00000000000000000000 00"),
-        ("an unknown flag", "01 01 0800 018bcfe568fa00000000000000000000 00"),
+        ("an unknown flag", "01 01 2000 018bcfe568fa00000000000000000000 00"),
         ("the licence's own second", "01 01 0001 018bcfe568fa00000000000000000000 80c49fd50c 00"),
         ("a number with a zero behind it", "01 01 0100 018bcfe568fa00000000000000000000 00 8100"),
         ("a lease beyond 32 bits", "01 01 0100 018bcfe568fa00000000000000000000 00 8080808010"),

@@ -46,6 +46,8 @@ enum LedgerSamples {
         entry.lease = maybe(using: &generator) { number(using: &$0) }
         entry.rental = maybe(using: &generator) { number(using: &$0) }
         entry.until = maybe(using: &generator) { Int64.random(in: .min ... .max, using: &$0) }
+        entry.playback = maybe(using: &generator) { number(using: &$0) }
+        entry.renewAfter = maybe(using: &generator) { Int64.random(in: .min ... .max, using: &$0) }
         return entry.bounded
     }
 

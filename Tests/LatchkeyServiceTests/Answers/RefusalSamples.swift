@@ -54,6 +54,12 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.denied(.deviceLimit(limit: 2)), 403, "device_limit"),
         RefusalSample(.denied(.slotsFull(current: 2, limit: 2)), 403, "concurrency_limit"),
         RefusalSample(.denied(.slotEvicted), 403, "session_killed"),
+        RefusalSample(.denied(.sessionSuperseded), 403, "session_expired"),
+        RefusalSample(.entitlementDenied(error: 17), 403, "entitlement_denied"),
+        RefusalSample(.entitlementUnavailable(.timedOut), 503, "entitlement_unavailable", retryAfterSeconds: 2),
+        RefusalSample(.entitlementUnavailable(.busy), 429, "overloaded", retryAfterSeconds: 2),
+        RefusalSample(.unverifiedTooOften(retryAfterSeconds: 4), 429, "rate_limited", retryAfterSeconds: 4),
+        RefusalSample(.overloaded, 429, "overloaded", retryAfterSeconds: 2),
         RefusalSample(.internalFailure(.randomnessUnavailable), 500, "internal"),
     ]
 
@@ -66,6 +72,9 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.entitlement(.tokenMalformed(.notAnObject)), 401, "token_malformed"),
         RefusalSample(.entitlement(.tokenMalformed(.headerInvalid("alg"))), 401, "token_malformed"),
         RefusalSample(.entitlement(.tokenMalformed(.headerForbidden("jwk"))), 401, "token_malformed"),
+        RefusalSample(.entitlement(.sessionEnded(.expired)), 403, "session_expired"),
+        RefusalSample(.entitlement(.sessionEnded(.otherPlayback)), 403, "session_expired"),
+        RefusalSample(.entitlement(.tokenOfAnotherServer), 401, "token_issuer"),
         RefusalSample(.entitlement(.algorithmNotPinned), 401, "token_alg"),
         RefusalSample(.entitlement(.keyUnknown), 401, "kid_unknown"),
         RefusalSample(.entitlement(.tokenAmbiguous), 400, "token_ambiguous"),
@@ -151,7 +160,8 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
             RefusalSample(.store(.recordMalformed), 500, "internal"),
             RefusalSample(.store(.cryptographyFailed), 500, "internal"),
         ]
-        + [StoreOutage.busy, .diskFull, .notWritable, .inputOutput, .damaged, .other(code: 11)].map {
+        + [RefusalSample(.store(.unavailable(.busy)), 429, "overloaded", retryAfterSeconds: 2)]
+        + [StoreOutage.diskFull, .notWritable, .inputOutput, .damaged, .other(code: 11)].map {
             RefusalSample(.store(.unavailable($0)), 503, "storage_unavailable", retryAfterSeconds: 2)
         }
 }
@@ -159,7 +169,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
 /// Numbers the cases of the errors, so that a case without a sample is seen: a new case does not compile before it has a number here.
 extension LicenseError {
     static let caseCount =
-        7 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
+        11 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
 
     var caseNumber: Int {
         switch self {
@@ -170,11 +180,15 @@ extension LicenseError {
         case .internalFailure: 4
         case .challengeNotOpen: 5
         case .denied: 6
-        case .terms(let error): 7 + error.caseNumber
-        case .entitlement(let error): 7 + LicenseTermsError.caseCount + error.caseNumber
-        case .spc(let error): 7 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
+        case .entitlementDenied: 7
+        case .entitlementUnavailable: 8
+        case .unverifiedTooOften: 9
+        case .overloaded: 10
+        case .terms(let error): 11 + error.caseNumber
+        case .entitlement(let error): 11 + LicenseTermsError.caseCount + error.caseNumber
+        case .spc(let error): 11 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
         case .store(let error):
-            7 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
+            11 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
         }
     }
 }
@@ -197,7 +211,7 @@ extension LicenseTermsError {
 }
 
 extension EntitlementError {
-    fileprivate static let caseCount = 32
+    fileprivate static let caseCount = 34
 
     fileprivate var caseNumber: Int {
         switch self {
@@ -228,6 +242,8 @@ extension EntitlementError {
         case .deviceRevoked: 24
         case .contentRevoked: 25
         case .sessionKilled: 26
+        case .sessionEnded: 32
+        case .tokenOfAnotherServer: 33
         case .deviceMismatch: 27
         case .addressDenied: 28
         case .countryDenied: 29

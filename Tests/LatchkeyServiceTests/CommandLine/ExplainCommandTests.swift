@@ -64,8 +64,12 @@ import Testing
     }
 
     @Test func refusesAnAddressThatIsNone() async throws {
+        try fixture.folder.write("a.b".utf8, to: "not.jwt")
         let run = try await run(
-            ["token", "explain", "-", "--config", fixture.configuration, "--address", "here"])
+            [
+                "token", "explain", fixture.folder.path("not.jwt"), "--config", fixture.configuration, "--address",
+                "here",
+            ])
         #expect(run.status == 2)
     }
 }

@@ -13,7 +13,8 @@ import Testing
 
     private static let secrets = [
         "fairplay/private-key-1024.pem", "fairplay/private-key-2048.pem", "fairplay/application-secret.hex",
-        "secrets/key-encryption-key", "secrets/ledger-key", "secrets/pseudonym-key", "secrets/token-signing-key.pem",
+        "secrets/key-encryption-key", "secrets/ledger-key", "secrets/pseudonym-key", "secrets/session-key",
+        "secrets/token-signing-key.pem",
         "secrets/admin-token", "tls/private-key.pem",
     ]
 
@@ -41,7 +42,8 @@ import Testing
             ])
         #expect(
             try folder.names(in: "setup/secrets") == [
-                "admin-token", "key-encryption-key", "ledger-key", "pseudonym-key", "token-signing-key.pem",
+                "admin-token", "key-encryption-key", "ledger-key", "pseudonym-key", "session-key",
+                "token-signing-key.pem",
                 "token-verification-key.pem",
             ])
         for file in Self.secrets { #expect(try folder.mode("setup/\(file)") == 0o600, "\(file)") }

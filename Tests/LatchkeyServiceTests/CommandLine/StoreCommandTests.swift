@@ -1,4 +1,5 @@
 import ByteCoding
+import ContentKeys
 import Foundation
 import TestSupport
 import Testing
@@ -26,7 +27,8 @@ import Testing
     private func importKeys() async throws {
         for (number, kid) in Self.kids.enumerated() {
             let run = try await LatchkeyProcess(
-                "keys", "import", "--config", fixture.configuration, "--content", "movie-\(number)", "--kid", kid, "--key",
+                "keys", "import", "--config", fixture.configuration, "--content", "movie-\(number)", "--kid", kid,
+                "--key",
                 "00112233445566778899aabbccddee0\(number)", "--iv", "0f0e0d0c0b0a0908070605040302010\(number)")
             try #require(run.status == 0, "\(run.messages)")
         }
@@ -63,7 +65,7 @@ import Testing
         try makeLedger()
         let run = try await check("--json")
         #expect(run.status == 0, "\(run.messages)")
-        #expect(try run.object()["isSound"]?.boolean == true)
+        #expect(run.output.contains("\"isSound\":true"))
         #expect(try run.object()["entries"]?.number?.signed == 2)
         #expect(try await check().output == "3 keys open, and 2 entries up to sequence 2 verify: nothing was altered\n")
     }
@@ -80,7 +82,7 @@ import Testing
             """)
         let run = try await check("--json")
         #expect(run.status == 1)
-        #expect(try run.object()["isSound"]?.boolean == false)
+        #expect(run.output.contains("\"isSound\":false"))
         let found = try findings(of: run)
         #expect(found.first == "sealBroken" && found.count > 1)
         let text = try await check()

@@ -217,3 +217,57 @@ import Testing
         #expect(run.status == 2)
     }
 }
+
+/// Sealed tokens from the command line.
+@Suite struct SealedTokenCommandTests {
+    private let fixture: DevelopmentFixture
+
+    init() throws {
+        fixture = try DevelopmentFixture()
+    }
+
+    private func addSealingIssuer() throws {
+        try fixture.folder.write(String(repeating: "8d", count: 32).utf8, to: "secrets/sealing")
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o600], ofItemAtPath: fixture.folder.path("secrets/sealing"))
+        let issuer =
+            #"{ issuer: "customers", dialect: "expressplay", keys: [{ kid: "7", algorithm: "A256GCM", key: "secrets/sealing" }] },"#
+        let text = String(decoding: try fixture.folder.read("latchkey.json5"), as: UTF8.self)
+        try fixture.folder.write(text.replacing("issuers: [", with: "issuers: [ \(issuer)").utf8, to: "latchkey.json5")
+    }
+
+    private func mint(_ words: String...) async throws -> LatchkeyProcess {
+        try await LatchkeyProcess(
+            arguments: [
+                "token", "mint", "--config", fixture.configuration, "--content", "movie-1", "--dialect", "expressplay",
+            ] + words)
+    }
+
+    @Test func sealsATokenThatTheDaemonAccepts() async throws {
+        try addSealingIssuer()
+        let run = try await mint("--lease", "300", "--rental", "7200", "--subject", "viewer-7", "--expires", "2592000")
+        try #require(run.status == 0, "\(run.messages)")
+        let key = TokenSealingKey(
+            id: 7, key: try AES256GCMKey(SecretBytes(copying: [UInt8](repeating: 0x8D, count: 32))))
+        let issuer = Issuer(
+            name: "customers", audience: "latchkey", dialect: .expressPlay, keys: [], sealingKeys: [key])
+        let verifier = TokenVerifier(issuers: try IssuerSet([issuer]))
+        let claims = try verifier.verify(
+            Array(run.output.utf8.dropLast()), now: Int64(Date().timeIntervalSince1970))
+        #expect(claims.rights == [Right(.content("movie-1"), duration: 7200, lease: 300)])
+        #expect(claims.subject == "viewer-7")
+        #expect(claims.issuedAt.map { claims.expiresAt - $0 } == 2_592_000)
+    }
+
+    @Test func refusesWhatASealedTokenCannotSay() async throws {
+        #expect(try await mint().status != 0, "nobody seals")
+        try addSealingIssuer()
+        for words in [
+            ["--track", "UHD:hdcp=type1"], ["--mode", "offline"], ["--expires", "2592001"],
+            ["--issuer-key", "key.pem"],
+        ] {
+            let run = try await mint(words[0], words[1])
+            #expect(run.status != 0 && run.output.isEmpty && run.messages.contains(words[0]), "\(words)")
+        }
+    }
+}

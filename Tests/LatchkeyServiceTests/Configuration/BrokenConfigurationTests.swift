@@ -401,8 +401,8 @@ extension BrokenConfiguration.Kind {
         case .file, .notASecret, .notACertificate, .severalCertificates, .notACertificateBundle, .notAPrivateKey,
             .passphraseMissing, .passphraseWrong, .notAPassphrase, .passphraseUnneeded, .wrongKeySize, .keyMismatch,
             .sameCertificate, .testCredentialForbidden, .notALibrary, .unknownUser, .notAVerificationKey, .issuer,
-            .notAnAdminToken, .notADatabasePassword, .cryptography, .tls,
-            .plaintextBeyondLoopback, .developmentMaterialBeyondLoopback, .adminTokenMissing:
+            .notAnAdminToken, .sealingKeyMissing, .notADatabasePassword, .cryptography, .tls, .plaintextBeyondLoopback,
+            .developmentMaterialBeyondLoopback, .adminTokenMissing:
             return nil
         }
     }

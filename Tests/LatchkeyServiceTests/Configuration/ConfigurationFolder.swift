@@ -41,6 +41,7 @@ final class ConfigurationFolder: Sendable {
         try write("secrets/key-encryption-key", String(repeating: "5a", count: 32) + "\n")
         try write("secrets/ledger-key", String(repeating: "6b", count: 32) + "\n")
         try write("secrets/pseudonym-key", String(repeating: "7c", count: 32) + "\n")
+        try write("secrets/session-key", String(repeating: "8d", count: 32) + "\n")
         try write("secrets/token-signing-key.pem", material.tokenKey.privatePEM().revealed())
         try write("secrets/admin-token", "0123456789abcdef0123456789abcdef\n")
     }

@@ -35,8 +35,10 @@ import Testing
         #expect(example.storage == defaults.storage)
         #expect(example.ledger == defaults.ledger)
         #expect(example.entitlement == defaults.entitlement)
+        #expect(example.expressPlay == defaults.expressPlay)
         #expect(example.limits.http == defaults.limits.http)
         #expect(example.limits.tokenCacheCapacity == defaults.limits.tokenCacheCapacity)
+        #expect(example.limits.overload == defaults.limits.overload)
         #expect(example.logging == defaults.logging)
         #expect(example.storage.databasePath == directory + "/latchkey.db")
     }
@@ -44,7 +46,7 @@ import Testing
     @Test func itHasEveryLimit() {
         let names =
             Mirror(reflecting: HTTPLimits()).children.compactMap(\.label) + [
-                "tokenCacheCapacity", "rates", "loopCount",
+                "tokenCacheCapacity", "rates", "overload", "loopCount",
             ]
         #expect(names.count > 2)
         #expect(names.filter { file.positions["limits.\($0)"] == nil } == [])
@@ -75,7 +77,8 @@ import Testing
         "entitlement.issuers[0].keys[0].state",
         "entitlement.issuers[0].maximumLife", "entitlement.leeway", "entitlement.deviceLife",
         "entitlement.ignoredSources",
-        "entitlement.tokenHeaders", "entitlement.profiles", "entitlement.floor", "logging.level",
+        "entitlement.tokenHeaders", "entitlement.profiles", "entitlement.floor", "expressPlay.customers",
+        "expressPlay.redeemPaths", "expressPlay.allowKeysInURL", "logging.level",
     ])
     func itHasEveryField(path: String) {
         #expect(file.positions[path] != nil)

@@ -112,7 +112,9 @@ final class CrashedNode: Sendable {
             ).integer(0, 0)
             #expect(held == Int64(min(ofGroup, Int(NodeCrashLoad.slotLimit))), comment)
         }
-        print("crashes: \(acknowledgedCount) licences acknowledged, \(settled.count) settled, all recorded and shipped once")
+        print(
+            "crashes: \(acknowledgedCount) licences acknowledged, \(settled.count) settled, all recorded and shipped once"
+        )
     }
 
     // MARK: The node's own ledger

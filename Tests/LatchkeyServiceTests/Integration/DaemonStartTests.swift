@@ -58,6 +58,19 @@ import Testing
         #expect(answer.status == 200 && answer.body == ended.der)
     }
 
+    @Test func warnsAboutPoliciesThatCannotBeMeant() throws {
+        try folder.configure(
+            replacing: "entitlement: {",
+            with: "entitlement: { profiles: { HD: { storage: \"1h\" }, UHD: { lease: \"10m\", duration: \"5m\" } }, "
+                + "floor: { offline: false },")
+        let check = try RunningDaemon.start(folder, arguments: ["--check"])
+        #expect(check.waitForExit() == 0)
+        let warnings = check.messages.text.split(separator: "\n").filter { $0.hasPrefix("warning: entitlement.") }
+        #expect(warnings.count == 2)
+        #expect(warnings.contains { $0.contains("profiles.HD") && $0.contains("the floor forbids") })
+        #expect(warnings.contains { $0.contains("profiles.UHD") && $0.contains("not shorter than its duration") })
+    }
+
     /// The address is known beforehand, so that nothing lies between the message and the connection.
     @Test func saysReadyOnceItAccepts() throws {
         let socket = try NotifySocket(path: folder.files.path("notify"))

@@ -47,7 +47,9 @@ import Testing
 
     @Test func showsEveryCheckAndTheTermsOfALicenceThatWouldBeIssued() async throws {
         let right = Right(.content("movie-1"), lease: 300, hdcp: .type0)
-        let request = try fixture.deviceRequest(.v1)
+        let request = try fixture.deviceRequest(.v1) {
+            $0.playbackState = MediaPlaybackState(createdAt: 1, state: .readyToStart, sessionID: 2)
+        }
         let report = try await explain(fixture.token([right]), request.message)
         #expect(report["allowed"]?.bool == true)
         #expect(report["refusal"]?.isNull == true)
@@ -78,7 +80,8 @@ import Testing
 
     @Test func namesTheTrueCauseOfARejectedSPCBesideWhatAClientHears() async throws {
         var message = try fixture.deviceRequest(.v1).message
-        message[message.count - 40] ^= 1
+        // Within the wrapped key, so that RSA gives no session key.
+        message[60] ^= 1
         let report = try await explain(fixture.token(), message)
         #expect(report["allowed"]?.bool == false)
         let refusal = try #require(report["refusal"]?.object)

@@ -1,3 +1,4 @@
+import ContentKeys
 import DeviceSimulation
 import Entitlements
 import FairPlay
@@ -18,9 +19,7 @@ import Testing
         return await fixture.license(request.message, token: try fixture.token(), query: query)
     }
 
-    @Test(arguments: [
-        Configuration.Rates(all: one), Configuration.Rates(perAddress: one), Configuration.Rates(perSubject: one),
-    ])
+    @Test(arguments: [Configuration.Rates(perAddress: one), Configuration.Rates(perSubject: one)])
     func refusesWhatComesTooOften(rates: Configuration.Rates) async throws {
         let fixture = try RoutesFixture(rates: rates)
         #expect(try await ask(fixture).status == .ok)
@@ -33,9 +32,8 @@ import Testing
         #expect(try await ask(fixture).status == .ok)
     }
 
-    @Test(arguments: [Configuration.Rates(all: one), Configuration.Rates(perSubject: one)])
-    func letsRenewalsGoOn(rates: Configuration.Rates) async throws {
-        let fixture = try RoutesFixture(rates: rates)
+    @Test func letsRenewalsGoOn() async throws {
+        let fixture = try RoutesFixture(rates: Configuration.Rates(perSubject: Self.one))
         #expect(try await ask(fixture).status == .ok)
         #expect(try await ask(fixture, query: "renew=true").status == .ok)
         #expect(try await ask(fixture, query: "renew=true").status == .tooManyRequests)
@@ -54,6 +52,69 @@ import Testing
         #expect(try await ask(fixture).status == .tooManyRequests)
     }
 
+    /// Until as many requests wait as should.
+    private func waitFor(_ count: Double, in fixture: RoutesFixture) async throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try await fixture.metrics()["latchkey_overload_waiting"] != count {
+            try #require(ContinuousClock.now < deadline, "\(count) requests wait")
+        }
+    }
+
+    @Test func letsWhatIsTooMuchInAllWaitForItsTurn() async throws {
+        let fixture = try RoutesFixture(rates: Configuration.Rates(all: Self.one))
+        #expect(try await ask(fixture).status == .ok)
+        async let second = ask(fixture)
+        try await waitFor(1, in: fixture)
+        #expect(fixture.operations.value == 1, "RSA is bought after the wait")
+        fixture.clock.advance(by: .seconds(1))
+        #expect(try await second.status == .ok)
+        #expect(try await fixture.metrics()["latchkey_overload_waited_total"] == 1)
+        #expect(try await fixture.metrics()["latchkey_overload_waiting"] == 0)
+    }
+
+    @Test func refusesWhoHasWaitedAsLongAsTheyMay() async throws {
+        let fixture = try RoutesFixture(
+            rates: Configuration.Rates(all: Self.one), overload: OverloadLimits(wait: .milliseconds(500)))
+        #expect(try await ask(fixture).status == .ok)
+        async let second = ask(fixture)
+        try await waitFor(1, in: fixture)
+        fixture.clock.advance(by: .milliseconds(600))
+        let response = try await second
+        #expect(response.status == .tooManyRequests)
+        #expect(response.fields["X-Error-Code"] == "overloaded")
+        #expect(response.fields["Retry-After"] == "2")
+        #expect(fixture.operations.value == 1)
+        #expect(try await fixture.metrics()["latchkey_overload_refused_total"] == 1)
+    }
+
+    @Test func servesRenewalsBeforeThoseThatCameEarlier() async throws {
+        let fixture = try RoutesFixture(
+            rates: Configuration.Rates(all: Self.one), overload: OverloadLimits(wait: .seconds(30)))
+        // The burst, and the second one that only renewals have.
+        #expect(try await ask(fixture).status == .ok)
+        #expect(try await ask(fixture, query: "renew=true").status == .ok)
+        async let ordinary = ask(fixture)
+        try await waitFor(1, in: fixture)
+        async let renewal = ask(fixture, query: "renew=true")
+        try await waitFor(2, in: fixture)
+        fixture.clock.advance(by: .seconds(1))
+        #expect(try await renewal.status == .ok)
+        #expect(try await fixture.metrics()["latchkey_overload_waiting"] == 1, "the earlier one still waits")
+        fixture.clock.advance(by: .seconds(2))
+        #expect(try await ordinary.status == .ok)
+    }
+
+    @Test func boundsHowManyWait() async throws {
+        let fixture = try RoutesFixture(
+            rates: Configuration.Rates(all: Self.one), overload: OverloadLimits(waitingMaximum: 1))
+        #expect(try await ask(fixture).status == .ok)
+        async let second = ask(fixture)
+        try await waitFor(1, in: fixture)
+        #expect(try await ask(fixture).fields["X-Error-Code"] == "overloaded")
+        fixture.clock.advance(by: .seconds(1))
+        #expect(try await second.status == .ok)
+    }
+
     @Test func allowsEverythingUnlessItIsTold() async throws {
         let fixture = try RoutesFixture()
         for _ in 0..<20 { #expect(try await ask(fixture).status == .ok) }
@@ -65,14 +126,34 @@ import Testing
         (nil, LicenseWish()), ("", LicenseWish()), ("offline=1", LicenseWish(use: .offline)),
         ("renew=true", LicenseWish(isRenewal: true)), ("renew", LicenseWish(isRenewal: true)),
         ("renew=0&offline=0", LicenseWish()), ("offline&renew=1", LicenseWish(use: .offline, isRenewal: true)),
+        ("format=ckc", LicenseWish(form: .ckc)), ("format=json&renew", LicenseWish(isRenewal: true, form: .json)),
     ])
     func isReadFromTheQuery(query: String?, wish: LicenseWish) {
         #expect(LicenseWish(query: query, fields: [:]) == wish)
     }
 
-    @Test(arguments: ["renew=2", "renew=1&renew=1", "offline=x", "offline=1&offline=0"])
+    @Test(arguments: [
+        "renew=2", "renew=1&renew=1", "offline=x", "offline=1&offline=0", "format=nagra", "format=",
+        "format=raw&format=raw", "previous=7", "previous=0123456789ABCDEF0123456789ABCDEF",
+    ])
     func isRefusedWhereItIsUnclear(query: String) {
         #expect(LicenseWish(query: query, fields: [:]) == nil)
+    }
+
+    @Test func namesTheLicenceBefore() {
+        let digits = "0123456789abcdef0123456789abcdef"
+        let wish = LicenseWish(query: "renew=1&previous=\(digits)", fields: [:])
+        #expect(wish?.renewal.previous?.description == digits)
+    }
+
+    /// NAGRA's players accept JSON and nothing else; a browser accepts everything, and gets the bytes.
+    @Test(arguments: [
+        ("application/json", LicenseAnswerForm.nagra), ("text/html, Application/JSON;q=0.5", .nagra), ("*/*", .raw),
+        ("application/octet-stream", .raw), ("application/jsonp", .raw), ("application/*", .raw),
+    ])
+    func takesTheShapeFromWhatIsAccepted(accept: String, form: LicenseAnswerForm) {
+        #expect(LicenseWish(query: nil, fields: ["Accept": accept])?.form == form)
+        #expect(LicenseWish(query: "format=base64", fields: ["Accept": accept])?.form == .base64)
     }
 
     @Test func isReadFromAFieldToo() {

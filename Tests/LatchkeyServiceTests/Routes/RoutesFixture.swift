@@ -32,7 +32,10 @@ final class RoutesFixture: Sendable {
 
     init(
         adminToken: String? = adminToken, keys: (any ContentKeySource)? = nil,
-        otherCredential: TestCredential? = nil, rates: Configuration.Rates = .init(), recorder: DecisionRecorder? = nil
+        otherCredential: TestCredential? = nil, rates: Configuration.Rates = .init(),
+        overload: OverloadLimits = OverloadLimits(),
+        callback: ((VerifiedTokenCache, ManualClock) -> CallbackDecider)? = nil,
+        finder: TokenFinder = TokenFinder(), recorder: DecisionRecorder? = nil, sessions: SessionTokens? = nil
     ) throws {
         group = try EventLoopGroup(count: 1)
         credential = try TestCredential.shared.get()
@@ -45,22 +48,28 @@ final class RoutesFixture: Sendable {
                 name: "portal", audience: "latchkey",
                 keys: [VerificationKey(id: "test", es256: signingKey.publicKey)])
         ])
+        let tokens = VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers, sessions: sessions))
         let issuer = LicenseIssuer(
-            credentials: credentials, tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers)),
+            credentials: credentials, tokens: tokens,
             keys: RecentContentKeys(
                 source: try keys ?? OneStoredKey(contentID: "movie-1", key: Self.key, iv: Self.iv), clock: clock),
-            recorder: recorder,
+            recorder: recorder, callback: callback?(tokens, clock),
             challenges: ServerChallenges(
                 store: MemoryChallengeStore(), pseudonyms: try MemoryChallengeStore.pseudonyms()),
             servedVersions: [1],
-            operations: operations)
+            operations: operations, overload: overload, overloadCounts: metrics.overload)
         let logger = Logger(level: .trace, sink: log, clock: clock)
         let refusals = Refusals(logger: logger, clock: clock)
-        let requestRates = RequestRates(rates, clock: clock)
+        let requestRates = RequestRates(rates, overload: overload, counts: metrics.overload, clock: clock)
         publicRoutes = PublicRoutes(
             license: LicenseEndpoint(
                 issuer: issuer, metrics: metrics, logger: logger, clock: clock,
-                rates: requestRates, tokens: PresentedTokens()),
+                rates: requestRates, tokens: PresentedTokens(finder)),
+            query: LicenseQueryEndpoint(
+                issuer: issuer, lookup: try LicenseLookup(path: "/nonexistent/latchkey.db", logger: logger),
+                pseudonyms: Pseudonymizer(
+                    key: try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))),
+                metrics: metrics, refusals: refusals, clock: clock, rates: requestRates, tokens: PresentedTokens()),
             challenge: ChallengeEndpoint(
                 issuer: issuer, refusals: refusals, clock: clock, rates: requestRates, tokens: PresentedTokens()),
             certificate: try CertificateEndpoint(credentials, crypto: CryptoContext()), health: health,

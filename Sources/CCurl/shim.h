@@ -1,0 +1,76 @@
+// libcurl's headers, and static inline wrappers of its variadic functions, which Swift cannot call.
+#ifndef LATCHKEY_CCURL_SHIM_H
+#define LATCHKEY_CCURL_SHIM_H
+
+// The header's own checks of argument types are macros around those functions.
+#define CURL_DISABLE_TYPECHECK 1
+#include <curl/curl.h>
+#include <netinet/in.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static inline CURLcode latchkey_curl_set_long(CURL *handle, CURLoption option, long value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+// libcurl copies the text.
+static inline CURLcode latchkey_curl_set_text(CURL *handle, CURLoption option, const char *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+// libcurl copies the bytes.
+static inline CURLcode latchkey_curl_set_bytes(CURL *handle, CURLoption option, const void *bytes, size_t count) {
+    struct curl_blob blob;
+    blob.data = (void *)bytes;
+    blob.len = count;
+    blob.flags = CURL_BLOB_COPY;
+    return curl_easy_setopt(handle, option, &blob);
+}
+
+// Neither is copied: both outlive the transfer.
+static inline CURLcode latchkey_curl_set_body(CURL *handle, const void *bytes, size_t count) {
+    CURLcode code = curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)count);
+    return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_POSTFIELDS, bytes) : code;
+}
+
+static inline CURLcode latchkey_curl_set_fields(CURL *handle, struct curl_slist *fields) {
+    return curl_easy_setopt(handle, CURLOPT_HTTPHEADER, fields);
+}
+
+static inline CURLcode latchkey_curl_set_callbacks(
+    CURL *handle, curl_write_callback write, curl_opensocket_callback open_socket, void *context) {
+    CURLcode code = curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, write);
+    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_WRITEDATA, context);
+    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, context);
+    return code;
+}
+
+static inline CURLcode latchkey_curl_status(CURL *handle, long *status) {
+    return curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, status);
+}
+
+// The address that a connection would go to, in network order: gives its size in bytes, 4 or 16, or 0 for another family.
+static inline size_t latchkey_curl_address(const struct curl_sockaddr *target, uint8_t bytes[16]) {
+    if (target->family == AF_INET && target->addrlen >= sizeof(struct sockaddr_in)) {
+        struct sockaddr_in address;
+        memcpy(&address, &target->addr, sizeof address);
+        memcpy(bytes, &address.sin_addr, 4);
+        return 4;
+    }
+    if (target->family == AF_INET6 && target->addrlen >= sizeof(struct sockaddr_in6)) {
+        struct sockaddr_in6 address;
+        // libcurl's structure ends with a plain sockaddr and has the rest of a longer one behind it.
+        memcpy(&address, (const char *)&target->addr, sizeof address);
+        memcpy(bytes, &address.sin6_addr, 16);
+        return 16;
+    }
+    return 0;
+}
+
+static inline curl_socket_t latchkey_curl_open_socket(const struct curl_sockaddr *target) {
+    return socket(target->family, target->socktype | SOCK_CLOEXEC, target->protocol);
+}
+
+#endif

@@ -1,0 +1,73 @@
+package import ByteCoding
+
+/// What the operator's service says to a question.
+package enum CallbackAnswer: Sendable {
+    /// No licence; the number and the text are the service's own, for the log.
+    case denied(error: Int64?, text: String?)
+    /// A licence by these claims of the native vocabulary.
+    case policy(JSONObject)
+    /// A licence by a token that is verified as if the client had brought it.
+    case token([UInt8])
+    /// A licence to stream the content; only the floor limits it.
+    case allowed
+
+    /// The most bytes of an answer, and of its text.
+    package static let sizeMaximum = 64 * 1024
+    private static let textSizeMaximum = 200
+
+    /// Reads an answer to `question`. Members that nobody knows are passed over, so that a service can say more to others.
+    package init(parsing body: [UInt8], to question: CallbackQuestion) throws(CallbackAnswerFault) {
+        let object = try Self.object(body)
+        guard let message = object["messageID"]?.string, message.hasSameUTF8(as: question.messageID) else {
+            throw .anotherMessage
+        }
+        guard object["version"]?.number?.signed == CallbackQuestion.version else { throw .anotherVersion }
+        guard let isAllowed = object["isAllowed"]?.bool else { throw .invalid("isAllowed") }
+        guard isAllowed else {
+            self = .denied(error: object["error"]?.number?.signed, text: Self.text(object["errorText"]))
+            return
+        }
+        self = try Self.permission(object)
+    }
+
+    private static func object(_ body: [UInt8]) throws(CallbackAnswerFault) -> JSONObject {
+        let node: JSONNode
+        do throws(JSONError) {
+            node = try JSONReader.parse(body, limits: JSONLimits(sizeMaximum: sizeMaximum, depthMaximum: 16))
+        } catch {
+            throw .notJSON
+        }
+        guard let object = node.object else { throw .notJSON }
+        return object
+    }
+
+    private static func permission(_ object: JSONObject) throws(CallbackAnswerFault) -> CallbackAnswer {
+        let policy = object["policy"].flatMap { $0.isNull ? nil : $0 }
+        let token = object["entitlement"].flatMap { $0.isNull ? nil : $0 }
+        switch (policy, token) {
+        case (nil, nil): return .allowed
+        case (let policy?, nil):
+            guard let object = policy.object else { throw .invalid("policy") }
+            return .policy(object)
+        case (nil, let token?):
+            guard let text = token.string else { throw .invalid("entitlement") }
+            return .token(Array(text.utf8))
+        // With both of them nobody could say which one counts.
+        case (.some, .some): throw .invalid("entitlement")
+        }
+    }
+
+    private static func text(_ node: JSONNode?) -> String? {
+        node?.string.map { String($0.prefix(textSizeMaximum)) }
+    }
+}
+
+/// What is wrong with an answer.
+package enum CallbackAnswerFault: Error, Equatable, Sendable {
+    case notJSON
+    /// The answer is to another question.
+    case anotherMessage
+    case anotherVersion
+    /// A member is missing or has another type.
+    case invalid(String)
+}

@@ -1,0 +1,190 @@
+import ByteCoding
+import POSIXSockets
+
+/// The payload of a session token: what its renewals keep of the token that the session began with.
+///
+/// | member | meaning |
+/// |---|---|
+/// | `typ`, `ver` | "Session", "1" |
+/// | `sid`, `gen` | the session, and which of its tokens this is |
+/// | `iat`, `exp`, `abs_end` | when it was given, its lease's end with the grace, and the end of the session |
+/// | `lic` | the licence that it was given with |
+/// | `cnf` | a code of HU under the session key |
+/// | `fps` | the playback session |
+/// | `orig` | issuer, dialect, key id and token id of the first token |
+/// | `sub`, `cookie`, `device`, `limits`, `sessions`, `right` | what that token said |
+/// | `own` | what stands for it where it has no subject |
+extension Claims {
+    private static let sessionVocabulary: Set = [
+        "typ", "ver", "sid", "gen", "iat", "exp", "abs_end", "lic", "cnf", "fps", "orig", "sub", "cookie", "device",
+        "limits", "sessions", "right", "own",
+    ]
+    static let sessionVersion = "1"
+
+    /// Writes a token of a session that began with these claims, or goes on with them.
+    func sessionPayload(_ grant: SessionGrant, right: Right, issuedAt: Int64, expiresAt: Int64) -> [UInt8] {
+        JSONWriter.object { writer in
+            writer.member("typ", "Session")
+            writer.member("ver", Self.sessionVersion)
+            writer.member("sid", Hexadecimal.encode(grant.id.bytes))
+            writer.member("gen", UInt64(grant.generation))
+            writer.member("iat", issuedAt)
+            writer.member("exp", expiresAt)
+            writer.member("abs_end", grant.absoluteEnd)
+            writer.member("lic", Hexadecimal.encode(grant.license.bytes))
+            writer.member("cnf", Base64URL.encode(grant.deviceCode))
+            writer.member("fps", Self.digits(grant.playback))
+            writer.name("orig")
+            writer.object { writer in
+                writer.member("iss", issuer)
+                writer.member("dialect", dialect.rawValue)
+                writer.member("kid", keyID)
+                if let tokenID { writer.member("jti", tokenID) }
+            }
+            for case (let name, let text?) in [("sub", subject), ("cookie", cookie)] { writer.member(name, text) }
+            if let owner = grant.owner { writer.member("own", Base64URL.encode(owner)) }
+            writeDevice(to: &writer)
+            writeLimits(to: &writer)
+            writer.name("sessions")
+            writer.array { writer in
+                session.write(to: &writer)
+                right.session.write(to: &writer)
+            }
+            writer.name("right")
+            right.write(to: &writer)
+        }
+    }
+
+    private func writeDevice(to writer: inout JSONWriter) {
+        guard device.id != nil || device.account != nil else { return }
+        writer.name("device")
+        writer.object { writer in
+            if let id = device.id { writer.member("id", id) }
+            if let account = device.account { writer.member("account", account) }
+        }
+    }
+
+    private func writeLimits(to writer: inout JSONWriter) {
+        guard !limits.networks.isEmpty || !limits.countries.isEmpty else { return }
+        writer.name("limits")
+        writer.object { writer in
+            if !limits.networks.isEmpty {
+                writer.name("ips")
+                writer.array { writer in for network in limits.networks { writer.string(network.description) } }
+            }
+            if !limits.countries.isEmpty {
+                writer.name("countries")
+                writer.array { writer in for country in limits.countries { writer.string(country.text) } }
+            }
+        }
+    }
+
+    private static func digits(_ number: UInt64) -> String {
+        let text = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - text.utf8.count) + text
+    }
+}
+
+extension Claims {
+    /// Reads what `sessionPayload` wrote, of a token whose signature holds under `key`. Throws `claimInvalid` and `claimUnsupported`.
+    ///
+    /// The device is not pinned by it: whoever decides compares HU with the grant.
+    init(
+        session claims: ClaimObject, signedBy key: SessionTokens.Key, times: TokenTimes, issuers: IssuerSet
+    ) throws(EntitlementError) {
+        guard try claims.string("typ") == "Session" else { throw claims.invalid("typ") }
+        guard try claims.string("ver") == Self.sessionVersion else { throw claims.unsupported("ver") }
+        try claims.refuseStrangers(to: Self.sessionVocabulary)
+        let origin = try claims.required("orig", try claims.object("orig"))
+        let verified = try Self.verified(origin, times: times, issuers: issuers)
+        let right = try claims.required("right", try claims.object("right"))
+        let sessions = try claims.required("sessions", try claims.objects("sessions", countMaximum: 2))
+        guard sessions.count == 2 else { throw claims.invalid("sessions") }
+        let device = try claims.object("device")
+        self.init(
+            verified, subject: try claims.string("sub"), tokenID: try origin.string("jti"),
+            rights: [try Right(native: right).with(SessionClaims(kept: sessions[1]))],
+            device: DeviceClaims(id: try device?.string("id"), account: try device?.string("account")),
+            session: try SessionClaims(kept: sessions[0]),
+            limits: try claims.object("limits").map { limits throws(EntitlementError) in try UseLimits(native: limits) }
+                ?? UseLimits(),
+            cookie: try claims.string("cookie", sizeMaximum: Self.cookieSizeMaximum),
+            renewal: try SessionGrant(reading: claims, keyID: key.id))
+    }
+
+    /// The issuer must still be one, and its key must not have been revoked; that it was retired since is no reason to stop a playback.
+    private static func verified(
+        _ origin: ClaimObject, times: TokenTimes, issuers: IssuerSet
+    ) throws(EntitlementError) -> Verified {
+        let name = try origin.required("iss", try origin.string("iss"))
+        let keyID = try origin.required("kid", try origin.string("kid"))
+        let dialect: TokenDialect = try origin.required("dialect", try origin.word("dialect"))
+        guard let issuer = issuers.issuer(named: name, dialect: dialect) else { throw .keyUnknown }
+        if issuer.state(ofKeyID: keyID) == .revoked { throw .keyRevoked }
+        return Verified(issuer: issuer, keyID: keyID, keyEnd: nil, times: times)
+    }
+}
+
+extension SessionGrant {
+    fileprivate init(reading claims: ClaimObject, keyID: String) throws(EntitlementError) {
+        self.keyID = keyID
+        id = try Self.bytes16("sid", of: claims)
+        license = try Self.bytes16("lic", of: claims)
+        generation = try claims.required("gen", try claims.count("gen"))
+        absoluteEnd = try claims.required("abs_end", try claims.numericDate("abs_end")).up
+        playback = try claims.required(
+            "fps", try claims.string("fps").flatMap { $0.utf8.count == 16 ? UInt64($0, radix: 16) : nil })
+        deviceCode = try claims.required("cnf", try Self.bytes("cnf", of: claims, count: 16))
+        owner = try Self.bytes("own", of: claims, count: 32)
+    }
+
+    private static func bytes16(_ name: String, of claims: ClaimObject) throws(EntitlementError) -> Bytes16 {
+        let text = try claims.required(name, try claims.string(name))
+        return try claims.required(name, (try? Hexadecimal.decode(text)).flatMap { Bytes16($0) })
+    }
+
+    /// Nil where the member is absent.
+    private static func bytes(
+        _ name: String, of claims: ClaimObject, count: Int
+    ) throws(EntitlementError) -> [UInt8]? {
+        guard let text = try claims.string(name) else { return nil }
+        guard let bytes = try? Base64URL.decode(text), bytes.count == count else { throw claims.invalid(name) }
+        return bytes
+    }
+}
+
+extension SessionClaims {
+    /// Reads what `write` wrote: the native form and the grace, which that has no name for.
+    fileprivate init(kept session: ClaimObject) throws(EntitlementError) {
+        self.init(
+            id: try session.string("id"), groups: try Self.groups(of: session, id: "id", maximum: "max"),
+            mode: try session.word("mode") ?? .denyNew, grace: try session.seconds("grace"))
+    }
+
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            if let id { writer.member("id", id) }
+            if mode != .denyNew { writer.member("mode", mode.rawValue) }
+            if let grace, grace > 0 { writer.member("grace", grace) }
+            guard !groups.isEmpty else { return }
+            writer.name("groups")
+            writer.array { writer in
+                for group in groups {
+                    writer.object { writer in
+                        writer.member("id", group.id)
+                        writer.member("max", UInt64(group.maximum))
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension Right {
+    fileprivate func with(_ session: SessionClaims) -> Right {
+        Right(
+            selector, start: start, end: end, duration: duration, lease: lease, mode: mode, storage: storage,
+            playback: playback, hdcp: protection.hdcp, minimumLevel: protection.securityLevel, tracks: tracks,
+            outputs: outputs, profile: profile, renewAhead: renewAhead, session: session)
+    }
+}

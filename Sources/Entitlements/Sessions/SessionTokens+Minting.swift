@@ -1,0 +1,92 @@
+package import ByteCoding
+package import KeyCrypto
+
+/// A licence that a session token is to be given with.
+package struct SessionLicense: Sendable {
+    package let id: Bytes16
+    /// Seconds since 1970.
+    package let issuedAt: Int64
+    /// In seconds, at least 1.
+    package let lease: Int64
+    package let device: DeviceIdentifier
+    /// The playback session that the SPC tells.
+    package let playback: UInt64
+    /// What the token stands for where it has no subject; 32 bytes.
+    package let owner: [UInt8]?
+
+    package init(
+        id: Bytes16, issuedAt: Int64, lease: Int64, device: DeviceIdentifier, playback: UInt64, owner: [UInt8]?
+    ) {
+        self.id = id
+        self.issuedAt = issuedAt
+        self.lease = lease
+        self.device = device
+        self.playback = playback
+        self.owner = owner
+    }
+}
+
+extension SessionTokens {
+    /// The token that renews a licence, or nil where there is nothing to renew: the lease reaches to the end of what was granted, or what
+    /// was granted does not fit into a token.
+    ///
+    /// `claims` are those of the token that the licence was given for; where that is a session token, this is its successor.
+    package func token(
+        for license: SessionLicense, _ authorization: Authorization, of claims: Claims
+    ) throws(CryptoError) -> String? {
+        // The key of such a licence came inside the token, which no renewal brings along.
+        guard claims.embeddedKey == nil, let end = absoluteEnd(of: license, authorization, claims) else { return nil }
+        let leaseEnd = license.issuedAt + license.lease
+        guard end > leaseEnd else { return nil }
+        let sessions = [claims.session, authorization.right.session]
+        let grace = sessions.compactMap(\.grace).reduce(self.grace, max)
+        let id = claims.renewal?.id ?? license.id
+        let grant = SessionGrant(
+            id: id, generation: (claims.renewal?.generation ?? 0) &+ 1, playback: license.playback, absoluteEnd: end,
+            license: license.id, owner: claims.subject == nil ? claims.renewal?.owner ?? license.owner : nil,
+            keyID: current.id, deviceCode: try Self.code(of: license.device, in: id, by: current))
+        let payload = claims.sessionPayload(
+            grant, right: authorization.right.sessionRight(of: authorization.content, until: end),
+            issuedAt: license.issuedAt, expiresAt: min(LimitSeconds.sum(leaseEnd, grace), end))
+        let token = try sign(payload)
+        return token.utf8.count <= Token.sizeMaximum ? token : nil
+    }
+
+    /// A session ends where the right ends, where playback may no longer begin, and after the longest life: whichever comes first. Its
+    /// successors can only end sooner.
+    private func absoluteEnd(
+        of license: SessionLicense, _ authorization: Authorization, _ claims: Claims
+    ) -> Int64? {
+        guard case .streaming(let limits) = authorization.limits else { return nil }
+        let rentalEnd = limits.rental.map { license.issuedAt + Int64($0) }
+        let sessionEnd = claims.renewal?.absoluteEnd ?? LimitSeconds.sum(license.issuedAt, maximumLife)
+        return LimitSeconds.least(sessionEnd, rentalEnd, authorization.right.end)
+    }
+
+    private func sign(_ payload: [UInt8]) throws(CryptoError) -> String {
+        let header = JSONWriter.object { writer in
+            writer.member("alg", SigningAlgorithm.hs256.rawValue)
+            writer.member("kid", current.id)
+            writer.member("typ", "JWT")
+        }
+        let signed = Base64URL.encode(header) + "." + Base64URL.encode(payload)
+        return signed + "." + Base64URL.encode(try current.code.code(for: Array(signed.utf8)[...]))
+    }
+}
+
+extension Right {
+    /// What a session keeps of a right: streaming of the one content that it was asked for, and no longer than the session.
+    ///
+    /// It is what the token said and not what the policy left of it, because each renewal meets the policy of its own time.
+    fileprivate func sessionRight(of content: RequestedContent, until end: Int64) -> Right {
+        let kept: Selector =
+            switch selector {
+            case .keyIDs(let keyIDs): .keyIDs(keyIDs)
+            case .content, .contentPrefix, .anything: .content(content.contentID)
+            }
+        return Right(
+            kept, start: start, end: end, duration: duration, lease: lease, mode: .stream, hdcp: protection.hdcp,
+            minimumLevel: protection.securityLevel, tracks: tracks, outputs: outputs, profile: profile,
+            renewAhead: renewAhead, session: session)
+    }
+}

@@ -1,0 +1,90 @@
+import ByteCoding
+import Entitlements
+import EventLoops
+import HTTPCalls
+import KeyCrypto
+import Licensing
+import Telemetry
+
+/// The operator's own service: calls it over HTTP, and decides by what it says.
+final class EntitlementCallback: Sendable {
+    let decider: CallbackDecider
+    private let caller: HTTPCaller
+
+    /// Starts the threads that call.
+    init(_ material: CallbackMaterial, tokens: VerifiedTokenCache) throws(EventLoopError) {
+        caller = try HTTPCaller(material.calls)
+        decider = CallbackDecider(
+            material.settings, transport: CallbackOverHTTP(caller: caller, secret: material.secret), tokens: tokens)
+    }
+
+    /// Blocks until no call is under way.
+    func stop() {
+        caller.stop()
+    }
+
+    func register(in registry: MetricsRegistry) {
+        let counts = decider.counts
+        registry.samples(
+            "latchkey_callback_decisions_total",
+            help: "Requests that the entitlement service decides about, by what came of them.", isCounter: true,
+            label: "outcome",
+            CallbackCounts.Outcome.allCases.map { outcome in (outcome.label, { Double(counts[outcome]) }) })
+        registry.sample(
+            "latchkey_callback_available", help: "Whether the entitlement service is asked; 0 while it does not answer."
+        ) { [decider] in decider.isAvailable ? 1 : 0 }
+    }
+}
+
+extension CallbackCounts.Outcome {
+    fileprivate var label: String {
+        switch self {
+        case .allowed: "allowed"
+        case .denied: "denied"
+        case .remembered: "remembered"
+        case .grace: "grace"
+        case .failed: "failed"
+        }
+    }
+}
+
+/// Posts questions, each with a code over its time and its bytes where a secret is configured.
+private struct CallbackOverHTTP: CallbackTransport {
+    let caller: HTTPCaller
+    let secret: HMACSHA256Key?
+
+    func ask(_ body: [UInt8], on loop: LoopContext) async throws(CallbackOutage) -> [UInt8] {
+        let fields = try fields(for: body)
+        do throws(HTTPCallError) {
+            return try await caller.post(body, fields: fields, on: loop)
+        } catch {
+            throw CallbackOutage(error)
+        }
+    }
+
+    /// The code is HMAC-SHA-256 of the time as decimal digits, a dot, and the body, so that an old question cannot be told as a new one.
+    private func fields(for body: [UInt8]) throws(CallbackOutage) -> [String] {
+        guard let secret else { return [] }
+        let time = String(SystemWallClock().wallTime.seconds)
+        do throws(CryptoError) {
+            let code = try secret.code(for: (Array("\(time).".utf8) + body)[...])
+            return ["X-Latchkey-Timestamp: \(time)", "X-Latchkey-Signature: sha256=\(Hexadecimal.encode(code))"]
+        } catch {
+            throw .busy
+        }
+    }
+}
+
+extension CallbackOutage {
+    fileprivate init(_ error: HTTPCallError) {
+        self =
+            switch error {
+            case .busy, .stopped: .busy
+            case .timedOut: .timedOut
+            case .addressForbidden: .addressForbidden
+            case .failed(let code): .failed(code: code)
+            case .status(let status): .status(status)
+            case .answerTooLarge: .answerTooLarge
+            }
+    }
+}

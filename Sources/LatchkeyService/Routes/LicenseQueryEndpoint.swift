@@ -1,0 +1,205 @@
+import ByteCoding
+import ContentKeys
+import Entitlements
+import EventLoops
+import HTTPMessages
+import HTTPServing
+import KeyCrypto
+import Licensing
+import POSIXSockets
+import Telemetry
+
+/// `POST /fps/licenses/query`: until when licences are good and when to renew them, for whoever holds a token of the one who was given them.
+///
+/// A licence of somebody else is unknown, just as one that never was.
+struct LicenseQueryEndpoint: Sendable {
+    /// How many licences are told of one asset.
+    private static let licensesPerAsset = 10
+
+    private let issuer: LicenseIssuer
+    private let lookup: LicenseLookup
+    private let pseudonyms: Pseudonymizer
+    private let metrics: ServiceMetrics
+    private let refusals: Refusals
+    private let clock: any Telemetry.WallClock
+    private let rates: RequestRates
+    private let tokens: PresentedTokens
+
+    init(
+        issuer: LicenseIssuer, lookup: LicenseLookup, pseudonyms: Pseudonymizer, metrics: ServiceMetrics,
+        refusals: Refusals, clock: any Telemetry.WallClock, rates: RequestRates, tokens: PresentedTokens
+    ) {
+        self.issuer = issuer
+        self.lookup = lookup
+        self.pseudonyms = pseudonyms
+        self.metrics = metrics
+        self.refusals = refusals
+        self.clock = clock
+        self.rates = rates
+        self.tokens = tokens
+    }
+
+    func answer(_ request: HTTPRequest, id: RequestID, on loop: LoopContext) -> HTTPAnswer {
+        if let wait = rates.admit(from: request.peer.address.ip) { return .now(refuse(after: wait, id)) }
+        do throws(LicenseError) {
+            let claims = try issuer.holder(of: presented(by: request), now: clock.wallTime.seconds, on: loop)
+            if let wait = rates.admit(claims, isRenewal: false) { return .now(refuse(after: wait, id)) }
+            guard !request.body.isEmpty else {
+                return .now(refuse(Problem(.bodyEmpty), RefusalCause("a query without a body"), id))
+            }
+            guard let query = LicenseQuery(request.body) else {
+                return .now(refuse(Problem(.bodyUnrecognised), RefusalCause("no query for licences or assets"), id))
+            }
+            let asker = try Asker(claims, RequestOrigin(address: request.peer.address.ip), pseudonyms)
+            return .later { loop in await answer(query, of: asker, id, on: loop) }
+        } catch {
+            return .now(refuse(Problem(for: error), error.cause, id))
+        }
+    }
+
+    private func presented(by request: HTTPRequest) throws(LicenseError) -> PresentedToken? {
+        do throws(EntitlementError) {
+            return try tokens.token(of: request)
+        } catch {
+            throw .entitlement(error)
+        }
+    }
+
+    private func answer(
+        _ query: LicenseQuery, of asker: Asker, _ id: RequestID, on loop: LoopContext
+    ) async -> HTTPResponse {
+        do throws(LicenseLookup.Failure) {
+            let found = try await lookup.entries(asker.queries(for: query), on: loop).filter(asker.owns)
+            return response(to: query, of: asker, found, id)
+        } catch {
+            switch error {
+            case .busy:
+                return refuse(
+                    Problem(.overloaded, retryAfterSeconds: 2), RefusalCause("too many questions about licences"), id)
+            case .store:
+                return refuse(
+                    Problem(.storageUnavailable, retryAfterSeconds: 2), RefusalCause("the ledger cannot be read"), id)
+            }
+        }
+    }
+
+    /// `found` is in the order of the ledger, the newest first.
+    private func response(
+        to query: LicenseQuery, of asker: Asker, _ found: [LedgerEntry], _ id: RequestID
+    ) -> HTTPResponse {
+        let now = clock.wallTime
+        let replaced = Set(found.compactMap(\.previous))
+        let body = JSONWriter.object { writer in
+            writer.member("server_time", Problem.format(now))
+            switch query {
+            case .licenses(let licenses, let texts):
+                writer.name("licenses")
+                writer.array { writer in
+                    for (license, text) in zip(licenses, texts) {
+                        let entry = license.flatMap { license in found.first { $0.license == license } }
+                        write(entry, named: text, for: asker, now.seconds, replaced, to: &writer)
+                    }
+                }
+            case .assets(let assets):
+                writer.name("assets")
+                writer.array { writer in
+                    for asset in assets {
+                        writer.object { writer in
+                            writer.member("asset", asset.text)
+                            writer.name("licenses")
+                            writer.array { writer in
+                                for entry in Self.current(found.filter(asset.isMeant), replaced) {
+                                    write(
+                                        entry, named: entry.license.description, for: asker, now.seconds, replaced,
+                                        to: &writer)
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        let fields: HTTPFields = [
+            "Content-Type": "application/json", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
+            "X-Request-Id": id.text,
+        ]
+        return HTTPResponse(status: .ok, fields: fields, body: body)
+    }
+
+    /// Without those that others follow, and each once: a repeated answer is written down again.
+    private static func current(_ entries: [LedgerEntry], _ replaced: Set<LicenseID>) -> [LedgerEntry] {
+        var told: Set<LicenseID> = []
+        let current = entries.filter { !replaced.contains($0.license) && told.insert($0.license).inserted }
+        return Array(current.prefix(licensesPerAsset))
+    }
+
+    private func write(
+        _ entry: LedgerEntry?, named text: String, for asker: Asker, _ now: Int64, _ replaced: Set<LicenseID>,
+        to writer: inout JSONWriter
+    ) {
+        writer.object { writer in
+            guard let entry, let facts = LicenseFacts(entry) else {
+                writer.member("id", text)
+                writer.member("state", "unknown")
+                return
+            }
+            facts.write(to: &writer)
+            let hasEnded = facts.expiresAt.map { $0 <= now } ?? false
+            writer.member("state", replaced.contains(entry.license) ? "renewed" : hasEnded ? "ended" : "valid")
+            writer.member("kid", entry.keyID?.description)
+            writer.member("content", entry.content)
+            writer.member(
+                "renewable", issuer.isRenewable(entry, by: asker.claims, from: asker.origin, now: now))
+        }
+    }
+
+    private func refuse(after wait: Duration, _ id: RequestID) -> HTTPResponse {
+        // Rounded up: who comes back too early is refused again.
+        refuse(
+            Problem(.rateLimited, retryAfterSeconds: wait.components.seconds + 1), RefusalCause("too many requests"), id
+        )
+    }
+
+    private func refuse(_ problem: Problem, _ cause: RefusalCause, _ id: RequestID) -> HTTPResponse {
+        metrics.refused(problem.code)
+        return refusals.response(to: "query_refused", problem, because: cause, id: id)
+    }
+}
+
+/// Whoever asks, as the ledger knows them.
+private struct Asker: Sendable {
+    let claims: Claims
+    let origin: RequestOrigin
+    /// Nil where the token has no subject; then it may only ask about what was given for itself.
+    private let subject: Pseudonym?
+    private let tokenID: String?
+
+    init(_ claims: Claims, _ origin: RequestOrigin, _ pseudonyms: Pseudonymizer) throws(LicenseError) {
+        self.claims = claims
+        self.origin = origin
+        do throws(CryptoError) {
+            subject = try claims.subject.map { subject throws(CryptoError) in
+                try pseudonyms.pseudonym(of: .subject, Array(claims.issuer.utf8), Array(subject.utf8)).shortened
+            }
+        } catch {
+            throw .internalFailure(error)
+        }
+        // A ledger keeps the beginning of a long one, which others may share.
+        tokenID = claims.tokenID.flatMap { $0.utf8.count <= LedgerEntry.textSizeMaximum ? $0 : nil }
+    }
+
+    func owns(_ entry: LedgerEntry) -> Bool {
+        guard LicenseFacts(entry) != nil else { return false }
+        if let subject { return entry.subject == subject }
+        guard let tokenID, entry.subject == nil, let known = entry.tokenID else { return false }
+        return known.utf8.elementsEqual(tokenID.utf8)
+    }
+
+    func queries(for query: LicenseQuery) -> [LedgerQuery] {
+        switch query {
+        case .licenses(let licenses, _): licenses.compactMap { $0.map { LedgerQuery(license: $0) } }
+        case .assets:
+            subject.map { [LedgerQuery(subject: $0)] } ?? tokenID.map { [LedgerQuery(tokenID: $0)] } ?? []
+        }
+    }
+}

@@ -1,0 +1,259 @@
+package import Entitlements
+package import EventLoops
+import KeyCrypto
+import POSIXSockets
+import Synchronization
+package import Telemetry
+
+/// Carries a question to the operator's service.
+package protocol CallbackTransport: Sendable {
+    /// Sends the body and gives the answer's. Called in a task on `loop`, to which it returns.
+    func ask(_ body: [UInt8], on loop: LoopContext) async throws(CallbackOutage) -> [UInt8]
+}
+
+/// Why a service gave no answer that decides.
+package enum CallbackOutage: Error, Equatable, Sendable {
+    /// This server has too many questions under way; the fault is not the service's.
+    case busy
+    /// It has failed so often that it is not asked for a while.
+    case breakerOpen
+    case timedOut
+    /// Its name leads to an address that it may not have.
+    case addressForbidden
+    /// The connection failed; the number is the HTTP library's.
+    case failed(code: UInt32)
+    case status(Int)
+    case answerTooLarge
+    case answerInvalid(CallbackAnswerFault)
+    /// The answer allows a licence by claims or a token that this server refuses.
+    case answerRefused(EntitlementError)
+}
+
+/// Lets the operator's own service decide about tokens that nobody here can read (entitlement, section 4.9).
+///
+/// Content and device stand inside the SPC, so RSA is bought before the service can be asked: for these tokens alone, within rates of their
+/// own, and not for a token that the service has just refused.
+package final class CallbackDecider: Sendable {
+    package struct Settings: Sendable {
+        /// What happens to renewals while the service does not answer.
+        package enum Failure: String, Sendable, CaseIterable {
+            case closed
+            /// A renewal of what was allowed before is allowed for one more lease.
+            case grace
+        }
+
+        /// Stands for an issuer's name: in the ledger, and for revocations.
+        package var name: String
+        /// Whatever these sources present is for the service.
+        package var sources: Set<TokenSource>
+        package var failure = Failure.closed
+        package var memory = CallbackMemory.Limits()
+        package var breaker = CircuitBreaker.Limits()
+        /// How many SPCs may be opened for tokens that nobody has verified.
+        package var rate = Rate(perSecond: 200, burst: 400)
+        package var ratePerAddress = Rate(perSecond: 10, burst: 50)
+
+        package init(name: String, sources: Set<TokenSource>) {
+            self.name = name
+            self.sources = sources
+        }
+    }
+
+    private struct State {
+        var breaker: CircuitBreaker
+        var memory: CallbackMemory
+    }
+
+    /// How many addresses have a rate of their own.
+    private static let addressCapacity = 65_536
+
+    private let settings: Settings
+    private let transport: any CallbackTransport
+    private let tokens: VerifiedTokenCache
+    private let clock: any MonotonicClock
+    private let state: Mutex<State>
+    private let all: RateLimiter<Int>
+    private let addresses: RateLimiter<IPAddress>
+    package let counts = CallbackCounts()
+
+    /// `tokens` verifies those that the service answers with.
+    package init(
+        _ settings: Settings, transport: any CallbackTransport, tokens: VerifiedTokenCache,
+        clock: any MonotonicClock = SystemMonotonicClock()
+    ) {
+        self.settings = settings
+        self.transport = transport
+        self.tokens = tokens
+        self.clock = clock
+        state = Mutex(
+            State(breaker: CircuitBreaker(settings.breaker), memory: CallbackMemory(settings.memory)))
+        all = RateLimiter(settings.rate, capacity: 32, clock: clock)
+        addresses = RateLimiter(settings.ratePerAddress, capacity: Self.addressCapacity, clock: clock)
+    }
+
+    /// Whether the service answers questions, as far as is known.
+    package var isAvailable: Bool {
+        state.withLock { state in
+            if case .closed = state.breaker.state { return true }
+            return false
+        }
+    }
+
+    func decides(_ token: PresentedToken) -> Bool { settings.sources.contains(token.source) }
+
+    /// Before RSA is bought. Throws `entitlementDenied` and `unverifiedTooOften`.
+    func admit(
+        _ token: PresentedToken, from address: IPAddress?, using crypto: CryptoContext
+    ) throws(LicenseError) {
+        let digest = try Self.digest(of: try Self.single(token), crypto)
+        let isDenied = state.withLock { [now] in $0.memory.isDenied(token: digest, now: now) }
+        if isDenied {
+            counts.note(.denied)
+            throw .entitlementDenied(error: nil)
+        }
+        if let address, let wait = addresses.take(address.subscriber) { throw Self.tooOften(wait) }
+        if let wait = all.take(0) { throw Self.tooOften(wait) }
+    }
+
+    private static func tooOften(_ wait: Duration) -> LicenseError {
+        .unverifiedTooOften(retryAfterSeconds: wait.components.seconds + 1)
+    }
+
+    static func single(_ token: PresentedToken) throws(LicenseError) -> [UInt8] {
+        guard token.tokens.count == 1, let bytes = token.tokens.first else { throw .entitlement(.tokenAmbiguous) }
+        guard bytes.count <= Token.sizeMaximum else {
+            throw .entitlement(.tokenMalformed(.tooLarge(size: bytes.count)))
+        }
+        return bytes
+    }
+
+    /// What became of a question, and what has to be noted once a licence was issued by it.
+    struct Decision {
+        enum Origin { case service, memory, grace }
+
+        let claims: Claims
+        let origin: Origin
+        let subject: CallbackMemory.Subject
+    }
+
+    /// Asks the service, unless it has answered the same lately. `wallTime` is in seconds since 1970.
+    func decide(
+        _ question: CallbackQuestion, wallTime: Int64, using crypto: CryptoContext, on loop: LoopContext
+    ) async throws(LicenseError) -> Decision {
+        let subject = CallbackMemory.Subject(
+            token: try Self.digest(of: question.token, crypto), keyID: question.content.keyID,
+            device: question.device, use: question.use)
+        if let claims = state.withLock({ [now] in $0.memory.permission(for: subject, now: now) }),
+            wallTime < claims.expiresAt
+        {
+            counts.note(.remembered)
+            return Decision(claims: claims, origin: .memory, subject: subject)
+        }
+        let answer: CallbackAnswer
+        do throws(CallbackOutage) {
+            answer = try await ask(question, on: loop)
+        } catch {
+            return try survive(error, question, subject)
+        }
+        if case .denied(let error, _) = answer {
+            state.withLock { [now] in $0.memory.noteDenial(of: subject, now: now) }
+            counts.note(.denied)
+            throw .entitlementDenied(error: error)
+        }
+        let claims = try claims(of: answer, to: question, wallTime: wallTime, using: crypto)
+        counts.note(.allowed)
+        return Decision(claims: claims, origin: .service, subject: subject)
+    }
+
+    /// A licence was issued by a decision; `lease` is its own, in seconds.
+    func noteIssued(_ decision: Decision, lease: UInt32?) {
+        let lease = lease.map { Int64($0) }
+        state.withLock { [now] state in
+            switch decision.origin {
+            case .service: state.memory.noteAnswer(decision.claims, for: decision.subject, lease: lease, now: now)
+            case .memory: state.memory.noteRemembered(decision.subject, lease: lease, now: now)
+            case .grace: break
+            }
+        }
+    }
+
+    // MARK: Asking
+
+    private func ask(
+        _ question: CallbackQuestion, on loop: LoopContext
+    ) async throws(CallbackOutage) -> CallbackAnswer {
+        let call = state.withLock { [nanoseconds] in $0.breaker.begin(now: nanoseconds) }
+        guard let call else { throw .breakerOpen }
+        do throws(CallbackOutage) {
+            let body = try await transport.ask(question.body, on: loop)
+            let answer = try Self.read(body, question)
+            state.withLock { $0.breaker.succeeded(call) }
+            return answer
+        } catch {
+            state.withLock { [nanoseconds] state in
+                if error == .busy {
+                    state.breaker.abandoned(call, now: nanoseconds)
+                } else {
+                    state.breaker.failed(call, now: nanoseconds)
+                }
+            }
+            throw error
+        }
+    }
+
+    private static func read(
+        _ body: [UInt8], _ question: CallbackQuestion
+    ) throws(CallbackOutage) -> CallbackAnswer {
+        do throws(CallbackAnswerFault) {
+            return try CallbackAnswer(parsing: body, to: question)
+        } catch {
+            throw .answerInvalid(error)
+        }
+    }
+
+    /// Without an answer: by grace, or not at all.
+    private func survive(
+        _ outage: CallbackOutage, _ question: CallbackQuestion, _ subject: CallbackMemory.Subject
+    ) throws(LicenseError) -> Decision {
+        let isGracious = settings.failure == .grace && question.isRenewal
+        if isGracious, let claims = state.withLock({ [now] in $0.memory.grace(for: subject, now: now) }) {
+            counts.note(.grace)
+            return Decision(claims: claims, origin: .grace, subject: subject)
+        }
+        counts.note(.failed)
+        throw .entitlementUnavailable(outage)
+    }
+
+    /// What an answer that allows a licence grants. What this server refuses of it is no outage, and opens no breaker.
+    private func claims(
+        of answer: CallbackAnswer, to question: CallbackQuestion, wallTime: Int64, using crypto: CryptoContext
+    ) throws(LicenseError) -> Claims {
+        do throws(EntitlementError) {
+            switch answer {
+            case .policy(let policy):
+                return try .decided(by: settings.name, policy: policy, now: wallTime, life: Self.claimsLife)
+            case .token(let token): return try tokens.verify(token, now: wallTime, crypto: crypto)
+            case .allowed, .denied:
+                return try .decided(
+                    by: settings.name, allowing: question.content, now: wallTime, life: Self.claimsLife)
+            }
+        } catch {
+            counts.note(.failed)
+            throw .entitlementUnavailable(.answerRefused(error))
+        }
+    }
+
+    /// The memory forgets claims sooner than this.
+    private static let claimsLife: Int64 = 86_400
+
+    private static func digest(of token: [UInt8], _ crypto: CryptoContext) throws(LicenseError) -> [UInt8] {
+        do throws(CryptoError) {
+            return try crypto.sha256(token)
+        } catch {
+            throw .internalFailure(error)
+        }
+    }
+
+    private var nanoseconds: Int64 { clock.monotonicTime.nanoseconds }
+    private var now: Int64 { nanoseconds / 1_000_000_000 }
+}

@@ -1,0 +1,56 @@
+package import ContentKeys
+package import FairPlay
+
+/// What an app may know of a licence, which FairPlay itself tells it none of (entitlement, section 4.5).
+///
+/// The answer's header fields, its JSON and the ledger are all written from this, so that they cannot differ. Times are seconds since 1970,
+/// durations seconds.
+package struct LicenseFacts: Equatable, Sendable {
+    package let id: LicenseID
+    /// The name of the licence's validity.
+    package let type: String
+    package let issuedAt: Int64
+    /// The first second in which it does not hold any more, if nothing is played and nothing renewed; nil where it has no such end.
+    package let expiresAt: Int64?
+    /// When to ask for a renewal; nil where there is nothing to renew.
+    package let renewAfter: Int64?
+    package let lease: UInt32?
+    package let rental: UInt32?
+    /// How long a kept key is good from its first play on.
+    package let playback: UInt32?
+    /// Whether the device keeps the key.
+    package let isPersistent: Bool
+
+    /// Until when a kept key may begin to play.
+    package var storageExpiresAt: Int64? { isPersistent ? expiresAt : nil }
+
+    package init(_ id: LicenseID, _ terms: LicenseTerms, _ times: LicenseTimes) {
+        self.id = id
+        type = terms.validity.name
+        issuedAt = times.issuedAt
+        expiresAt = times.expiresAt
+        renewAfter = times.renewAfter
+        lease = terms.lease?.value
+        rental = terms.rental?.value
+        playback = terms.validity.playback?.value
+        isPersistent = terms.isPersistent
+    }
+
+    /// What the ledger says of a licence; nil where the entry is of something else.
+    package init?(_ entry: LedgerEntry) {
+        switch entry.kind {
+        case .licenseIssued, .licenseRenewed: break
+        case .licenseRefused, .syncReportAccepted, .keyRevealed, .revoked, .revocationLifted, .tokenMinted:
+            return nil
+        }
+        id = entry.license
+        type = entry.detail
+        issuedAt = entry.at
+        expiresAt = entry.until
+        renewAfter = entry.renewAfter
+        lease = entry.lease
+        rental = entry.rental
+        playback = entry.playback
+        isPersistent = LicenseTerms.Validity.persistentNames.contains(entry.detail)
+    }
+}

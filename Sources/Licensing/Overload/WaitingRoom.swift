@@ -1,0 +1,101 @@
+/// Where requests wait that cannot be served at once: bounded, each with a deadline, renewals before all others.
+///
+/// A picture that runs should not stop because others begin. Within each kind, who came first goes first. Instants are nanoseconds on a clock
+/// that never runs backwards.
+struct WaitingRoom<Guest> {
+    /// What became of a request that came.
+    enum Entry {
+        case entered
+        /// A renewal took the place of the youngest request that is none, which has to go.
+        case enteredFor(Guest)
+        case full
+    }
+
+    private struct Place {
+        let guest: Guest
+        let deadline: Int64
+    }
+
+    private let capacity: Int
+    private var urgent = Line<Place>()
+    private var ordinary = Line<Place>()
+
+    /// `capacity` is at least 1.
+    init(capacity: Int) {
+        precondition(capacity >= 1, "somebody can wait")
+        self.capacity = capacity
+    }
+
+    var count: Int { urgent.count + ordinary.count }
+    var isEmpty: Bool { urgent.isEmpty && ordinary.isEmpty }
+    /// Whether a renewal is next.
+    var isNextUrgent: Bool { !urgent.isEmpty }
+
+    /// The deadlines of those that come later must not be earlier.
+    mutating func enter(_ guest: Guest, isUrgent: Bool, deadline: Int64) -> Entry {
+        let place = Place(guest: guest, deadline: deadline)
+        guard count >= capacity else {
+            if isUrgent { urgent.append(place) } else { ordinary.append(place) }
+            return .entered
+        }
+        guard isUrgent, let youngest = ordinary.removeLast() else { return .full }
+        urgent.append(place)
+        return .enteredFor(youngest.guest)
+    }
+
+    mutating func takeNext() -> Guest? {
+        (urgent.removeFirst() ?? ordinary.removeFirst())?.guest
+    }
+
+    /// Those whose deadline has come at `now`.
+    mutating func takeLate(now: Int64) -> [Guest] {
+        var late: [Guest] = []
+        while let first = urgent.first, first.deadline <= now, let place = urgent.removeFirst() {
+            late.append(place.guest)
+        }
+        while let first = ordinary.first, first.deadline <= now, let place = ordinary.removeFirst() {
+            late.append(place.guest)
+        }
+        return late
+    }
+
+    /// Nil where nobody waits.
+    var earliestDeadline: Int64? {
+        [urgent.first?.deadline, ordinary.first?.deadline].compactMap(\.self).min()
+    }
+}
+
+/// First in, first out. What was taken leaves a gap in front, which is closed now and then.
+private struct Line<Element> {
+    private var elements: [Element?] = []
+    private var head = 0
+
+    var count: Int { elements.count - head }
+    var isEmpty: Bool { count == 0 }
+    var first: Element? { isEmpty ? nil : elements[head] }
+
+    mutating func append(_ element: Element) {
+        elements.append(element)
+    }
+
+    mutating func removeFirst() -> Element? {
+        guard !isEmpty else { return nil }
+        defer {
+            elements[head] = nil
+            head += 1
+            if head == elements.count {
+                elements.removeAll(keepingCapacity: true)
+                head = 0
+            } else if head >= 1024, head * 2 >= elements.count {
+                elements.removeFirst(head)
+                head = 0
+            }
+        }
+        return elements[head]
+    }
+
+    mutating func removeLast() -> Element? {
+        guard !isEmpty else { return nil }
+        return elements.removeLast()
+    }
+}

@@ -1,0 +1,38 @@
+import ContentKeys
+
+/// The latest token that was used of each session.
+struct RenewalSessionTable: ~Copyable {
+    private var find: SQLiteStatement
+    private var keep: SQLiteStatement
+
+    init(_ connection: inout SQLiteConnection) throws(StoreError) {
+        let find = try connection.prepare(
+            "SELECT generation FROM renewal_session WHERE session = ?1 AND kept_until > ?2")
+        let keep = try connection.prepare(
+            """
+            INSERT INTO renewal_session (session, generation, kept_until) VALUES (?1, ?3, ?4)
+            ON CONFLICT (session) DO UPDATE SET
+                generation = CASE WHEN kept_until > ?2 THEN max(generation, ?3) ELSE ?3 END,
+                kept_until = max(kept_until, ?4)
+            """)
+        self.find = find
+        self.keep = keep
+    }
+
+    mutating func denial(of claim: SessionClaim, at now: Int64) throws(StoreError) -> DecisionDenial? {
+        defer { find.reset() }
+        try find.bind(claim.session, at: 1)
+        try find.bind(now, at: 2)
+        guard try find.step(), try find.integer(at: 0) > Int64(claim.generation) else { return nil }
+        return .sessionSuperseded
+    }
+
+    mutating func keep(_ claim: SessionClaim, at now: Int64) throws(StoreError) {
+        defer { keep.reset() }
+        try keep.bind(claim.session, at: 1)
+        try keep.bind(now, at: 2)
+        try keep.bind(Int64(claim.generation), at: 3)
+        try keep.bind(claim.keptUntil, at: 4)
+        _ = try keep.step()
+    }
+}

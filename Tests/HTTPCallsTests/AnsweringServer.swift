@@ -1,0 +1,92 @@
+import Foundation
+import Synchronization
+import Testing
+
+/// An HTTP server on a free loopback port that gives every request the same answer, one connection after the other, and says nothing where
+/// the answer is empty.
+final class AnsweringServer: Sendable {
+    let port: UInt16
+    private let descriptor: Int32
+    private let state = Mutex((connections: 0, request: ""))
+
+    /// `answer` is the whole response, head included.
+    init(_ answer: String) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let descriptor = self.descriptor
+        // The address is a sockaddr_in, which these calls take as the sockaddr that it begins with.
+        let isListening = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { general in
+                unsafe bind(descriptor, general, size) == 0 && listen(descriptor, 4) == 0
+                    && getsockname(descriptor, general, &size) == 0
+            }
+        }
+        try #require(isListening)
+        port = UInt16(bigEndian: address.sin_port)
+        // The thread holds the descriptor and the state alone, so that the server ends with its owner.
+        Thread.detachNewThread { [owner = Weak(self)] in
+            while true {
+                let connection = accept(descriptor, nil, nil)
+                guard connection >= 0 else { return }
+                Self.serve(connection, Array(answer.utf8)) { request in owner.note(request) }
+                close(connection)
+            }
+        }
+    }
+
+    deinit {
+        shutdown(descriptor, Int32(SHUT_RDWR))
+        close(descriptor)
+    }
+
+    private final class Weak: Sendable {
+        // Safe to share: weak references are read atomically, and this one is set once.
+        nonisolated(unsafe) weak var server: AnsweringServer?
+
+        init(_ server: AnsweringServer) {
+            unsafe self.server = server
+        }
+
+        func note(_ request: String?) {
+            unsafe server?.note(request)
+        }
+    }
+
+    var connectionCount: Int { state.withLock { $0.connections } }
+    /// The last request that was complete.
+    var lastRequest: String { state.withLock { $0.request } }
+
+    fileprivate func note(_ request: String?) {
+        state.withLock { state in
+            if let request { state.request = request } else { state.connections += 1 }
+        }
+    }
+
+    /// Serves the requests of a connection until the client closes it. Notes nil as it begins.
+    private static func serve(_ connection: Int32, _ answer: [UInt8], note: (String?) -> Void) {
+        note(nil)
+        var received: [UInt8] = []
+        while true {
+            var buffer = [UInt8](repeating: 0, count: 1 << 16)
+            let count = unsafe recv(connection, &buffer, buffer.count, 0)
+            guard count > 0 else { return }
+            received += buffer.prefix(count)
+            let text = String(decoding: received, as: UTF8.self)
+            guard isComplete(text) else { continue }
+            note(text)
+            received = []
+            if !answer.isEmpty { _ = unsafe send(connection, answer, answer.count, Int32(MSG_NOSIGNAL)) }
+        }
+    }
+
+    private static func isComplete(_ text: String) -> Bool {
+        guard let end = text.range(of: "\r\n\r\n") else { return false }
+        let length = text[..<end.lowerBound].split(separator: "\r\n")
+            .first { $0.lowercased().hasPrefix("content-length:") }
+            .flatMap { Int($0.dropFirst("content-length:".count).trimmingCharacters(in: .whitespaces)) }
+        return text[end.upperBound...].utf8.count >= length ?? 0
+    }
+}

@@ -1,0 +1,132 @@
+"""A daemon that counts what tokens allow, alone or beside others on one database, and what its tests ask of it."""
+
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from deployment import register
+from fairplay_device import tags
+from fairplay_device.credentials import read_device_credential
+from fairplay_device.spc import Device, PlaybackState, SPCOptions, device_for
+from licence_client import Answer, LicenceClient
+from licence_policy import ContentKey
+from own_daemon import await_addresses, new_setup, start_daemon
+from token_issuers import Issuers
+
+KEY = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
+OTHER = f"another-{secrets.token_hex(4)}"
+OTHER_KEY = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
+ISSUERS = Issuers.make(f"counted-{secrets.token_hex(4)}", str(uuid.UUID(bytes=KEY.key_id)))
+
+
+@dataclass
+class Node:
+    """A daemon that can be killed and started again."""
+
+    setup: Path
+    starts: int = 0
+    url: str = ""
+    process: subprocess.Popen[bytes] | None = None
+    recorded: set[str] = field(default_factory=set)
+
+    def start(self) -> None:
+        self.starts += 1
+        log = self.setup / f"daemon-{self.starts}.log"
+        self.process = start_daemon(self.setup, log)
+        host, port = await_addresses(self.process, log)["public"]
+        self.url = f"http://{host}:{port}"
+
+    def kill_and_start(self) -> None:
+        assert self.process is not None
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        self.start()
+
+    def ask(self, message: bytes, token: str) -> Answer:
+        client = LicenceClient(self.url)
+        try:
+            answer = client.licence(message, token)
+        finally:
+            client.close()
+        if answer.status == 200:
+            self.recorded.add(answer.header("X-License-Id") or "")
+        return answer
+
+    def device(self) -> Device:
+        return device_for(read_device_credential(self.setup / "fairplay"), 1)
+
+
+def token(**claims: object) -> str:
+    return ISSUERS.native["HS256"].sign(ISSUERS.claims(**claims))
+
+
+def message(
+    device: Device,
+    session: int = 1,
+    state: int = tags.READY_TO_START,
+    indicator: int | None = None,
+    asset: str = ISSUERS.content,
+) -> bytes:
+    options = SPCOptions(
+        asset.encode(),
+        playback_state=PlaybackState(1_700_000_000, state, session),
+        streaming_indicator=indicator,
+    )
+    return device.request(options).message
+
+
+def subject() -> str:
+    return f"account-{secrets.token_hex(6)}"
+
+
+def limited_to(playbacks: int, mode: str = "deny_new", lease: int = 300) -> dict[str, object]:
+    return {
+        "sub": subject(),
+        "rights": [{"content": content, "lease": lease} for content in (ISSUERS.content, OTHER)],
+        "session": {"groups": [{"id": "all", "max": playbacks}], "mode": mode},
+    }
+
+
+# --- Set-ups -----------------------------------------------------------------------------------------------------------
+
+
+def node_alone(folder: Path) -> Node:
+    """With SQLite."""
+    node = Node(new_setup(folder))
+    ISSUERS.write(node.setup)
+    register(node.setup, ISSUERS.content, KEY)
+    register(node.setup, OTHER, OTHER_KEY)
+    return node
+
+
+def nodes_on_one_database(folder: Path, count: int) -> list[Node]:
+    """Nodes with the same secrets, on the server that the environment names (Scripts/with-postgresql)."""
+    schema = f"interop_{secrets.token_hex(8)}"
+    nodes: list[Node] = []
+    for number in range(count):
+        (folder / str(number)).mkdir()
+        setup = new_setup(folder / str(number))
+        if nodes:
+            for name in ("fairplay", "secrets"):
+                shutil.rmtree(setup / name)
+                shutil.copytree(nodes[0].setup / name, setup / name)
+        shutil.copy(os.environ["LATCHKEY_POSTGRESQL_PASSWORD_FILE"], setup / "secrets" / "postgresql-password")
+        configuration = setup / "latchkey.json5"
+        text = configuration.read_text()
+        alone = 'storage: { url: "sqlite:latchkey.db" }'
+        assert alone in text
+        shared = (
+            f'node: "node-{number}", storage: {{ url: "{os.environ["LATCHKEY_POSTGRESQL"]}&schema={schema}", '
+            'password: "secrets/postgresql-password", ledger: "ledger.db" }'
+        )
+        configuration.write_text(text.replace(alone, shared))
+        ISSUERS.write(setup)
+        nodes.append(Node(setup))
+    register(nodes[0].setup, ISSUERS.content, KEY)
+    register(nodes[0].setup, OTHER, OTHER_KEY)
+    return nodes

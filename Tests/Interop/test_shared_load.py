@@ -1,0 +1,100 @@
+"""A thousand requests at once for what there is only little of: on one daemon with SQLite, and on two with one PostgreSQL."""
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from counting_node import Node, limited_to, message, node_alone, nodes_on_one_database, token
+from deployment import run_latchkey
+from fairplay_device import tags
+from licence_client import Answer, LicenceClient
+from own_daemon import stop_daemon
+
+CLIENTS = 32
+REQUESTS = 1000
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def nodes(
+    request: pytest.FixtureRequest, latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[list[Node]]:
+    folder = tmp_path_factory.mktemp(request.param)
+    if request.param == "sqlite":
+        nodes = [node_alone(folder)]
+    elif "LATCHKEY_POSTGRESQL" in os.environ:
+        nodes = nodes_on_one_database(folder, 2)
+    else:
+        pytest.skip("LATCHKEY_POSTGRESQL names no server: Scripts/with-postgresql Scripts/test-interop starts one")
+    for node in nodes:
+        node.start()
+    yield nodes
+    for node in nodes:
+        assert node.process is not None
+        assert stop_daemon(node.process) == 0
+
+
+def ask_all(nodes: list[Node], requests: list[tuple[bytes, str]]) -> list[Answer]:
+    """Everything at once, on connections that stay open; the requests take turns between the nodes."""
+    own = threading.local()
+
+    def ask(numbered: tuple[int, tuple[bytes, str]]) -> Answer:
+        number, (spc, presented) = numbered
+        if not hasattr(own, "clients"):
+            own.clients = [LicenceClient(node.url) for node in nodes]
+        return own.clients[number % len(nodes)].licence(spc, presented)
+
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        return list(pool.map(ask, enumerate(requests)))
+
+
+def given(answers: list[Answer]) -> set[str | None]:
+    return {answer.header("X-License-Id") for answer in answers if answer.status == 200}
+
+
+def recorded(nodes: list[Node]) -> list[str]:
+    """The lines of all ledgers, which verify."""
+    for node in nodes:
+        run_latchkey(node.setup, "ledger", "verify")
+    return [line for node in nodes for line in run_latchkey(node.setup, "ledger", "export").splitlines()]
+
+
+def test_three_uses_give_three_licences(nodes: list[Node]) -> None:
+    thrice = token(limits={"uses": 3})
+    device = nodes[0].device()
+    answers = ask_all(nodes, [(message(device), thrice) for _ in range(REQUESTS)])
+    assert Counter(answer.code or "good" for answer in answers) == {"good": 3, "token_used": REQUESTS - 3}
+    lines = recorded(nodes)
+    assert len(given(answers)) == 3
+    assert all(sum(str(licence) in line for line in lines) == 1 for licence in given(answers))
+
+
+def test_playbacks_never_exceed_their_limit(nodes: list[Node]) -> None:
+    claims = limited_to(5)
+    device = nodes[0].device()
+    devices = [nodes[0].device() for _ in range(50)]
+    presented = token(**claims)
+    requests = [
+        (message(devices[number % len(devices)], 1 + number % len(devices), tags.PLAYING_OR_PAUSED), presented)
+        for number in range(REQUESTS)
+    ]
+    answers = ask_all(nodes, requests)
+    assert set(answer.code for answer in answers) == {None, "concurrency_limit"}
+    # Each of the devices that came first keeps its place, and no other ever gets one.
+    holders = {number % len(devices) for number, answer in enumerate(answers) if answer.status == 200}
+    assert len(holders) == 5
+    refused = ask_all(nodes, [(message(device, 999, tags.PLAYING_OR_PAUSED), presented)])
+    assert refused[0].code == "concurrency_limit"
+
+
+def test_the_same_request_is_one_licence(nodes: list[Node]) -> None:
+    once = token(limits={"uses": 1})
+    device = nodes[0].device()
+    spc = message(device)
+    answers = ask_all(nodes, [(spc, once)] * REQUESTS)
+    assert {answer.status for answer in answers} == {200}
+    assert len(given(answers)) == 1
+    assert ask_all(nodes, [(message(device), once)])[0].code == "token_used"

@@ -1,0 +1,44 @@
+import ByteCoding
+import Entitlements
+import HTTPMessages
+import Telemetry
+import Testing
+
+@testable import LatchkeyService
+
+/// Problems, told in ExpressPlay's manner.
+@Suite struct ExpressPlayErrorTests {
+    /// What only HTTP knows; ExpressPlay has no code for it.
+    private static let codesOfHTTP: Set<ProblemCode> = [
+        .notFound, .methodNotAllowed, .badRequest, .requestTimeout, .bodyTooLarge, .uriTooLong, .headTooLarge,
+        .expectationFailed, .notImplemented, .versionNotSupported,
+    ]
+
+    private func restated(_ code: ProblemCode, json: Bool) -> HTTPResponse {
+        Problem(code, retryAfterSeconds: 7)
+            .response(requestID: RequestID(1), time: WallTime(seconds: 1_800_000_000, nanoseconds: 0))
+            .restated(in: json ? .json : .html)
+    }
+
+    @Test(arguments: ProblemCode.allCases)
+    func everyProblemHasItsCode(code: ProblemCode) throws {
+        #expect((code.expressPlayCode == nil) == Self.codesOfHTTP.contains(code))
+        let object = restated(code, json: true)
+        let members = try #require(try JSONReader.parse(object.body).object)
+        #expect(members["errorCode"]?.number?.signed == code.expressPlayCode.map { Int64($0.rawValue) })
+        #expect(members["errorMessage"]?.string == code.title + ".")
+        #expect(members["eventId"]?.string == RequestID(1).text)
+        let page = restated(code, json: false)
+        #expect(page.fields["Content-Type"] == "text/html; charset=utf-8")
+        #expect(String(decoding: page.body, as: UTF8.self).contains(code.title))
+        for response in [object, page] {
+            #expect(response.status == code.status && response.fields.count(of: "Content-Type") == 1)
+            #expect(response.fields["X-Error-Code"] == code.rawValue && response.fields["Retry-After"] == "7")
+        }
+    }
+
+    @Test func aSuccessStaysAsItIs() {
+        let response = HTTPResponse(status: .ok, fields: ["Content-Type": "application/octet-stream"], body: [1])
+        #expect(response.restated(in: .json) == response)
+    }
+}

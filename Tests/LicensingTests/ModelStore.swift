@@ -1,0 +1,22 @@
+import ContentKeys
+import KeyCrypto
+import Licensing
+import StoreConformance
+import Synchronization
+
+/// A store that decides by the rules themselves.
+final class ModelStore: DecisionStore {
+    private let model = Mutex(DecisionModel())
+
+    /// What has been recorded, in order.
+    var entries: [LedgerEntry] { model.withLock { $0.entries } }
+
+    func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
+        model.withLock { $0.commit(decision) }
+    }
+
+    func recorder() throws -> DecisionRecorder {
+        let key = try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))
+        return DecisionRecorder(store: self, pseudonyms: Pseudonymizer(key: key))
+    }
+}

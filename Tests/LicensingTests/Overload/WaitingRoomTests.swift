@@ -1,0 +1,95 @@
+import Testing
+
+@testable import Licensing
+
+@Suite struct WaitingRoomTests {
+    private func enter(_ room: inout WaitingRoom<Int>, _ guest: Int, urgent: Bool = false, deadline: Int64 = 100)
+        -> String
+    {
+        switch room.enter(guest, isUrgent: urgent, deadline: deadline) {
+        case .entered: "entered"
+        case .enteredFor(let other): "for \(other)"
+        case .full: "full"
+        }
+    }
+
+    private func drain(_ room: inout WaitingRoom<Int>) -> [Int] {
+        var guests: [Int] = []
+        while let guest = room.takeNext() { guests.append(guest) }
+        return guests
+    }
+
+    @Test func servesRenewalsFirstAndEachKindInItsOrder() {
+        var room = WaitingRoom<Int>(capacity: 10)
+        for guest in [1, 2] { #expect(enter(&room, guest) == "entered") }
+        for guest in [11, 12] { #expect(enter(&room, guest, urgent: true) == "entered") }
+        #expect(enter(&room, 3) == "entered")
+        #expect(room.count == 5 && room.isNextUrgent)
+        #expect(drain(&room) == [11, 12, 1, 2, 3])
+        #expect(room.isEmpty && room.takeNext() == nil && room.earliestDeadline == nil)
+    }
+
+    @Test func isBounded() {
+        var room = WaitingRoom<Int>(capacity: 2)
+        #expect(enter(&room, 1) == "entered")
+        #expect(enter(&room, 2) == "entered")
+        #expect(enter(&room, 3) == "full")
+        #expect(drain(&room) == [1, 2])
+    }
+
+    @Test func givesARenewalThePlaceOfTheYoungestThatIsNone() {
+        var room = WaitingRoom<Int>(capacity: 2)
+        #expect(enter(&room, 1) == "entered")
+        #expect(enter(&room, 2) == "entered")
+        #expect(enter(&room, 11, urgent: true) == "for 2")
+        #expect(enter(&room, 12, urgent: true) == "for 1")
+        #expect(enter(&room, 13, urgent: true) == "full")
+        #expect(drain(&room) == [11, 12])
+    }
+
+    @Test func sendsAwayWhoHasWaitedAsLongAsTheyMay() {
+        var room = WaitingRoom<Int>(capacity: 10)
+        #expect(enter(&room, 1, deadline: 10) == "entered")
+        #expect(enter(&room, 11, urgent: true, deadline: 20) == "entered")
+        #expect(enter(&room, 2, deadline: 30) == "entered")
+        #expect(room.earliestDeadline == 10)
+        #expect(room.takeLate(now: 9).isEmpty)
+        #expect(Set(room.takeLate(now: 20)) == [1, 11])
+        #expect(room.earliestDeadline == 30)
+        #expect(drain(&room) == [2])
+    }
+
+    /// Against a plain list, in a random order of events; thousands of guests close the gap that is left in front.
+    @Test func agreesWithAPlainList() {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = Numbers(state: seed)
+        var room = WaitingRoom<Int>(capacity: 5_000)
+        var urgent: [Int] = []
+        var ordinary: [Int] = []
+        for guest in 0..<20_000 {
+            if random.next() % 5 < 3 {
+                let isUrgent = random.next() % 3 == 0
+                let isFull = urgent.count + ordinary.count == 5_000
+                _ = room.enter(guest, isUrgent: isUrgent, deadline: Int64(guest))
+                if isFull, isUrgent, !ordinary.isEmpty { ordinary.removeLast() }
+                if !isFull || isUrgent && urgent.count < 5_000 {
+                    if isUrgent { urgent.append(guest) } else { ordinary.append(guest) }
+                }
+            } else {
+                let expected = urgent.isEmpty ? (ordinary.isEmpty ? nil : ordinary.removeFirst()) : urgent.removeFirst()
+                #expect(room.takeNext() == expected, "seed \(seed)")
+            }
+        }
+        #expect(drain(&room) == urgent + ordinary, "seed \(seed)")
+    }
+
+    /// Knuth's multiplier; good enough to shuffle events.
+    private struct Numbers: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return state >> 33
+        }
+    }
+}

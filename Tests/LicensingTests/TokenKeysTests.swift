@@ -1,0 +1,154 @@
+import ByteCoding
+import ContentKeys
+import DeviceSimulation
+import Entitlements
+import FairPlay
+import KeyCrypto
+import Licensing
+import TestSupport
+import Testing
+
+/// Licences for keys that a token brings along or names.
+@Suite struct TokenKeysTests {
+    private static let key = [UInt8](0x80...0x8F)
+    private static let iv = [UInt8](0x90...0x9F)
+
+    private let fixture: LicensingFixture
+    private let store = RecordingStore()
+
+    init() throws {
+        fixture = try LicensingFixture(recorder: store.recorder())
+    }
+
+    private func embedded() throws -> EmbeddedContentKey {
+        try EmbeddedContentKey(key: SecretBytes(copying: Self.key), iv: Bytes16(Self.iv, at: 0))
+    }
+
+    /// The whole URL of a token, as an app may hand it on.
+    private static let url = String(
+        ("fp.example:80/hms/fp/rights/?ExpressPlayToken=" + String(repeating: "A", count: 200)).prefix(200))
+
+    @Test(arguments: [SPCVersion.v1, .v2], ["movie-1", "whatever", url])
+    func givesTheKeyInsideWhateverIsAskedFor(version: SPCVersion, assetID: String) async throws {
+        let token = try fixture.sealed {
+            $0.contentKey = try embedded()
+            $0.cookie = "order-7"
+        }
+        let request = try fixture.deviceRequest(version, assetID: assetID)
+        let license = try await fixture.issue(request.message, token: token).get()
+        let opened = try CKCOpener(secrets: request.secrets, using: CryptoContext()).open(license.ckc)
+        #expect(opened.contentKey.bytes.revealed() == Self.key && opened.contentIV.bytes == Self.iv)
+        let entry = try #require(store.decisions.last).entry
+        // Named after the token, which says nothing of the key.
+        let name = KeyID(words: Bytes16(high: 1, low: 2))
+        #expect(entry.keyID == name && entry.content == "key:\(name)")
+        #expect(entry.tokenID == "00000000000000010000000000000002" && entry.cookie == "order-7")
+    }
+
+    @Test func callsAKeyAsItsTokenDoes() async throws {
+        let keyID = KeyID(words: Bytes16(high: 3, low: 4))
+        let request = try fixture.deviceRequest(.v1, assetID: "whatever")
+        let named = try fixture.sealed {
+            $0.contentKey = try embedded()
+            $0.keyID = keyID
+        }
+        #expect(try await fixture.issue(request.message, token: named).get().key.keyID == keyID)
+        let titled = try fixture.sealed {
+            $0.contentKey = try embedded()
+            $0.contentID = "movie-9"
+        }
+        #expect(try await fixture.issue(request.message, token: titled).get().key.contentID.text == "movie-9")
+    }
+
+    @Test func givesTheStoredKeyThatItsTokenNames() async throws {
+        let stored = try KeyID(parsing: "00112233-4455-6677-8899-aabbccddeeff")
+        let token = try fixture.sealed { $0.keyID = stored }
+        for assetID in ["movie-1", "whatever", Self.url] {
+            let request = try fixture.deviceRequest(.v1, assetID: assetID)
+            let license = try await fixture.issue(request.message, token: token).get()
+            let opened = try CKCOpener(secrets: request.secrets, using: CryptoContext()).open(license.ckc)
+            #expect(opened.contentKey.bytes.revealed() == LicensingFixture.key)
+        }
+        // A token of another key does not open the door to the one that the asset id names, and an unknown one to none.
+        let other = try fixture.sealed { $0.keyID = KeyID(words: .zero) }
+        let request = try fixture.deviceRequest(.v1)
+        #expect(
+            await fixture.issue(request.message, token: other).failure == .entitlement(.contentNotCovered))
+        let unknown = try fixture.deviceRequest(.v1, assetID: "whatever")
+        #expect(await fixture.issue(unknown.message, token: other).failure == .contentUnknown)
+        // A content is named by the asset id alone, and so is anything in a token of another dialect.
+        let titled = try fixture.sealed { $0.contentID = "movie-1" }
+        #expect(await fixture.issue(unknown.message, token: titled).failure == .contentUnknown)
+        let native = try fixture.token([Right(.keyIDs([stored]))])
+        #expect(await fixture.issue(unknown.message, token: native).failure == .contentUnknown)
+    }
+
+    @Test func asksTheStoreForRegisteredDevicesAlone() async throws {
+        for (isRegisteredOnly, limit) in [(true, UInt32(0)), (false, 3)] {
+            let token = try fixture.sealed {
+                $0.contentKey = try embedded()
+                $0.subject = "player/viewer-7"
+                if isRegisteredOnly { $0.isRegisteredOnly = true } else { $0.deviceMaximum = 3 }
+            }
+            let request = try fixture.deviceRequest(.v1)
+            _ = try await fixture.issue(request.message, token: token).get()
+            let claim = try #require(store.decisions.last?.deviceClaims.first)
+            #expect(claim.limit == limit)
+            #expect(claim.keptUntil == LicensingFixture.now + DecisionRecorder.deviceLifeDefault)
+        }
+        #expect(Set(store.decisions.flatMap(\.deviceClaims).map(\.owner)).count == 1)
+    }
+}
+
+/// What the ledger is told of tokens that are made.
+@Suite struct MintedTokenTests {
+    private static let now: Int64 = 1_800_000_000
+    private let store = RecordingStore()
+
+    private func mint(
+        perDay: UInt32? = nil, at now: Int64 = now, unused: [UnusedParameter] = [],
+        _ adjust: (inout SealedTokenContents) throws -> Void = { _ in }
+    ) async throws -> DecisionOutcome {
+        var contents = SealedTokenContents(
+            tokenID: Bytes16(high: 5, low: 6), issuedAt: now, expiresAt: now + 60)
+        contents.contentKey = try EmbeddedContentKey(
+            key: SecretBytes(copying: [UInt8](0x80...0x8F)), iv: Bytes16([UInt8](0x90...0x9F), at: 0))
+        try adjust(&contents)
+        return try await store.recorder().record(
+            MintedToken(
+                customer: "player", issuer: "customers", contents: contents, unused: unused, perDayMaximum: perDay),
+            as: LicenseID(milliseconds: UInt64(now) * 1000, random: .zero), at: now)
+    }
+
+    @Test func isOneRowWithoutAKey() async throws {
+        let outcome = try await mint(unused: [.rightsType, .useHttps]) {
+            $0.cookie = "order-7"
+            $0.rental = 7200
+        }
+        #expect(outcome == .recorded)
+        let decision = try #require(store.decisions.first)
+        let entry = decision.entry
+        #expect(!decision.needsSharedState)
+        #expect(entry.kind == .tokenMinted && entry.at == Self.now && entry.until == Self.now + 60)
+        #expect(entry.tokenID == "00000000000000050000000000000006" && entry.cookie == "order-7")
+        #expect(entry.keyID == KeyID(words: Bytes16(high: 5, low: 6)) && entry.content == nil && entry.rental == 7200)
+        #expect(entry.detail == "unused rights,https; player")
+        #expect(try LedgerEntry(parsing: entry.encoded()) == entry.bounded)
+    }
+
+    @Test func countsTheTokensOfADay() async throws {
+        let midnight = Self.now - Self.now % 86_400
+        for time in [midnight, midnight + 86_399, midnight + 86_400] { _ = try await mint(perDay: 9, at: time) }
+        let uses = store.decisions.compactMap(\.tokenUse)
+        #expect(uses.map(\.limit) == [9, 9, 9])
+        #expect(uses[0].token == uses[1].token && uses[1].token != uses[2].token)
+        #expect(uses.map(\.keptUntil) == [midnight + 86_400, midnight + 86_400, midnight + 2 * 86_400])
+        store.answer(with: .success(.denied(.tokenUsed(limit: 9))))
+        #expect(try await mint(perDay: 9) == .denied(.tokenUsed(limit: 9)))
+    }
+
+    @Test func isNotMadeWhereItCannotBeRecorded() async throws {
+        store.answer(with: .failure(.unavailable(.diskFull)))
+        await #expect(throws: LicenseError.store(.unavailable(.diskFull))) { try await mint() }
+    }
+}
