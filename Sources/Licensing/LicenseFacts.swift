@@ -40,7 +40,8 @@ package struct LicenseFacts: Equatable, Sendable {
     package init?(_ entry: LedgerEntry) {
         switch entry.kind {
         case .licenseIssued, .licenseRenewed: break
-        case .licenseRefused, .syncReportAccepted, .keyRevealed, .revoked, .revocationLifted, .tokenMinted:
+        case .licenseRefused, .syncReportAccepted, .keyRevealed, .revoked, .revocationLifted, .refusalsOmitted,
+            .renewalsRolledUp, .tokenMinted:
             return nil
         }
         id = entry.license

@@ -159,7 +159,7 @@ import Testing
         let key = try token(Self.printed.replacing("ContentAuthZ", with: "Kc"))
         #expect(try verify(good).tokenID == "j-1")
         #expect(throws: EntitlementError.tokenAmbiguous) { try verify(good, other) }
-        #expect(throws: EntitlementError.claimUnsupported("typ")) { try verify(good, key) }
+        #expect(throws: EntitlementError.tokenOfAnotherServer) { try verify(good, key) }
         #expect(throws: EntitlementError.tokenMalformed(.notThreeParts)) { try verify(good, []) }
     }
 }

@@ -48,9 +48,9 @@ final class PoolFixture: Sendable {
         Task(executorPreference: group.loops[1].loop) { await self.outcome(of: call) }
     }
 
-    /// Waits until something is so; false when it is not after a minute.
+    /// Waits until something is so; false when it is not after some minutes.
     func reaches(_ condition: () -> Bool) -> Bool {
-        let end = ContinuousClock.now + .seconds(60)
+        let end = ContinuousClock.now + .seconds(300)
         while !condition() {
             if ContinuousClock.now > end { return false }
             loop.runAndWait {}

@@ -119,7 +119,12 @@ extension RevocationView.Kind {
         case .hardware: ([device?.description ?? claims.device.pinned?.description], .deviceRevoked)
         case .device: ([claims.device.id], .deviceRevoked)
         case .content: ([content?.contentID, content?.keyID.description], .contentRevoked)
-        case .session: ([claims.session.id] + claims.rights.map(\.session.id), .sessionKilled)
+        case .session:
+            // A session of renewals goes by the id of its first licence, which the ledger has.
+            (
+                [claims.session.id, claims.renewal.map { Hexadecimal.encode($0.id.bytes) }]
+                    + claims.rights.map(\.session.id), .sessionKilled
+            )
         }
     }
 }

@@ -49,7 +49,8 @@ import Testing
 
     /// The table of error codes, as far as this version goes.
     private static let table: [String: Int] = [
-        "body_empty": 400, "spc_is_certificate": 400, "spc_version_unsupported": 400, "spc_malformed": 400,
+        "body_empty": 400, "body_unrecognised": 400, "session_expired": 403, "entitlement_denied": 403,
+        "entitlement_unavailable": 503, "spc_is_certificate": 400, "spc_version_unsupported": 400, "spc_malformed": 400,
         "spc_certificate_unknown": 422, "spc_rejected": 422, "token_missing": 401, "token_ambiguous": 400,
         "token_malformed": 401, "token_alg": 401, "kid_unknown": 401, "token_signature": 401, "token_expired": 401,
         "token_not_yet": 401, "token_life": 401, "token_audience": 401, "token_issuer": 401, "token_schema": 400,
@@ -101,9 +102,11 @@ import Testing
         let isAuthentication = tokenProvesTooLittle && code.status.code == 401
         let type = try JSONReader.parse(Self.response(Problem(code)).body).object?["type"]?.string
         let expected =
-            isAuthentication
-            ? "https://dashif.org/drm-problems/insufficient-proof-of-authorization"
-            : "urn:latchkey:error:" + code.rawValue
+            switch code {
+            case .entitlementDenied: "https://dashif.org/drm-problems/not-authorized"
+            case _ where isAuthentication: "https://dashif.org/drm-problems/insufficient-proof-of-authorization"
+            default: "urn:latchkey:error:" + code.rawValue
+            }
         #expect(type == expected)
     }
 

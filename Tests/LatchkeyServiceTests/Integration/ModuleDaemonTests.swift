@@ -91,7 +91,7 @@ import Testing
 
     /// Waits for the end of a process that is not our child. Whoever inherits it need not have taken notice of its end.
     private static func ends(_ process: Int32) -> Bool {
-        let deadline = ContinuousClock.now + .seconds(10)
+        let deadline = ContinuousClock.now + .seconds(120)
         while ContinuousClock.now < deadline {
             guard let text = try? TextFile.read("/proc/\(process)/stat") else { return true }
             // The state follows the name, which is in parentheses.
