@@ -47,7 +47,7 @@ extension LicenseIssuer {
 }
 
 extension LicenseIssuer {
-    /// The claims of whoever asks about licences. `now` is in seconds since 1970.
+    /// Whom a token lets ask for what costs little, done at once on the loop. `now` is in seconds since 1970.
     package func holder(
         of token: PresentedToken?, now: Int64, on loop: LoopContext
     ) throws(LicenseError) -> Claims {

@@ -16,15 +16,6 @@ package struct AcceptedSyncReport: Sendable {
 }
 
 extension LicenseIssuer {
-    /// Whom a token lets ask for what costs little, done at once on the loop. `now` is in seconds since 1970.
-    package func admitHolder(
-        of token: PresentedToken?, now: Int64, on loop: LoopContext
-    ) throws(LicenseError) -> Claims {
-        let crypto = try licensing(on: loop).crypto
-        guard let token else { throw .tokenMissing }
-        return try verify(token, now: now, using: crypto)
-    }
-
     /// A challenge for whoever was admitted. Stays on `loop`.
     package func issueChallenge(
         to claims: Claims, now: Int64, on loop: LoopContext

@@ -152,14 +152,14 @@ final class LicensingFixture: Sendable {
 
     func claims(of token: [UInt8]?) async -> Result<Claims, LicenseError> {
         await onLoop(0) { [issuer] loop async throws(LicenseError) in
-            try issuer.admitHolder(
+            try issuer.holder(
                 of: token.map { PresentedToken(source: .bearer, tokens: [$0]) }, now: Self.now, on: loop)
         }
     }
 
     func challenge(token: [UInt8]?) async -> Result<ServerChallenges.Issued, LicenseError> {
         await onLoop(0) { [issuer] loop async throws(LicenseError) in
-            let claims = try issuer.admitHolder(
+            let claims = try issuer.holder(
                 of: token.map { PresentedToken(source: .bearer, tokens: [$0]) }, now: Self.now, on: loop)
             return try await issuer.issueChallenge(to: claims, now: Self.now, on: loop)
         }

@@ -33,9 +33,9 @@ struct ChallengeEndpoint: Sendable {
             return .now(refuse(after: wait.components.seconds, "too many requests of an address", id))
         }
         do throws(LicenseError) {
-            let claims = try issuer.admitHolder(of: try presented(by: request), now: now, on: loop)
+            let claims = try issuer.holder(of: try presented(by: request), now: now, on: loop)
             if let wait = rates.admit(claims, isRenewal: false) {
-                return .now(refuse(after: wait.components.seconds, "too many requests of a subject or in all", id))
+                return .now(refuse(after: wait.components.seconds, "too many requests of a subject", id))
             }
             return .later { loop in await issue(to: claims, now: now, id, on: loop) }
         } catch {
@@ -47,6 +47,7 @@ struct ChallengeEndpoint: Sendable {
         to claims: Claims, now: Int64, _ id: RequestID, on loop: LoopContext
     ) async -> HTTPResponse {
         do throws(LicenseError) {
+            try await rates.enter(isRenewal: false, on: loop)
             switch try await issuer.issueChallenge(to: claims, now: now, on: loop) {
             case .challenge(let challenge): return response(challenge, id)
             case .tooMany(let seconds): return refuse(after: seconds, "too many open challenges", id)

@@ -51,7 +51,14 @@ struct LicenseQueryEndpoint: Sendable {
                 return .now(refuse(Problem(.bodyUnrecognised), RefusalCause("no query for licences or assets"), id))
             }
             let asker = try Asker(claims, RequestOrigin(address: request.peer.address.ip), pseudonyms)
-            return .later { loop in await answer(query, of: asker, id, on: loop) }
+            return .later { loop in
+                do throws(LicenseError) {
+                    try await rates.enter(isRenewal: false, on: loop)
+                } catch {
+                    return refuse(Problem(for: error), error.cause, id)
+                }
+                return await answer(query, of: asker, id, on: loop)
+            }
         } catch {
             return .now(refuse(Problem(for: error), error.cause, id))
         }

@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("an unknown kind", "01 09 0000 018bcfe568fa00000000000000000000 00"),
+        ("an unknown kind", "01 63 0000 018bcfe568fa00000000000000000000 00"),
         ("an unknown flag", "01 01 2000 018bcfe568fa00000000000000000000 00"),
         ("the licence's own second", "01 01 0001 018bcfe568fa00000000000000000000 80c49fd50c 00"),
         ("a number with a zero behind it", "01 01 0100 018bcfe568fa00000000000000000000 00 8100"),

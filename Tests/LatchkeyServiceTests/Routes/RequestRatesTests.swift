@@ -40,9 +40,7 @@ import Testing
     }
 
     /// A challenge and a licence count together.
-    @Test(arguments: [
-        Configuration.Rates(all: one), Configuration.Rates(perAddress: one), Configuration.Rates(perSubject: one),
-    ])
+    @Test(arguments: [Configuration.Rates(perAddress: one), Configuration.Rates(perSubject: one)])
     func countsChallengesToo(rates: Configuration.Rates) async throws {
         let fixture = try RoutesFixture(rates: rates)
         let fields: HTTPFields = ["Authorization": "Bearer \(try fixture.token())"]
@@ -50,6 +48,16 @@ import Testing
         let refused = await fixture.ask(.post, "/fps/challenge", fields)
         #expect(refused.status == .tooManyRequests && refused.fields["Retry-After"] == "2")
         #expect(try await ask(fixture).status == .tooManyRequests)
+    }
+
+    @Test func letsAChallengeWaitLikeALicence() async throws {
+        let fixture = try RoutesFixture(rates: Configuration.Rates(all: Self.one))
+        let fields: HTTPFields = ["Authorization": "Bearer \(try fixture.token())"]
+        #expect(try await ask(fixture).status == .ok)
+        async let challenge = fixture.ask(.post, "/fps/challenge", fields)
+        try await waitFor(1, in: fixture)
+        fixture.clock.advance(by: .seconds(1))
+        #expect(await challenge.status == .ok)
     }
 
     /// Until as many requests wait as should.
