@@ -1,20 +1,18 @@
 """A thousand requests at once for what there is only little of: on one daemon with SQLite, and on two with one PostgreSQL."""
 
 import os
-import threading
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from counting_node import Node, limited_to, message, node_alone, nodes_on_one_database, token
+from crowd import ask_at_once
 from deployment import run_latchkey
 from fairplay_device import tags
-from licence_client import Answer, LicenceClient
+from licence_client import Answer
 from own_daemon import stop_daemon
 
-CLIENTS = 32
 REQUESTS = 1000
 
 
@@ -38,17 +36,8 @@ def nodes(
 
 
 def ask_all(nodes: list[Node], requests: list[tuple[bytes, str]]) -> list[Answer]:
-    """Everything at once, on connections that stay open; the requests take turns between the nodes."""
-    own = threading.local()
-
-    def ask(numbered: tuple[int, tuple[bytes, str]]) -> Answer:
-        number, (spc, presented) = numbered
-        if not hasattr(own, "clients"):
-            own.clients = [LicenceClient(node.url) for node in nodes]
-        return own.clients[number % len(nodes)].licence(spc, presented)
-
-    with ThreadPoolExecutor(CLIENTS) as pool:
-        return list(pool.map(ask, enumerate(requests)))
+    """Everything at once; the requests take turns between the nodes."""
+    return ask_at_once([(nodes[number % len(nodes)].url, *request) for number, request in enumerate(requests)])
 
 
 def given(answers: list[Answer]) -> set[str | None]:
