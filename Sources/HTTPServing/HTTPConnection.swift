@@ -457,6 +457,8 @@ extension HTTPConnection {
         let proxies = listener.settings.trustedProxies
         guard !proxies.isEmpty else { return peer }
         var peer = peer
+        // Behind a PROXY header the address is the client's already, and the fields are the client's own.
+        peer.isBehindTrustedProxy = proxies.contains(peer.address)
         peer.address = proxies.client(of: peer.address, head.fields)
         return peer
     }

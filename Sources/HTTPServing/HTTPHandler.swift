@@ -50,11 +50,16 @@ package struct HTTPPeer: Hashable, Sendable {
     package let listener: String
     /// What is known of TLS between us and whoever connected; `nil` where there is none.
     package internal(set) var tls: TLSFacts?
+    /// Whether a trusted proxy has sent the request on. Only then what its fields say of the client is the proxy's word, not the client's.
+    package internal(set) var isBehindTrustedProxy: Bool
 
-    package init(address: SocketAddress, listener: String, tls: TLSFacts? = nil) {
+    package init(
+        address: SocketAddress, listener: String, tls: TLSFacts? = nil, isBehindTrustedProxy: Bool = false
+    ) {
         self.address = address
         self.listener = listener
         self.tls = tls
+        self.isBehindTrustedProxy = isBehindTrustedProxy
     }
 
     /// Whether the client is on this machine.

@@ -204,7 +204,7 @@ def _native_demands(issuers: Issuers) -> Iterator[Row]:
         "a number of uses": ({"limits": {"uses": 1}}, GOOD),
         "its network": ({"limits": {"ips": ["127.0.0.0/8"]}}, GOOD),
         "another network": ({"limits": {"ips": ["203.0.113.0/24"]}}, Outcome(403, "ip_denied")),
-        "countries": ({"limits": {"countries": ["CH"]}}, SCHEMA),
+        "countries": ({"limits": {"countries": ["CH"]}}, Outcome(403, "geo_denied")),
         "no AirPlay": ({"rights": [{"content": issuers.content, "airplay": False}]}, GOOD),
         "no adapter": ({"rights": [{"content": issuers.content, "av_adapter": False}]}, GOOD),
         "an unknown profile": ({"rights": [{"content": issuers.content, "profile": "HD"}]}, SCHEMA),

@@ -18,7 +18,8 @@ package enum Restriction: String, Sendable, CaseIterable {
 
     /// What the licence pipeline of this version enforces. A restriction joins this list in the change that makes the pipeline honour it.
     package static let enforced: Set<Restriction> = [
-        .pinnedDevice, .firstUse, .deviceMaximum, .registeredDevice, .sessions, .usesPerKey, .networks, .airPlay,
+        .pinnedDevice, .firstUse, .deviceMaximum, .registeredDevice, .sessions, .usesPerKey, .networks, .countries,
+        .airPlay,
         .avAdapter, .profile, .embeddedKey,
     ]
 }

@@ -17,7 +17,7 @@ extension Configuration {
 extension Configuration.Entitlement {
     fileprivate func needsRestart(toBecome other: Self) -> Bool {
         revocationRefresh != other.revocationRefresh || retryWindow != other.retryWindow
-            || deviceLife != other.deviceLife
+            || deviceLife != other.deviceLife || countryField != other.countryField
     }
 }
 

@@ -20,6 +20,7 @@ extension Configuration.Entitlement {
         let ignored = section.set(
             "ignoredSources", .choice(TokenSource.allCases, example: .bearer), allowsEmpty: true)
         let headers = section.set("tokenHeaders", .fieldName, allowsEmpty: true)
+        countryField = section.optional("countryField", .fieldName)
         let policy = EntitlementPolicy(reading: section)
         revocationRefresh = section.value(
             "revocationRefresh", .seconds(1...300, example: 5), default: .seconds(5))

@@ -76,6 +76,8 @@ package struct Configuration: Equatable, Sendable {
         package let deviceLife: Duration
         /// Where requests carry tokens.
         package let finder: TokenFinder
+        /// The field in which trusted proxies name the client's country; nil where none does.
+        package let countryField: String?
         /// Named profiles and this server's own floor.
         package let policy: EntitlementPolicy
         /// How often a node asks the store what is revoked: whole seconds.

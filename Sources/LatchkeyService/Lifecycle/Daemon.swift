@@ -215,12 +215,14 @@ package final class Daemon: Sendable {
     ) throws(DaemonError) {
         let clock = SystemWallClock()
         let requestIDs = RequestIDs()
+        let origins = RequestOrigins(countryField: loaded.configuration.entitlement.countryField)
         let license = LicenseEndpoint(
-            issuer: issuer, metrics: metrics, logger: logger, clock: clock, rates: rates, tokens: presentedTokens)
+            issuer: issuer, metrics: metrics, logger: logger, clock: clock, rates: rates, tokens: presentedTokens,
+            origins: origins)
         let refusals = Refusals(logger: logger, clock: clock)
         let query = LicenseQueryEndpoint(
             issuer: issuer, lookup: records.lookup, pseudonyms: loaded.pseudonymizer, metrics: metrics,
-            refusals: refusals, clock: clock, rates: rates, tokens: presentedTokens)
+            refusals: refusals, clock: clock, rates: rates, tokens: presentedTokens, origins: origins)
         let challenge = ChallengeEndpoint(
             issuer: issuer, refusals: refusals, clock: clock, rates: rates, tokens: presentedTokens)
         let publicRoutes = PublicRoutes(

@@ -18,13 +18,16 @@ struct LicenseEndpoint: Sendable {
     private let clock: any Telemetry.WallClock
     private let rates: RequestRates
     private let tokens: PresentedTokens
+    private let origins: RequestOrigins
 
     init(
         issuer: LicenseIssuer, metrics: ServiceMetrics, logger: Logger, clock: any Telemetry.WallClock,
-        rates: RequestRates, tokens: PresentedTokens
+        rates: RequestRates, tokens: PresentedTokens,
+        origins: RequestOrigins = RequestOrigins()
     ) {
         self.rates = rates
         self.tokens = tokens
+        self.origins = origins
         self.issuer = issuer
         self.metrics = metrics
         self.logger = logger
@@ -52,7 +55,7 @@ struct LicenseEndpoint: Sendable {
         do throws(LicenseError) {
             let licenseRequest = LicenseRequest(
                 message: request.body, token: try presented(by: request), use: wish.use,
-                origin: RequestOrigin(address: request.peer.address.ip), renewal: wish.renewal)
+                origin: origins.origin(of: request), renewal: wish.renewal)
             if let opaque = try issuer.admitOpaque(licenseRequest, on: loop) {
                 return .later { loop in
                     await issue(opaque.envelope.version, as: wish.form, id: id, since: start, on: loop) {

@@ -24,10 +24,12 @@ struct LicenseQueryEndpoint: Sendable {
     private let clock: any Telemetry.WallClock
     private let rates: RequestRates
     private let tokens: PresentedTokens
+    private let origins: RequestOrigins
 
     init(
         issuer: LicenseIssuer, lookup: LicenseLookup, pseudonyms: Pseudonymizer, metrics: ServiceMetrics,
-        refusals: Refusals, clock: any Telemetry.WallClock, rates: RequestRates, tokens: PresentedTokens
+        refusals: Refusals, clock: any Telemetry.WallClock, rates: RequestRates, tokens: PresentedTokens,
+        origins: RequestOrigins = RequestOrigins()
     ) {
         self.issuer = issuer
         self.lookup = lookup
@@ -37,6 +39,7 @@ struct LicenseQueryEndpoint: Sendable {
         self.clock = clock
         self.rates = rates
         self.tokens = tokens
+        self.origins = origins
     }
 
     func answer(_ request: HTTPRequest, id: RequestID, on loop: LoopContext) -> HTTPAnswer {
@@ -50,7 +53,7 @@ struct LicenseQueryEndpoint: Sendable {
             guard let query = LicenseQuery(request.body) else {
                 return .now(refuse(Problem(.bodyUnrecognised), RefusalCause("no query for licences or assets"), id))
             }
-            let asker = try Asker(claims, RequestOrigin(address: request.peer.address.ip), pseudonyms)
+            let asker = try Asker(claims, origins.origin(of: request), pseudonyms)
             return .later { loop in
                 do throws(LicenseError) {
                     try await rates.enter(isRenewal: false, on: loop)
