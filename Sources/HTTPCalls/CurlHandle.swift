@@ -45,7 +45,13 @@ final class CurlHandle: @unchecked Sendable {
         try set(CURLOPT_SSL_VERIFYPEER, 1)
         try set(CURLOPT_SSL_VERIFYHOST, 2)
         try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        if let authorities = settings.authorities { try set(CURLOPT_CAINFO_BLOB, authorities) }
+        if let authorities = settings.authorities {
+            try set(CURLOPT_CAINFO_BLOB, authorities)
+            // The system's folder of authorities would still count beside them.
+            try check(unsafe latchkey_curl_set_text(handle, CURLOPT_CAPATH, nil))
+        }
+        // A resolver that does not answer holds no thread beyond the time-out.
+        try set(CURLOPT_QUICK_EXIT, 1)
         if let identity = settings.identity { try present(identity) }
         // The transfer lives as long as the handle that calls back with it.
         let context = unsafe Unmanaged.passUnretained(transfer).toOpaque()

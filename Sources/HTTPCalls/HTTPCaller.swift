@@ -25,13 +25,15 @@ package final class HTTPCaller: Sendable {
     ) async throws(HTTPCallError) -> [UInt8] {
         let deadline = SystemMonotonicClock().monotonicTime + settings.timeout
         let outcome: Result<[UInt8], HTTPCallError>
+        let hasBegun = BegunFlag()
         do throws(WorkerPoolError) {
             outcome = try await pool.run(on: loop, within: settings.timeout) { [self] in
+                hasBegun.set()
                 let remaining = deadline - SystemMonotonicClock().monotonicTime
                 return Result { () throws(HTTPCallError) in try call(body, fields, within: remaining) }
             }
         } catch {
-            throw HTTPCallError(error)
+            throw HTTPCallError(error, hasBegun: hasBegun.isSet)
         }
         return try outcome.get()
     }
@@ -40,7 +42,7 @@ package final class HTTPCaller: Sendable {
     private func call(
         _ body: [UInt8], _ fields: [String], within limit: Duration
     ) throws(HTTPCallError) -> [UInt8] {
-        guard limit > .zero else { throw .timedOut }
+        guard limit > .zero else { throw .busy }
         let known = idle.withLock { $0.popLast() }
         let handle = if let known { known } else { try CurlHandle(settings) }
         defer { idle.withLock { $0.append(handle) } }
@@ -53,11 +55,20 @@ package final class HTTPCaller: Sendable {
     }
 }
 
+/// Whether a call has left the queue: one that has not tells nothing of the service.
+private final class BegunFlag: Sendable {
+    private let state = Atomic<Bool>(false)
+
+    var isSet: Bool { state.load(ordering: .relaxed) }
+
+    func set() { state.store(true, ordering: .relaxed) }
+}
+
 extension HTTPCallError {
-    fileprivate init(_ error: WorkerPoolError) {
+    fileprivate init(_ error: WorkerPoolError, hasBegun: Bool) {
         switch error {
         case .queueFull: self = .busy
-        case .deadlineExceeded: self = .timedOut
+        case .deadlineExceeded: self = hasBegun ? .timedOut : .busy
         case .stopped: self = .stopped
         }
     }

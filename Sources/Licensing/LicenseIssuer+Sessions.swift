@@ -22,6 +22,8 @@ extension LicenseIssuer {
     func sessionToken(
         for license: GrantedLicense, of request: DecidedRequest, _ deviceID: DeviceID, using crypto: CryptoContext
     ) throws(LicenseError) -> String? {
+        // The service that decides about a token decides about its renewals too, which come with the same token.
+        guard !request.admission.isDecidedByService else { return nil }
         guard let sessions = tokens.sessions, let lease = license.terms.lease,
             let playback = request.device.playbackState?.sessionID, let device = DeviceIdentifier(deviceID.bytes)
         else { return nil }
@@ -70,6 +72,8 @@ extension LicenseIssuer {
         request.device = RequestingDevice(identifier: claims.device.pinned)
         request.origin = origin
         request.policy = currentPolicy
+        guard let revocations = try? knownRevocations() else { return false }
+        request.revocations = revocations
         return (try? Gate.authorize(request)) != nil
     }
 }

@@ -20,7 +20,7 @@ package final class LicenseIssuer: Sendable {
     /// Nil until it is known for the first time: nobody gets anything before.
     private let revocations: Mutex<RevocationView?>
     let recorder: DecisionRecorder?
-    private let refusals: RefusalRecorder?
+    let refusals: RefusalRecorder?
     private let history: (any LicenseHistory)?
     let callback: CallbackDecider?
     let challenges: ServerChallenges?
@@ -95,6 +95,8 @@ package final class LicenseIssuer: Sendable {
         let token: PresentedToken
         let origin: RequestOrigin
         let renewal: RenewalWish
+        /// Whether the operator's service has decided about the token, which nobody here can read.
+        var isDecidedByService = false
 
         /// Whether a playback that goes on asks, by its token or in its own words: it goes first in a crowd, and is granted nothing more.
         package var isRenewal: Bool { claims.renewal != nil || renewal.isRenewal }
@@ -124,23 +126,33 @@ package final class LicenseIssuer: Sendable {
 
     /// The claims of a token of which nothing is revoked.
     func verify(_ token: PresentedToken, now: Int64, using crypto: CryptoContext) throws(LicenseError) -> Claims {
-        let revocations = try knownRevocations()
+        _ = try knownRevocations()
         let claims: Claims
         do throws(EntitlementError) {
             claims = try tokens.verify(token, now: now, crypto: crypto)
         } catch {
             throw .entitlement(error)
         }
-        do throws(EntitlementError) {
-            try revocations.check(claims, now: now)
+        do throws(LicenseError) {
+            try checkRevocations(of: claims, now: now)
             return claims
         } catch {
-            refusals?.note(.entitlement(error), claims, now: now)
+            refusals?.note(error, claims, now: now)
+            throw error
+        }
+    }
+
+    /// What the claims alone tell of revocations.
+    func checkRevocations(of claims: Claims, now: Int64) throws(LicenseError) {
+        let revocations = try knownRevocations()
+        do throws(EntitlementError) {
+            try revocations.check(claims, now: now)
+        } catch {
             throw .entitlement(error)
         }
     }
 
-    private func knownRevocations() throws(LicenseError) -> RevocationView {
+    func knownRevocations() throws(LicenseError) -> RevocationView {
         guard let known = revocations.withLock({ $0 }) else { throw .store(.unavailable(.unreachable)) }
         return known
     }
@@ -321,7 +333,7 @@ package final class LicenseIssuer: Sendable {
         return record
     }
 
-    private static func assetID(of spc: SPC) throws(LicenseError) -> AssetID {
+    static func assetID(of spc: SPC) throws(LicenseError) -> AssetID {
         do throws(IdentifierError) {
             return try AssetID(bytes: Array(spc.assetID))
         } catch {

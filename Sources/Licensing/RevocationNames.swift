@@ -24,10 +24,20 @@ package struct RevocationNames: Sendable {
                 guard let name = try? Hexadecimal.decode(revocation.value) else { continue }
                 view.revoke(kind, named: name, until: revocation.until)
             } else {
-                view.revoke(kind, revocation.value, of: revocation.issuer, until: revocation.until)
+                view.revoke(kind, Self.spelling(revocation), of: revocation.issuer, until: revocation.until)
             }
         }
         return view
+    }
+
+    /// Key ids and licence ids as requests are compared with them, however they were written.
+    private static func spelling(_ revocation: Revocation) -> String {
+        guard let id = try? KeyID(parsing: revocation.value) else { return revocation.value }
+        return switch revocation.kind {
+        case .content: id.description
+        case .session: Hexadecimal.encode(id.bytes)
+        default: revocation.value
+        }
     }
 
     /// The pseudonym of a personal value. HU is 40 hexadecimal digits, and no issuer's. Nil where the value is none of its kind, or OpenSSL

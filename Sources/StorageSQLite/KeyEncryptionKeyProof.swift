@@ -9,10 +9,19 @@ enum KeyEncryptionKeyProof {
     /// Throws `keyEncryptionKeyDiffers` for a key that is not the one of its version, and `keyEncryptionKeyMissing` where the file has
     /// keys of a version that the ring has not.
     static func establish(_ ring: KeyRing, on connection: inout SQLiteConnection) throws(StorageOpeningError) {
+        // Nothing is written for a key that does not belong here: its proof would keep everybody else out.
+        try compare(try StorageOpeningError.wrapping { () throws(StoreError) in try readAll(from: &connection) }, ring)
         let proofs = try StorageOpeningError.wrapping { () throws(StoreError) in
             if try read(ring.current.version, from: &connection) == nil { try write(ring.current, to: &connection) }
             return try readAll(from: &connection)
         }
+        // Another process may have been faster.
+        try compare(proofs, ring)
+    }
+
+    private static func compare(
+        _ proofs: [(version: UInt32, proof: [UInt8])], _ ring: KeyRing
+    ) throws(StorageOpeningError) {
         for (version, proof) in proofs {
             guard let sealing = ring.all.first(where: { $0.version == version }) else {
                 throw .keyEncryptionKeyMissing(version: version)

@@ -51,7 +51,7 @@ package struct LedgerPurger: ~Copyable {
         // The last batch of all stays: by it the daemon knows its ledger again.
         let end = try reader.link().sequence
         let old = oldest.prefix { $0.at < time && $0.last <= sequenceMaximum && $0.last < end }
-        let taken = old.prefix { $0.first == first.first || $0.last - first.first < Int64(rowsMaximum) }
+        let taken = old.prefix { $0.first == first.first || $0.last &- first.first < Int64(rowsMaximum) }
         guard let last = taken.last else { return [] }
         let rows = try reader.rows(first.first...last.last, limit: .max)
         return try replace(from: first, through: last, now) ? rows : []

@@ -26,6 +26,9 @@ extension LedgerReader {
         var last = beginning?.sequence ?? 0
         var next: Int64 = 1
         while true {
+            // Batches and their rows of one moment: the daemon may be rolling them up.
+            try beginSnapshot()
+            defer { endSnapshot() }
             let batches = try batches(from: next, limit: Self.batchPageSize)
             for batch in batches where batch.first <= end {
                 let isSound = batch.first > last && batch.last >= batch.first && batch.last < .max

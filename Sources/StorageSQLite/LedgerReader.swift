@@ -45,6 +45,15 @@ package struct LedgerReader: ~Copyable {
         self.connection = connection
     }
 
+    /// What is read until `endSnapshot` is of one moment, whatever is written meanwhile.
+    mutating func beginSnapshot() throws(StoreError) {
+        try connection.execute("BEGIN")
+    }
+
+    mutating func endSnapshot() {
+        connection.rollBack()
+    }
+
     /// The batches from this first sequence on, in their order; the beginning is no batch.
     package mutating func batches(from first: Int64, limit: Int) throws(StoreError) -> [LedgerBatch] {
         try batches.readBatches(max(first, 1), limit: limit)

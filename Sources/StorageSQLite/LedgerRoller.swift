@@ -77,7 +77,7 @@ package struct LedgerRoller: ~Copyable {
         // The last batch of all stays: by it the daemon knows its ledger again.
         let end = try reader.link().sequence
         let old = page.prefix { $0.at < time && $0.last <= sequenceMaximum && $0.last < end }
-        let taken = Array(old.prefix { $0.first == first.first || $0.last - first.first < Int64(rowsMaximum) })
+        let taken = Array(old.prefix { $0.first == first.first || $0.last &- first.first < Int64(rowsMaximum) })
         guard let last = taken.last else { return Piece() }
 
         var rolled: [LedgerBatch] = []
@@ -85,7 +85,7 @@ package struct LedgerRoller: ~Copyable {
         var summary = RenewalSummary()
         var previous = try reader.batch(atOrBefore: first.first - 1)?.link ?? .start
         for batch in taken {
-            if let found = try rollUp(batch, behind: previous) {
+            if let found = try rollUp(batch, behind: previous, at: now.seconds) {
                 rolled.append(found.batch)
                 piece.removed += found.removed.map { $0.row }
                 for renewal in found.removed { summary.add(renewal.entry) }
@@ -101,13 +101,13 @@ package struct LedgerRoller: ~Copyable {
 
     /// Nil for a batch without renewals, one that is rolled up already, and one that is not what was sealed behind `previous`.
     private mutating func rollUp(
-        _ batch: LedgerBatch, behind previous: LedgerLink
+        _ batch: LedgerBatch, behind previous: LedgerLink, at now: Int64
     ) throws(StoreError) -> (batch: LedgerBatch, removed: [Renewal])? {
         guard !batch.isRolledUp, previous.sequence == batch.first - 1, batch.last >= batch.first else { return nil }
         let rows = try reader.rows(batch.first...batch.last, limit: Self.batchRowsMaximum)
         var (kept, removed): ([LedgerRow], [Renewal]) = ([], [])
         for row in rows {
-            if let entry = try? LedgerEntry(parsing: row.body), entry.kind == .licenseRenewed {
+            if let entry = try? LedgerEntry(parsing: row.body), Self.isOver(entry, at: now) {
                 removed.append((row, entry))
             } else {
                 kept.append(row)
@@ -120,6 +120,15 @@ package struct LedgerRoller: ~Copyable {
         } catch {
             throw .cryptographyFailed
         }
+    }
+
+    /// Whether a row tells of a renewal that has ended. What a device may keep has no lease, and stays; so does what an app only calls a
+    /// renewal, where the ledger knows no licence before it.
+    private static func isOver(_ entry: LedgerEntry, at now: Int64) -> Bool {
+        guard entry.kind == .licenseRenewed, entry.lease != nil, entry.previous != nil, let end = entry.until else {
+            return false
+        }
+        return end <= now
     }
 
     private mutating func write(

@@ -24,6 +24,7 @@ import Testing
         if let previous {
             entry.kind = .licenseRenewed
             entry.previous = license(previous)
+            entry.lease = 300
         }
         return entry
     }
@@ -61,6 +62,21 @@ import Testing
             return true
         }
         return found
+    }
+
+    /// What a device may keep, what has not ended, and what follows nothing that the ledger knows, whatever an app calls it.
+    @Test func whatIsNoRenewalThatIsOverStays() throws {
+        var entries = (1...9).map { Self.entry($0, device: 1, previous: $0 > 1 ? $0 - 1 : nil) }
+        entries[3].lease = nil
+        entries[4].previous = nil
+        entries[5].until = LedgerFixture.start + 5001
+        entries[6].until = nil
+        var appender = try LedgerAppender.open(path: fixture.path, chain: fixture.chain)
+        try appender.append(entries, at: LedgerFixture.start + 9)
+        try fixture.append(10..<12)
+        #expect(try rollUp(before: 1000) == 4)
+        #expect(try self.entries().count { $0.kind == .licenseRenewed } == 4)
+        #expect(try fixture.findings() == [])
     }
 
     @Test func renewalsBecomeOneRowOfTheirPlayback() throws {

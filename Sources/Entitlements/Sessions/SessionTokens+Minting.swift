@@ -81,7 +81,8 @@ extension Right {
     fileprivate func sessionRight(of content: RequestedContent, until end: Int64) -> Right {
         let kept: Selector =
             switch selector {
-            case .keyIDs(let keyIDs): .keyIDs(keyIDs)
+            // One token for each key: it was given for a request that counted for this one alone.
+            case .keyIDs: .keyIDs([content.keyID])
             case .content, .contentPrefix, .anything: .content(content.contentID)
             }
         return Right(

@@ -1,5 +1,4 @@
 import ContentKeys
-import KeyCrypto
 import Licensing
 import StoragePostgreSQL
 import StorageSQLite
@@ -13,13 +12,13 @@ final class OpenedRevocations: Sendable {
     init(_ file: ConfigurationFile, _ context: CommandContext) throws(CommandError) {
         var loader = ConfigurationLoader(file, environment: context.environment)
         let (chain, pseudonymizer, settings) = (loader.ledgerChain(), loader.pseudonymizer(), loader.postgreSQL())
-        let keyEncryptionKey = settings == nil ? nil : loader.keyEncryptionKey()
+        let ring = settings == nil ? nil : loader.keyEncryptionKey().flatMap { loader.keyRing($0) }
         if let error = loader.error { throw .failed(error.description) }
         guard let chain, let pseudonymizer else { preconditionFailure("the loader reports what it does not load") }
 
         ledger = try Self.openLedger(file.configuration.storage.databasePath, chain)
-        if let settings, let keyEncryptionKey {
-            shared = try Self.openShared(settings, keyEncryptionKey)
+        if let settings, let ring {
+            shared = try Self.openShared(settings, ring)
         } else {
             shared = nil
         }
@@ -54,10 +53,10 @@ final class OpenedRevocations: Sendable {
     }
 
     private static func openShared(
-        _ settings: PostgreSQLSettings, _ key: AES256GCMKey
+        _ settings: PostgreSQLSettings, _ ring: KeyRing
     ) throws(CommandError) -> PostgreSQLStore {
         do throws(PostgreSQLOpeningError) {
-            return try PostgreSQLStore.open(settings, keyEncryptionKey: key)
+            return try PostgreSQLStore.open(settings, keyRing: ring)
         } catch {
             throw .failed("cannot use the database of storage.url: \(error.explanation)")
         }

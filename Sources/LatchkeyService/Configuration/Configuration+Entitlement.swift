@@ -45,7 +45,9 @@ extension Configuration.Entitlement {
 
 extension Configuration {
     /// Whose names tokens, subjects, devices and sessions have.
-    var issuerNames: Set<String> { Set(entitlement.issuers.map(\.issuer)) }
+    var issuerNames: Set<String> {
+        Set(entitlement.issuers.map(\.issuer)).union(entitlement.callback.map { [$0.name] } ?? [])
+    }
 }
 
 extension Configuration.Issuer {

@@ -52,7 +52,8 @@ final class LedgerFileOutbox: LedgerOutbox {
     private func lastBatch(atOrBefore sequence: Int64) throws(StoreError) -> Int64 {
         var reader = try open()
         guard sequence > 0, let batch = try reader.batch(atOrBefore: sequence) else { return 0 }
-        return batch.first == 0 ? batch.last : batch.first - 1
+        // One that was rolled up was acknowledged before, with another seal.
+        return batch.first == 0 || batch.isRolledUp ? batch.last : batch.first - 1
     }
 
     private func open() throws(StoreError) -> LedgerReader {

@@ -42,16 +42,23 @@ extension LicenseIssuer {
         let record = try await Self.record(for: spc, claims: nil, in: keys)
         let question = try opaque.question(about: spc, record.attributes, using: licensing.crypto)
         let decision = try await callback.decide(question, wallTime: now, using: licensing.crypto, on: loop)
-        let admission = Admission(
+        var admission = Admission(
             claims: decision.claims, envelope: opaque.envelope, credentialKey: opaque.credentialKey,
             use: opaque.request.use, message: opaque.request.message, token: opaque.token,
             origin: opaque.request.origin, renewal: opaque.request.renewal)
-        if let report = spc.syncReport {
-            return .syncReport(try await accept(report, in: spc, admission, now: now, using: licensing.crypto))
+        admission.isDecidedByService = true
+        do throws(LicenseError) {
+            try checkRevocations(of: decision.claims, now: now)
+            if let report = spc.syncReport {
+                return .syncReport(try await accept(report, in: spc, admission, now: now, using: licensing.crypto))
+            }
+            let license = try await license(for: spc, admission, now: now, using: licensing.crypto, on: loop)
+            callback.noteIssued(decision, lease: license.terms.lease?.value)
+            return .license(license)
+        } catch {
+            refusals?.note(error, decision.claims, asset: AssetReference(try Self.assetID(of: spc)), now: now)
+            throw error
         }
-        let license = try await license(for: spc, admission, now: now, using: licensing.crypto, on: loop)
-        callback.noteIssued(decision, lease: license.terms.lease?.value)
-        return .license(license)
     }
 }
 

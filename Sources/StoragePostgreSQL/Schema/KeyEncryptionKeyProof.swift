@@ -13,10 +13,19 @@ enum KeyEncryptionKeyProof {
         _ ring: KeyRing, on connection: PostgreSQLConnection, until deadline: LoopInstant
     ) throws(PostgreSQLOpeningError) {
         var proofs = try readAll(from: connection, until: deadline)
+        // Nothing is written for a key that does not belong here: its proof would keep everybody else out.
+        try compare(proofs, ring)
         if !proofs.contains(where: { $0.version == ring.current.version }) {
             try write(ring.current, to: connection, until: deadline)
             proofs = try readAll(from: connection, until: deadline)
         }
+        // Another node may have been faster.
+        try compare(proofs, ring)
+    }
+
+    private static func compare(
+        _ proofs: [(version: UInt32, proof: [UInt8])], _ ring: KeyRing
+    ) throws(PostgreSQLOpeningError) {
         for (version, proof) in proofs {
             guard let sealing = ring.all.first(where: { $0.version == version }) else {
                 throw .keyEncryptionKeyMissing(version: version)
