@@ -131,6 +131,7 @@ def test_issues_what_the_service_allows(asked: Asked) -> None:
     answer = asked.ask(allowed, message)
     assert answer.status == 200, answer.body
     assert answer.header("X-License-Type") == "lease"
+    assert answer.header("X-Session-Token") is None, "the service decides about renewals too"
     assert open_ckc(answer.body, request_secrets).content_key == KEY.key
     (question,) = [question for question in asked.service.questions if question["token"] == allowed]
     assert question["contentID"] == CONTENT

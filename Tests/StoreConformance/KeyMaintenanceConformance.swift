@@ -8,6 +8,7 @@ package enum KeyMaintenanceConformance {
     package enum Case: String, CaseIterable, Sendable {
         case sealsAnewWhileAnotherNodeReads
         case keepsAnOldKeyThatIsStillNeeded
+        case leavesNoTraceOfAKeyThatDoesNotBelong
         case storesABatchWholeOrNotAtAll
         case refusesAnotherKeyInABatch
         case withdrawsAndDeletes
@@ -46,6 +47,7 @@ package enum KeyMaintenanceConformance {
         switch rule {
         case .sealsAnewWhileAnotherNodeReads: try await sealsAnewWhileAnotherNodeReads(database)
         case .keepsAnOldKeyThatIsStillNeeded: try await keepsAnOldKeyThatIsStillNeeded(database)
+        case .leavesNoTraceOfAKeyThatDoesNotBelong: try await leavesNoTraceOfAKeyThatDoesNotBelong(database)
         case .storesABatchWholeOrNotAtAll: try await storesABatchWholeOrNotAtAll(database)
         case .refusesAnotherKeyInABatch: try await refusesAnotherKeyInABatch(database)
         case .withdrawsAndDeletes: try await withdrawsAndDeletes(database)
@@ -99,6 +101,16 @@ package enum KeyMaintenanceConformance {
         let ring = try #require(KeyRing(current: new(), older: [old()]))
         #expect(try await database.maintenance(ring).forgetUnusedKeys() == 0)
         #expect(try await database.maintenance(ring).key(record.keyID)?.record == record)
+    }
+
+    /// Whoever opens the database with a key that is not its own is kept out, and keeps out nobody else by that.
+    private static func leavesNoTraceOfAKeyThatDoesNotBelong(_ database: Database) async throws {
+        let record = try SampleKeys.record(1)
+        _ = try await database.maintenance(KeyRing(old())).store([KeyImport(record: record)])
+        for stranger in [try new(), try sealing(0x22, version: 1)] {
+            #expect(throws: (any Error).self) { _ = try database.store(KeyRing(stranger)) }
+        }
+        #expect(try await database.maintenance(KeyRing(old())).key(record.keyID)?.record == record)
     }
 
     private static func storesABatchWholeOrNotAtAll(_ database: Database) async throws {
