@@ -56,13 +56,14 @@ var targets: [Target] = [
     module("HTTPMessages", ["ByteCoding"]),
     module("Entitlements", ["ByteCoding", "KeyCrypto", "POSIXSockets"]),
     module("ContentKeys", ["ByteCoding", "KeyCrypto"]),
+    module("Records", ["ByteCoding", "KeyCrypto", "ContentKeys"]),
 
     // Floor 4
     module(
         "Licensing",
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "Entitlements",
-            "ContentKeys",
+            "ContentKeys", "Records",
         ]),
     module(
         "HTTPServing",
@@ -71,9 +72,10 @@ var targets: [Target] = [
             "HTTPMessages",
         ]),
     module("HTTPCalls", ["CCurl", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops"]),
-    module("StorageSQLite", ["CSQLite", "ByteCoding", "KeyCrypto", "EventLoops", "ContentKeys"]),
+    module("StorageSQLite", ["CSQLite", "ByteCoding", "KeyCrypto", "EventLoops", "ContentKeys", "Records"]),
     module(
-        "StoragePostgreSQL", ["CPostgreSQL", "ByteCoding", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys"]),
+        "StoragePostgreSQL",
+        ["CPostgreSQL", "ByteCoding", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys", "Records"]),
     module(
         "LadderWorkers",
         ["CLadder", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay"]),
@@ -83,7 +85,7 @@ var targets: [Target] = [
         "LatchkeyService",
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "HTTPMessages",
-            "Entitlements", "ContentKeys", "Licensing", "HTTPServing", "HTTPCalls", "StorageSQLite",
+            "Entitlements", "ContentKeys", "Records", "Licensing", "HTTPServing", "HTTPCalls", "StorageSQLite",
             "StoragePostgreSQL",
             "LadderWorkers",
         ]),
@@ -94,17 +96,18 @@ var targets: [Target] = [
         "latchkey",
         [
             "LatchkeyService", "DeviceSimulation", "ByteCoding", "KeyCrypto", "FairPlay", "Entitlements", "ContentKeys",
+            "Records",
             "StorageSQLite", "Licensing",
         ]),
 
     // Tests
     .target(
         name: "TestSupport",
-        dependencies: ["ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation", "ContentKeys"],
+        dependencies: ["ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation", "ContentKeys", "Records"],
         path: "Tests/TestSupport",
         swiftSettings: settings),
     .target(
-        name: "StoreConformance", dependencies: ["ByteCoding", "KeyCrypto", "ContentKeys", "TestSupport"],
+        name: "StoreConformance", dependencies: ["ByteCoding", "KeyCrypto", "ContentKeys", "Records", "TestSupport"],
         path: "Tests/StoreConformance", swiftSettings: settings),
     .target(
         name: "DatabaseSupport", dependencies: ["KeyCrypto", "TestSupport"], path: "Tests/DatabaseSupport",
@@ -118,12 +121,13 @@ var targets: [Target] = [
     tests(of: "DeviceSimulation", ["ByteCoding", "KeyCrypto", "FairPlay"]),
     tests(of: "HTTPMessages"),
     tests(of: "Entitlements", ["ByteCoding", "KeyCrypto", "POSIXSockets"]),
-    tests(of: "ContentKeys", ["ByteCoding", "KeyCrypto", "StoreConformance"]),
+    tests(of: "ContentKeys", ["ByteCoding", "KeyCrypto"]),
+    tests(of: "Records", ["ByteCoding", "KeyCrypto", "ContentKeys", "StoreConformance"]),
     tests(
         of: "Licensing",
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "DeviceSimulation",
-            "Entitlements", "ContentKeys", "StoreConformance",
+            "Entitlements", "ContentKeys", "Records", "StoreConformance",
         ]),
     tests(
         of: "HTTPServing",
@@ -131,11 +135,12 @@ var targets: [Target] = [
     tests(of: "HTTPCalls", ["POSIXSockets", "EventLoops"]),
     .target(name: "CTestVFS", path: "Tests/CTestVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
     tests(
-        of: "StorageSQLite", ["CTestVFS", "ByteCoding", "KeyCrypto", "EventLoops", "ContentKeys", "StoreConformance"]),
+        of: "StorageSQLite",
+        ["CTestVFS", "ByteCoding", "KeyCrypto", "EventLoops", "ContentKeys", "Records", "StoreConformance"]),
     tests(
         of: "StoragePostgreSQL",
         [
-            "ByteCoding", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys", "StoreConformance",
+            "ByteCoding", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys", "Records", "StoreConformance",
             "DatabaseSupport",
         ]),
     tests(
@@ -148,7 +153,7 @@ var targets: [Target] = [
         of: "LatchkeyService",
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "DeviceSimulation",
-            "HTTPMessages", "Entitlements", "ContentKeys", "Licensing", "HTTPServing", "HTTPCalls",
+            "HTTPMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "HTTPServing", "HTTPCalls",
             "StorageSQLite",
             "StoragePostgreSQL", "DatabaseSupport", "StoreConformance", "latchkeyd", "latchkey",
         ]),
@@ -162,7 +167,7 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
             name: "latchkey-benchmarks",
             dependencies: [
                 "COpenSSL", "CSQLite", "CPostgreSQL", "ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation",
-                "Entitlements", "ContentKeys",
+                "Entitlements", "ContentKeys", "Records",
                 "EventLoops", "Licensing", "LadderWorkers", "StorageSQLite", "StoragePostgreSQL", "StoreConformance",
                 "POSIXSockets",
                 "TestSupport", "DatabaseSupport", "latchkeyd",

@@ -9,8 +9,10 @@ package enum IdentifierError: Error, Equatable, Sendable {
 }
 
 /// The alphabet of identifiers that are text: printable ASCII without space, 0x21 to 0x7E.
-enum PrintableASCII {
-    static func check(_ bytes: some Sequence<UInt8>, size: Int, in sizes: ClosedRange<Int>) throws(IdentifierError) {
+package enum PrintableASCII {
+    package static func check(_ bytes: some Sequence<UInt8>, size: Int, in sizes: ClosedRange<Int>)
+        throws(IdentifierError)
+    {
         guard sizes.contains(size) else { throw .sizeOutOfRange(size) }
         for (offset, byte) in bytes.enumerated() where !(0x21...0x7E).contains(byte) {
             throw .invalidCharacter(offset: offset)

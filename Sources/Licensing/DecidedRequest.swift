@@ -1,6 +1,7 @@
 import ContentKeys
 import Entitlements
 import FairPlay
+import Records
 
 /// Everything that a decision about a licence is made from.
 struct DecidedRequest: Sendable {

@@ -3,6 +3,7 @@ import ContentKeys
 import Entitlements
 import FairPlay
 import KeyCrypto
+import Records
 
 extension DecisionRecorder {
     /// What granting this licence spends, and what the ledger says of it.

@@ -2,6 +2,7 @@ import ContentKeys
 import Entitlements
 import FairPlay
 import KeyCrypto
+import Records
 
 extension DecisionRecorder {
     /// Writes down what a device has reported, before its app hears that it was taken.

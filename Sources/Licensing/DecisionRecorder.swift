@@ -1,4 +1,5 @@
-package import ContentKeys
+import ContentKeys
+package import Records
 import Synchronization
 
 /// Records decisions as the ledger's mode demands (design, sections 3 and 8).

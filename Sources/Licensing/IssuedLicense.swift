@@ -1,6 +1,7 @@
 package import ContentKeys
 package import Entitlements
 package import FairPlay
+package import Records
 
 /// A licence that may be sent, and what the ledger and the log want to know of it.
 package struct IssuedLicense: Sendable {

@@ -2,6 +2,7 @@ package import ContentKeys
 package import Entitlements
 package import FairPlay
 package import KeyCrypto
+package import Records
 
 /// Why a licence was not issued; wraps what the floors below say, and decides nothing about wording.
 package enum LicenseError: Error, Equatable, Sendable {

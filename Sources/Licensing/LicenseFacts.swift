@@ -1,5 +1,5 @@
-package import ContentKeys
 package import FairPlay
+package import Records
 
 /// What an app may know of a licence, which FairPlay itself tells it none of (entitlement, section 4.5).
 ///

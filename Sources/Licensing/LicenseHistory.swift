@@ -1,6 +1,6 @@
 package import ByteCoding
-package import ContentKeys
 package import EventLoops
+package import Records
 
 /// What was given before, for whoever writes down what is given next.
 package protocol LicenseHistory: Sendable {

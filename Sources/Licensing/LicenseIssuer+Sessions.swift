@@ -1,9 +1,9 @@
 import ByteCoding
-package import ContentKeys
 package import Entitlements
 package import EventLoops
 import FairPlay
 import KeyCrypto
+package import Records
 
 extension LicenseIssuer {
     /// Refuses a session token to every device and playback but its own. HU cannot be altered by whoever sends an SPC; the playback session

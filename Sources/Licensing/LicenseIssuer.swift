@@ -4,6 +4,7 @@ package import Entitlements
 package import EventLoops
 package import FairPlay
 package import KeyCrypto
+import Records
 import Synchronization
 
 /// The way of a licence request, each stage giving what the next one needs (architecture, "The life of a request").

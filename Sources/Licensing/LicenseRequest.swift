@@ -1,5 +1,5 @@
-package import ContentKeys
 package import Entitlements
+package import Records
 
 /// What every request shape comes down to: one SPC and the token presented with it.
 package struct LicenseRequest: Sendable {

@@ -1,6 +1,6 @@
 import ByteCoding
-package import ContentKeys
 package import FairPlay
+package import Records
 
 /// When a licence was decided, when it ends, and when an app had better come back, in seconds since 1970 (entitlement, section 4.5).
 ///

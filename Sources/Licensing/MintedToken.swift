@@ -1,7 +1,8 @@
 import ByteCoding
-package import ContentKeys
+import ContentKeys
 package import Entitlements
 import KeyCrypto
+package import Records
 
 /// A token that this server makes for a customer, before it is sealed.
 package struct MintedToken: Sendable {

@@ -1,6 +1,6 @@
 import ByteCoding
-import ContentKeys
 import Entitlements
+import Records
 
 /// What a store keeps of a decision so that the same request gets the same licence again: its name, and for what use it was given.
 ///

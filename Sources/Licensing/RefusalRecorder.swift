@@ -1,7 +1,8 @@
-package import ContentKeys
+import ContentKeys
 import Entitlements
 package import EventLoops
 import KeyCrypto
+package import Records
 import Synchronization
 package import Telemetry
 

@@ -1,7 +1,7 @@
 import ByteCoding
-package import ContentKeys
 package import Entitlements
 import KeyCrypto
+package import Records
 
 /// The names by which an installation stores and compares what is revoked: pseudonyms of what tells of a person, and all else as it is.
 package struct RevocationNames: Sendable {

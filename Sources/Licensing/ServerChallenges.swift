@@ -1,6 +1,7 @@
-package import ContentKeys
+import ContentKeys
 import Entitlements
 import KeyCrypto
+package import Records
 
 /// The numbers given out so that a sync report can prove that it is fresh: each is accepted once, within its life, from whom it was given
 /// to, by whichever node of an installation.

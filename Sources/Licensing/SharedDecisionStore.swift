@@ -1,4 +1,5 @@
 package import ContentKeys
+package import Records
 import Synchronization
 
 /// Decisions of one node among many: what the nodes share is settled in their database, and the node's own ledger takes the entry

@@ -1,4 +1,5 @@
 package import ContentKeys
+package import Records
 
 /// Appends single entries to a node's ledger from beside the daemon, as a command does for what an operator sees.
 ///

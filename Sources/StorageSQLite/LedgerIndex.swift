@@ -1,4 +1,5 @@
 package import ContentKeys
+package import Records
 
 /// Finds the rows of a ledger by what they say: content, subject, token id, cookie and licence.
 ///

@@ -1,5 +1,6 @@
 package import ByteCoding
 package import ContentKeys
+package import Records
 
 /// What a ledger needs beside its writer, a few seconds behind it: an index, old renewals rolled up, and the removal of what is older than
 /// the retention.

@@ -1,5 +1,6 @@
 package import ByteCoding
 package import ContentKeys
+package import Records
 
 /// Takes rows that are older than the retention out of a ledger, whole batches at a time, and signs where it begins from then on.
 ///

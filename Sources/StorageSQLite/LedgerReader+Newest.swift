@@ -1,4 +1,5 @@
 package import ContentKeys
+package import Records
 
 extension LedgerReader {
     private static let pageSize = 1000

@@ -1,4 +1,4 @@
-package import ContentKeys
+package import Records
 
 /// What was found in a ledger.
 package struct LedgerFind: Equatable, Sendable {

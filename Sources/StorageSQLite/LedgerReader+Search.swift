@@ -1,4 +1,5 @@
 package import ContentKeys
+import Records
 
 extension LedgerReader {
     /// How far the times of batches may be out of order, in seconds: a clock that was set back moves them.

@@ -1,5 +1,5 @@
-package import ContentKeys
 import KeyCrypto
+package import Records
 
 extension LedgerReader {
     /// How many batches are read at once.

@@ -1,4 +1,5 @@
 package import ContentKeys
+package import Records
 
 /// Reads the ledger in a node's database file, while the daemon may be writing to it.
 ///

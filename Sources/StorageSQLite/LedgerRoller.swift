@@ -1,6 +1,7 @@
 import ByteCoding
-package import ContentKeys
+import ContentKeys
 import KeyCrypto
+package import Records
 
 /// Takes old renewals out of a ledger, and writes down at its end how many there were of each playback.
 ///

@@ -1,5 +1,6 @@
 package import ContentKeys
 package import EventLoops
+package import Records
 import Synchronization
 
 /// Licence decisions, revocations, challenges and the ledger of one node, in a SQLite file.

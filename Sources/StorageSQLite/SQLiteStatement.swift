@@ -1,5 +1,6 @@
 import CSQLite
 import ContentKeys
+import Records
 
 /// The one owner of a prepared statement.
 ///

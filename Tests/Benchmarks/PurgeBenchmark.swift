@@ -1,7 +1,7 @@
 import ByteCoding
-import ContentKeys
 import EventLoops
 import KeyCrypto
+import Records
 import StorageSQLite
 import StoreConformance
 import TestSupport

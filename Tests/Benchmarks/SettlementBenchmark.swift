@@ -1,6 +1,6 @@
-import ContentKeys
 import EventLoops
 import KeyCrypto
+import Records
 import StoragePostgreSQL
 import StoreConformance
 

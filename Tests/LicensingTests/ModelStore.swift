@@ -1,6 +1,7 @@
 import ContentKeys
 import KeyCrypto
 import Licensing
+import Records
 import StoreConformance
 import Synchronization
 

@@ -1,6 +1,7 @@
 import ContentKeys
 import KeyCrypto
 import Licensing
+import Records
 import Synchronization
 
 /// A store that gives the outcome it was told to, and remembers what it was asked.

@@ -2,6 +2,7 @@ import ContentKeys
 import DeviceSimulation
 import Entitlements
 import FairPlay
+import Records
 import Synchronization
 import Telemetry
 import TestSupport

@@ -4,6 +4,7 @@ import DeviceSimulation
 import Entitlements
 import FairPlay
 import KeyCrypto
+import Records
 import TestSupport
 import Testing
 

@@ -1,9 +1,9 @@
 import ByteCoding
-import ContentKeys
 import DeviceSimulation
 import Entitlements
 import FairPlay
 import KeyCrypto
+import Records
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import ByteCoding
 import ContentKeys
 import Entitlements
+import Records
 import Synchronization
 import Testing
 

@@ -5,6 +5,7 @@ import Entitlements
 import FairPlay
 import KeyCrypto
 import Licensing
+import Records
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import ContentKeys
 import KeyCrypto
+import Records
 import StoreConformance
 import Synchronization
 import Testing

@@ -1,6 +1,7 @@
 import ContentKeys
 import DatabaseSupport
 import EventLoops
+import Records
 import StoreConformance
 import Synchronization
 import Testing

@@ -1,5 +1,6 @@
 import ByteCoding
 import ContentKeys
+import Records
 import StoreConformance
 import Testing
 

@@ -2,6 +2,7 @@ import ByteCoding
 import ContentKeys
 import EventLoops
 import KeyCrypto
+import Records
 import StoreConformance
 import Synchronization
 import Testing

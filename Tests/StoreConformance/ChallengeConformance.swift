@@ -1,4 +1,4 @@
-package import ContentKeys
+package import Records
 import Testing
 
 /// What every store of challenges does, on one node or on several that share an empty database.

@@ -1,4 +1,4 @@
-import ContentKeys
+import Records
 import Testing
 
 /// Uses of tokens, and places of devices.

@@ -1,4 +1,4 @@
-package import ContentKeys
+package import Records
 import Testing
 
 /// What every store of decisions does, whatever database lies below.

@@ -1,5 +1,5 @@
 import ByteCoding
-package import ContentKeys
+package import Records
 
 /// The rules of licence decisions over arrays, written for reading and not for speed. Stores are compared with it.
 package struct DecisionModel: Sendable {

@@ -1,4 +1,5 @@
 package import ContentKeys
+package import Records
 import Synchronization
 import Testing
 

@@ -1,4 +1,4 @@
-import ContentKeys
+import Records
 import Testing
 
 /// Many decisions at once, spread over the nodes.

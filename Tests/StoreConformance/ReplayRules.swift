@@ -1,4 +1,5 @@
 import ContentKeys
+import Records
 import Testing
 
 /// Requests that come again (entitlement, section 4.7).

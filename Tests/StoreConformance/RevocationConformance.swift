@@ -1,4 +1,4 @@
-package import ContentKeys
+package import Records
 import TestSupport
 import Testing
 

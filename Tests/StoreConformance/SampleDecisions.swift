@@ -1,5 +1,5 @@
 import ByteCoding
-package import ContentKeys
+package import Records
 
 /// Decisions for tests, each made from a few numbers.
 package enum SampleDecisions {

@@ -1,4 +1,5 @@
 import ContentKeys
+import Records
 import Testing
 
 /// The tokens of a session, each of which gives the next one.

@@ -1,4 +1,4 @@
-import ContentKeys
+import Records
 import Testing
 
 /// Playbacks at once, rule by rule as `SlotClaim` numbers them.

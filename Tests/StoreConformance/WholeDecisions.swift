@@ -1,4 +1,4 @@
-import ContentKeys
+import Records
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 package import ContentKeys
 import KeyCrypto
+package import Records
 import Synchronization
 
 /// Open challenges in memory, by the rules of `ChallengeStore`.

@@ -3,6 +3,7 @@ import ContentKeys
 import HTTPMessages
 import HTTPServing
 import Licensing
+import Records
 import Telemetry
 
 /// In what shape an app wants its licence (design, section 11; clients, section 2).

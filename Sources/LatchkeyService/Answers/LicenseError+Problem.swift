@@ -2,6 +2,7 @@ import ContentKeys
 import Entitlements
 import FairPlay
 import Licensing
+import Records
 
 /// The one place that decides what a client hears about a licence that was not issued.
 extension Problem {

@@ -1,6 +1,7 @@
 import ByteCoding
 import ContentKeys
 import KeyCrypto
+import Records
 import StorageSQLite
 
 /// How a stored key may leave: in clear where the configuration allows it, or sealed for a recipient; each time with a line in the ledger.

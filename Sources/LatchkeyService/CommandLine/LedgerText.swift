@@ -1,5 +1,5 @@
 import ByteCoding
-import ContentKeys
+import Records
 import StorageSQLite
 
 extension LedgerEntry.Kind {

@@ -1,5 +1,6 @@
 import ContentKeys
 import KeyCrypto
+import Records
 import StorageSQLite
 
 /// What commands need of the ledger that a configuration names.

@@ -1,5 +1,6 @@
 import ContentKeys
 import Licensing
+import Records
 import StoragePostgreSQL
 import StorageSQLite
 

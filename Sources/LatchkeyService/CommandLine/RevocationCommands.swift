@@ -1,5 +1,6 @@
 import ByteCoding
 import ContentKeys
+import Records
 
 extension Command {
     /// `latchkey revocations`

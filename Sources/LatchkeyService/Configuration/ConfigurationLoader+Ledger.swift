@@ -1,5 +1,6 @@
-package import ContentKeys
+import ContentKeys
 import KeyCrypto
+package import Records
 
 extension ConfigurationLoader {
     /// What seals this node's ledger.

@@ -2,6 +2,7 @@ package import ContentKeys
 package import Entitlements
 package import FairPlay
 package import KeyCrypto
+package import Records
 package import StoragePostgreSQL
 
 /// A configuration together with what its files hold: all that the daemon needs to serve, immutable and checked.

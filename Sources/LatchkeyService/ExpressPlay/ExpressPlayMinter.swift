@@ -4,6 +4,7 @@ import Entitlements
 import HTTPMessages
 import KeyCrypto
 import Licensing
+import Records
 import Telemetry
 
 /// Makes tokens for customers: finds the stored key, seals, and records before anything is answered.

@@ -1,4 +1,5 @@
 import ContentKeys
+import Records
 import StoragePostgreSQL
 import StorageSQLite
 import Synchronization

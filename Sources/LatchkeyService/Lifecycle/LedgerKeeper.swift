@@ -1,6 +1,7 @@
 import ByteCoding
 import ContentKeys
 import EventLoops
+import Records
 import StorageSQLite
 import Telemetry
 

@@ -1,5 +1,6 @@
 import ContentKeys
 import EventLoops
+import Records
 import StoragePostgreSQL
 import Synchronization
 import Telemetry

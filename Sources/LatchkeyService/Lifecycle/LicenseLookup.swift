@@ -1,6 +1,7 @@
 import ContentKeys
 import EventLoops
 import Licensing
+import Records
 import StorageSQLite
 import Telemetry
 

@@ -1,6 +1,6 @@
-import ContentKeys
 import EventLoops
 import Licensing
+import Records
 import StoragePostgreSQL
 import StorageSQLite
 import Telemetry

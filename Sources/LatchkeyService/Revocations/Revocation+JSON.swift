@@ -1,5 +1,5 @@
 import ByteCoding
-import ContentKeys
+import Records
 
 extension Revocation {
     /// The members of a revocation, for programs; null where it says nothing.

@@ -1,6 +1,7 @@
 import ContentKeys
 import KeyCrypto
 import Licensing
+import Records
 
 /// Where operators revoke and give back: each change is in the ledger before it is made.
 ///

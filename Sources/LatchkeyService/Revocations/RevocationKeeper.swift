@@ -2,6 +2,7 @@ import ContentKeys
 import Entitlements
 import EventLoops
 import Licensing
+import Records
 import Synchronization
 import Telemetry
 

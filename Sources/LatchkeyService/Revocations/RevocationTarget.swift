@@ -2,6 +2,7 @@ import ByteCoding
 import ContentKeys
 import Entitlements
 import Licensing
+import Records
 
 /// What an operator names to revoke it or to give it back, checked and in the operator's own spelling.
 struct RevocationTarget: Equatable, Sendable {

@@ -7,6 +7,7 @@ import HTTPMessages
 import HTTPServing
 import Licensing
 import POSIXSockets
+import Records
 import Telemetry
 
 /// `POST /fps/license`: a raw SPC in, a CKC out in the shape that was asked for; for a sync SPC what it reports, as JSON.

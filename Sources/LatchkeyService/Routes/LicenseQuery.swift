@@ -1,5 +1,6 @@
 import ByteCoding
 import ContentKeys
+import Records
 
 /// What `POST /fps/licenses/query` asks about: licences by their ids, or what was given for assets.
 enum LicenseQuery: Equatable, Sendable {

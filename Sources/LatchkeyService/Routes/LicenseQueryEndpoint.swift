@@ -1,5 +1,4 @@
 import ByteCoding
-import ContentKeys
 import Entitlements
 import EventLoops
 import HTTPMessages
@@ -7,6 +6,7 @@ import HTTPServing
 import KeyCrypto
 import Licensing
 import POSIXSockets
+import Records
 import Telemetry
 
 /// `POST /fps/licenses/query`: until when licences are good and when to renew them, for whoever holds a token of the one who was given them.

@@ -1,7 +1,7 @@
-import ContentKeys
 import Entitlements
 import HTTPMessages
 import Licensing
+import Records
 
 /// What an app says of the licence that it wants, as an SPC cannot.
 ///

@@ -5,6 +5,7 @@ import EventLoops
 import HTTPMessages
 import HTTPServing
 import Licensing
+import Records
 import Synchronization
 import Telemetry
 

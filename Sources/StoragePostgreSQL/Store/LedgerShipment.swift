@@ -1,4 +1,5 @@
 package import ContentKeys
+package import Records
 
 /// Whole batches of a node's ledger with their rows, in order and without gaps.
 package struct LedgerShipment: Equatable, Sendable {

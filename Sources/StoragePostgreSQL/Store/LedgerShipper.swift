@@ -1,4 +1,5 @@
-package import ContentKeys
+import ContentKeys
+package import Records
 
 /// Brings a node's ledger to the receiver, batch by batch, at least once.
 ///

@@ -1,5 +1,6 @@
 import ByteCoding
 package import ContentKeys
+package import Records
 
 extension PostgreSQLStore: SharedStateStore {
     /// One statement, which happens as a whole or not at all, in a transaction that it may share with other decisions. The connection is

@@ -1,4 +1,4 @@
-package import ContentKeys
+package import Records
 
 extension PostgreSQLStore: LedgerReceiver {
     /// One statement, and so one transaction.

@@ -1,4 +1,5 @@
 package import ContentKeys
+package import Records
 
 extension PostgreSQLStore: RevocationStore {
     package func revoke(_ revocation: Revocation) async throws(StoreError) {

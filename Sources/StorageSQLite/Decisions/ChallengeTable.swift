@@ -1,4 +1,5 @@
 import ContentKeys
+import Records
 
 /// The challenges that are open.
 struct ChallengeTable: ~Copyable {

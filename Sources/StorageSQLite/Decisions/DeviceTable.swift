@@ -1,4 +1,5 @@
 import ContentKeys
+import Records
 
 /// The devices of owners.
 struct DeviceTable: ~Copyable {

@@ -1,4 +1,5 @@
 import ContentKeys
+import Records
 
 /// The latest token that was used of each session.
 struct RenewalSessionTable: ~Copyable {

@@ -1,4 +1,5 @@
 import ContentKeys
+import Records
 
 /// The requests that were decided, with their answers.
 struct ReplayTable: ~Copyable {

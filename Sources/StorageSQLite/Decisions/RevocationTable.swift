@@ -1,4 +1,5 @@
 import ContentKeys
+import Records
 
 /// What is revoked.
 struct RevocationTable: ~Copyable {

@@ -1,4 +1,4 @@
-import ContentKeys
+import Records
 
 /// The slots of one group while decisions are made on them, by the rules that `SlotClaim` numbers.
 struct SlotGroup {

@@ -1,4 +1,5 @@
 import ContentKeys
+import Records
 
 /// The playback slots of groups.
 struct SlotTable: ~Copyable {

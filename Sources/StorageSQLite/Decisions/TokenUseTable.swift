@@ -1,5 +1,6 @@
 import ByteCoding
 import ContentKeys
+import Records
 
 /// How often tokens were used for each key.
 struct TokenUseTable: ~Copyable {

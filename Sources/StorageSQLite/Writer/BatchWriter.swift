@@ -1,4 +1,5 @@
 import ContentKeys
+import Records
 
 /// The connection that writes decisions and the ledger. Each batch of requests is one transaction.
 struct BatchWriter: ~Copyable {

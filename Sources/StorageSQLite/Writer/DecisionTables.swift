@@ -1,4 +1,5 @@
 import ContentKeys
+import Records
 
 /// The writer's statements: each request is checked whole before anything of it is written.
 struct DecisionTables: ~Copyable {

@@ -1,4 +1,5 @@
 import ContentKeys
+import Records
 
 /// Writes the ledger's rows within the writer's transactions, and seals those of each.
 struct LedgerWriter: ~Copyable {

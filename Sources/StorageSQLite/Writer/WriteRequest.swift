@@ -1,4 +1,5 @@
 import ContentKeys
+import Records
 
 /// What the writer is asked to make durable.
 enum WriteRequest: Sendable {

@@ -1,5 +1,6 @@
 import ContentKeys
 import EventLoops
+import Records
 
 /// What the writer's thread does: it takes what waits, commits it in one transaction, and answers everybody.
 ///

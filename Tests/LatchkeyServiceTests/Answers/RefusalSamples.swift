@@ -4,6 +4,7 @@ import Entitlements
 import FairPlay
 import KeyCrypto
 import Licensing
+import Records
 import Testing
 
 /// A refusal of the licence pipeline, and the status and code that the table of error codes gives it.

@@ -1,6 +1,6 @@
 import ByteCoding
-import ContentKeys
 import Foundation
+import Records
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
-import ContentKeys
 import DatabaseSupport
 import EventLoops
 import Foundation
 import Licensing
+import Records
 import StoreConformance
 import Synchronization
 import TestSupport

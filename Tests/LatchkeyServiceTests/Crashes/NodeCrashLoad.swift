@@ -5,6 +5,7 @@ import Entitlements
 import EventLoops
 import Foundation
 import KeyCrypto
+import Records
 import StoreConformance
 import Synchronization
 import Telemetry

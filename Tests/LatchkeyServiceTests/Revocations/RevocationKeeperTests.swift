@@ -1,6 +1,7 @@
 import ContentKeys
 import Entitlements
 import Licensing
+import Records
 import Synchronization
 import Telemetry
 import TestSupport

@@ -5,6 +5,7 @@ import FairPlay
 import HTTPMessages
 import KeyCrypto
 import Licensing
+import Records
 import Telemetry
 import TestSupport
 import Testing

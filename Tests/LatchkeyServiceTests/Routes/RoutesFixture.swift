@@ -9,6 +9,7 @@ import HTTPServing
 import KeyCrypto
 import Licensing
 import POSIXSockets
+import Records
 import Telemetry
 import TestSupport
 

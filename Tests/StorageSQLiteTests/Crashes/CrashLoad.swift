@@ -1,6 +1,7 @@
 import ByteCoding
 import ContentKeys
 import Glibc
+import Records
 import StoreConformance
 import Synchronization
 

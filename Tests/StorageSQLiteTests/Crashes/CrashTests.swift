@@ -2,6 +2,7 @@ import ByteCoding
 import CTestVFS
 import ContentKeys
 import Glibc
+import Records
 import StoreConformance
 import Synchronization
 import TestSupport

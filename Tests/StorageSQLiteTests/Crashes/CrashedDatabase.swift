@@ -1,5 +1,6 @@
 import ContentKeys
 import Glibc
+import Records
 import StoreConformance
 import Testing
 

@@ -1,6 +1,6 @@
 import ByteCoding
-import ContentKeys
 import KeyCrypto
+import Records
 import Testing
 
 @Suite struct PseudonymizerTests {

@@ -2,7 +2,7 @@ import ByteCoding
 import KeyCrypto
 import TestSupport
 
-@testable import ContentKeys
+@testable import Records
 
 /// Entries and chains for tests.
 enum LedgerSamples {

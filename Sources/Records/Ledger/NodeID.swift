@@ -1,3 +1,5 @@
+package import ContentKeys
+
 /// The name of one daemon among those that share an installation: 1 to 64 printable ASCII characters without space.
 ///
 /// Each node has a ledger of its own, and every seal in it names the node.

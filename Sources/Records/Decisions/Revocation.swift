@@ -1,3 +1,5 @@
+package import ContentKeys
+
 /// Something that gives no licence any more (entitlement, section 4.6).
 package struct Revocation: Hashable, Sendable {
     /// What is revoked. The raw values are stored, and never change.

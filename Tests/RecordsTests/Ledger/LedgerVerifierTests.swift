@@ -3,7 +3,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-@testable import ContentKeys
+@testable import Records
 
 @Suite struct LedgerVerifierTests {
     /// Batches of 3, 1, 4, 2 and 5 rows.

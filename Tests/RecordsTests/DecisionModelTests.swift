@@ -1,4 +1,5 @@
 import ContentKeys
+import Records
 import StoreConformance
 import Synchronization
 import Testing

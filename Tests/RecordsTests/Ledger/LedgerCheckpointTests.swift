@@ -3,7 +3,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-@testable import ContentKeys
+@testable import Records
 
 @Suite struct LedgerCheckpointTests {
     let chain: LedgerChain

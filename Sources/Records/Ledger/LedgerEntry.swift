@@ -1,4 +1,5 @@
 package import ByteCoding
+package import ContentKeys
 
 /// One line of the ledger: what was given, refused or looked at, without saying more of anybody than is needed.
 ///

@@ -1,3 +1,5 @@
+package import ContentKeys
+
 /// What became of a decision.
 package enum DecisionOutcome: Equatable, Sendable {
     /// It is durable: the answer may be sent.

@@ -2,7 +2,7 @@ import ByteCoding
 import TestSupport
 import Testing
 
-@testable import ContentKeys
+@testable import Records
 
 @Suite struct LedgerEntryEncodingTests {
     @Test func isAsDocumented() throws {
