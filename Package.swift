@@ -49,6 +49,7 @@ var targets: [Target] = [
     module("KeyCrypto", ["COpenSSL", "ByteCoding"]),
     module("POSIXSockets", ["CLinux"]),
     module("EventLoops", ["CLinux", "POSIXSockets", "Telemetry"]),
+    module("CommandLineKit", ["ByteCoding", "KeyCrypto"]),
 
     // Floor 3: pure rules and formats.
     module("FairPlay", ["ByteCoding", "KeyCrypto"]),
@@ -82,22 +83,48 @@ var targets: [Target] = [
 
     // Floor 5
     module(
-        "LatchkeyService",
+        "ServiceConfiguration",
         [
-            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "HTTPMessages",
-            "Entitlements", "ContentKeys", "Records", "Licensing", "HTTPServing", "HTTPCalls", "StorageSQLite",
-            "StoragePostgreSQL",
-            "LadderWorkers",
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "HTTPMessages",
+            "Entitlements", "ContentKeys", "Records", "Licensing", "HTTPServing", "HTTPCalls", "StoragePostgreSQL",
+        ]),
+    module(
+        "ExpressPlay",
+        [
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "HTTPMessages", "Entitlements", "ContentKeys",
+            "Records", "Licensing", "HTTPServing",
+        ]),
+    module(
+        "Administration",
+        [
+            "ByteCoding", "KeyCrypto", "CommandLineKit", "FairPlay", "Entitlements", "ContentKeys", "Records",
+            "Licensing",
+            "StorageSQLite",
         ]),
 
     // Floor 6
-    program("latchkeyd", ["LatchkeyService"]),
+    module(
+        "LatchkeyService",
+        [
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "CommandLineKit", "FairPlay",
+            "HTTPMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "HTTPServing", "HTTPCalls",
+            "StorageSQLite", "StoragePostgreSQL", "LadderWorkers", "ServiceConfiguration", "ExpressPlay",
+            "Administration",
+        ]),
+    module(
+        "OperatorCommands",
+        [
+            "ByteCoding", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "Entitlements", "ContentKeys",
+            "Records", "Licensing", "StorageSQLite", "StoragePostgreSQL", "ServiceConfiguration", "Administration",
+        ]),
+
+    // Floor 7
+    program("latchkeyd", ["CommandLineKit", "LatchkeyService"]),
     program(
         "latchkey",
         [
-            "LatchkeyService", "DeviceSimulation", "ByteCoding", "KeyCrypto", "FairPlay", "Entitlements", "ContentKeys",
-            "Records",
-            "StorageSQLite", "Licensing",
+            "ByteCoding", "KeyCrypto", "CommandLineKit", "FairPlay", "DeviceSimulation", "ServiceConfiguration",
+            "Administration", "OperatorCommands",
         ]),
 
     // Tests
@@ -117,6 +144,7 @@ var targets: [Target] = [
     tests(of: "KeyCrypto", ["ByteCoding"]),
     tests(of: "POSIXSockets"),
     tests(of: "EventLoops", ["POSIXSockets"]),
+    tests(of: "CommandLineKit"),
     tests(of: "FairPlay", ["ByteCoding", "KeyCrypto", "DeviceSimulation"]),
     tests(of: "DeviceSimulation", ["ByteCoding", "KeyCrypto", "FairPlay"]),
     tests(of: "HTTPMessages"),
@@ -150,12 +178,26 @@ var targets: [Target] = [
             "latchkeyd",
         ]),
     tests(
+        of: "ServiceConfiguration",
+        [
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "FairPlay", "HTTPMessages", "Entitlements",
+            "Licensing", "HTTPServing", "HTTPCalls", "StoragePostgreSQL",
+        ]),
+    tests(
+        of: "OperatorCommands",
+        [
+            "ByteCoding", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "Entitlements", "ContentKeys",
+            "Records", "StorageSQLite", "ServiceConfiguration", "Administration", "latchkey",
+        ]),
+    tests(
         of: "LatchkeyService",
         [
-            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "DeviceSimulation",
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "CommandLineKit", "FairPlay",
+            "DeviceSimulation",
             "HTTPMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "HTTPServing", "HTTPCalls",
             "StorageSQLite",
-            "StoragePostgreSQL", "DatabaseSupport", "StoreConformance", "latchkeyd", "latchkey",
+            "StoragePostgreSQL", "ServiceConfiguration", "ExpressPlay", "Administration", "DatabaseSupport",
+            "StoreConformance", "latchkeyd", "latchkey",
         ]),
 ]
 

@@ -1,11 +1,15 @@
+import Administration
+import CommandLineKit
 import ContentKeys
 import Entitlements
 import EventLoops
+import ExpressPlay
 import FairPlay
 import HTTPServing
 import KeyCrypto
 import Licensing
 package import POSIXSockets
+package import ServiceConfiguration
 import StoragePostgreSQL
 package import Telemetry
 
@@ -109,8 +113,8 @@ package final class Daemon: Sendable {
         expressPlay = ExpressPlayService(
             loaded.expressPlay,
             minter: ExpressPlayMinter(
-                recorder: records.recorder, keys: keys, metrics: metrics, clock: SystemWallClock()),
-            rates: rates, metrics: metrics, logger: logger)
+                recorder: records.recorder, keys: keys, metrics: metrics.registry, clock: SystemWallClock()),
+            addressWait: { rates.admit(from: $0) }, metrics: metrics.registry, logger: logger)
         do throws(EventLoopError) {
             revocations = try RevocationKeeper(
                 store: records.revocations, names: RevocationNames(loaded.pseudonymizer),

@@ -1,7 +1,9 @@
+package import CommandLineKit
 import Entitlements
 import FairPlay
 import Glibc
 import POSIXSockets
+import ServiceConfiguration
 import Telemetry
 
 /// `latchkeyd --config FILE [--check]`.

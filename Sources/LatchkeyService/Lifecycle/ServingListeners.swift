@@ -1,5 +1,6 @@
 import HTTPServing
 import POSIXSockets
+import ServiceConfiguration
 import Synchronization
 import Telemetry
 
