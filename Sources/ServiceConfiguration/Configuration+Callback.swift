@@ -157,7 +157,9 @@ package struct ServiceURL: Equatable, Sendable {
 
 extension ConfigurationForm<ServiceURL> {
     fileprivate static var serviceURL: ConfigurationForm {
-        .string("an https: URL without user, query and fragment", example: "https://portal.example/entitle") {
+        .string(
+            "an https: URL without user, query and fragment", example: "https://portal.example/entitle", write: \.text
+        ) {
             ServiceURL($0)
         }
     }

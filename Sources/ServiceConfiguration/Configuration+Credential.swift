@@ -27,21 +27,23 @@ extension Configuration {
 extension Configuration.Credential {
     /// `spcVersion3` is what holds where the credential says nothing.
     init?(reading section: ConfigurationSection, spcVersion3: Bool) {
+        // An external module runs as long as the daemon, and its credential with it.
+        if section.contains("module") { section.effect = .restart }
         let name = section.required("name", .name)
         let certificates = Configuration.CertificateFiles(reading: section)
         let passphrase = section.optional(
             "privateKeyPassphrase", .file(in: section.directory, example: "credential:fairplay-passphrase"))
-        let ownVersion3 = section.optional("spcVersion3", .boolean)
+        // A default for all credentials is none for those that could not follow it.
+        let has2048 = section.contains("certificate2048") || section.contains("certificateBundle")
+        let ownVersion3 = section.value("spcVersion3", .boolean, default: spcVersion3 && has2048)
         let ladder = Configuration.Ladder(reading: section)
 
-        let has2048 = section.contains("certificate2048") || section.contains("certificateBundle")
-        if ownVersion3 == true, !has2048 { section.report("spcVersion3", .incomplete(without: "certificate2048")) }
+        if ownVersion3, !has2048 { section.report("spcVersion3", .incomplete(without: "certificate2048")) }
         guard let name, let certificates, let ladder else { return nil }
         self.name = name
         self.certificates = certificates
         privateKeyPassphrase = passphrase
-        // A default for all credentials is none for those that could not follow it.
-        self.spcVersion3 = (ownVersion3 ?? spcVersion3) && has2048
+        self.spcVersion3 = ownVersion3 && has2048
         self.ladder = ladder
     }
 

@@ -16,15 +16,16 @@ extension Configuration.Entitlement {
             default: .seconds(IssuerSet.leewayDefault))
         let deviceLife = section.value(
             "deviceLife", .seconds(60...Self.deviceLifeMaximum, example: DecisionRecorder.deviceLifeDefault),
-            default: .seconds(DecisionRecorder.deviceLifeDefault))
+            default: .seconds(DecisionRecorder.deviceLifeDefault), effect: .restart)
         let ignored = section.set(
             "ignoredSources", .choice(TokenSource.allCases, example: .bearer), allowsEmpty: true)
         let headers = section.set("tokenHeaders", .fieldName, allowsEmpty: true)
         countryField = section.optional("countryField", .fieldName)
         let policy = EntitlementPolicy(reading: section)
         revocationRefresh = section.value(
-            "revocationRefresh", .seconds(1...300, example: 5), default: .seconds(5))
-        retryWindow = section.value("retryWindow", .seconds(0...3600, example: 120), default: .seconds(120))
+            "revocationRefresh", .seconds(1...300, example: 5), default: .seconds(5), effect: .restart)
+        retryWindow = section.value(
+            "retryWindow", .seconds(0...3600, example: 120), default: .seconds(120), effect: .restart)
         let sessions = section.section("sessions", Configuration.Sessions.init(reading:))
         let callback = section.optionalSection("callback", Configuration.Callback.init(reading:))
 

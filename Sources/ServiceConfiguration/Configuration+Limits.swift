@@ -9,9 +9,11 @@ extension Configuration.Limits {
         self.http = http
         tokenCacheCapacity = section.value(
             "tokenCacheCapacity", .integer(1...1 << 20, example: VerifiedTokenCache.capacityDefault),
-            default: VerifiedTokenCache.capacityDefault)
-        rates = section.optionalSection("rates", Configuration.Rates.init(reading:)) ?? Configuration.Rates()
-        overload = section.section("overload", Configuration.Overload.init(reading:)) ?? .standard
+            default: VerifiedTokenCache.capacityDefault, effect: .reload)
+        rates =
+            section.optionalSection("rates", effect: .reload, Configuration.Rates.init(reading:))
+            ?? Configuration.Rates()
+        overload = section.section("overload", effect: .reload, Configuration.Overload.init(reading:)) ?? .standard
         loopCount = section.value("loopCount", .integer(1...256, example: 4), default: Self.processorCount)
     }
 

@@ -39,7 +39,8 @@ extension Configuration.AdminListener {
 
     init?(reading section: ConfigurationSection) {
         let address = section.required("address", .listenerAddress)
-        let tokenFile = section.optional("tokenFile", .file(in: section.directory, example: "secrets/admin-token"))
+        let tokenFile = section.optional(
+            "tokenFile", .file(in: section.directory, example: "secrets/admin-token"), effect: .reload)
         let transport = Configuration.Transport(reading: section)
         guard let address else { return nil }
         self.init(address: address, transport: transport, tokenFile: tokenFile)

@@ -10,16 +10,16 @@ extension Configuration {
     init?(reading section: ConfigurationSection) {
         let node = section.value("node", .name, default: Self.hostName, overriddenBy: .node)
         let listeners = section.section("listeners", Listeners.init(reading:))
-        let publicURL = section.optional("publicURL", .publicURL)
-        let cors = section.section("cors", CORSPolicy.init(reading:))
-        let fairplay = section.section("fairplay", FairPlay.init(reading:))
+        let publicURL = section.optional("publicURL", .publicURL, effect: .reload)
+        let cors = section.section("cors", effect: .reload, CORSPolicy.init(reading:))
+        let fairplay = section.section("fairplay", effect: .reload, FairPlay.init(reading:))
         let keys = section.section("keys", Keys.init(reading:))
         let storage = section.section("storage", Storage.init(reading:))
         let ledger = section.section("ledger", Ledger.init(reading:))
-        let entitlement = section.section("entitlement", Entitlement.init(reading:))
-        let expressPlay = section.section("expressPlay", ExpressPlay.init(reading:))
+        let entitlement = section.section("entitlement", effect: .reload, Entitlement.init(reading:))
+        let expressPlay = section.section("expressPlay", effect: .reload, ExpressPlay.init(reading:))
         let limits = section.section("limits", Limits.init(reading:))
-        let logging = section.section("logging", Logging.init(reading:))
+        let logging = section.section("logging", effect: .reload, Logging.init(reading:))
 
         guard let listeners, let cors, let fairplay, let keys, let storage, let ledger, let entitlement,
             let expressPlay, let limits, let logging

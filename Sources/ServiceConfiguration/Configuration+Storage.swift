@@ -58,13 +58,19 @@ extension ConfigurationForm<StorageURL> {
     /// `sqlite:PATH`, where a relative path is relative to `directory`, or the URL of a PostgreSQL database.
     static func storageURL(in directory: String) -> ConfigurationForm {
         let expected = "sqlite:PATH or postgresql://USER@HOST/DATABASE"
-        return ConfigurationForm(expected: expected, example: "\"sqlite:latchkey.db\"") { node in
+        let read = { (node: JSONNode) -> ConfigurationFormResult<StorageURL> in
             guard let text = node.string else { return .wrongType }
             guard let path = text.suffix(after: "sqlite:") else { return postgreSQL(text) }
             guard (1...4000).contains(path.utf8.count), !path.hasSuffix("/"), !path.hasPrefix("//"),
                 !path.utf8.contains(0)
             else { return .invalid }
             return .value(.sqlite(path: FilePath.resolve(path, relativeTo: directory)))
+        }
+        return ConfigurationForm(expected: expected, example: "\"sqlite:latchkey.db\"", read: read) { url in
+            switch url {
+            case .sqlite(let path): JSONNode.quoted("sqlite:" + path)
+            case .postgreSQL: nil  // Only the file or a variable gives one, as it stands there.
+            }
         }
     }
 

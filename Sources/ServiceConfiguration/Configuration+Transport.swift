@@ -62,7 +62,11 @@ extension Configuration {
 
 extension Configuration.Transport {
     init(reading section: ConfigurationSection) {
-        if section.contains("tls") { tls = section.section("tls", Configuration.TLSFiles.init(reading:)) }
+        // Whether there is TLS needs a restart; which files it uses does not.
+        section.notePresence("tls", effect: .restart)
+        if section.contains("tls") {
+            tls = section.section("tls", effect: .reload, Configuration.TLSFiles.init(reading:))
+        }
         proxyProtocol = section.value("proxyProtocol", .boolean, default: proxyProtocol)
         allowPlaintext = section.value("allowPlaintext", .boolean, default: allowPlaintext)
         socketMode = section.value("socketMode", .socketMode, default: socketMode)
@@ -122,7 +126,9 @@ extension ConfigurationForm<TrustedProxy> {
 extension ConfigurationForm<UInt32> {
     /// Permissions as `chmod` takes them: three octal digits behind a zero.
     static var socketMode: ConfigurationForm {
-        .string("permissions of four octal digits", example: "0660") { text in
+        .string(
+            "permissions of four octal digits", example: "0660", write: { "0" + String($0, radix: 8) }
+        ) { text in
             guard text.utf8.count == 4, text.hasPrefix("0") else { return nil }
             return UInt32(text, radix: 8)
         }

@@ -12,6 +12,8 @@ package struct ConfigurationFile: Sendable {
     /// What works, and may not be what was meant.
     package let warnings: [ConfigurationWarning]
 
+    /// Every field of this configuration, with its value in force.
+    package let fields: [ConfigurationField]
     /// The places of all values by their paths, for problems that show later.
     let positions: [String: TextPosition]
 
@@ -47,6 +49,7 @@ package struct ConfigurationFile: Sendable {
         self.path = path
         self.configuration = configuration
         warnings = ConfigurationWarning.warnings(about: environment, named: configuration.environmentVariables)
+        fields = reading.fields
         positions = reading.positions
     }
 }

@@ -81,7 +81,10 @@ extension ConfigurationForm<String> {
 extension ConfigurationForm<Int64> {
     /// A moment, in whole seconds since 1970; a fraction is cut off.
     package static var time: ConfigurationForm {
-        .string("a time as RFC 3339 writes it", example: "2027-01-31T12:00:00Z") { text in
+        .string(
+            "a time as RFC 3339 writes it", example: "2027-01-31T12:00:00Z",
+            write: { UnixTime(seconds: $0).map { RFC3339.format($0) } ?? "" }
+        ) { text in
             (try? RFC3339.parse(text))?.seconds
         }
     }

@@ -7,6 +7,8 @@ struct ConfigurationForm<Value> {
     /// A value as the file would have it, quotes included.
     let example: String
     let read: (JSONNode) -> ConfigurationFormResult<Value>
+    /// A value as the file would have it; nil for one that is only known as it was written.
+    var write: ((Value) -> String?)?
 }
 
 enum ConfigurationFormResult<Value> {
@@ -24,9 +26,19 @@ extension ConfigurationForm {
     package static func string(
         _ expected: String, example: String, parse: @escaping (String) -> Value?
     ) -> ConfigurationForm {
-        ConfigurationForm(expected: expected, example: "\"\(example)\"") { node in
+        string(expected, example: example, write: { "\($0)" }, parse: parse)
+    }
+
+    /// The same for a value whose description is not what the file has; `write` gives the text without quotes.
+    static func string(
+        _ expected: String, example: String, write: @escaping (Value) -> String, parse: @escaping (String) -> Value?
+    ) -> ConfigurationForm {
+        let read = { (node: JSONNode) -> ConfigurationFormResult<Value> in
             guard let text = node.string else { return .wrongType }
             return parse(text).map { .value($0) } ?? .invalid
+        }
+        return ConfigurationForm(expected: expected, example: "\"\(example)\"", read: read) { value in
+            JSONNode.quoted(write(value))
         }
     }
 
@@ -35,7 +47,9 @@ extension ConfigurationForm {
         _ words: [Value], example: Value
     ) -> ConfigurationForm where Value: RawRepresentable<String> {
         let names = words.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
-        return .string(words.count == 1 ? names : "one of \(names)", example: example.rawValue) { text in
+        return .string(
+            words.count == 1 ? names : "one of \(names)", example: example.rawValue, write: \.rawValue
+        ) { text in
             words.first { $0.rawValue == text }
         }
     }
@@ -44,19 +58,21 @@ extension ConfigurationForm {
     static func integer(_ range: ClosedRange<Value>, example: Value) -> ConfigurationForm
     where Value: FixedWidthInteger {
         let expected = "a whole number from \(range.lowerBound) to \(range.upperBound)"
-        return ConfigurationForm(expected: expected, example: "\(example)") { node in
+        let read = { (node: JSONNode) -> ConfigurationFormResult<Value> in
             guard let number = node.number else { return .wrongType }
             guard let value = number.signed.flatMap({ Value(exactly: $0) }), range.contains(value) else {
                 return .invalid
             }
             return .value(value)
         }
+        return ConfigurationForm(expected: expected, example: "\(example)", read: read) { "\($0)" }
     }
 }
 
 extension ConfigurationForm<Bool> {
     static var boolean: ConfigurationForm {
-        ConfigurationForm(expected: "true or false", example: "false") { $0.bool.map { .value($0) } ?? .wrongType }
+        let read = { (node: JSONNode) -> ConfigurationFormResult<Bool> in node.bool.map { .value($0) } ?? .wrongType }
+        return ConfigurationForm(expected: "true or false", example: "false", read: read) { "\($0)" }
     }
 }
 

@@ -32,7 +32,10 @@ extension ConfigurationLoader {
     /// The absolute path of a file that can be a shared library.
     private mutating func library(_ path: String, _ name: String) -> String? {
         do throws(FileError) {
-            if try SharedLibraryFile.isLibrary(path) { return FilePath.absolute(path) }
+            if try SharedLibraryFile.isLibrary(path) {
+                if let digest = FileDigest(ofFileAt: path) { note(digest, name) }
+                return FilePath.absolute(path)
+            }
             report(name, .notALibrary)
         } catch {
             report(name, .file(error))

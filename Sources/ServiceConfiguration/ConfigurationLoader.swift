@@ -10,6 +10,8 @@ package struct ConfigurationLoader {
     package let file: ConfigurationFile
     let environment: [String: String]
     private(set) var problems: [ConfigurationProblem] = []
+    /// What the files hold, by the fields that name them.
+    private(set) var digests: [String: FileDigest] = [:]
 
     package init(_ file: ConfigurationFile, environment: [String: String]) {
         self.file = file
@@ -97,7 +99,9 @@ package struct ConfigurationLoader {
         _ source: SecretSource, sizeMaximum: Int = SecretFile.sizeMaximum, _ path: String
     ) -> SecretBytes? {
         do throws(FileError) {
-            return try SecretFile.read(source, environment: environment, sizeMaximum: sizeMaximum)
+            let contents = try SecretFile.read(source, environment: environment, sizeMaximum: sizeMaximum)
+            note(contents, path)
+            return contents
         } catch {
             report(path, .file(error))
             return nil
@@ -115,10 +119,25 @@ package struct ConfigurationLoader {
     /// The contents of a file that need not be secret.
     mutating func publicFile(_ source: SecretSource, _ path: String) -> SecretBytes? {
         do throws(FileError) {
-            return try SecretFile.readPublic(source, environment: environment)
+            let contents = try SecretFile.readPublic(source, environment: environment)
+            note(contents, path)
+            return contents
         } catch {
             report(path, .file(error))
             return nil
         }
+    }
+
+    private mutating func note(_ contents: borrowing SecretBytes, _ path: String) {
+        do throws(CryptoError) {
+            digests[path] = try FileDigest(of: contents)
+        } catch {
+            report(path, .cryptography(error))
+        }
+    }
+
+    /// Notes a file that is not read as a whole.
+    mutating func note(_ digest: FileDigest, _ path: String) {
+        digests[path] = digest
     }
 }

@@ -9,6 +9,8 @@ final class ConfigurationReading {
     private let root: JSONNode
     private let environment: [String: String]
     private(set) var problems: [ConfigurationProblem] = []
+    /// Every field that a section has asked for, in the order of reading.
+    private(set) var fields: [ConfigurationField] = []
 
     init(_ root: JSONNode, directory: String, environment: [String: String]) {
         self.root = root
@@ -25,7 +27,13 @@ final class ConfigurationReading {
                 .wrongType(found: root.typeName, expected: "an object", example: "{ node: \"node-1\" }"))
             return nil
         }
-        return ConfigurationSection(path: "", position: root.position, object: object, in: self).read(read)
+        // A field that says nothing else needs a restart: that is never wrong, and never silent.
+        return ConfigurationSection(place: [], position: root.position, object: object, in: self, effect: .restart)
+            .read(read)
+    }
+
+    func note(_ field: ConfigurationField) {
+        fields.append(field)
     }
 
     func report(_ path: String, at position: TextPosition?, _ fault: ConfigurationFault) {

@@ -34,7 +34,8 @@ extension ConfigurationForm<Duration> {
     /// A duration within the range.
     static func duration(_ range: ClosedRange<Duration>, example: Duration) -> ConfigurationForm {
         let bounds = "from \(DurationText.format(range.lowerBound)) to \(DurationText.format(range.upperBound))"
-        return .string("a duration \(bounds)", example: DurationText.format(example)) { text in
+        return .string("a duration \(bounds)", example: DurationText.format(example), write: DurationText.format) {
+            text in
             DurationText.parse(text).flatMap { range.contains($0) ? $0 : nil }
         }
     }
@@ -42,7 +43,10 @@ extension ConfigurationForm<Duration> {
     /// A duration of whole seconds within the range, in seconds.
     static func seconds(_ range: ClosedRange<Int64>, example: Int64) -> ConfigurationForm {
         let form = duration(.seconds(range.lowerBound)...(.seconds(range.upperBound)), example: .seconds(example))
-        return .string("\(form.expected) in whole seconds", example: DurationText.format(.seconds(example))) { text in
+        return .string(
+            "\(form.expected) in whole seconds", example: DurationText.format(.seconds(example)),
+            write: DurationText.format
+        ) { text in
             DurationText.parse(text).flatMap { duration in
                 let isInRange = range.contains(duration.components.seconds) && duration.components.attoseconds == 0
                 return isInRange ? duration : nil

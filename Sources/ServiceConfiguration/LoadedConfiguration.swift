@@ -11,6 +11,9 @@ package import StoragePostgreSQL
 /// open to strangers that should not be.
 package struct LoadedConfiguration: Sendable {
     package let configuration: Configuration
+    /// Every field with its value in force, and what the files hold that fields name.
+    private let fields: [ConfigurationField]
+    private let digests: [String: FileDigest]
     /// A module among them answers nothing until the real one takes its place, by `CredentialSet.connecting`.
     package let credentials: CredentialSet
     /// What it takes to start the modules, by the name of the credential.
@@ -78,11 +81,21 @@ package struct LoadedConfiguration: Sendable {
             preconditionFailure("the loader reports what it does not load")
         }
         return LoadedConfiguration(
-            configuration: file.configuration, credentials: credentials, modules: modules,
+            configuration: file.configuration, fields: file.fields, digests: loader.digests, credentials: credentials,
+            modules: modules,
             keyEncryptionKey: keyEncryptionKey, keyRing: keyRing, issuers: issuers, expressPlay: expressPlay,
             sessions: sessions, callback: callback, ledgerChain: ledgerChain, pseudonymizer: pseudonymizer,
             publicListeners: publicListeners, adminListeners: adminListeners,
             postgreSQL: postgreSQL, databasePath: file.configuration.storage.databasePath)
+    }
+
+    /// The fields that another configuration changes and that only a restart puts in force: by their values, and by the
+    /// contents of the files that they name. Sorted.
+    package func fieldsThatNeedRestart(toBecome other: LoadedConfiguration) -> [String] {
+        let values = fields.pathsThatNeedRestart(toBecome: other.fields)
+        let fixed = Set((fields + other.fields).filter { $0.effect == .restart }.map(\.path))
+        let files = fixed.filter { digests[$0] != other.digests[$0] }
+        return Set(values).union(files).sorted()
     }
 
     /// Reads the files of the credentials and their modules alone, and gives those that are good together with what is wrong with the

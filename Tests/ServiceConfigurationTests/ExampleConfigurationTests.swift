@@ -13,7 +13,7 @@ import Testing
 /// `Config/latchkey.json5` is the documentation of the fields, so it must be complete and true.
 @Suite struct ExampleConfigurationTests {
     private static let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../../Config/latchkey.json5").standardizedFileURL.path
+        .appending(path: "../../Config/latchkey.json5").standardizedFileURL.path
 
     private let file: ConfigurationFile
 

@@ -36,7 +36,8 @@ package final class Daemon: Sendable {
     private let revocations: RevocationKeeper
     private let revocationEndpoint: RevocationEndpoint
     private let callback: EntitlementCallback?
-    private let configuration: Configuration
+    /// The configuration of the start.
+    private let loaded: LoadedConfiguration
     private let health: Health
     private let notifier: ServiceNotifier
     private let logger: Logger
@@ -46,7 +47,8 @@ package final class Daemon: Sendable {
         _ loaded: LoadedConfiguration, environment: [String: String], sockets: ActivatedSockets, logger: Logger
     ) throws(DaemonError) {
         self.logger = logger
-        configuration = loaded.configuration
+        self.loaded = loaded
+        let configuration = loaded.configuration
         let storage = try OpenedStorage.open(loaded)
         self.storage = storage
         if let away = storage.shared?.initialAbsence {
@@ -180,9 +182,9 @@ package final class Daemon: Sendable {
         expressPlay.replaceSettings(with: loaded.expressPlay)
         metrics.reloadSucceeded(at: SystemWallClock().wallTime.seconds)
         logger.info("reloaded")
-        let rest = configuration.sectionsThatNeedRestart(toBecome: loaded.configuration)
+        let rest = self.loaded.fieldsThatNeedRestart(toBecome: loaded)
         if !rest.isEmpty {
-            logger.warning("restart_needed", [.string("sections", rest.joined(separator: " "))])
+            logger.warning("restart_needed", [.string("fields", rest.joined(separator: " "))])
         }
     }
 
