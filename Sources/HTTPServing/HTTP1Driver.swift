@@ -34,6 +34,9 @@ final class HTTP1Driver: ConnectionDriver {
         connection.setDeadline(connection.now + limits.idleDeadline)
     }
 
+    /// What comes before the next request may begin waits in the kernel.
+    func socketReady(on connection: HTTPConnection) {}
+
     func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {
         perform(machine.received(bytes), on: connection)
     }

@@ -29,6 +29,9 @@ final class HTTP2Driver: ConnectionDriver {
         settle(connection)
     }
 
+    /// The connection always reads.
+    func socketReady(on connection: HTTPConnection) {}
+
     func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {
         session?.receive(bytes, now: connection.now)
         settle(connection)
