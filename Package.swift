@@ -73,7 +73,9 @@ var targets: [Target] = [
             "HTTPMessages",
         ]),
     module("HTTPCalls", ["CCurl", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops"]),
-    module("StorageSQLite", ["CSQLite", "ByteCoding", "KeyCrypto", "EventLoops", "ContentKeys", "Records"]),
+    module(
+        "StorageSQLite",
+        ["CSQLite", "ByteCoding", "Telemetry", "KeyCrypto", "EventLoops", "ContentKeys", "Records"]),
     module(
         "StoragePostgreSQL",
         ["CPostgreSQL", "ByteCoding", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys", "Records"]),
@@ -143,7 +145,7 @@ var targets: [Target] = [
     tests(of: "Telemetry", ["ByteCoding"]),
     tests(of: "KeyCrypto", ["ByteCoding"]),
     tests(of: "POSIXSockets"),
-    tests(of: "EventLoops", ["POSIXSockets"]),
+    tests(of: "EventLoops", ["Telemetry", "POSIXSockets"]),
     tests(of: "CommandLineKit"),
     tests(of: "FairPlay", ["ByteCoding", "KeyCrypto", "DeviceSimulation"]),
     tests(of: "DeviceSimulation", ["ByteCoding", "KeyCrypto", "FairPlay"]),
@@ -164,7 +166,10 @@ var targets: [Target] = [
     .target(name: "CTestVFS", path: "Tests/CTestVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
     tests(
         of: "StorageSQLite",
-        ["CTestVFS", "ByteCoding", "KeyCrypto", "EventLoops", "ContentKeys", "Records", "StoreConformance"]),
+        [
+            "CTestVFS", "ByteCoding", "Telemetry", "KeyCrypto", "EventLoops", "ContentKeys", "Records",
+            "StoreConformance",
+        ]),
     tests(
         of: "StoragePostgreSQL",
         [
@@ -208,7 +213,8 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
         .executableTarget(
             name: "latchkey-benchmarks",
             dependencies: [
-                "COpenSSL", "CSQLite", "CPostgreSQL", "ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation",
+                "COpenSSL", "CSQLite", "CPostgreSQL", "ByteCoding", "Telemetry", "KeyCrypto", "FairPlay",
+                "DeviceSimulation",
                 "Entitlements", "ContentKeys", "Records",
                 "EventLoops", "Licensing", "LadderWorkers", "StorageSQLite", "StoragePostgreSQL", "StoreConformance",
                 "POSIXSockets",

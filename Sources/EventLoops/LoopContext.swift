@@ -1,5 +1,6 @@
 package import POSIXSockets
 import Synchronization
+import Telemetry
 
 /// A loop as handlers and channels see it.
 ///

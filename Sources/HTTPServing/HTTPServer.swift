@@ -1,6 +1,7 @@
 package import EventLoops
 package import POSIXSockets
 import Synchronization
+import Telemetry
 
 /// HTTP on any number of addresses, over the loops of a group.
 ///

@@ -1,5 +1,6 @@
 import POSIXSockets
 import Synchronization
+import Telemetry
 import Testing
 
 @testable import EventLoops

@@ -1,4 +1,5 @@
 import EventLoops
+import Telemetry
 import Testing
 
 @testable import HTTPServing

@@ -1,5 +1,6 @@
 import EventLoops
 import Synchronization
+import Telemetry
 
 /// A clock that stands until a test moves it.
 final class ManualLoopClock: LoopClock {

@@ -2,6 +2,7 @@ import EventLoops
 import HTTPMessages
 import HTTPServing
 import POSIXSockets
+import Telemetry
 import Testing
 
 /// A server on a free loopback port, with loops and a clock of its own.

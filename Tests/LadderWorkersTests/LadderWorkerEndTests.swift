@@ -2,6 +2,7 @@ import EventLoops
 import FairPlay
 import Foundation
 import POSIXSockets
+import Telemetry
 import TestSupport
 import Testing
 
