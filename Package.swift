@@ -78,7 +78,10 @@ var targets: [Target] = [
         ["CSQLite", "ByteCoding", "Telemetry", "KeyCrypto", "EventLoops", "ContentKeys", "Records"]),
     module(
         "StoragePostgreSQL",
-        ["CPostgreSQL", "ByteCoding", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys", "Records"]),
+        [
+            "CPostgreSQL", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys",
+            "Records",
+        ]),
     module(
         "LadderWorkers",
         ["CLadder", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay"]),
@@ -132,7 +135,9 @@ var targets: [Target] = [
     // Tests
     .target(
         name: "TestSupport",
-        dependencies: ["ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation", "ContentKeys", "Records"],
+        dependencies: [
+            "ByteCoding", "Telemetry", "KeyCrypto", "FairPlay", "DeviceSimulation", "ContentKeys", "Records",
+        ],
         path: "Tests/TestSupport",
         swiftSettings: settings),
     .target(
@@ -173,8 +178,8 @@ var targets: [Target] = [
     tests(
         of: "StoragePostgreSQL",
         [
-            "ByteCoding", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys", "Records", "StoreConformance",
-            "DatabaseSupport",
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys", "Records",
+            "StoreConformance", "DatabaseSupport",
         ]),
     tests(
         of: "LadderWorkers",

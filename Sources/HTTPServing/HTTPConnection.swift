@@ -2,6 +2,7 @@ import EventLoops
 import HTTPMessages
 import POSIXSockets
 import Synchronization
+import Telemetry
 
 /// One connection of a listener, from accept to close, on one loop.
 ///
@@ -19,7 +20,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     private let loop: LoopContext
     private let services: LoopServices
     private let closed: (HTTPConnection) -> Void
-    private let openedAt: LoopInstant
+    private let openedAt: MonotonicTime
     /// The address whose limit this connection counts against.
     private var countedAddress: IPAddress?
 
@@ -263,16 +264,16 @@ extension HTTPConnection {
     var isOpen: Bool { registration != nil }
 
     /// The time on the loop's clock, read afresh.
-    var now: LoopInstant { loop.now }
+    var now: MonotonicTime { loop.now }
 
     /// The time since the connection was accepted.
     var age: Duration { loop.now - openedAt }
 
     /// When what comes before HTTP must be over.
-    var handshakeDeadline: LoopInstant { openedAt + listener.limits.handshakeDeadline }
+    var handshakeDeadline: MonotonicTime { openedAt + listener.limits.handshakeDeadline }
 
     /// The same for a server that goes down.
-    var drainDeadline: LoopInstant { min(handshakeDeadline, now + listener.limits.drainPatience) }
+    var drainDeadline: MonotonicTime { min(handshakeDeadline, now + listener.limits.drainPatience) }
 
     /// The value of the `Date` field now, 29 bytes.
     var date: [UInt8] { services.date() }
@@ -376,7 +377,7 @@ extension HTTPConnection {
     }
 
     /// Has `ConnectionDriver.deadlinePassed` called at this instant, unless another is set before; `.distantFuture` for never.
-    func setDeadline(_ instant: LoopInstant) {
+    func setDeadline(_ instant: MonotonicTime) {
         guard isOpen else { return }
         deadline.instant = instant
         armTimer()

@@ -1,7 +1,7 @@
 package import EventLoops
 package import POSIXSockets
 import Synchronization
-import Telemetry
+package import Telemetry
 
 /// HTTP on any number of addresses, over the loops of a group.
 ///
@@ -21,7 +21,7 @@ package final class HTTPServer: Sendable {
     /// A server without listeners.
     package init(
         group: EventLoopGroup, observer: any HTTPServerObserver = NoHTTPServerObserver(),
-        wallClock: @escaping WallClock = systemWallClock
+        wallClock: any WallClock = SystemWallClock()
     ) {
         self.group = group
         self.observer = observer

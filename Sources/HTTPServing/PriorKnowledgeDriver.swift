@@ -1,5 +1,5 @@
-import EventLoops
 import HTTPMessages
+import Telemetry
 
 /// Listens to the first bytes of a plain connection, and hands it to HTTP/2 or HTTP/1.1 (RFC 9113 section 3.3).
 ///

@@ -1,6 +1,6 @@
-import EventLoops
 import HTTPMessages
 import POSIXSockets
+import TestSupport
 import Testing
 
 @testable import HTTPServing

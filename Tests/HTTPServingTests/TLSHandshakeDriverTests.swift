@@ -1,6 +1,6 @@
 private import COpenSSL
-import EventLoops
 import POSIXSockets
+import TestSupport
 import Testing
 
 @testable import HTTPServing
@@ -11,7 +11,7 @@ import Testing
 
     private func context(offersHTTP2: Bool = false) throws -> TLSContext {
         try TLSContext(
-            identities: [try Certificates.a.identity()], tickets: TLSTicketKeys(clock: ManualLoopClock()),
+            identities: [try Certificates.a.identity()], tickets: TLSTicketKeys(clock: ManualClock()),
             offersHTTP2: offersHTTP2)
     }
 

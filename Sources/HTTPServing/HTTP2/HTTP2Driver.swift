@@ -1,5 +1,5 @@
-import EventLoops
 import HTTPMessages
+import Telemetry
 
 /// HTTP/2 on a connection: carries bytes between it and the session, and carries out what the session asks for.
 ///
@@ -14,7 +14,7 @@ final class HTTP2Driver: ConnectionDriver {
     private var session: HTTP2Session?
     private var isSettling = false
     /// Since when the kernel has not taken all output.
-    private var congestedSince: LoopInstant?
+    private var congestedSince: MonotonicTime?
 
     init(limits: HTTPLimits) {
         self.limits = limits

@@ -1,6 +1,7 @@
 import EventLoops
 import FairPlay
 import POSIXSockets
+import Telemetry
 
 /// One worker process, from its start to its end: its stream, the calls that lie in it, and the deadlines. Belongs to the pool's loop.
 final class WorkerProcess: LoopChannel {
@@ -30,7 +31,7 @@ final class WorkerProcess: LoopChannel {
     private var program: SpawnedProgram
     private var phase = Phase.starting
     private(set) var end = WorkerEnd.died
-    private(set) var readySince: LoopInstant?
+    private(set) var readySince: MonotonicTime?
     private(set) var hasLostCall = false
 
     private var calls = WorkerCalls()
@@ -39,7 +40,7 @@ final class WorkerProcess: LoopChannel {
     private var output = LadderMessage(capacity: 0)
     /// Whether the kernel takes no more for now.
     private var isFull = false
-    private var timer: (id: TimerID, at: LoopInstant)?
+    private var timer: (id: TimerID, at: MonotonicTime)?
     private var streamRegistration: RegistrationID?
     private var endRegistration: RegistrationID?
 
@@ -237,7 +238,7 @@ final class WorkerProcess: LoopChannel {
 
     // MARK: Deadlines
 
-    private func setTimer(at deadline: LoopInstant) {
+    private func setTimer(at deadline: MonotonicTime) {
         cancelTimer()
         let id = loop.schedule(at: deadline) { [weak self] in self?.timeIsUp() }
         timer = (id, deadline)
