@@ -45,13 +45,12 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
 
     init(
         _ socket: consuming ConnectedSocket, _ peer: HTTPPeer, countedAs address: IPAddress?,
-        of listener: ListenerState, on loop: LoopContext,
-        _ services: LoopServices, closed: @escaping (HTTPConnection) -> Void
+        of listener: ListenerState, _ services: LoopServices, closed: @escaping (HTTPConnection) -> Void
     ) {
         self.peer = peer
         countedAddress = address
         self.listener = listener
-        self.loop = loop
+        loop = services.loop
         self.services = services
         self.closed = closed
         openedAt = loop.now

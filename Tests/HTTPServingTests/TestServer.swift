@@ -30,11 +30,12 @@ final class TestServer {
         change(&limits)
         group = try EventLoopGroup(count: loopCount, clock: clock)
         server = HTTPServer(group: group, observer: observer, wallClock: Self.wallClock)
-        address = try server.listen(
-            HTTPListenerSettings(
-                name: "test", address: listener, limits: limits, handler: handler,
-                offersHTTP2: offersHTTP2, tls: tlsSlot,
-                trustedProxies: trustedProxies, expectsProxyHeader: expectsProxyHeader))
+        var settings = HTTPListenerSettings(name: "test", address: listener, limits: limits, handler: handler)
+        settings.offersHTTP2 = offersHTTP2
+        settings.tls = tlsSlot
+        settings.trustedProxies = trustedProxies
+        settings.expectsProxyHeader = expectsProxyHeader
+        address = try server.listen(settings)
     }
 
     deinit {
