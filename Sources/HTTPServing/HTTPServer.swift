@@ -1,3 +1,4 @@
+import ByteCoding
 package import EventLoops
 package import POSIXSockets
 import Synchronization
@@ -33,12 +34,9 @@ package final class HTTPServer: Sendable {
     /// Fails with `SocketError.addressInUse` when another process, or another listener of this one, holds the address.
     @discardableResult
     package func listen(_ settings: HTTPListenerSettings) throws(HTTPServerError) -> SocketAddress {
-        let socket: ListeningSocket
-        do throws(SocketError) {
-            socket = try ListeningSocket(exclusivelyOn: settings.address, mode: settings.socketMode)
-        } catch {
-            throw .socket(error)
-        }
+        let socket = try wrap(
+            HTTPServerError.socket,
+            try ListeningSocket(exclusivelyOn: settings.address, mode: settings.socketMode))
         return try listen(settings, on: socket)
     }
 

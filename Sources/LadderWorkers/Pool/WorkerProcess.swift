@@ -1,3 +1,4 @@
+import ByteCoding
 import EventLoops
 import FairPlay
 import POSIXSockets
@@ -50,25 +51,19 @@ final class WorkerProcess: LoopChannel {
         self.supervisor = supervisor
         loop = supervisor.loop
         configuration = supervisor.configuration
-        do throws(SocketError) {
-            program = try SpawnedProgram(
-                path: configuration.programPath, arguments: ["latchkeyd", LadderWorkerRole.argument],
+        program = try wrap(
+            LadderStartFailure.programNotStarted,
+            try SpawnedProgram(
+                path: supervisor.configuration.programPath, arguments: ["latchkeyd", LadderWorkerRole.argument],
                 // The worker empties it; until then nothing may write the memory of a crashed worker anywhere.
-                environment: ["SWIFT_BACKTRACE=enable=no"])
-        } catch {
-            throw .programNotStarted(error)
-        }
+                environment: ["SWIFT_BACKTRACE=enable=no"]))
     }
 
     var processID: Int32 { program.processID }
 
     /// Watches the process and tells it what to become. Throws why that is not possible; the process is gone then.
     func begin() throws(LadderStartFailure) {
-        do throws(LadderFrameError) {
-            output = try configuration.start.message()
-        } catch {
-            throw .configurationNotExpressible(error)
-        }
+        output = try wrap(LadderStartFailure.configurationNotExpressible, try configuration.start.message())
         do throws(EventLoopError) {
             streamRegistration = try loop.register(self, descriptor: program.streamNumber, interest: .readable)
             endRegistration = try loop.register(
