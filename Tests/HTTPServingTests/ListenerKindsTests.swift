@@ -143,7 +143,7 @@ import Testing
 
     @Test func listensOnBothFamiliesSideBySide() throws {
         let server = try TestServer()
-        guard case .internet(_, let port) = server.address else { return }
+        let port = try #require(server.address.port)
         let other = try server.server.listen(
             HTTPListenerSettings(name: "six", address: .internet(.v6(0, 1), port: port), handler: server.handler))
         #expect(other.port == port)
