@@ -73,10 +73,15 @@ var targets: [Target] = [
             "HTTPMessages",
         ]),
     module("HTTPCalls", ["CCurl", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops"]),
-    module("StorageSQLite", ["CSQLite", "ByteCoding", "KeyCrypto", "EventLoops", "ContentKeys", "Records"]),
+    module(
+        "StorageSQLite",
+        ["CSQLite", "ByteCoding", "Telemetry", "KeyCrypto", "EventLoops", "ContentKeys", "Records"]),
     module(
         "StoragePostgreSQL",
-        ["CPostgreSQL", "ByteCoding", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys", "Records"]),
+        [
+            "CPostgreSQL", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys",
+            "Records",
+        ]),
     module(
         "LadderWorkers",
         ["CLadder", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay"]),
@@ -130,7 +135,9 @@ var targets: [Target] = [
     // Tests
     .target(
         name: "TestSupport",
-        dependencies: ["ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation", "ContentKeys", "Records"],
+        dependencies: [
+            "ByteCoding", "Telemetry", "KeyCrypto", "FairPlay", "DeviceSimulation", "ContentKeys", "Records",
+        ],
         path: "Tests/TestSupport",
         swiftSettings: settings),
     .target(
@@ -143,7 +150,7 @@ var targets: [Target] = [
     tests(of: "Telemetry", ["ByteCoding"]),
     tests(of: "KeyCrypto", ["ByteCoding"]),
     tests(of: "POSIXSockets"),
-    tests(of: "EventLoops", ["POSIXSockets"]),
+    tests(of: "EventLoops", ["Telemetry", "POSIXSockets"]),
     tests(of: "CommandLineKit"),
     tests(of: "FairPlay", ["ByteCoding", "KeyCrypto", "DeviceSimulation"]),
     tests(of: "DeviceSimulation", ["ByteCoding", "KeyCrypto", "FairPlay"]),
@@ -164,12 +171,15 @@ var targets: [Target] = [
     .target(name: "CTestVFS", path: "Tests/CTestVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
     tests(
         of: "StorageSQLite",
-        ["CTestVFS", "ByteCoding", "KeyCrypto", "EventLoops", "ContentKeys", "Records", "StoreConformance"]),
+        [
+            "CTestVFS", "ByteCoding", "Telemetry", "KeyCrypto", "EventLoops", "ContentKeys", "Records",
+            "StoreConformance",
+        ]),
     tests(
         of: "StoragePostgreSQL",
         [
-            "ByteCoding", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys", "Records", "StoreConformance",
-            "DatabaseSupport",
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys", "Records",
+            "StoreConformance", "DatabaseSupport",
         ]),
     tests(
         of: "LadderWorkers",
@@ -208,7 +218,8 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
         .executableTarget(
             name: "latchkey-benchmarks",
             dependencies: [
-                "COpenSSL", "CSQLite", "CPostgreSQL", "ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation",
+                "COpenSSL", "CSQLite", "CPostgreSQL", "ByteCoding", "Telemetry", "KeyCrypto", "FairPlay",
+                "DeviceSimulation",
                 "Entitlements", "ContentKeys", "Records",
                 "EventLoops", "Licensing", "LadderWorkers", "StorageSQLite", "StoragePostgreSQL", "StoreConformance",
                 "POSIXSockets",

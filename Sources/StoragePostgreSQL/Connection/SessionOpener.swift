@@ -1,5 +1,5 @@
 import ContentKeys
-import EventLoops
+import Telemetry
 
 /// Makes connections that are ready for calls: checked, and with every statement prepared.
 ///
@@ -19,9 +19,9 @@ struct SessionOpener: Sendable {
         }
         guard connection.serverVersion >= Self.oldestServer else { throw .serverTooOld(connection.serverVersion) }
         // The first migration of a large database may take long; it fails nothing but this start.
-        let migrationEnd = SystemLoopClock().now + .seconds(600)
+        let migrationEnd = SystemMonotonicClock().monotonicTime + .seconds(600)
         try SchemaMigrator().run(on: connection, schema: settings.url.schema, until: migrationEnd)
-        let deadline = SystemLoopClock().now + settings.limits.connect
+        let deadline = SystemMonotonicClock().monotonicTime + settings.limits.connect
         try KeyEncryptionKeyProof.establish(ring, on: connection, until: deadline)
         try PostgreSQLOpeningError.wrapping { () throws(PostgreSQLFailure) in
             for statement in PreparedStatement.allCases { try connection.prepare(statement, until: deadline) }

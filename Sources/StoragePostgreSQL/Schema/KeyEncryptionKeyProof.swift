@@ -1,5 +1,5 @@
 import ContentKeys
-import EventLoops
+import Telemetry
 
 /// The proof in a database of which key-encryption keys seal its content keys.
 ///
@@ -10,7 +10,7 @@ enum KeyEncryptionKeyProof {
     /// Throws `keyEncryptionKeyDiffers` for a key that is not the one of its version, and `keyEncryptionKeyMissing` where the database has
     /// keys of a version that the ring has not.
     static func establish(
-        _ ring: KeyRing, on connection: PostgreSQLConnection, until deadline: LoopInstant
+        _ ring: KeyRing, on connection: PostgreSQLConnection, until deadline: MonotonicTime
     ) throws(PostgreSQLOpeningError) {
         var proofs = try readAll(from: connection, until: deadline)
         // Nothing is written for a key that does not belong here: its proof would keep everybody else out.
@@ -35,7 +35,7 @@ enum KeyEncryptionKeyProof {
     }
 
     private static func readAll(
-        from connection: PostgreSQLConnection, until deadline: LoopInstant
+        from connection: PostgreSQLConnection, until deadline: MonotonicTime
     ) throws(PostgreSQLOpeningError) -> [(version: UInt32, proof: [UInt8])] {
         let found = try PostgreSQLOpeningError.wrapping { () throws(PostgreSQLFailure) in
             try connection.query("SELECT version, proof FROM key_encryption_key ORDER BY version", until: deadline)
@@ -52,7 +52,7 @@ enum KeyEncryptionKeyProof {
 
     /// One statement, and so one transaction: when another node was faster, its proof stays.
     private static func write(
-        _ sealing: KeySealing, to connection: PostgreSQLConnection, until deadline: LoopInstant
+        _ sealing: KeySealing, to connection: PostgreSQLConnection, until deadline: MonotonicTime
     ) throws(PostgreSQLOpeningError) {
         let proof: [UInt8]
         do { proof = try sealing.makeProof() } catch { throw .cryptographyFailed }

@@ -1,5 +1,5 @@
 import ContentKeys
-import EventLoops
+import Telemetry
 
 /// Brings a database to the schema of this program, on a connection of its own.
 ///
@@ -16,7 +16,7 @@ struct SchemaMigrator {
 
     /// Runs the steps that are missing, all or none. Changes nothing in a database that is refused, and takes no lock when none is missing.
     func run(
-        on connection: PostgreSQLConnection, schema: String, until deadline: LoopInstant
+        on connection: PostgreSQLConnection, schema: String, until deadline: MonotonicTime
     ) throws(PostgreSQLOpeningError) {
         guard try !missingSteps(connection, schema, deadline).isEmpty else { return }
         try PostgreSQLOpeningError.wrapping { () throws(PostgreSQLFailure) in
@@ -42,7 +42,7 @@ struct SchemaMigrator {
     }
 
     private func apply(
-        _ step: SchemaMigration, to connection: PostgreSQLConnection, _ schema: String, _ deadline: LoopInstant
+        _ step: SchemaMigration, to connection: PostgreSQLConnection, _ schema: String, _ deadline: MonotonicTime
     ) throws(PostgreSQLFailure) {
         if step.number == 1 { try makeFoundation(on: connection, schema, deadline) }
         for script in step.scripts { try connection.execute(script, until: deadline) }
@@ -53,7 +53,7 @@ struct SchemaMigrator {
 
     /// What the first step rests on. A schema that an administrator has made for us is used; making one takes a right that not every role has.
     private func makeFoundation(
-        on connection: PostgreSQLConnection, _ schema: String, _ deadline: LoopInstant
+        on connection: PostgreSQLConnection, _ schema: String, _ deadline: MonotonicTime
     ) throws(PostgreSQLFailure) {
         let found = try connection.query(
             "SELECT 1 FROM pg_namespace WHERE nspname = $1", [.text(schema)], until: deadline)
@@ -65,7 +65,7 @@ struct SchemaMigrator {
 
     /// Steps that the database has not been through; none for a newer one that this program can work with.
     private func missingSteps(
-        _ connection: PostgreSQLConnection, _ schema: String, _ deadline: LoopInstant
+        _ connection: PostgreSQLConnection, _ schema: String, _ deadline: MonotonicTime
     ) throws(PostgreSQLOpeningError) -> ArraySlice<SchemaMigration> {
         switch try SchemaState(connection, schema, deadline) {
         case .empty: return migrations[...]
@@ -85,7 +85,7 @@ private enum SchemaState {
     case migrated(newest: Int64, oldestProgram: Int64)
 
     init(
-        _ connection: PostgreSQLConnection, _ schema: String, _ deadline: LoopInstant
+        _ connection: PostgreSQLConnection, _ schema: String, _ deadline: MonotonicTime
     ) throws(PostgreSQLOpeningError) {
         let tables = try PostgreSQLOpeningError.wrapping { () throws(PostgreSQLFailure) in
             try connection.query(
