@@ -127,11 +127,11 @@ extension ConfigurationForm<UInt32> {
     /// Permissions as `chmod` takes them: three octal digits behind a zero.
     static var socketMode: ConfigurationForm {
         .string(
-            "permissions of four octal digits", example: "0660", write: { "0" + String($0, radix: 8) }
-        ) { text in
-            guard text.utf8.count == 4, text.hasPrefix("0") else { return nil }
-            return UInt32(text, radix: 8)
-        }
+            "permissions of four octal digits", example: "0660", write: { "0" + String($0, radix: 8) },
+            parse: { text in
+                guard text.utf8.count == 4, text.hasPrefix("0") else { return nil }
+                return UInt32(text, radix: 8)
+            })
     }
 }
 

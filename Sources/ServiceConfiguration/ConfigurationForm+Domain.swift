@@ -83,10 +83,8 @@ extension ConfigurationForm<Int64> {
     package static var time: ConfigurationForm {
         .string(
             "a time as RFC 3339 writes it", example: "2027-01-31T12:00:00Z",
-            write: { UnixTime(seconds: $0).map { RFC3339.format($0) } ?? "" }
-        ) { text in
-            (try? RFC3339.parse(text))?.seconds
-        }
+            write: { UnixTime(seconds: $0).map { RFC3339.format($0) } ?? "" },
+            parse: { text in (try? RFC3339.parse(text))?.seconds })
     }
 }
 

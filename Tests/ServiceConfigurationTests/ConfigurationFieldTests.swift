@@ -146,7 +146,8 @@ extension ConfigurationField {
             candidates += ["\"\(inner.dropLast())7\"", "\"\(inner)/x\""]
         }
         if text.hasPrefix("[") {
-            candidates += ["[\(example.trimmingBrackets)]", "[2]", "[\"x-other\"]", "[\"/other/\"]", "[\"https://other.example\"]"]
+            candidates += ["[\(example.trimmingBrackets)]", "[2]", "[\"x-other\"]", "[\"/other/\"]"]
+            candidates.append("[\"https://other.example\"]")
         }
         return candidates.filter { $0 != text }
     }
