@@ -290,7 +290,8 @@ package final class LicenseIssuer: Sendable {
         let job = try unwrapJob(for: envelope, with: key, licensing)
         guard await licensing.unwraps.unwrap(job, isUrgent: isUrgent) else { throw .overloaded }
         do throws(SPCError) {
-            return try licensing.opener.open(envelope, with: key, unwrapped: job)
+            return try licensing.opener.open(
+                envelope, with: key, unwrapped: job, servedVersions: licensing.servedVersions)
         } catch {
             throw .spc(error)
         }

@@ -6,6 +6,7 @@ import KeyCrypto
 final class LoopLicensing {
     let crypto: CryptoContext
     let opener: SPCOpener
+    let servedVersions: Set<UInt32>
     let unwraps: UnwrapQueue
 
     init(
@@ -13,7 +14,8 @@ final class LoopLicensing {
         on loop: LoopContext
     ) throws(CryptoError) {
         crypto = try CryptoContext()
-        opener = try SPCOpener(using: crypto, servedVersions: servedVersions)
+        self.servedVersions = servedVersions
+        opener = try SPCOpener(using: crypto)
         unwraps = UnwrapQueue(
             unwrapper: OpenSSLRSAUnwrapper(counting: operations), limits: overload, counts: counts, on: loop)
     }

@@ -98,13 +98,13 @@ package struct LicenseExplainer: Sendable {
     ) throws(SPCError) -> SPC {
         let opener: SPCOpener
         do throws(CryptoError) {
-            opener = try SPCOpener(using: crypto, servedVersions: servedVersions)
+            opener = try SPCOpener(using: crypto)
         } catch {
             throw .internalFailure(error)
         }
         let job = try opener.unwrapJob(for: envelope, with: key)
         OpenSSLRSAUnwrapper(counting: operations).unwrap([job])
-        return try opener.open(envelope, with: key, unwrapped: job)
+        return try opener.open(envelope, with: key, unwrapped: job, servedVersions: servedVersions)
     }
 
     private func spcStep<Value>(_ body: () throws(SPCError) -> Value) throws(LicenseError) -> Value {
