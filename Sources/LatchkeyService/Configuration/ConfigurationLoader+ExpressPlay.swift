@@ -53,7 +53,7 @@ extension ConfigurationLoader {
         let customer = ExpressPlayCustomer(
             name: configured.name, issuer: configured.issuer, sealer: sealer,
             lifeMaximum: issuer.maximumLife.components.seconds, tokensPerDay: configured.tokensPerDay,
-            rate: configured.rate.map { RateLimiter($0, capacity: 32) }, isDisabled: configured.isDisabled)
+            rate: configured.rate, isDisabled: configured.isDisabled)
         return .init(customer: customer, authenticator: authenticator, otherAuthenticator: otherAuthenticator)
     }
 

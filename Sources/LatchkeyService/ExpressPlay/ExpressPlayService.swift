@@ -12,6 +12,7 @@ final class ExpressPlayService: Sendable {
     let minter: ExpressPlayMinter
     let rates: RequestRates
     private let current: Mutex<ExpressPlaySettings>
+    private let customers = RateLimiter<String>(capacity: 65_536)
     private let logger: Logger
     private let refused: Counter
 
@@ -45,7 +46,7 @@ final class ExpressPlayService: Sendable {
         guard !customer.isDisabled else {
             throw ExpressPlayRefusal(.accountDisabled, RefusalCause("the customer \(customer.name) is disabled"))
         }
-        guard let wait = customer.rate?.take(0) else { return }
+        guard let rate = customer.rate, let wait = customers.take(customer.name, at: rate) else { return }
         throw Self.tooMany(RefusalCause("too many requests of the customer \(customer.name)"), wait)
     }
 

@@ -20,7 +20,7 @@ struct ExpressPlayCustomer: Sendable {
     /// The longest life of its tokens in seconds.
     let lifeMaximum: Int64
     let tokensPerDay: UInt32?
-    let rate: RateLimiter<Int>?
+    let rate: Rate?
     let isDisabled: Bool
 }
 

@@ -13,8 +13,9 @@ final class RequestRates: Sendable {
     static let capacity = 65_536
 
     private let all: OverallRate
-    private let addresses: RateLimiter<IPAddress>?
-    private let subjects: RateLimiter<Subject>?
+    private let rates: Configuration.Rates
+    private let addresses: RateLimiter<IPAddress>
+    private let subjects: RateLimiter<Subject>
 
     private struct Subject: Hashable {
         let issuer: String
@@ -26,22 +27,23 @@ final class RequestRates: Sendable {
         counts: OverloadCounts = OverloadCounts(), clock: any MonotonicClock = SystemMonotonicClock()
     ) {
         all = OverallRate(rates.all, limits: overload, counts: counts, clock: clock)
-        addresses = rates.perAddress.map { RateLimiter($0, capacity: Self.capacity, clock: clock) }
-        subjects = rates.perSubject.map { RateLimiter($0, capacity: Self.capacity, clock: clock) }
+        self.rates = rates
+        addresses = RateLimiter(capacity: Self.capacity, clock: clock)
+        subjects = RateLimiter(capacity: Self.capacity, clock: clock)
     }
 
     /// Before anything else is looked at. Returns how long to wait, or nil.
     func admit(from address: IPAddress?) -> Duration? {
-        guard let addresses, let address else { return nil }
-        return addresses.take(address.subscriber)
+        guard let rate = rates.perAddress, let address else { return nil }
+        return addresses.take(address.subscriber, at: rate)
     }
 
     /// Once the token is verified, so that strangers use up nobody's rate. A token without a subject has none to count.
     ///
     /// A renewal may go on where new licences have used up the rate: a picture that runs should not stop because others begin.
     func admit(_ claims: Claims, isRenewal: Bool) -> Duration? {
-        guard let subjects, let name = claims.subject else { return nil }
-        return subjects.take(Subject(issuer: claims.issuer, name: name), urgent: isRenewal)
+        guard let rate = rates.perSubject, let name = claims.subject else { return nil }
+        return subjects.take(Subject(issuer: claims.issuer, name: name), at: rate, urgent: isRenewal)
     }
 
     /// The rate of all together, before RSA is bought: waits for a turn, renewals first. Throws `overloaded` past the deadline.

@@ -87,8 +87,8 @@ package final class CallbackDecider: Sendable {
         self.clock = clock
         state = Mutex(
             State(breaker: CircuitBreaker(settings.breaker), memory: CallbackMemory(settings.memory)))
-        all = RateLimiter(settings.rate, capacity: 32, clock: clock)
-        addresses = RateLimiter(settings.ratePerAddress, capacity: Self.addressCapacity, clock: clock)
+        all = RateLimiter(capacity: 32, clock: clock)
+        addresses = RateLimiter(capacity: Self.addressCapacity, clock: clock)
     }
 
     /// Whether the service answers questions, as far as is known.
@@ -111,8 +111,8 @@ package final class CallbackDecider: Sendable {
             counts.note(.denied)
             throw .entitlementDenied(error: nil)
         }
-        if let address, let wait = addresses.take(address.subscriber) { throw Self.tooOften(wait) }
-        if let wait = all.take(0) { throw Self.tooOften(wait) }
+        if let address, let wait = addresses.take(address.subscriber, at: settings.ratePerAddress) { throw Self.tooOften(wait) }
+        if let wait = all.take(0, at: settings.rate) { throw Self.tooOften(wait) }
     }
 
     private static func tooOften(_ wait: Duration) -> LicenseError {

@@ -5,7 +5,7 @@ package import Telemetry
 ///
 /// The bucket is one for all loops, the waiting room one for each: so nothing but the bucket is shared.
 package final class OverallRate: Sendable {
-    private let limiter: RateLimiter<Int>?
+    private let rate: Rate?
     private let rooms: LoopLocal<RateRoom>
     package let counts: OverloadCounts
 
@@ -14,16 +14,16 @@ package final class OverallRate: Sendable {
         _ rate: Rate?, limits: OverloadLimits = OverloadLimits(), counts: OverloadCounts = OverloadCounts(),
         clock: any MonotonicClock = SystemMonotonicClock()
     ) {
-        let limiter = rate.map { RateLimiter<Int>($0, capacity: 32, clock: clock) }
-        self.limiter = limiter
+        let limiter = RateLimiter<Int>(capacity: 32, clock: clock)
+        self.rate = rate
         self.counts = counts
         rooms = LoopLocal { loop in RateRoom(limiter, limits, counts, clock, on: loop) }
     }
 
     /// Returns on the same loop: true when the request may go on, false when it has waited as long as it may, or cannot wait.
     package func enter(isRenewal: Bool, on loop: LoopContext) async -> Bool {
-        guard limiter != nil else { return true }
-        return await loop.value(of: rooms).enter(isUrgent: isRenewal)
+        guard let rate else { return true }
+        return await loop.value(of: rooms).enter(at: rate, isUrgent: isRenewal)
     }
 }
 
@@ -31,11 +31,11 @@ package final class OverallRate: Sendable {
 private final class RateRoom {
     @safe
     private struct Guest {
-        let isUrgent: Bool
+        let rate: Rate
         let continuation: UnsafeContinuation<Bool, Never>
     }
 
-    private let limiter: RateLimiter<Int>?
+    private let limiter: RateLimiter<Int>
     private let limits: OverloadLimits
     private let counts: OverloadCounts
     private let clock: any MonotonicClock
@@ -44,7 +44,7 @@ private final class RateRoom {
     private var timer: TimerID?
 
     init(
-        _ limiter: RateLimiter<Int>?, _ limits: OverloadLimits, _ counts: OverloadCounts, _ clock: any MonotonicClock,
+        _ limiter: RateLimiter<Int>, _ limits: OverloadLimits, _ counts: OverloadCounts, _ clock: any MonotonicClock,
         on loop: LoopContext
     ) {
         self.limiter = limiter
@@ -55,16 +55,16 @@ private final class RateRoom {
         room = WaitingRoom(capacity: limits.waitingMaximum)
     }
 
-    func enter(isUrgent: Bool) async -> Bool {
+    func enter(at rate: Rate, isUrgent: Bool) async -> Bool {
         // Nobody overtakes who waits, but a renewal all that are none.
-        if room.isEmpty || isUrgent && !room.isNextUrgent, limiter?.take(0, urgent: isUrgent) == nil { return true }
+        if room.isEmpty || isUrgent && !room.isNextUrgent, limiter.take(0, at: rate, urgent: isUrgent) == nil { return true }
         guard limits.nanoseconds > 0 else {
             counts.noteRefusal()
             return false
         }
         // Resumed exactly once: whoever takes a guest out of the room resumes it, and the timer runs as long as one is in it.
         return unsafe await withUnsafeContinuation { continuation in
-            let guest = unsafe Guest(isUrgent: isUrgent, continuation: continuation)
+            let guest = unsafe Guest(rate: rate, continuation: continuation)
             let deadline = now + limits.nanoseconds
             switch room.enter(guest, isUrgent: isUrgent, deadline: deadline) {
             case .entered: counts.began()
@@ -97,8 +97,8 @@ private final class RateRoom {
     private func serve() {
         for guest in room.takeLate(now: now) { refuse(guest) }
         var wait: Duration?
-        while !room.isEmpty {
-            wait = limiter?.take(0, urgent: room.isNextUrgent)
+        while let next = room.next {
+            wait = limiter.take(0, at: next.rate, urgent: room.isNextUrgent)
             guard wait == nil, let guest = room.takeNext() else { break }
             counts.ended()
             unsafe guest.continuation.resume(returning: true)

@@ -28,6 +28,8 @@ struct WaitingRoom<Guest> {
 
     var count: Int { urgent.count + ordinary.count }
     var isEmpty: Bool { urgent.isEmpty && ordinary.isEmpty }
+    /// The request whose turn is next.
+    var next: Guest? { (urgent.first ?? ordinary.first)?.guest }
     /// Whether a renewal is next.
     var isNextUrgent: Bool { !urgent.isEmpty }
 
