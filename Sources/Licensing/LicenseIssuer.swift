@@ -288,7 +288,9 @@ package final class LicenseIssuer: Sendable {
         _ envelope: SPCEnvelope, with key: CredentialKey, isUrgent: Bool, _ licensing: LoopLicensing
     ) async throws(LicenseError) -> SPC {
         let job = try unwrapJob(for: envelope, with: key, licensing)
-        guard await licensing.unwraps.unwrap(job, isUrgent: isUrgent) else { throw .overloaded }
+        guard await licensing.unwraps.unwrap(job, isUrgent: isUrgent, limits: licensing.overload) else {
+            throw .overloaded
+        }
         do throws(SPCError) {
             return try licensing.opener.open(
                 envelope, with: key, unwrapped: job, servedVersions: licensing.servedVersions)

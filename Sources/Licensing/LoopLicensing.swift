@@ -7,6 +7,7 @@ final class LoopLicensing {
     let crypto: CryptoContext
     let opener: SPCOpener
     let servedVersions: Set<UInt32>
+    let overload: OverloadLimits
     let unwraps: UnwrapQueue
 
     init(
@@ -15,8 +16,9 @@ final class LoopLicensing {
     ) throws(CryptoError) {
         crypto = try CryptoContext()
         self.servedVersions = servedVersions
+        self.overload = overload
         opener = try SPCOpener(using: crypto)
         unwraps = UnwrapQueue(
-            unwrapper: OpenSSLRSAUnwrapper(counting: operations), limits: overload, counts: counts, on: loop)
+            unwrapper: OpenSSLRSAUnwrapper(counting: operations), counts: counts, on: loop)
     }
 }

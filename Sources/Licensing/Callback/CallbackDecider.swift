@@ -111,7 +111,9 @@ package final class CallbackDecider: Sendable {
             counts.note(.denied)
             throw .entitlementDenied(error: nil)
         }
-        if let address, let wait = addresses.take(address.subscriber, at: settings.ratePerAddress) { throw Self.tooOften(wait) }
+        if let address, let wait = addresses.take(address.subscriber, at: settings.ratePerAddress) {
+            throw Self.tooOften(wait)
+        }
         if let wait = all.take(0, at: settings.rate) { throw Self.tooOften(wait) }
     }
 

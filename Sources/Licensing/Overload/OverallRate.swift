@@ -6,6 +6,7 @@ package import Telemetry
 /// The bucket is one for all loops, the waiting room one for each: so nothing but the bucket is shared.
 package final class OverallRate: Sendable {
     private let rate: Rate?
+    private let limits: OverloadLimits
     private let rooms: LoopLocal<RateRoom>
     package let counts: OverloadCounts
 
@@ -16,14 +17,15 @@ package final class OverallRate: Sendable {
     ) {
         let limiter = RateLimiter<Int>(capacity: 32, clock: clock)
         self.rate = rate
+        self.limits = limits
         self.counts = counts
-        rooms = LoopLocal { loop in RateRoom(limiter, limits, counts, clock, on: loop) }
+        rooms = LoopLocal { loop in RateRoom(limiter, counts, clock, on: loop) }
     }
 
     /// Returns on the same loop: true when the request may go on, false when it has waited as long as it may, or cannot wait.
     package func enter(isRenewal: Bool, on loop: LoopContext) async -> Bool {
         guard let rate else { return true }
-        return await loop.value(of: rooms).enter(at: rate, isUrgent: isRenewal)
+        return await loop.value(of: rooms).enter(at: rate, isUrgent: isRenewal, limits: limits)
     }
 }
 
@@ -36,28 +38,24 @@ private final class RateRoom {
     }
 
     private let limiter: RateLimiter<Int>
-    private let limits: OverloadLimits
     private let counts: OverloadCounts
     private let clock: any MonotonicClock
     private let loop: LoopContext
-    private var room: WaitingRoom<Guest>
+    private var room = WaitingRoom<Guest>()
     private var timer: TimerID?
 
-    init(
-        _ limiter: RateLimiter<Int>, _ limits: OverloadLimits, _ counts: OverloadCounts, _ clock: any MonotonicClock,
-        on loop: LoopContext
-    ) {
+    init(_ limiter: RateLimiter<Int>, _ counts: OverloadCounts, _ clock: any MonotonicClock, on loop: LoopContext) {
         self.limiter = limiter
-        self.limits = limits
         self.counts = counts
         self.clock = clock
         self.loop = loop
-        room = WaitingRoom(capacity: limits.waitingMaximum)
     }
 
-    func enter(at rate: Rate, isUrgent: Bool) async -> Bool {
+    func enter(at rate: Rate, isUrgent: Bool, limits: OverloadLimits) async -> Bool {
         // Nobody overtakes who waits, but a renewal all that are none.
-        if room.isEmpty || isUrgent && !room.isNextUrgent, limiter.take(0, at: rate, urgent: isUrgent) == nil { return true }
+        if room.isEmpty || isUrgent && !room.isNextUrgent, limiter.take(0, at: rate, urgent: isUrgent) == nil {
+            return true
+        }
         guard limits.nanoseconds > 0 else {
             counts.noteRefusal()
             return false
@@ -66,7 +64,9 @@ private final class RateRoom {
         return unsafe await withUnsafeContinuation { continuation in
             let guest = unsafe Guest(rate: rate, continuation: continuation)
             let deadline = now + limits.nanoseconds
-            switch room.enter(guest, isUrgent: isUrgent, deadline: deadline) {
+            switch room.enter(
+                guest, isUrgent: isUrgent, deadline: deadline, capacity: limits.waitingMaximum)
+            {
             case .entered: counts.began()
             case .enteredFor(let other):
                 counts.began()
