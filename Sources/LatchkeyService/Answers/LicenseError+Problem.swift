@@ -22,7 +22,7 @@ extension Problem {
         case .entitlementDenied: self.init(.entitlementDenied)
         case .entitlementUnavailable(.busy): self.init(.overloaded, retryAfterSeconds: 2)
         case .entitlementUnavailable: self.init(.entitlementUnavailable, retryAfterSeconds: 2)
-        case .unverifiedTooOften(let seconds): self.init(.rateLimited, retryAfterSeconds: seconds)
+        case .rateLimited(_, let seconds): self.init(.rateLimited, retryAfterSeconds: seconds)
         case .internalFailure: self.init(.internalError)
         }
     }
@@ -138,7 +138,10 @@ extension LicenseError {
         case .entitlementDenied(let error):
             RefusalCause("the entitlement service said no\(error.map { " (error \($0))" } ?? "")")
         case .entitlementUnavailable(let outage): RefusalCause("entitlement service: \(outage)")
-        case .unverifiedTooOften: RefusalCause("too many requests with tokens that nobody here can verify")
+        case .rateLimited(.address, _): RefusalCause("too many requests of an address")
+        case .rateLimited(.subject, _): RefusalCause("too many requests of a subject")
+        case .rateLimited(.unverifiedTokens, _):
+            RefusalCause("too many requests with tokens that nobody here can verify")
         case .internalFailure(let error): RefusalCause("cryptography: \(error)")
         }
     }

@@ -2,6 +2,7 @@ import Entitlements
 import EventLoops
 import HTTPMessages
 import HTTPServing
+import Licensing
 
 /// The addresses of ExpressPlay's apps and back ends: tokens are made, asked for by content, and redeemed.
 struct ExpressPlayRoutes: Sendable {
@@ -20,7 +21,9 @@ struct ExpressPlayRoutes: Sendable {
     }
 
     /// Nil for every other address, and where nobody is configured who could use this one.
-    func answer(_ request: HTTPRequest, id: RequestID, on loop: LoopContext) -> HTTPAnswer? {
+    func answer(
+        _ request: HTTPRequest, under rules: LicenseRules, id: RequestID, on loop: LoopContext
+    ) -> HTTPAnswer? {
         let settings = service.settings
         switch request.path {
         case "/hms/fp/token":
@@ -28,23 +31,25 @@ struct ExpressPlayRoutes: Sendable {
             guard request.method == .get || request.method == .post else {
                 return refuseMethod(of: request, allowing: "GET, POST", id)
             }
-            return tokens.answer(request, id: id)
+            return tokens.answer(request, under: rules, id: id, on: loop)
         case "/sees/SEESServlet":
             guard let settings = settings.sees else { return nil }
             guard request.method == .post else { return refuseMethod(of: request, allowing: "POST", id) }
-            return sees.answer(request, settings, id: id)
+            return sees.answer(request, settings, under: rules, id: id, on: loop)
         case let path where settings.redeemPaths.contains(path):
             guard request.method == .post else { return refuseMethod(of: request, allowing: "POST", id) }
-            return redeem(request, id: id, on: loop)
+            return redeem(request, under: rules, id: id, on: loop)
         default: return nil
         }
     }
 
     /// As any licence request, but that refusals are told in ExpressPlay's manner.
-    private func redeem(_ request: HTTPRequest, id: RequestID, on loop: LoopContext) -> HTTPAnswer {
+    private func redeem(
+        _ request: HTTPRequest, under rules: LicenseRules, id: RequestID, on loop: LoopContext
+    ) -> HTTPAnswer {
         let format = Self.errorFormat(of: request)
         // What is accepted says here how refusals are written.
-        switch license.answer(request, id: id, on: loop, formFollowsAccept: false) {
+        switch license.answer(request, under: rules, id: id, on: loop, formFollowsAccept: false) {
         case .now(let response): return .now(response.restated(in: format))
         case .later(let work): return .later { loop in await work(loop).restated(in: format) }
         }

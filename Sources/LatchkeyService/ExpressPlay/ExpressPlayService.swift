@@ -1,5 +1,6 @@
 import ByteCoding
 import Entitlements
+import EventLoops
 import HTTPMessages
 import HTTPServing
 import Licensing
@@ -10,19 +11,19 @@ import Telemetry
 /// What the routes in ExpressPlay's manner share: the settings in force, the minter, and how refusals are told and logged.
 final class ExpressPlayService: Sendable {
     let minter: ExpressPlayMinter
-    let rates: RequestRates
+    private let pipelines: LicensePipelines
     private let current: Mutex<ExpressPlaySettings>
     private let customers = RateLimiter<String>(capacity: 65_536)
     private let logger: Logger
     private let refused: Counter
 
     init(
-        _ settings: ExpressPlaySettings, minter: ExpressPlayMinter, rates: RequestRates, metrics: ServiceMetrics,
-        logger: Logger
+        _ settings: ExpressPlaySettings, minter: ExpressPlayMinter, pipelines: LicensePipelines,
+        metrics: ServiceMetrics, logger: Logger
     ) {
         current = Mutex(settings)
         self.minter = minter
-        self.rates = rates
+        self.pipelines = pipelines
         self.logger = logger
         refused = metrics.registry.counter(
             "latchkey_token_requests_refused_total", help: "Requests for tokens that were refused.")
@@ -36,9 +37,17 @@ final class ExpressPlayService: Sendable {
     }
 
     /// Refuses who asks too often, before anything of the request is looked at.
-    func admit(_ request: HTTPRequest) throws(ExpressPlayRefusal) {
-        guard let wait = rates.admit(from: request.peer.address.ip) else { return }
-        throw Self.tooMany(RefusalCause("too many requests of an address"), wait)
+    func admit(
+        _ request: HTTPRequest, under rules: LicenseRules, on loop: LoopContext
+    ) throws(ExpressPlayRefusal) {
+        do throws(LicenseError) {
+            try pipelines.pipeline(on: loop).admissionControl.admit(from: request.peer.address.ip, under: rules)
+        } catch {
+            guard case .rateLimited(_, let seconds) = error else {
+                throw ExpressPlayRefusal(.licenseNotMade, error.cause)  // The loop's cryptography failed at its start.
+            }
+            throw ExpressPlayRefusal(.quotaExhausted, error.cause, retryAfterSeconds: seconds)
+        }
     }
 
     /// Refuses a customer that may not, or asks too often.
@@ -47,12 +56,10 @@ final class ExpressPlayService: Sendable {
             throw ExpressPlayRefusal(.accountDisabled, RefusalCause("the customer \(customer.name) is disabled"))
         }
         guard let rate = customer.rate, let wait = customers.take(customer.name, at: rate) else { return }
-        throw Self.tooMany(RefusalCause("too many requests of the customer \(customer.name)"), wait)
-    }
-
-    /// Rounded up: who comes back too early is refused again.
-    private static func tooMany(_ cause: RefusalCause, _ wait: Duration) -> ExpressPlayRefusal {
-        ExpressPlayRefusal(.quotaExhausted, cause, retryAfterSeconds: wait.components.seconds + 1)
+        // Rounded up: a customer that comes back too early is refused again.
+        throw ExpressPlayRefusal(
+            .quotaExhausted, RefusalCause("too many requests of the customer \(customer.name)"),
+            retryAfterSeconds: wait.components.seconds + 1)
     }
 
     func tokenURL(_ token: String) -> String { settings.redeemURL + "?ExpressPlayToken=" + token }

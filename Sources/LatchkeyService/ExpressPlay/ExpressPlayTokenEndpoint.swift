@@ -1,6 +1,8 @@
 import Entitlements
+import EventLoops
 import HTTPMessages
 import HTTPServing
+import Licensing
 
 /// `GET` and `POST /hms/fp/token`: a customer's parameters in, a URL with a token out (entitlement, section 1.1.1).
 struct ExpressPlayTokenEndpoint: Sendable {
@@ -10,7 +12,9 @@ struct ExpressPlayTokenEndpoint: Sendable {
     let service: ExpressPlayService
 
     /// Everything but the store is asked at once, whose request it is first.
-    func answer(_ request: HTTPRequest, id: RequestID) -> HTTPAnswer {
+    func answer(
+        _ request: HTTPRequest, under rules: LicenseRules, id: RequestID, on loop: LoopContext
+    ) -> HTTPAnswer {
         guard request.body.count <= Self.bodySizeMaximum else {
             let refusal = ExpressPlayRefusal(.keyDataInvalid, .contentTooLarge, RefusalCause("the form is too large"))
             return .now(response(to: refusal, .html, id))
@@ -18,7 +22,7 @@ struct ExpressPlayTokenEndpoint: Sendable {
         let form = ExpressPlayForm(query: request.query, body: request.body)
         let format = form.errorFormat
         do throws(ExpressPlayRefusal) {
-            try service.admit(request)
+            try service.admit(request, under: rules, on: loop)
             let settings = service.settings
             let customer = try customer(of: form, in: settings)
             let asked = try Self.request(in: form, of: customer, settings, now: service.minter.now)

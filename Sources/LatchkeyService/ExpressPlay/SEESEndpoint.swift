@@ -1,7 +1,9 @@
 import ByteCoding
 import Entitlements
+import EventLoops
 import HTTPMessages
 import HTTPServing
+import Licensing
 
 /// `POST /sees/SEESServlet`: a content in, a token URL out, for the app's back end (entitlement, section 1.1.6).
 ///
@@ -10,9 +12,12 @@ import HTTPServing
 struct SEESEndpoint: Sendable {
     let service: ExpressPlayService
 
-    func answer(_ request: HTTPRequest, _ settings: SEESSettings, id: RequestID) -> HTTPAnswer {
+    func answer(
+        _ request: HTTPRequest, _ settings: SEESSettings, under rules: LicenseRules, id: RequestID,
+        on loop: LoopContext
+    ) -> HTTPAnswer {
         do throws(ExpressPlayRefusal) {
-            try service.admit(request)
+            try service.admit(request, under: rules, on: loop)
             try authenticate(request, settings)
             try service.admit(settings.customer)
         } catch {

@@ -1,3 +1,4 @@
+import ByteCoding
 import ContentKeys
 import Entitlements
 import EventLoops
@@ -25,12 +26,9 @@ package final class Daemon: Sendable {
     private let server: HTTPServer
     private let listeners: ServingListeners
     private let metrics: ServiceMetrics
-    private let tokens: VerifiedTokenCache
-    private let presentedTokens: PresentedTokens
-    private let issuer: LicenseIssuer
+    private let rules: LiveRulesCell
     private let expressPlay: ExpressPlayService
     private let revocations: RevocationKeeper
-    private let revocationEndpoint: RevocationEndpoint
     private let callback: EntitlementCallback?
     private let configuration: Configuration
     private let health: Health
@@ -75,64 +73,45 @@ package final class Daemon: Sendable {
         modules?.register(in: metrics.registry)
         server = HTTPServer(group: group, observer: metrics)
         listeners = try ServingListeners(server, sockets: sockets, metrics: metrics, logger: logger)
-        let tokens = VerifiedTokenCache(
-            verifier: TokenVerifier(issuers: loaded.issuers, sessions: loaded.sessions),
-            capacity: configuration.limits.tokenCacheCapacity)
-        self.tokens = tokens
-        presentedTokens = PresentedTokens(configuration.entitlement.finder)
         let keys = storage.recentKeys()
-        do throws(EventLoopError) {
-            callback = try loaded.callback.map { (material) throws(EventLoopError) in
-                try EntitlementCallback(material, tokens: tokens)
+        var shared = SharedLicensing(keys: keys, operations: operations, overload: metrics.overload)
+        shared.recorder = records.recorder
+        shared.refusals = records.refusals
+        shared.history = records.lookup
+        shared.challenges = ServerChallenges(store: records.challenges, pseudonyms: loaded.pseudonymizer)
+        let pipelines = LicensePipelines(shared)
+        do throws(DaemonError) {
+            callback = try wrap(DaemonError.loops) { () throws(EventLoopError) in
+                try loaded.callback.map { (material) throws(EventLoopError) in try EntitlementCallback(material) }
+            }
+            let rules = LiveRulesCell(
+                try Self.rules(of: loaded, modules, callback, loopCount: configuration.limits.loopCount))
+            self.rules = rules
+            revocations = try wrap(DaemonError.loops) { [records, configuration] () throws(EventLoopError) in
+                try RevocationKeeper(
+                    store: records.revocations, names: RevocationNames(loaded.pseudonymizer),
+                    every: configuration.entitlement.revocationRefresh, logger: logger
+                ) { [known = shared.revocations] view in
+                    known.replace(with: view)
+                    rules.current.license.entitlement.tokens.removeAll()
+                }
             }
         } catch {
             modules?.stop()
             group.stop(within: .zero)
             records.stop()
             storage.shared?.close()
-            throw .loops(error)
+            throw error
         }
         callback?.register(in: metrics.registry)
-        issuer = LicenseIssuer(
-            credentials: loaded.credentials.connecting(modules?.byCredential ?? [:]), tokens: tokens,
-            keys: keys, policy: configuration.fairplay.policy,
-            entitlementPolicy: configuration.entitlement.policy, recorder: records.recorder, refusals: records.refusals,
-            revocations: nil, history: records.lookup, callback: callback?.decider,
-            challenges: ServerChallenges(store: records.challenges, pseudonyms: loaded.pseudonymizer),
-            servedVersions: configuration.fairplay.protocolVersions, operations: operations,
-            overload: configuration.limits.overload.limits(loopCount: configuration.limits.loopCount),
-            overloadCounts: metrics.overload)
-        let rates = RequestRates(
-            configuration.limits.rates,
-            overload: configuration.limits.overload.limits(loopCount: configuration.limits.loopCount),
-            counts: metrics.overload)
         expressPlay = ExpressPlayService(
             loaded.expressPlay,
             minter: ExpressPlayMinter(
                 recorder: records.recorder, keys: keys, metrics: metrics, clock: SystemWallClock()),
-            rates: rates, metrics: metrics, logger: logger)
-        do throws(EventLoopError) {
-            revocations = try RevocationKeeper(
-                store: records.revocations, names: RevocationNames(loaded.pseudonymizer),
-                every: configuration.entitlement.revocationRefresh, logger: logger
-            ) { [issuer] in issuer.replaceRevocations(with: $0) }
-        } catch {
-            modules?.stop()
-            group.stop(within: .zero)
-            records.stop()
-            storage.shared?.close()
-            throw .loops(error)
-        }
+            pipelines: pipelines, metrics: metrics, logger: logger)
         revocations.register(in: metrics.registry)
-        revocationEndpoint = RevocationEndpoint(
-            desk: RevocationDesk(
-                store: records.revocations, ledger: records.ledger, names: RevocationNames(loaded.pseudonymizer)),
-            keeper: revocations, issuers: loaded.configuration.issuerNames,
-            refusals: Refusals(logger: logger, clock: SystemWallClock()), clock: SystemWallClock())
         do throws(DaemonError) {
-            try listen(
-                loaded, metrics: metrics, rates: rates,
-                certificate: Self.makeCertificateEndpoint(loaded.credentials))
+            try listen(loaded, pipelines)
         } catch {
             tearDown()
             throw error
@@ -162,17 +141,20 @@ package final class Daemon: Sendable {
     }
 
     private func apply(_ loaded: LoadedConfiguration) throws(ConfigurationError) {
+        let new: LiveRules
+        do throws(DaemonError) {
+            new = try Self.rules(of: loaded, modules, callback, loopCount: configuration.limits.loopCount)
+        } catch {
+            metrics.reloadFailed()
+            return logger.error("reload_failed", [.string("cause", error.description)])
+        }
         do throws(TLSError) {
             try listeners.replaceCertificates(with: loaded)
         } catch {
             metrics.reloadFailed()
             return logger.error("reload_failed", [.string("cause", error.description)])
         }
-        // The floor first: no token that only the new issuers make good meets the old one.
-        issuer.replaceEntitlementPolicy(with: loaded.configuration.entitlement.policy)
-        presentedTokens.replaceFinder(with: loaded.configuration.entitlement.finder)
-        revocationEndpoint.replaceIssuers(with: loaded.configuration.issuerNames)
-        tokens.replaceVerifier(with: TokenVerifier(issuers: loaded.issuers, sessions: loaded.sessions))
+        rules.replace(with: new)
         expressPlay.replaceSettings(with: loaded.expressPlay)
         metrics.reloadSucceeded(at: SystemWallClock().wallTime.seconds)
         logger.info("reloaded")
@@ -209,35 +191,22 @@ package final class Daemon: Sendable {
         }
     }
 
-    private func listen(
-        _ loaded: LoadedConfiguration, metrics: ServiceMetrics, rates: RequestRates,
-        certificate: CertificateEndpoint
-    ) throws(DaemonError) {
+    private func listen(_ loaded: LoadedConfiguration, _ pipelines: LicensePipelines) throws(DaemonError) {
         let clock = SystemWallClock()
-        let requestIDs = RequestIDs()
-        let origins = RequestOrigins(countryField: loaded.configuration.entitlement.countryField)
-        let license = LicenseEndpoint(
-            issuer: issuer, metrics: metrics, logger: logger, clock: clock, rates: rates, tokens: presentedTokens,
-            origins: origins)
-        let refusals = Refusals(logger: logger, clock: clock)
-        let query = LicenseQueryEndpoint(
-            issuer: issuer, lookup: records.lookup, pseudonyms: loaded.pseudonymizer, metrics: metrics,
-            refusals: refusals, clock: clock, rates: rates, tokens: presentedTokens, origins: origins)
-        let challenge = ChallengeEndpoint(
-            issuer: issuer, refusals: refusals, clock: clock, rates: rates, tokens: presentedTokens)
-        let publicRoutes = PublicRoutes(
-            license: license, query: query, challenge: challenge, certificate: certificate, health: health,
-            requestIDs: requestIDs, refusals: refusals,
-            expressPlay: ExpressPlayRoutes(service: expressPlay, license: license, refusals: refusals))
+        let revocationEndpoint = RevocationEndpoint(
+            desk: RevocationDesk(
+                store: records.revocations, ledger: records.ledger, names: RevocationNames(loaded.pseudonymizer)),
+            keeper: revocations, refusals: Refusals(logger: logger, clock: clock), clock: clock)
+        let routes = ServiceRoutes(
+            .init(
+                rules: rules, pipelines: pipelines, lookup: records.lookup, pseudonyms: loaded.pseudonymizer,
+                metrics: metrics, health: health, logger: logger, clock: clock, expressPlay: expressPlay,
+                revocations: revocationEndpoint))
         // The admin listener first: when the public one answers, everything does.
         for (index, admin) in loaded.adminListeners.enumerated() {
-            let routes = AdminRoutes(
-                health: health, metrics: metrics,
-                explain: ExplainEndpoint(issuer: issuer, logger: logger, clock: clock), token: admin.token,
-                requestIDs: requestIDs, refusals: refusals, revocations: revocationEndpoint)
-            try listeners.open(.init(name: "admin", index: index), admin, loaded, routes)
+            try listeners.open(.init(name: "admin", index: index), admin, loaded, routes.admin(token: admin.token))
         }
-        let opened = CORSHandler(policy: loaded.configuration.cors, inner: publicRoutes)
+        let opened = CORSHandler(policy: loaded.configuration.cors, inner: routes.public)
         for (index, listener) in loaded.publicListeners.enumerated() {
             try listeners.open(.init(name: "public", index: index), listener, loaded, opened)
         }
@@ -251,12 +220,12 @@ package final class Daemon: Sendable {
         }
     }
 
-    private static func makeCertificateEndpoint(_ credentials: CredentialSet) throws(DaemonError) -> CertificateEndpoint
-    {
-        do throws(CryptoError) {
-            return try CertificateEndpoint(credentials, crypto: CryptoContext())
-        } catch {
-            throw .cryptography(error)
-        }
+    private static func rules(
+        of loaded: LoadedConfiguration, _ modules: LadderModules?, _ callback: EntitlementCallback?, loopCount: Int
+    ) throws(DaemonError) -> LiveRules {
+        try wrap(
+            DaemonError.cryptography,
+            try LiveRules(
+                loaded, modules: modules?.byCredential ?? [:], callback: callback?.decider, loopCount: loopCount))
     }
 }

@@ -12,10 +12,10 @@ final class EntitlementCallback: Sendable {
     private let caller: HTTPCaller
 
     /// Starts the threads that call.
-    init(_ material: CallbackMaterial, tokens: VerifiedTokenCache) throws(EventLoopError) {
+    init(_ material: CallbackMaterial) throws(EventLoopError) {
         caller = try HTTPCaller(material.calls)
         decider = CallbackDecider(
-            material.settings, transport: CallbackOverHTTP(caller: caller, secret: material.secret), tokens: tokens)
+            material.settings, transport: CallbackOverHTTP(caller: caller, secret: material.secret))
     }
 
     /// Blocks until no call is under way.

@@ -6,6 +6,7 @@ import Telemetry
 
 /// What the operator can reach: health, metrics, explanations and revocations, with the administrator's token where one is configured.
 struct AdminRoutes: HTTPHandler {
+    let rules: LiveRulesCell
     let health: Health
     let metrics: ServiceMetrics
     let explain: ExplainEndpoint
@@ -18,16 +19,17 @@ struct AdminRoutes: HTTPHandler {
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
         let id = requestIDs.next(on: loop)
+        let rules = rules.current
         if request.path == "/v1/explain" {
             guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
             if let code = refusalOfSender(of: request) { return refuse(code, id) }
-            return explain.answer(request, id: id)
+            return explain.answer(request, under: rules.license, id: id)
         }
         if request.path == RevocationEndpoint.path, let revocations {
             if let code = refusalOfSender(of: request) ?? (token == nil ? .tokenMissing : nil) {
                 return refuse(code, id)
             }
-            return revocations.answer(request, id: id)
+            return revocations.answer(request, issuers: rules.issuerNames, id: id)
         }
         guard ["/livez", "/readyz", "/metrics"].contains(request.path) else { return refuse(.notFound, id) }
         guard request.method.isRead else { return refuse(.methodNotAllowed, id, allow: "GET, HEAD") }

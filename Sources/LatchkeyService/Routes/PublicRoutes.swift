@@ -4,10 +4,10 @@ import HTTPServing
 
 /// What strangers can reach: licences, certificates, and whether the daemon is there.
 struct PublicRoutes: HTTPHandler {
+    let rules: LiveRulesCell
     let license: LicenseEndpoint
     let query: LicenseQueryEndpoint
     let challenge: ChallengeEndpoint
-    let certificate: CertificateEndpoint
     let health: Health
     let requestIDs: RequestIDs
     let refusals: Refusals
@@ -15,25 +15,26 @@ struct PublicRoutes: HTTPHandler {
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
         let id = requestIDs.next(on: loop)
+        let rules = rules.current
         switch request.path {
         case "/fps/license":
             guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
-            return license.answer(request, id: id, on: loop)
+            return license.answer(request, under: rules.license, id: id, on: loop)
         case "/fps/licenses/query":
             guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
-            return query.answer(request, id: id, on: loop)
+            return query.answer(request, under: rules.license, id: id, on: loop)
         case "/fps/challenge":
             guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
-            return challenge.answer(request, id: id, on: loop)
+            return challenge.answer(request, under: rules.license, id: id, on: loop)
         case "/fps/certificate":
             guard request.method.isRead else { return refuse(.methodNotAllowed, id, allow: "GET, HEAD") }
-            guard let response = certificate.response(to: request, id: id) else { return refuse(.notFound, id) }
+            guard let response = rules.certificates.response(to: request, id: id) else { return refuse(.notFound, id) }
             return .now(response)
         case "/livez", "/readyz":
             guard request.method.isRead else { return refuse(.methodNotAllowed, id, allow: "GET, HEAD") }
             return .now(request.path == "/livez" ? health.liveResponse(id) : health.readyResponse(id))
         default:
-            return expressPlay?.answer(request, id: id, on: loop) ?? refuse(.notFound, id)
+            return expressPlay?.answer(request, under: rules.license, id: id, on: loop) ?? refuse(.notFound, id)
         }
     }
 

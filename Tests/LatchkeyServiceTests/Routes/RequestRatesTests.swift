@@ -20,8 +20,8 @@ import Testing
         return await fixture.license(request.message, token: try fixture.token(), query: query)
     }
 
-    @Test(arguments: [Configuration.Rates(perAddress: one), Configuration.Rates(perSubject: one)])
-    func refusesWhatComesTooOften(rates: Configuration.Rates) async throws {
+    @Test(arguments: [RequestRates(perAddress: one), RequestRates(perSubject: one)])
+    func refusesWhatComesTooOften(rates: RequestRates) async throws {
         let fixture = try RoutesFixture(rates: rates)
         #expect(try await ask(fixture).status == .ok)
         let response = try await ask(fixture)
@@ -34,15 +34,15 @@ import Testing
     }
 
     @Test func letsRenewalsGoOn() async throws {
-        let fixture = try RoutesFixture(rates: Configuration.Rates(perSubject: Self.one))
+        let fixture = try RoutesFixture(rates: RequestRates(perSubject: Self.one))
         #expect(try await ask(fixture).status == .ok)
         #expect(try await ask(fixture, query: "renew=true").status == .ok)
         #expect(try await ask(fixture, query: "renew=true").status == .tooManyRequests)
     }
 
     /// A challenge and a licence count together.
-    @Test(arguments: [Configuration.Rates(perAddress: one), Configuration.Rates(perSubject: one)])
-    func countsChallengesToo(rates: Configuration.Rates) async throws {
+    @Test(arguments: [RequestRates(perAddress: one), RequestRates(perSubject: one)])
+    func countsChallengesToo(rates: RequestRates) async throws {
         let fixture = try RoutesFixture(rates: rates)
         let fields: HTTPFields = ["Authorization": "Bearer \(try fixture.token())"]
         #expect(await fixture.ask(.post, "/fps/challenge", fields).status == .ok)
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func letsAChallengeWaitLikeALicence() async throws {
-        let fixture = try RoutesFixture(rates: Configuration.Rates(all: Self.one))
+        let fixture = try RoutesFixture(rates: RequestRates(all: Self.one))
         let fields: HTTPFields = ["Authorization": "Bearer \(try fixture.token())"]
         #expect(try await ask(fixture).status == .ok)
         async let challenge = fixture.ask(.post, "/fps/challenge", fields)
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func letsWhatIsTooMuchInAllWaitForItsTurn() async throws {
-        let fixture = try RoutesFixture(rates: Configuration.Rates(all: Self.one))
+        let fixture = try RoutesFixture(rates: RequestRates(all: Self.one))
         #expect(try await ask(fixture).status == .ok)
         async let second = ask(fixture)
         try await waitFor(1, in: fixture)
@@ -83,7 +83,7 @@ import Testing
 
     @Test func refusesWhoHasWaitedAsLongAsTheyMay() async throws {
         let fixture = try RoutesFixture(
-            rates: Configuration.Rates(all: Self.one), overload: OverloadLimits(wait: .milliseconds(500)))
+            rates: RequestRates(all: Self.one), overload: OverloadLimits(wait: .milliseconds(500)))
         #expect(try await ask(fixture).status == .ok)
         async let second = ask(fixture)
         try await waitFor(1, in: fixture)
@@ -98,7 +98,7 @@ import Testing
 
     @Test func servesRenewalsBeforeThoseThatCameEarlier() async throws {
         let fixture = try RoutesFixture(
-            rates: Configuration.Rates(all: Self.one), overload: OverloadLimits(wait: .seconds(30)))
+            rates: RequestRates(all: Self.one), overload: OverloadLimits(wait: .seconds(30)))
         // The burst, and the second one that only renewals have.
         #expect(try await ask(fixture).status == .ok)
         #expect(try await ask(fixture, query: "renew=true").status == .ok)
@@ -115,7 +115,7 @@ import Testing
 
     @Test func boundsHowManyWait() async throws {
         let fixture = try RoutesFixture(
-            rates: Configuration.Rates(all: Self.one), overload: OverloadLimits(waitingMaximum: 1))
+            rates: RequestRates(all: Self.one), overload: OverloadLimits(waitingMaximum: 1))
         #expect(try await ask(fixture).status == .ok)
         async let second = ask(fixture)
         try await waitFor(1, in: fixture)

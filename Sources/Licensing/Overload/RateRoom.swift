@@ -1,36 +1,10 @@
-package import EventLoops
-package import Telemetry
+import EventLoops
+import Telemetry
 
-/// The rate of all licences together. Who comes beyond it waits for a turn, on a timer of the loop, and blocks nobody.
+/// Where requests of one loop wait that exceed the rate of all requests together: on a timer of the loop, so that nothing is blocked.
 ///
-/// The bucket is one for all loops, the waiting room one for each: so nothing but the bucket is shared.
-package final class OverallRate: Sendable {
-    private let rate: Rate?
-    private let limits: OverloadLimits
-    private let rooms: LoopLocal<RateRoom>
-    package let counts: OverloadCounts
-
-    /// Nil is as often as one likes.
-    package init(
-        _ rate: Rate?, limits: OverloadLimits = OverloadLimits(), counts: OverloadCounts = OverloadCounts(),
-        clock: any MonotonicClock = SystemMonotonicClock()
-    ) {
-        let limiter = RateLimiter<Int>(capacity: 32, clock: clock)
-        self.rate = rate
-        self.limits = limits
-        self.counts = counts
-        rooms = LoopLocal { loop in RateRoom(limiter, counts, clock, on: loop) }
-    }
-
-    /// Returns on the same loop: true when the request may go on, false when it has waited as long as it may, or cannot wait.
-    package func enter(isRenewal: Bool, on loop: LoopContext) async -> Bool {
-        guard let rate else { return true }
-        return await loop.value(of: rooms).enter(at: rate, isUrgent: isRenewal, limits: limits)
-    }
-}
-
-/// The waiting room of one loop. Belongs to that loop.
-private final class RateRoom {
+/// The bucket is shared by all loops, the room belongs to its loop.
+final class RateRoom {
     @safe
     private struct Guest {
         let rate: Rate
@@ -51,8 +25,9 @@ private final class RateRoom {
         self.loop = loop
     }
 
+    /// Returns true if the request may go on, false if it has waited as long as it may, or cannot wait. Returns on the same loop.
     func enter(at rate: Rate, isUrgent: Bool, limits: OverloadLimits) async -> Bool {
-        // Nobody overtakes who waits, but a renewal all that are none.
+        // Requests wait in order. Only renewals may overtake other requests.
         if room.isEmpty || isUrgent && !room.isNextUrgent, limiter.take(0, at: rate, urgent: isUrgent) == nil {
             return true
         }
@@ -64,9 +39,7 @@ private final class RateRoom {
         return unsafe await withUnsafeContinuation { continuation in
             let guest = unsafe Guest(rate: rate, continuation: continuation)
             let deadline = now + limits.nanoseconds
-            switch room.enter(
-                guest, isUrgent: isUrgent, deadline: deadline, capacity: limits.waitingMaximum)
-            {
+            switch room.enter(guest, isUrgent: isUrgent, deadline: deadline, capacity: limits.waitingMaximum) {
             case .entered: counts.began()
             case .enteredFor(let other):
                 counts.began()
@@ -93,7 +66,7 @@ private final class RateRoom {
         }
     }
 
-    /// Lets in who may go on, sends away who has waited too long, and looks again when the first of either can be.
+    /// Lets in the requests that may go on, refuses those that have waited too long, and looks again when the first of either can be.
     private func serve() {
         for guest in room.takeLate(now: now) { refuse(guest) }
         var wait: Duration?
