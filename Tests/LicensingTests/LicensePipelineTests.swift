@@ -8,7 +8,7 @@ import Licensing
 import TestSupport
 import Testing
 
-@Suite struct LicenseIssuerTests {
+@Suite struct LicensePipelineTests {
     private let fixture: LicensingFixture
 
     init() throws {
