@@ -23,13 +23,11 @@ package final class SPCOpener {
 
     /// One lane for the RSA backend: the wrapped key of `envelope`, to be unwrapped with `key`.
     package func unwrapJob(for envelope: SPCEnvelope, with key: CredentialKey) throws(SPCError) -> RSAUnwrapJob {
-        do throws(CryptoError) {
-            return RSAUnwrapJob(
+        try wrap(
+            SPCError.internalFailure,
+            RSAUnwrapJob(
                 key: key.privateKey, padding: envelope.version.padding, message: envelope.message,
-                range: envelope.wrappedKey, decoy: try crypto.randomSecret(count: RSAUnwrapJob.sessionKeySize))
-        } catch {
-            throw .internalFailure(error)
-        }
+                range: envelope.wrappedKey, decoy: try crypto.randomSecret(count: RSAUnwrapJob.sessionKeySize)))
     }
 
     /// Opens the payload with the job's key. Behind an external module the SK..R1 block stays closed. Throws `rejected` or
