@@ -1,3 +1,4 @@
+import ByteCoding
 import ContentKeys
 import DeviceSimulation
 import Entitlements
@@ -49,6 +50,49 @@ import Testing
         let refused = await fixture.ask(.post, "/fps/challenge", fields)
         #expect(refused.status == .tooManyRequests && refused.fields["Retry-After"] == "2")
         #expect(try await ask(fixture).status == .tooManyRequests)
+    }
+
+    /// A query says in the log only that a rate was exceeded. Challenges are not among the refusals that metrics count.
+    @Test(
+        arguments: [
+            (RequestRates(perAddress: one), " of an address"), (RequestRates(perSubject: one), " of a subject"),
+        ])
+    func saysInTheLogWhoseRateItWas(rates: RequestRates, party: String) async throws {
+        let fixture = try RoutesFixture(rates: rates)
+        let fields: HTTPFields = ["Authorization": "Bearer \(try fixture.token())"]
+        let message = try fixture.deviceRequest(.v1).message
+        #expect(await fixture.ask(.post, "/fps/license", fields, body: message).status == .ok)
+        for (path, event, cause) in [
+            ("/fps/license", "license_refused", "too many requests" + party),
+            ("/fps/challenge", "challenge_refused", "too many requests" + party),
+            ("/fps/licenses/query", "query_refused", "too many requests"),
+        ] {
+            let response = await fixture.ask(.post, path, fields, body: message)
+            #expect(response.status == .tooManyRequests && response.fields["Retry-After"] == "2")
+            let line = try #require(fixture.log.lines.last)
+            let object = try #require(try JSONReader.parse(Array(line.utf8)).object)
+            #expect(object["event"]?.string == event && object["cause"]?.string == cause)
+            #expect(object["code"]?.string == "rate_limited" && object["spc_version"]?.number?.signed == 0)
+        }
+        #expect(try await fixture.metrics()["latchkey_licenses_refused_total{code=\"rate_limited\"}"] == 2)
+    }
+
+    /// Other rules hold for the next request, and what was taken under the old ones still counts.
+    @Test func takesOtherRatesWithoutARestart() async throws {
+        let fixture = try RoutesFixture()
+        #expect(try await ask(fixture).status == .ok)
+        let rules = fixture.rules.current
+        for (rates, status) in [
+            (RequestRates(perAddress: Self.one), HTTPStatus.ok), (RequestRates(perAddress: Self.one), .tooManyRequests),
+            (RequestRates(), .ok),
+        ] {
+            let license = LicenseRules(
+                fairplay: rules.license.fairplay, entitlement: rules.license.entitlement, rates: rates)
+            fixture.rules.replace(
+                with: LiveRules(
+                    license: license, certificates: rules.certificates, issuerNames: rules.issuerNames))
+            #expect(try await ask(fixture).status == status)
+        }
     }
 
     @Test func letsAChallengeWaitLikeALicence() async throws {
