@@ -1,12 +1,10 @@
 import ByteCoding
 import ContentKeys
-import Entitlements
 import EventLoops
 import FairPlay
 import HTTPMessages
 import HTTPServing
 import Licensing
-import POSIXSockets
 import Records
 import Telemetry
 
