@@ -168,6 +168,18 @@ import Testing
         #expect(row.kind == .licenseRefused && row.tokenID == "t-1" && row.content == "movie-1")
     }
 
+    /// The gate looks at revocations for a licence alone, so here nothing else would.
+    @Test func acceptsNoReportOfARevokedSubject() async throws {
+        transport.answer(with: .policy(Self.leased))
+        var view = RevocationView()
+        view.revoke(.subject, "viewer-1", of: "service")
+        fixture.shared.revocations.replace(with: view)
+        let report = SyncReport(.version1(contentID: Bytes16(high: 5, low: 6)), remaining: .seconds(60))
+        let message = try fixture.deviceRequest(.v2) { $0.sync = .report(report) }.message
+        #expect(try await outcome(message).failure == .entitlement(.subjectDisabled))
+        #expect(store.entries.isEmpty)
+    }
+
     @Test func givesNothingBeforeRevocationsAreKnown() async throws {
         let fixture = try LicensingFixture(knowsRevocations: false)
         let decider = CallbackDecider(
