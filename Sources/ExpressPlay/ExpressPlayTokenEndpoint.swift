@@ -1,7 +1,8 @@
-import Entitlements
+package import Entitlements
+package import EventLoops
 import HTTPMessages
 package import HTTPServing
-import Licensing
+package import Licensing
 
 /// `GET` and `POST /hms/fp/token`: a customer's parameters in, a URL with a token out (entitlement, section 1.1.1).
 package struct ExpressPlayTokenEndpoint: Sendable {
@@ -15,7 +16,10 @@ package struct ExpressPlayTokenEndpoint: Sendable {
     }
 
     /// Everything but the store is asked at once, whose request it is first.
-    package func answer(_ request: HTTPRequest, id: RequestID) -> HTTPAnswer {
+    package func answer(
+        _ request: HTTPRequest, _ settings: ExpressPlaySettings, under rules: LicenseRules, id: RequestID,
+        on loop: LoopContext
+    ) -> HTTPAnswer {
         guard request.body.count <= Self.bodySizeMaximum else {
             let refusal = ExpressPlayRefusal(.keyDataInvalid, .contentTooLarge, RefusalCause("the form is too large"))
             return .now(response(to: refusal, .html, id))
@@ -23,26 +27,25 @@ package struct ExpressPlayTokenEndpoint: Sendable {
         let form = ExpressPlayForm(query: request.query, body: request.body)
         let format = form.errorFormat
         do throws(ExpressPlayRefusal) {
-            try service.admit(request)
-            let settings = service.settings
+            try service.admit(request, under: rules, on: loop)
             let customer = try customer(of: form, in: settings)
             let asked = try Self.request(in: form, of: customer, settings, now: service.minter.now)
-            return .later { _ in await mint(asked, for: customer, format, id) }
+            return .later { _ in await mint(asked, for: customer, settings, format, id) }
         } catch {
             return .now(response(to: error, format, id))
         }
     }
 
     private func mint(
-        _ asked: ExpressPlayTokenRequest, for customer: ExpressPlayCustomer, _ format: ExpressPlayForm.ErrorFormat,
-        _ id: RequestID
+        _ asked: ExpressPlayTokenRequest, for customer: ExpressPlayCustomer, _ settings: ExpressPlaySettings,
+        _ format: ExpressPlayForm.ErrorFormat, _ id: RequestID
     ) async -> HTTPResponse {
         do throws(ExpressPlayRefusal) {
             let token = try await service.minter.mint(asked, for: customer)
             service.logMinted(by: customer, id)
             return HTTPResponse(
                 status: .ok, fields: ExpressPlayService.fields("text/uri-list", id),
-                body: Array(service.tokenURL(token).utf8))
+                body: Array(settings.tokenURL(token).utf8))
         } catch {
             return response(to: error, format, id)
         }

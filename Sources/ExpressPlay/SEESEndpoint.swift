@@ -1,7 +1,9 @@
 import ByteCoding
 package import Entitlements
+package import EventLoops
 import HTTPMessages
 package import HTTPServing
+package import Licensing
 
 /// `POST /sees/SEESServlet`: a content in, a token URL out, for the app's back end (entitlement, section 1.1.6).
 ///
@@ -14,17 +16,21 @@ package struct SEESEndpoint: Sendable {
         self.service = service
     }
 
-    package func answer(_ request: HTTPRequest, _ settings: SEESSettings, id: RequestID) -> HTTPAnswer {
+    package func answer(
+        _ request: HTTPRequest, _ settings: ExpressPlaySettings, under rules: LicenseRules, id: RequestID,
+        on loop: LoopContext
+    ) -> HTTPAnswer? {
+        guard let sees = settings.sees else { return nil }
         do throws(ExpressPlayRefusal) {
-            try service.admit(request)
-            try authenticate(request, settings)
-            try service.admit(settings.customer)
+            try service.admit(request, under: rules, on: loop)
+            try authenticate(request, sees)
+            try service.admit(sees.customer)
         } catch {
             return .now(response(to: error, messageID: "", id))
         }
         do throws(SEESRequest.Fault) {
             let question = try SEESRequest(parsing: request.body)
-            return .later { _ in await answer(question, settings, id) }
+            return .later { _ in await answer(question, sees, settings, id) }
         } catch {
             let refusal = ExpressPlayRefusal(error.code, error.messageID.isEmpty ? .badRequest : .ok)
             return .now(response(to: refusal, messageID: error.messageID, id))
@@ -47,13 +53,13 @@ package struct SEESEndpoint: Sendable {
     }
 
     private func answer(
-        _ question: SEESRequest, _ settings: SEESSettings, _ id: RequestID
+        _ question: SEESRequest, _ sees: SEESSettings, _ settings: ExpressPlaySettings, _ id: RequestID
     ) async -> HTTPResponse {
         do throws(ExpressPlayRefusal) {
             let token = try await service.minter.mint(
-                try await contents(for: question, settings), for: settings.customer)
-            service.logMinted(by: settings.customer, id)
-            let body = Self.body(messageID: question.messageID, tokenURL: service.tokenURL(token))
+                try await contents(for: question, sees), for: sees.customer)
+            service.logMinted(by: sees.customer, id)
+            let body = Self.body(messageID: question.messageID, tokenURL: settings.tokenURL(token))
             return HTTPResponse(status: .ok, fields: ExpressPlayService.fields("application/json", id), body: body)
         } catch {
             let isOurs = error.status.code >= 500

@@ -1,3 +1,4 @@
+import ByteCoding
 package import KeyCrypto
 
 /// What Apple issues for one deployment: certificates, their private keys, and what opens SK..R1 blocks.
@@ -41,11 +42,7 @@ package final class Credential: Sendable {
         certificate2048 = pair2048?.certificate
         let subjects = CredentialSubjects(
             name: name, pair1024: pair1024, pair2048: pair2048, ladder: ladder, servesVersion3: servesVersion3)
-        do throws(CryptoError) {
-            keys = try subjects.keys()
-        } catch {
-            throw .cryptography(error)
-        }
+        keys = try wrap(CredentialError.cryptography, try subjects.keys())
     }
 
     /// A copy of `other` on another ladder.

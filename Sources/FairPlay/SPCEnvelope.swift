@@ -58,12 +58,7 @@ package struct SPCEnvelope: Sendable {
         guard !message.isEmpty else { throw .empty }
         if message.starts(with: [0x30, 0x82]) { throw .isCertificate }
         var reader = ByteReader(message)
-        let number: UInt32
-        do throws(ByteReaderError) {
-            number = try reader.readUInt32("version")
-        } catch {
-            throw .malformed(.truncated(error))
-        }
+        let number = try wrap({ SPCError.malformed(.truncated($0)) }, try reader.readUInt32("version"))
         guard let version = SPCVersion(rawValue: number), served.contains(version) else {
             throw .unsupportedVersion(number)
         }

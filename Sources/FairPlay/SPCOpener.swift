@@ -9,14 +9,11 @@ package import KeyCrypto
 /// longer and the refusal slower; that tells nothing that such a sender does not know.
 package final class SPCOpener {
     private let crypto: CryptoContext
-    private let servedVersions: Set<UInt32>
     private let decoyBytes: [UInt8]
     private let decoy: SPCPayload
 
-    /// `servedVersions` are the protocol versions of the playlists' `KEYFORMATVERSIONS`.
-    package init(using crypto: CryptoContext, servedVersions: Set<UInt32> = [1]) throws(CryptoError) {
+    package init(using crypto: CryptoContext) throws(CryptoError) {
         self.crypto = crypto
-        self.servedVersions = servedVersions
         decoyBytes = try DecoyPayload.make(using: crypto)
         var fault: TLLVError?
         let blocks = TLLVBlocks(parsing: decoyBytes, elseDecoy: [], fault: &fault).blocks
@@ -26,25 +23,26 @@ package final class SPCOpener {
 
     /// One lane for the RSA backend: the wrapped key of `envelope`, to be unwrapped with `key`.
     package func unwrapJob(for envelope: SPCEnvelope, with key: CredentialKey) throws(SPCError) -> RSAUnwrapJob {
-        do throws(CryptoError) {
-            return RSAUnwrapJob(
+        try wrap(
+            SPCError.internalFailure,
+            RSAUnwrapJob(
                 key: key.privateKey, padding: envelope.version.padding, message: envelope.message,
-                range: envelope.wrappedKey, decoy: try crypto.randomSecret(count: RSAUnwrapJob.sessionKeySize))
-        } catch {
-            throw .internalFailure(error)
-        }
+                range: envelope.wrappedKey, decoy: try crypto.randomSecret(count: RSAUnwrapJob.sessionKeySize)))
     }
 
     /// Opens the payload with the job's key. Behind an external module the SK..R1 block stays closed. Throws `rejected` or
     /// `internalFailure`.
+    ///
+    /// `servedVersions` are the protocol versions of the playlists' `KEYFORMATVERSIONS`.
     package func open(
-        _ envelope: SPCEnvelope, with key: CredentialKey, unwrapped job: RSAUnwrapJob
+        _ envelope: SPCEnvelope, with key: CredentialKey, unwrapped job: RSAUnwrapJob, servedVersions: Set<UInt32>
     ) throws(SPCError) -> SPC {
         let payload: SPCPayload
         let sessionLadder: SPC.SessionLadder
         var rejection: SPCRejection? = job.isGenuine ? nil : .sessionKey
         do throws(CryptoError) {
-            payload = try readPayload(of: envelope, key: job.sessionKey, rejection: &rejection)
+            payload = try readPayload(
+                of: envelope, key: job.sessionKey, servedVersions: servedVersions, rejection: &rejection)
             switch key.ladder {
             case .applicationSecret(let ladder):
                 sessionLadder = .opened(try openSessionKeys(of: payload, with: ladder, rejection: &rejection))
@@ -61,7 +59,8 @@ package final class SPCOpener {
     }
 
     private func readPayload(
-        of envelope: SPCEnvelope, key: borrowing SecretBytes, rejection: inout SPCRejection?
+        of envelope: SPCEnvelope, key: borrowing SecretBytes, servedVersions: Set<UInt32>,
+        rejection: inout SPCRejection?
     ) throws(CryptoError) -> SPCPayload {
         let plain = try decryptPayload(of: envelope, key: key, rejection: &rejection)
         var fault: TLLVError?

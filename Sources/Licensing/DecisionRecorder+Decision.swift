@@ -8,29 +8,25 @@ import Records
 extension DecisionRecorder {
     /// What granting this licence spends, and what the ledger says of it.
     func decision(
-        on license: GrantedLicense, of request: DecidedRequest, _ deviceID: DeviceID, using crypto: CryptoContext
+        on license: GrantedLicense, of request: OpenedRequest, _ deviceID: DeviceID, using crypto: CryptoContext
     ) throws(LicenseError) -> LicenseDecision {
-        do throws(CryptoError) {
-            return try makeDecision(on: license, of: request, deviceID, using: crypto)
-        } catch {
-            throw .internalFailure(error)
-        }
+        try wrap(LicenseError.internalFailure, try makeDecision(on: license, of: request, deviceID, using: crypto))
     }
 
     private func makeDecision(
-        on license: GrantedLicense, of request: DecidedRequest, _ deviceID: DeviceID, using crypto: CryptoContext
+        on license: GrantedLicense, of request: OpenedRequest, _ deviceID: DeviceID, using crypto: CryptoContext
     ) throws(CryptoError) -> LicenseDecision {
         let device = try pseudonyms.pseudonym(of: .device, deviceID.bytes)
         var decision = LicenseDecision(
             now: license.times.issuedAt, entry: try entry(for: license, of: request, device))
         let obligations = license.authorization.obligations
-        let grant = request.admission.claims.renewal
+        let grant = request.claims.renewal
         guard !obligations.isEmpty || grant != nil else { return decision }
-        let token = try PresentedDigest(of: request.admission, using: crypto)
+        let token = try PresentedDigest(of: request, using: crypto)
         let spender = Spender(
             license: license, request: request, device: device, token: token, pseudonyms: pseudonyms,
             deviceLife: deviceLife)
-        decision.replay = token.replay(of: license, request.admission, within: retryWindow)
+        decision.replay = token.replay(of: license, request, within: retryWindow)
         decision.tokenUse = try spender.tokenUse(obligations)
         decision.deviceClaims = try spender.deviceClaims(obligations)
         decision.slotClaims = try spender.slotClaims(obligations)
@@ -43,13 +39,13 @@ extension DecisionRecorder {
     }
 
     private func entry(
-        for license: GrantedLicense, of request: DecidedRequest, _ device: Pseudonym
+        for license: GrantedLicense, of request: OpenedRequest, _ device: Pseudonym
     ) throws(CryptoError) -> LedgerEntry {
         let authorization = license.authorization
         let facts = LicenseFacts(license.id, license.terms, license.times)
         return LedgerEntry(
             kind: request.isRenewal ? .licenseRenewed : .licenseIssued, at: facts.issuedAt, license: license.id,
-            previous: request.admission.claims.renewal.map { LicenseID($0.license) }, keyID: request.key.keyID,
+            previous: request.claims.renewal.map { LicenseID($0.license) }, keyID: request.key.keyID,
             content: request.key.contentID.text,
             subject: try authorization.subject.map { subject throws(CryptoError) in
                 try pseudonyms.pseudonym(of: .subject, Array(authorization.issuer.utf8), Array(subject.utf8))
@@ -67,12 +63,13 @@ struct PresentedDigest {
     /// Of what the token's signature is over: a signature has more than one spelling.
     let signed: Pseudonym
 
-    init(of admission: LicenseIssuer.Admission, using crypto: CryptoContext) throws(CryptoError) {
-        request = try Self.digest(admission.message, crypto)
+    init(of request: OpenedRequest, using crypto: CryptoContext) throws(CryptoError) {
+        let admission = request.admission
+        self.request = try Self.digest(admission.request.message, crypto)
         let presented = Array(admission.token.tokens.joined(separator: [UInt8(ascii: ",")]))
         token = try Self.digest(presented, crypto)
         // Of a token that only the operator's service can read nobody knows what is signed.
-        let signatureStart = admission.isDecidedByService ? nil : presented.lastIndex(of: UInt8(ascii: "."))
+        let signatureStart = request.isDecidedByService ? nil : presented.lastIndex(of: UInt8(ascii: "."))
         signed = try Self.digest(Array(presented[..<(signatureStart ?? presented.endIndex)]), crypto)
     }
 
@@ -83,12 +80,12 @@ struct PresentedDigest {
 
     /// The request is remembered for as long as its token is good, and at least as long as it may be repeated.
     func replay(
-        of license: GrantedLicense, _ admission: LicenseIssuer.Admission, within retryWindow: Int64
+        of license: GrantedLicense, _ request: OpenedRequest, within retryWindow: Int64
     ) -> ReplayRecord {
         ReplayRecord(
-            request: request, token: token, retryWindow: retryWindow,
-            keptUntil: max(license.times.issuedAt + retryWindow, admission.claims.countedUntil),
-            answer: RecordedAnswer(license: license.id, use: admission.use).bytes)
+            request: self.request, token: token, retryWindow: retryWindow,
+            keptUntil: max(license.times.issuedAt + retryWindow, request.claims.countedUntil),
+            answer: RecordedAnswer(license: license.id, use: request.use).bytes)
     }
 }
 
@@ -104,13 +101,13 @@ private struct Spender {
     private static let slotLifeWithoutEnd: Int64 = 86_400
 
     let license: GrantedLicense
-    let request: DecidedRequest
+    let request: OpenedRequest
     let device: Pseudonym
     let token: PresentedDigest
     let pseudonyms: Pseudonymizer
     let deviceLife: Int64
 
-    private var claims: Claims { request.admission.claims }
+    private var claims: Claims { request.claims }
     private var issuer: [UInt8] { Array(claims.issuer.utf8) }
 
     /// By its id; a token without one is known by what it says.

@@ -1,3 +1,4 @@
+import ByteCoding
 import ContentKeys
 import Entitlements
 import FairPlay
@@ -7,17 +8,12 @@ import Records
 extension DecisionRecorder {
     /// Writes down what a device has reported, before its app hears that it was taken.
     func record(_ accepted: AcceptedSyncReport, now: Int64) async throws(LicenseError) {
-        let entry: LedgerEntry
-        do throws(CryptoError) {
-            entry = try self.entry(for: accepted, now)
-        } catch {
-            throw .internalFailure(error)
-        }
-        do throws(StoreError) {
-            _ = try await record(LicenseDecision(now: now, entry: entry))
-        } catch {
-            throw .store(error)
-        }
+        let decision = try decision(on: accepted, now)
+        _ = try await wrap(LicenseError.store, try await record(decision))
+    }
+
+    private func decision(on accepted: AcceptedSyncReport, _ now: Int64) throws(LicenseError) -> LicenseDecision {
+        LicenseDecision(now: now, entry: try wrap(LicenseError.internalFailure, try entry(for: accepted, now)))
     }
 
     private func entry(for accepted: AcceptedSyncReport, _ now: Int64) throws(CryptoError) -> LedgerEntry {

@@ -7,20 +7,22 @@ package import Records
 package struct IssuedLicense: Sendable {
     /// The Content Key Context.
     package let ckc: [UInt8]
-    package let id: LicenseID
-    package let times: LicenseTimes
-    /// What renews the licence without another entitlement token; nil where it has no lease, or nothing is left to renew.
+    let granted: GrantedLicense
+    let request: OpenedRequest
+    /// HU, as the ladder showed it.
+    package let deviceID: DeviceID
+    /// What renews the licence without another entitlement token; nil if it has no lease, or nothing is left to renew.
     package let sessionToken: String?
     /// Whether the same request was answered before, and this is that licence again.
     package let isRepeated: Bool
-    package let authorization: Authorization
-    package let terms: LicenseTerms
-    package let key: ContentKeyAttributes
-    package let spc: SPC
-    package let device: DeviceFacts
-    /// HU, as the ladder showed it.
-    package let deviceID: DeviceID
-    package let credentialName: String
 
+    package var id: LicenseID { granted.id }
+    package var authorization: Authorization { granted.authorization }
+    package var terms: LicenseTerms { granted.terms }
+    package var times: LicenseTimes { granted.times }
     package var facts: LicenseFacts { LicenseFacts(id, terms, times) }
+    package var key: ContentKeyAttributes { request.key }
+    package var spc: SPC { request.spc }
+    package var device: DeviceFacts { request.device }
+    package var credentialName: String { request.admission.credentialKey.credentialName }
 }

@@ -26,12 +26,20 @@ package enum LicenseError: Error, Equatable, Sendable {
     case entitlementDenied(error: Int64?)
     /// The operator's service gave no answer that decides.
     case entitlementUnavailable(CallbackOutage)
-    /// Too many requests come with tokens that only the operator's service can read.
-    case unverifiedTooOften(retryAfterSeconds: Int64)
+    /// A party asks more often than its rate allows.
+    case rateLimited(RatedParty, retryAfterSeconds: Int64)
     /// There is more to do than can be done, and the request has waited as long as it may.
     case overloaded
     /// Ours: the cryptographic library failed.
     case internalFailure(CryptoError)
+}
+
+/// Whose rate a request exceeds.
+package enum RatedParty: Sendable, CaseIterable {
+    case address
+    case subject
+    /// Everybody with a token that only the operator's service can read.
+    case unverifiedTokens
 }
 
 extension LicenseError {

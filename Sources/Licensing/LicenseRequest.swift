@@ -1,12 +1,10 @@
 package import Entitlements
 package import Records
 
-/// What every request shape comes down to: one SPC and the token presented with it.
+/// What every request shape comes down to: one SPC, and what its sender says beside it. The token comes separately.
 package struct LicenseRequest: Sendable {
     /// The SPC as it came, not yet looked at.
     package let message: [UInt8]
-    /// Not yet verified; nil when none was presented.
-    package let token: PresentedToken?
     /// What the app wants the licence for; an SPC cannot say it.
     package let use: LicenseUse
     package let origin: RequestOrigin
@@ -14,11 +12,10 @@ package struct LicenseRequest: Sendable {
     package let renewal: RenewalWish
 
     package init(
-        message: [UInt8], token: PresentedToken?, use: LicenseUse = .streaming, origin: RequestOrigin = RequestOrigin(),
+        message: [UInt8], use: LicenseUse = .streaming, origin: RequestOrigin = RequestOrigin(),
         renewal: RenewalWish = RenewalWish()
     ) {
         self.message = message
-        self.token = token
         self.use = use
         self.origin = origin
         self.renewal = renewal

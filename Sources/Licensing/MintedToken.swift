@@ -35,17 +35,17 @@ extension DecisionRecorder {
     package func record(
         _ minted: MintedToken, as id: LicenseID, at now: Int64
     ) async throws(LicenseError) -> DecisionOutcome {
-        var decision: LicenseDecision
-        do throws(CryptoError) {
-            decision = LicenseDecision(now: now, entry: try entry(for: minted, id, now))
+        let decision = try decision(on: minted, id, now)
+        return try await wrap(LicenseError.store, try await record(decision))
+    }
+
+    private func decision(
+        on minted: MintedToken, _ id: LicenseID, _ now: Int64
+    ) throws(LicenseError) -> LicenseDecision {
+        try wrap(LicenseError.internalFailure) { () throws(CryptoError) in
+            var decision = LicenseDecision(now: now, entry: try entry(for: minted, id, now))
             decision.tokenUse = try quotaUse(of: minted, now)
-        } catch {
-            throw .internalFailure(error)
-        }
-        do throws(StoreError) {
-            return try await record(decision)
-        } catch {
-            throw .store(error)
+            return decision
         }
     }
 

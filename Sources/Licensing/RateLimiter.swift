@@ -14,22 +14,21 @@ extension Rate {
 package final class RateLimiter<Party: Hashable & Sendable>: Sendable {
     private static var partCount: Int { 16 }
 
-    private let rate: Rate
     private let clock: any MonotonicClock
     private let parts: [Part]
 
     /// `capacity` is at least 32.
-    package init(_ rate: Rate, capacity: Int, clock: any MonotonicClock = SystemMonotonicClock()) {
+    package init(capacity: Int, clock: any MonotonicClock = SystemMonotonicClock()) {
         precondition(capacity >= 2 * Self.partCount, "each part has two halves")
-        self.rate = rate
         self.clock = clock
         parts = (0..<Self.partCount).map { _ in Part(halfCapacity: capacity / (2 * Self.partCount)) }
     }
 
-    /// Counts an event of a party. Returns how long it had to wait for the next one, or nil where it may happen now.
+    /// Counts an event of a party. Returns nil if the event may happen now, or else how long the party has to wait.
     ///
-    /// One that is `urgent` may draw on twice the burst: so it still gets through where the others have used up theirs.
-    package func take(_ party: Party, urgent: Bool = false) -> Duration? {
+    /// An `urgent` event may draw on twice the burst, so it still gets through if the others have used up theirs. The rate comes with each
+    /// call: so a reload can change it, and no party gets a new burst by that.
+    package func take(_ party: Party, at rate: Rate, urgent: Bool = false) -> Duration? {
         let now = clock.monotonicTime.nanoseconds
         let part = parts[Int(UInt(bitPattern: party.hashValue) % UInt(parts.count))]
         let wait = part.take(

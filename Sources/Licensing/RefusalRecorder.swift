@@ -14,24 +14,22 @@ package final class RefusalRecorder: Sendable {
     private let ledger: any Ledger
     private let pseudonyms: Pseudonymizer
     private let loop: LoopContext
-    private let code: @Sendable (LicenseError) -> String
-    /// Nil where no refusal has a row.
-    private let rate: RateLimiter<Int>?
+    /// Nil if no refusal gets a row.
+    private let rate: Rate?
+    private let rows: RateLimiter<Int>
     private let omitted = Atomic<UInt64>(0)
     private let omittedSinceLastRow = Atomic<UInt64>(0)
 
-    /// `code` gives the stable public code of a refusal, and `loop` is where rows are written from.
+    /// `loop` is where rows are written from.
     package init(
         ledger: any Ledger, pseudonyms: Pseudonymizer, perSecond: Int, on loop: LoopContext,
-        clock: any MonotonicClock = SystemMonotonicClock(), code: @escaping @Sendable (LicenseError) -> String
+        clock: any MonotonicClock = SystemMonotonicClock()
     ) {
         self.ledger = ledger
         self.pseudonyms = pseudonyms
         self.loop = loop
-        self.code = code
-        rate =
-            perSecond > 0
-            ? RateLimiter(Rate(perSecond: perSecond, burst: 2 * perSecond), capacity: 32, clock: clock) : nil
+        rate = perSecond > 0 ? Rate(perSecond: perSecond, burst: 2 * perSecond) : nil
+        rows = RateLimiter(capacity: 32, clock: clock)
     }
 
     /// How many refusals of good tokens have no row.
@@ -41,7 +39,7 @@ package final class RefusalRecorder: Sendable {
     func note(_ error: LicenseError, _ claims: Claims, asset: AssetReference? = nil, now: Int64) {
         // A store that fails takes no row either.
         if case .store = error { return omit(1) }
-        guard let rate, rate.take(0) == nil else { return omit(1) }
+        guard let rate, rows.take(0, at: rate) == nil else { return omit(1) }
         let before = omittedSinceLastRow.exchange(0, ordering: .relaxed)
         guard let entries = entries(for: error, claims, asset, omitted: before, now) else { return omit(before + 1) }
         loop.spawn { [self] in
@@ -63,7 +61,7 @@ package final class RefusalRecorder: Sendable {
     ) -> [LedgerEntry]? {
         do throws(CryptoError) {
             var entry = LedgerEntry(
-                kind: .licenseRefused, at: now, license: try .naming(rowAt: now), detail: code(error))
+                kind: .licenseRefused, at: now, license: try .naming(rowAt: now), detail: error.code.rawValue)
             entry.subject = try claims.subject.map { subject throws(CryptoError) in
                 try pseudonyms.pseudonym(of: .subject, Array(claims.issuer.utf8), Array(subject.utf8))
             }

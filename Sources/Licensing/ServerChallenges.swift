@@ -1,3 +1,4 @@
+import ByteCoding
 import ContentKeys
 import Entitlements
 import KeyCrypto
@@ -31,47 +32,36 @@ package struct ServerChallenges: Sendable {
         to claims: Claims, now: Int64, drawing draw: () throws(CryptoError) -> UInt64
     ) async throws(LicenseError) -> Issued {
         let holder = try holder(claims)
-        let challenge: UInt64
-        do throws(CryptoError) {
-            challenge = try Self.drawChallenge(draw)
-        } catch {
-            throw .internalFailure(error)
-        }
-        do throws(StoreError) {
-            let isOpen = try await store.open(
-                challenge, for: holder, now: now, expiresAt: now + Self.life, limit: Self.countPerHolder)
-            return isOpen ? .challenge(challenge) : .tooMany(retryAfterSeconds: Self.life)
-        } catch {
-            throw .store(error)
-        }
+        let challenge = try Self.drawChallenge(draw)
+        let isOpen = try await wrap(
+            LicenseError.store,
+            try await store.open(
+                challenge, for: holder, now: now, expiresAt: now + Self.life, limit: Self.countPerHolder))
+        return isOpen ? .challenge(challenge) : .tooMany(retryAfterSeconds: Self.life)
     }
 
     /// Whether `challenge` is open and was given to whoever these claims name; it is not any more afterwards.
     func accept(_ challenge: UInt64, from claims: Claims, now: Int64) async throws(LicenseError) -> Bool {
         let holder = try holder(claims)
-        do throws(StoreError) {
-            return try await store.take(challenge, from: holder, now: now)
-        } catch {
-            throw .store(error)
-        }
+        return try await wrap(LicenseError.store, try await store.take(challenge, from: holder, now: now))
     }
 
-    private static func drawChallenge(_ draw: () throws(CryptoError) -> UInt64) throws(CryptoError) -> UInt64 {
-        var challenge = try draw()
-        while challenge == 0 { challenge = try draw() }
-        return challenge
+    private static func drawChallenge(_ draw: () throws(CryptoError) -> UInt64) throws(LicenseError) -> UInt64 {
+        try wrap(LicenseError.internalFailure) { () throws(CryptoError) in
+            var challenge = try draw()
+            while challenge == 0 { challenge = try draw() }
+            return challenge
+        }
     }
 
     /// The subject, or where the token names none the token itself.
     private func holder(_ claims: Claims) throws(LicenseError) -> Pseudonym {
         let issuer = Array(claims.issuer.utf8)
-        do throws(CryptoError) {
+        return try wrap(LicenseError.internalFailure) { () throws(CryptoError) in
             guard let subject = claims.subject else {
                 return try pseudonyms.pseudonym(of: .token, issuer, Array((claims.tokenID ?? "").utf8))
             }
             return try pseudonyms.pseudonym(of: .subject, issuer, Array(subject.utf8))
-        } catch {
-            throw .internalFailure(error)
         }
     }
 }

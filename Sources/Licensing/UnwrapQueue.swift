@@ -15,31 +15,26 @@ final class UnwrapQueue {
     }
 
     private let unwrapper: any RSAUnwrapper
-    private let limits: OverloadLimits
     private let counts: OverloadCounts
     private let loop: LoopContext
-    private var room: WaitingRoom<Waiter>
+    private var room = WaitingRoom<Waiter>()
 
-    init(
-        unwrapper: any RSAUnwrapper, limits: OverloadLimits = OverloadLimits(),
-        counts: OverloadCounts = OverloadCounts(),
-        on loop: LoopContext
-    ) {
+    init(unwrapper: any RSAUnwrapper, counts: OverloadCounts, on loop: LoopContext) {
         self.unwrapper = unwrapper
-        self.limits = limits
         self.counts = counts
         self.loop = loop
-        room = WaitingRoom(capacity: limits.waitingMaximum)
         loop.atTurnEnd { [unowned self] turn in run(turn) }
     }
 
-    /// Settles the job, unless there is too much to do: then false. Returns on the same loop.
-    func unwrap(_ job: RSAUnwrapJob, isUrgent: Bool = false) async -> Bool {
+    /// Settles the job and returns true. Returns false if there is too much to do. Returns on the same loop.
+    func unwrap(_ job: RSAUnwrapJob, isUrgent: Bool, limits: OverloadLimits) async -> Bool {
         // Resumed exactly once: whoever takes a waiter out of the room resumes it, and `run` looks at the end of every turn in which one waits.
         unsafe await withUnsafeContinuation { continuation in
             let waiter = unsafe Waiter(job: job, continuation: continuation)
             let deadline = loop.now + limits.wait
-            switch room.enter(waiter, isUrgent: isUrgent, deadline: deadline.nanoseconds) {
+            switch room.enter(
+                waiter, isUrgent: isUrgent, deadline: deadline.nanoseconds, capacity: limits.waitingMaximum)
+            {
             case .entered: break
             case .enteredFor(let other): refuse(other)
             case .full: refuse(waiter)

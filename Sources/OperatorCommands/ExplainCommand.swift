@@ -84,15 +84,10 @@ extension Command {
         } catch {
             throw .failed(error.description)
         }
-        let configuration = loaded.configuration
         let keys: any ContentKeySource =
             looksUpKeys ? try OpenedKeyStore(configuration: path, context) : NoContentKeys()
         return LicenseExplainer(
-            credentials: loaded.credentials,
-            verifier: TokenVerifier(issuers: loaded.issuers, sessions: loaded.sessions),
-            keys: RecentContentKeys(source: keys), policy: configuration.fairplay.policy,
-            entitlementPolicy: configuration.entitlement.policy,
-            servedVersions: configuration.fairplay.protocolVersions, operations: RSAOperationCount())
+            rules: LicenseRules(loaded), keys: RecentContentKeys(source: keys), operations: RSAOperationCount())
     }
 }
 

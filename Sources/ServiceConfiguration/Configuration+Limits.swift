@@ -1,6 +1,7 @@
 import Entitlements
 import Glibc
 import HTTPMessages
+import Licensing
 
 extension Configuration.Limits {
     init(reading section: ConfigurationSection) {
@@ -10,9 +11,7 @@ extension Configuration.Limits {
         tokenCacheCapacity = section.value(
             "tokenCacheCapacity", .integer(1...1 << 20, example: VerifiedTokenCache.capacityDefault),
             default: VerifiedTokenCache.capacityDefault, effect: .reload)
-        rates =
-            section.optionalSection("rates", effect: .reload, Configuration.Rates.init(reading:))
-            ?? Configuration.Rates()
+        rates = section.optionalSection("rates", effect: .reload, RequestRates.init(reading:)) ?? RequestRates()
         overload = section.section("overload", effect: .reload, Configuration.Overload.init(reading:)) ?? .standard
         loopCount = section.value("loopCount", .integer(1...256, example: 4), default: Self.processorCount)
     }

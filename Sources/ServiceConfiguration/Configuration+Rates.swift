@@ -1,26 +1,12 @@
-package import Entitlements
+import Entitlements
 import Licensing
 
-extension Configuration {
-    /// How often licences may be asked for; nil is as often as one likes.
-    package struct Rates: Equatable, Sendable {
-        package let all: Rate?
-        package let perAddress: Rate?
-        package let perSubject: Rate?
-
-        package init(all: Rate? = nil, perAddress: Rate? = nil, perSubject: Rate? = nil) {
-            self.all = all
-            self.perAddress = perAddress
-            self.perSubject = perSubject
-        }
-    }
-}
-
-extension Configuration.Rates {
+extension RequestRates {
     init(reading section: ConfigurationSection) {
-        all = section.optionalSection("all", Rate.init(reading:))
-        perAddress = section.optionalSection("perAddress", Rate.init(reading:))
-        perSubject = section.optionalSection("perSubject", Rate.init(reading:))
+        self.init(
+            all: section.optionalSection("all", Rate.init(reading:)),
+            perAddress: section.optionalSection("perAddress", Rate.init(reading:)),
+            perSubject: section.optionalSection("perSubject", Rate.init(reading:)))
     }
 }
 

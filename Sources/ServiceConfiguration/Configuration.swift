@@ -127,7 +127,7 @@ package struct Configuration: Equatable, Sendable {
         /// How many verified tokens are remembered.
         package let tokenCacheCapacity: Int
         /// How often licences may be asked for.
-        package let rates: Rates
+        package let rates: RequestRates
         /// How long requests wait when there are more than can be served, and how many in all.
         package let overload: Overload
         /// How many event loops run; one for each processor unless configured.

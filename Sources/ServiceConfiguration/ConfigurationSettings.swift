@@ -1,7 +1,7 @@
 import ContentKeys
 package import Entitlements
 package import HTTPMessages
-import Licensing
+package import Licensing
 import Telemetry
 
 /// The half of the configuration that only a restart puts in force.
@@ -53,7 +53,7 @@ package struct LiveSettings: Equatable, Sendable {
     package let entitlement: Entitlement
     package let expressPlay: Configuration.ExpressPlay
     package let tokenCacheCapacity: Int
-    package let rates: Configuration.Rates
+    package let rates: RequestRates
     package let overload: Configuration.Overload
     package let logging: Configuration.Logging
 

@@ -89,6 +89,13 @@ package struct LoadedConfiguration: Sendable {
             postgreSQL: postgreSQL, databasePath: file.configuration.storage.databasePath)
     }
 
+    /// Whether another configuration has the same values, and files of the same contents, in one section.
+    package func isSame(as other: LoadedConfiguration, under path: String) -> Bool {
+        func isWithin(_ name: String) -> Bool { name == path || name.hasPrefix(path + ".") }
+        return fields.filter { isWithin($0.path) } == other.fields.filter { isWithin($0.path) }
+            && digests.filter { isWithin($0.key) } == other.digests.filter { isWithin($0.key) }
+    }
+
     /// The fields that another configuration changes and that only a restart puts in force: by their values, and by the
     /// contents of the files that they name. Sorted.
     package func fieldsThatNeedRestart(toBecome other: LoadedConfiguration) -> [String] {

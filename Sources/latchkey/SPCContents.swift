@@ -36,7 +36,7 @@ struct SPCContents {
         let job: RSAUnwrapJob
         let opener: SPCOpener
         do throws(CryptoError) {
-            opener = try SPCOpener(using: crypto, servedVersions: servedVersions)
+            opener = try SPCOpener(using: crypto)
             job = RSAUnwrapJob(
                 key: key.privateKey, padding: envelope.version.padding, message: envelope.message,
                 range: envelope.wrappedKey, decoy: try crypto.randomSecret(count: RSAUnwrapJob.sessionKeySize))
@@ -47,7 +47,8 @@ struct SPCContents {
         guard job.isGenuine else { throw .rejected(.sessionKey) }
         payload = try Self.decrypt(envelope, with: job, using: crypto)
         do throws(SPCError) {
-            deviceID = try opener.open(envelope, with: key, unwrapped: job).sessionKeys?.deviceID
+            deviceID = try opener.open(envelope, with: key, unwrapped: job, servedVersions: servedVersions).sessionKeys?
+                .deviceID
             verdict = .accepted
         } catch .rejected(.authenticationTag) {
             throw .rejected(.authenticationTag)

@@ -14,9 +14,9 @@ struct BenchmarkLicensing {
     static let contentKey = [UInt8](0x20...0x2F)
     static let contentIV = [UInt8](0x40...0x4F)
 
-    let issuer: LicenseIssuer
+    let pipelines: LicensePipelines
+    let rules: LicenseRules
     let store: SQLiteKeyStore
-    let cache: VerifiedTokenCache
     let tokens: [[UInt8]]
     let requests: [SPCVersion: [DeviceRequest]]
 
@@ -26,11 +26,13 @@ struct BenchmarkLicensing {
         let verificationKey = VerificationKey(id: "benchmark", es256: signingKey.publicKey)
         let issuers = try IssuerSet([Issuer(name: "portal", audience: "latchkey", keys: [verificationKey])])
         store = try await Self.makeStore(at: databasePath)
-        cache = VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers))
-        issuer = LicenseIssuer(
-            credentials: try CredentialSet([credential.credential]),
-            tokens: cache,
-            keys: RecentContentKeys(source: store), servedVersions: [1], operations: RSAOperationCount())
+        rules = LicenseRules(
+            fairplay: .init(credentials: try CredentialSet([credential.credential])),
+            entitlement: .init(tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers))))
+        pipelines = LicensePipelines(
+            SharedLicensing(
+                keys: RecentContentKeys(source: store), operations: RSAOperationCount(),
+                revocations: KnownRevocations(RevocationView())))
         let minter = TokenMinter(keyID: "benchmark", es256: signingKey)
         tokens = try (0..<16).map { index in
             let contents = TokenContents(

@@ -67,14 +67,15 @@ struct PipelineBenchmark {
                     var index = lane
                     while ContinuousClock.now - start < .seconds(seconds) {
                         let position = index % requests.count
-                        let request = LicenseRequest(
-                            message: requests[position].message,
-                            token: PresentedToken(
-                                source: .bearer, tokens: [licensing.tokens[index % licensing.tokens.count]]))
+                        let request = LicenseRequest(message: requests[position].message)
+                        let token = PresentedToken(
+                            source: .bearer, tokens: [licensing.tokens[index % licensing.tokens.count]])
                         do throws(LicenseError) {
                             let now = BenchmarkLicensing.now
-                            let admission = try licensing.issuer.admit(request, now: now, on: loop)
-                            switch try await licensing.issuer.issue(admission, now: now, on: loop) {
+                            let pipeline = try licensing.pipelines.pipeline(on: loop)
+                            let admission = try pipeline.admissionControl.admit(
+                                request, by: token, under: licensing.rules, now: now)
+                            switch try await pipeline.answer(admission, now: now) {
                             case .license(let license): progress.note(license.ckc, position: position)
                             case .syncReport: progress.fail("an ordinary SPC was taken for a sync")
                             }

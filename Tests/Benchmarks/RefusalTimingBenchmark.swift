@@ -93,7 +93,7 @@ private final class RefusalStand {
         var wasRefused = returnsEarly && !job.isGenuine
         if !wasRefused {
             do throws(SPCError) {
-                _ = try opener.open(envelope, with: key, unwrapped: job)
+                _ = try opener.open(envelope, with: key, unwrapped: job, servedVersions: [1])
             } catch {
                 if case .rejected(let rejection) = error {
                     loggedCharacterCount += rejection.logged.name.description.utf8.count

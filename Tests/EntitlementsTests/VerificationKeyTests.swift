@@ -97,15 +97,15 @@ import Testing
 
     @Test func aNewVerifierBeginsWithNothing() throws {
         let keys = try Self.keys.get()
-        let cache = VerifiedTokenCache(verifier: try verifier([try keys.verifying(.es256, id: "k")]))
+        var cache = VerifiedTokenCache(verifier: try verifier([try keys.verifying(.es256, id: "k")]))
         let crypto = try CryptoContext()
         let token = try token(.es256, id: "k")
         _ = try cache.verify(token, now: Self.now, crypto: crypto)
         #expect(cache.count == 1)
-        cache.replaceVerifier(with: try verifier([try keys.verifying(.es256, id: "k", state: .revoked)]))
+        cache = VerifiedTokenCache(verifier: try verifier([try keys.verifying(.es256, id: "k", state: .revoked)]))
         #expect(cache.count == 0)
         #expect(throws: EntitlementError.keyRevoked) { try cache.verify(token, now: Self.now, crypto: crypto) }
-        cache.replaceVerifier(with: try verifier([try keys.verifying(.es256, id: "other")]))
+        cache = VerifiedTokenCache(verifier: try verifier([try keys.verifying(.es256, id: "other")]))
         #expect(throws: EntitlementError.keyUnknown) { try cache.verify(token, now: Self.now, crypto: crypto) }
     }
 

@@ -14,7 +14,7 @@ struct PublicVectorTests {
 
     init() throws {
         crypto = try CryptoContext()
-        opener = try SPCOpener(using: crypto, servedVersions: [1])
+        opener = try SPCOpener(using: crypto)
         let pair = try Credential.KeyPair(
             certificate: Certificate(parsing: PublicVectors.read("dev_certificate.der")),
             privateKey: RSAPrivateKey(parsing: PublicVectors.read("dev_private_key.der")))
@@ -30,7 +30,9 @@ struct PublicVectorTests {
         let key = try credentials.key(for: envelope)
         let job = try opener.unwrapJob(for: envelope, with: key)
         OpenSSLRSAUnwrapper(counting: RSAOperationCount()).unwrap([job])
-        return (try opener.open(envelope, with: key, unwrapped: job), job.sessionKey.revealed())
+        return (
+            try opener.open(envelope, with: key, unwrapped: job, servedVersions: [1]), job.sessionKey.revealed()
+        )
     }
 
     @Test func theCertificateHashesAsPublished() throws {

@@ -34,16 +34,18 @@ final class LicensingFixture: Sendable {
 
     let group: EventLoopGroup
     let operations = RSAOperationCount()
-    let issuer: LicenseIssuer
+    let shared: SharedLicensing
+    let pipelines: LicensePipelines
     let credential: TestCredential
     private let signingKey: ES256PrivateKey
+    private let current: Mutex<LicenseRules>
 
     /// With a `module` the credential's SK..R1 blocks are opened there.
     init(
         loopCount: Int = 1, track: Track = .unlabelled, policy: LicensePolicy = LicensePolicy(),
         module: ((TestCredential) throws -> any LadderModule)? = nil, recorder: DecisionRecorder? = nil,
         refusals: ((LoopContext) -> RefusalRecorder)? = nil, knowsRevocations: Bool = true,
-        sessions: SessionTokens? = nil,
+        sessions: SessionTokens? = nil, clock: any MonotonicClock = SystemMonotonicClock(),
         _ adjust: (inout ContentKeyAttributes) -> Void = { _ in }
     ) throws {
         group = try EventLoopGroup(count: loopCount)
@@ -64,15 +66,63 @@ final class LicensingFixture: Sendable {
             attributes: attributes, key: ContentKey(SecretBytes(copying: Self.key)), iv: Bytes16(Self.iv, at: 0))
         var served = credential.credential
         if let module { served = served.climbing(.module(try module(credential))) }
-        issuer = LicenseIssuer(
-            credentials: try CredentialSet([served]),
-            tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers, sessions: sessions)),
-            keys: RecentContentKeys(source: OneKey(record: record)), policy: policy,
-            recorder: recorder, refusals: refusals?(group.loops[0]),
-            revocations: knowsRevocations ? RevocationView() : nil,
-            challenges: ServerChallenges(
-                store: MemoryChallengeStore(), pseudonyms: try MemoryChallengeStore.pseudonyms()), servedVersions: [1],
-            operations: operations)
+        current = Mutex(
+            LicenseRules(
+                fairplay: .init(credentials: try CredentialSet([served]), policy: policy),
+                entitlement: .init(
+                    tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers, sessions: sessions)))))
+        var shared = SharedLicensing(
+            keys: RecentContentKeys(source: OneKey(record: record)), operations: operations,
+            revocations: KnownRevocations(knowsRevocations ? RevocationView() : nil), clock: clock)
+        shared.recorder = recorder
+        shared.refusals = refusals?(group.loops[0])
+        shared.challenges = ServerChallenges(
+            store: MemoryChallengeStore(), pseudonyms: try MemoryChallengeStore.pseudonyms())
+        self.shared = shared
+        pipelines = LicensePipelines(shared)
+    }
+
+    /// The rules that requests are judged by.
+    var rules: LicenseRules { current.withLock { $0 } }
+
+    /// Puts other rules in force, as a reload does: the verified tokens are forgotten.
+    func reload(_ change: (inout ChangedRules) throws -> Void) rethrows {
+        var changed = ChangedRules(rules)
+        try change(&changed)
+        current.withLock { [rules = changed.rules] in $0 = rules }
+    }
+
+    /// What a test may change of the rules in force.
+    struct ChangedRules {
+        var credentials: CredentialSet
+        var policy: LicensePolicy
+        var servedVersions: Set<UInt32>
+        var verifier: TokenVerifier
+        var finder: TokenFinder
+        var entitlementPolicy: EntitlementPolicy
+        var callback: CallbackDecider?
+        var rates: RequestRates
+        var overload: OverloadLimits
+
+        fileprivate init(_ rules: LicenseRules) {
+            credentials = rules.fairplay.credentials
+            policy = rules.fairplay.policy
+            servedVersions = rules.fairplay.servedVersions
+            verifier = rules.entitlement.tokens.verifier
+            finder = rules.entitlement.finder
+            entitlementPolicy = rules.entitlement.policy
+            callback = rules.callback
+            rates = rules.rates
+            overload = rules.overload
+        }
+
+        fileprivate var rules: LicenseRules {
+            LicenseRules(
+                fairplay: .init(credentials: credentials, policy: policy, servedVersions: servedVersions),
+                entitlement: .init(
+                    tokens: VerifiedTokenCache(verifier: verifier), finder: finder, policy: entitlementPolicy),
+                callback: callback, rates: rates, overload: overload)
+        }
     }
 
     static func sessions(maximumLife: Int64 = SessionTokens.lifeDefault) throws -> SessionTokens {
@@ -142,26 +192,50 @@ final class LicensingFixture: Sendable {
     func outcome(
         of message: [UInt8], token: [UInt8]?, for use: LicenseUse = .streaming, now: Int64 = now, loopIndex: Int = 0
     ) async -> Result<LicenseOutcome, LicenseError> {
-        let presented = token.map { PresentedToken(source: .bearer, tokens: [$0]) }
-        let request = LicenseRequest(message: message, token: presented, use: use)
-        return await onLoop(loopIndex) { [issuer] loop async throws(LicenseError) in
-            let admission = try issuer.admit(request, now: now, on: loop)
-            return try await issuer.issue(admission, now: now, on: loop)
+        await outcome(of: LicenseRequest(message: message, use: use), token: token, now: now, loopIndex: loopIndex)
+    }
+
+    func outcome(
+        of request: LicenseRequest, token: [UInt8]?, header: String = "Authorization", now: Int64 = now,
+        loopIndex: Int = 0
+    ) async -> Result<LicenseOutcome, LicenseError> {
+        await onLoop(loopIndex) { [pipelines, rules] loop async throws(LicenseError) in
+            let pipeline = try pipelines.pipeline(on: loop)
+            let admission = try pipeline.admissionControl.admit(
+                request, presenting: Self.carriers(of: token, in: header), under: rules, now: now)
+            return try await pipeline.answer(admission, now: now)
+        }
+    }
+
+    /// A request's head with a token in a header.
+    private static func carriers(of token: [UInt8]?, in header: String = "Authorization") -> TokenCarriers {
+        let scheme = header == "Authorization" ? "Bearer " : ""
+        return TokenCarriers { name in
+            guard let token, name == header else { return [] }
+            return [scheme + String(decoding: token, as: UTF8.self)]
         }
     }
 
     func claims(of token: [UInt8]?) async -> Result<Claims, LicenseError> {
-        await onLoop(0) { [issuer] loop async throws(LicenseError) in
-            try issuer.holder(
-                of: token.map { PresentedToken(source: .bearer, tokens: [$0]) }, now: Self.now, on: loop)
+        await holder(of: token).map(\.claims)
+    }
+
+    /// The sender of a request that costs no RSA.
+    func holder(
+        of token: [UInt8]?, from origin: RequestOrigin = RequestOrigin()
+    ) async -> Result<TokenHolder, LicenseError> {
+        await onLoop(0) { [pipelines, rules] loop async throws(LicenseError) in
+            try pipelines.pipeline(on: loop).admissionControl.admitHolder(
+                presenting: Self.carriers(of: token), from: origin, under: rules, now: Self.now)
         }
     }
 
     func challenge(token: [UInt8]?) async -> Result<ServerChallenges.Issued, LicenseError> {
-        await onLoop(0) { [issuer] loop async throws(LicenseError) in
-            let claims = try issuer.holder(
-                of: token.map { PresentedToken(source: .bearer, tokens: [$0]) }, now: Self.now, on: loop)
-            return try await issuer.issueChallenge(to: claims, now: Self.now, on: loop)
+        await onLoop(0) { [pipelines, rules] loop async throws(LicenseError) in
+            let pipeline = try pipelines.pipeline(on: loop)
+            let holder = try pipeline.admissionControl.admitHolder(
+                presenting: Self.carriers(of: token), from: RequestOrigin(), under: rules, now: Self.now)
+            return try await pipeline.issueChallenge(to: holder, now: Self.now)
         }
     }
 

@@ -5,49 +5,63 @@ import TestSupport
 import Testing
 
 @Suite struct RateLimiterTests {
+    private static let one = Rate(perSecond: 1, burst: 1)
+
     private let clock = ManualClock()
 
-    private func limiter(_ rate: Rate, capacity: Int = 1024) -> RateLimiter<Int> {
-        RateLimiter(rate, capacity: capacity, clock: clock)
+    private func limiter(capacity: Int = 1024) -> RateLimiter<Int> {
+        RateLimiter(capacity: capacity, clock: clock)
     }
 
     @Test func allowsABurstAndThenARate() {
-        let limiter = limiter(Rate(perSecond: 10, burst: 3))
-        #expect((0..<3).allSatisfy { _ in limiter.take(1) == nil })
-        #expect(limiter.take(1) == .milliseconds(100))
+        let (limiter, rate) = (limiter(), Rate(perSecond: 10, burst: 3))
+        #expect((0..<3).allSatisfy { _ in limiter.take(1, at: rate) == nil })
+        #expect(limiter.take(1, at: rate) == .milliseconds(100))
         clock.advance(by: .milliseconds(99))
-        #expect(limiter.take(1) == .milliseconds(1))
+        #expect(limiter.take(1, at: rate) == .milliseconds(1))
         clock.advance(by: .milliseconds(1))
-        #expect(limiter.take(1) == nil)
-        #expect(limiter.take(1) == .milliseconds(100))
+        #expect(limiter.take(1, at: rate) == nil)
+        #expect(limiter.take(1, at: rate) == .milliseconds(100))
     }
 
     /// What is refused costs nothing: who keeps asking is not kept out for ever.
     @Test func doesNotCountWhatItRefuses() {
-        let limiter = limiter(Rate(perSecond: 1, burst: 1))
-        #expect(limiter.take(1) == nil)
-        for _ in 0..<1000 { #expect(limiter.take(1) != nil) }
+        let limiter = limiter()
+        #expect(limiter.take(1, at: Self.one) == nil)
+        for _ in 0..<1000 { #expect(limiter.take(1, at: Self.one) != nil) }
         clock.advance(by: .seconds(1))
-        #expect(limiter.take(1) == nil)
+        #expect(limiter.take(1, at: Self.one) == nil)
     }
 
     @Test func countsEachPartyByItself() {
-        let limiter = limiter(Rate(perSecond: 1, burst: 1))
-        #expect((0..<100).allSatisfy { limiter.take($0) == nil })
-        #expect((0..<100).allSatisfy { limiter.take($0) != nil })
+        let limiter = limiter()
+        #expect((0..<100).allSatisfy { limiter.take($0, at: Self.one) == nil })
+        #expect((0..<100).allSatisfy { limiter.take($0, at: Self.one) != nil })
     }
 
     @Test func letsUrgentOnesThroughForAnotherBurst() {
-        let limiter = limiter(Rate(perSecond: 1, burst: 5))
-        for _ in 0..<5 { _ = limiter.take(1) }
-        #expect(limiter.take(1) != nil)
-        #expect((0..<5).allSatisfy { _ in limiter.take(1, urgent: true) == nil })
-        #expect(limiter.take(1, urgent: true) != nil)
+        let (limiter, rate) = (limiter(), Rate(perSecond: 1, burst: 5))
+        for _ in 0..<5 { _ = limiter.take(1, at: rate) }
+        #expect(limiter.take(1, at: rate) != nil)
+        #expect((0..<5).allSatisfy { _ in limiter.take(1, at: rate, urgent: true) == nil })
+        #expect(limiter.take(1, at: rate, urgent: true) != nil)
+    }
+
+    /// A reload brings another rate, and what was taken under the old one still counts.
+    @Test func takesAnotherRateWithoutANewBurst() {
+        let (limiter, slow) = (limiter(), Rate(perSecond: 1, burst: 2))
+        #expect(limiter.take(1, at: slow) == nil && limiter.take(1, at: slow) == nil)
+        #expect(limiter.take(1, at: slow) == .seconds(1))
+        let quick = Rate(perSecond: 10, burst: 3)
+        #expect(limiter.take(1, at: quick) == .milliseconds(1800))
+        clock.advance(by: .milliseconds(1800))
+        #expect(limiter.take(1, at: quick) == nil)
+        #expect(limiter.take(1, at: quick) == .milliseconds(100))
     }
 
     @Test func remembersABoundedNumber() {
-        let limiter = limiter(Rate(perSecond: 1, burst: 1), capacity: 64)
-        for party in 0..<10_000 { _ = limiter.take(party) }
+        let limiter = limiter(capacity: 64)
+        for party in 0..<10_000 { _ = limiter.take(party, at: Self.one) }
         #expect(limiter.count <= 64)
     }
 
@@ -57,10 +71,10 @@ import Testing
         for _ in 0..<50 {
             let rate = Rate(
                 perSecond: .random(in: 1...1000, using: &generator), burst: .random(in: 1...50, using: &generator))
-            let limiter = limiter(rate)
+            let limiter = limiter()
             var (given, elapsed) = (0, Int64(0))
             for _ in 0..<500 {
-                if limiter.take(7) == nil { given += 1 }
+                if limiter.take(7, at: rate) == nil { given += 1 }
                 let pause = Int64.random(in: 0...20_000_000, using: &generator)
                 clock.advance(by: .nanoseconds(pause))
                 elapsed += pause

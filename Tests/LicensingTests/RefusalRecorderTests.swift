@@ -20,8 +20,7 @@ import Testing
         let pseudonyms = try MemoryChallengeStore.pseudonyms()
         let fixture = try LicensingFixture(refusals: { loop in
             let recorder = RefusalRecorder(
-                ledger: ledger, pseudonyms: pseudonyms, perSecond: perSecond, on: loop, clock: clock
-            ) { $0 == .entitlement(.contentNotCovered) ? "content_mismatch" : "other" }
+                ledger: ledger, pseudonyms: pseudonyms, perSecond: perSecond, on: loop, clock: clock)
             made = recorder
             return recorder
         })
@@ -51,7 +50,7 @@ import Testing
         let (fixture, _) = try fixture(perSecond: 10)
         var view = RevocationView()
         view.revoke(.token, "t-1", of: "portal")
-        fixture.issuer.replaceRevocations(with: view)
+        fixture.shared.revocations.replace(with: view)
         #expect(await fixture.claims(of: try fixture.token(tokenID: "t-1")).failure == .entitlement(.tokenRevoked))
         #expect(try await ledger.entries(atLeast: 1).map(\.tokenID) == ["t-1"])
     }

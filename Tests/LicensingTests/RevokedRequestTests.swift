@@ -43,14 +43,14 @@ import Testing
         let bought = fixture.operations.value
         // The same names of another issuer are somebody else's.
         if issuer != nil {
-            fixture.issuer.replaceRevocations(with: names.view(of: [try revocation(kind, value, of: "other")]))
+            fixture.shared.revocations.replace(with: names.view(of: [try revocation(kind, value, of: "other")]))
             #expect(await fixture.claims(of: try token()).failure == nil)
         }
-        fixture.issuer.replaceRevocations(with: names.view(of: [try revocation(kind, value, of: issuer)]))
+        fixture.shared.revocations.replace(with: names.view(of: [try revocation(kind, value, of: issuer)]))
         #expect(await fixture.issue(message, token: try token()).failure == .entitlement(error))
         #expect(await fixture.challenge(token: try token()).failure == .entitlement(error))
         #expect(fixture.operations.value == bought)
-        fixture.issuer.replaceRevocations(with: names.view(of: []))
+        fixture.shared.revocations.replace(with: names.view(of: []))
         #expect(await fixture.issue(message, token: try token()).failure == nil)
     }
 
@@ -62,7 +62,7 @@ import Testing
             (.content, "00112233-4455-6677-8899-aabbccddeeff", .contentRevoked),
             (.hardware, try #require(hardware), .deviceRevoked),
         ] {
-            fixture.issuer.replaceRevocations(with: names.view(of: [try revocation(kind, value)]))
+            fixture.shared.revocations.replace(with: names.view(of: [try revocation(kind, value)]))
             #expect(await fixture.issue(request.message, token: try token()).failure == .entitlement(error))
             let other = try fixture.deviceRequest(.v1).message
             let isRefused = await fixture.issue(other, token: try token()).failure != nil
@@ -74,14 +74,14 @@ import Testing
         let fixture = try LicensingFixture(knowsRevocations: false)
         let token = try fixture.token()
         #expect(await fixture.claims(of: token).failure == .store(.unavailable(.unreachable)))
-        fixture.issuer.replaceRevocations(with: RevocationView())
+        fixture.shared.revocations.replace(with: RevocationView())
         #expect(await fixture.issue(try fixture.deviceRequest(.v1).message, token: token).failure == nil)
     }
 
     @Test func aPseudonymThatNobodyMadeNamesNobody() async throws {
         var strange = try revocation(.subject, "viewer-1", of: "portal")
         strange.value = "viewer-1"
-        fixture.issuer.replaceRevocations(with: names.view(of: [strange]))
+        fixture.shared.revocations.replace(with: names.view(of: [strange]))
         #expect(await fixture.claims(of: try token()).failure == nil)
         #expect(names.pseudonym(of: .hardware, "no device", issuer: nil) == nil)
         #expect(names.pseudonym(of: .content, "movie-1", issuer: nil) == nil)

@@ -82,9 +82,9 @@ import Testing
     /// The terms are those that this server's policy leaves at the time of each renewal.
     @Test func meetsThePolicyOfItsTime() async throws {
         let first = try await begin()
-        fixture.issuer.replaceEntitlementPolicy(with: EntitlementPolicy(floor: PolicyRule(lease: 60)))
+        fixture.reload { $0.entitlementPolicy = EntitlementPolicy(floor: PolicyRule(lease: 60)) }
         #expect(try await renew(first).get().terms.lease?.value == 60)
-        fixture.issuer.replaceEntitlementPolicy(with: EntitlementPolicy())
+        fixture.reload { $0.entitlementPolicy = EntitlementPolicy() }
         #expect(try await renew(first, after: 210).get().terms.lease?.value == 300)
     }
 

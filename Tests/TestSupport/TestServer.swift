@@ -8,6 +8,7 @@ package struct TestServer {
     package let credentials: CredentialSet
     package let opener: SPCOpener
     package let operations = RSAOperationCount()
+    private let servedVersions: Set<UInt32>
     private let unwrapper: OpenSSLRSAUnwrapper
 
     package init(_ credentials: [Credential], servedVersions: Set<UInt32> = [1]) throws {
@@ -17,7 +18,8 @@ package struct TestServer {
     package init(_ credentials: CredentialSet, servedVersions: Set<UInt32> = [1]) throws {
         crypto = try CryptoContext()
         self.credentials = credentials
-        opener = try SPCOpener(using: crypto, servedVersions: servedVersions)
+        opener = try SPCOpener(using: crypto)
+        self.servedVersions = servedVersions
         unwrapper = OpenSSLRSAUnwrapper(counting: operations)
     }
 
@@ -26,7 +28,7 @@ package struct TestServer {
         let key = try credentials.key(for: envelope)
         let job = try opener.unwrapJob(for: envelope, with: key)
         unwrapper.unwrap([job])
-        return try opener.open(envelope, with: key, unwrapped: job)
+        return try opener.open(envelope, with: key, unwrapped: job, servedVersions: servedVersions)
     }
 
     /// The CKC with a content key (16 bytes) for the device of an SPC, from a credential with an application secret. The terms are not

@@ -31,11 +31,7 @@ struct SealedToken {
     /// Throws `tokenMalformed`.
     init(parsing bytes: [UInt8]) throws(EntitlementError) {
         guard bytes.count <= Token.sizeMaximum else { throw .tokenMalformed(.tooLarge(size: bytes.count)) }
-        do throws(TextCodingError) {
-            message = try Base64URL.decode(bytes)
-        } catch {
-            throw .tokenMalformed(.notBase64URL(error))
-        }
+        message = try wrap({ EntitlementError.tokenMalformed(.notBase64URL($0)) }, try Base64URL.decode(bytes))
         guard message.count >= Self.sizeMinimum else {
             throw .tokenMalformed(
                 .fieldsMalformed(

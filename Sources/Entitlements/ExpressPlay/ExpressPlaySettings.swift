@@ -20,6 +20,9 @@ package struct ExpressPlaySettings: Sendable {
         self.allowsKeysInURL = allowsKeysInURL
         self.sees = sees
     }
+
+    /// Where an app redeems a token.
+    package func tokenURL(_ token: String) -> String { redeemURL + "?ExpressPlayToken=" + token }
 }
 
 /// A customer that may have tokens made.

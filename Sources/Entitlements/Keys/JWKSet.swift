@@ -61,12 +61,7 @@ package struct JWKSet: Sendable {
     }
 
     private static func elements(of text: [UInt8]) throws(JWKSetError) -> [JSONNode] {
-        let node: JSONNode
-        do throws(JSONError) {
-            node = try JSONReader.parse(text)
-        } catch {
-            throw .notJSON(error)
-        }
+        let node = try wrap(JWKSetError.notJSON, try JSONReader.parse(text))
         guard let elements = node.object?["keys"]?.array else { throw .notAKeySet }
         guard elements.count <= keyCountMaximum else { throw .tooManyKeys }
         return elements

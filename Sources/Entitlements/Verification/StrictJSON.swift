@@ -4,12 +4,8 @@ import ByteCoding
 enum StrictJSON {
     /// Throws `tokenMalformed`.
     static func object(_ bytes: [UInt8], limits: JSONLimits) throws(EntitlementError) -> JSONObject {
-        let node: JSONNode
-        do throws(JSONError) {
-            node = try JSONReader.parse(bytes, limits: limits)
-        } catch {
-            throw .tokenMalformed(.notJSON(error))
-        }
+        let node = try wrap(
+            { EntitlementError.tokenMalformed(.notJSON($0)) }, try JSONReader.parse(bytes, limits: limits))
         guard let object = node.object else { throw .tokenMalformed(.notAnObject) }
         return object
     }

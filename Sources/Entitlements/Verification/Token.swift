@@ -49,11 +49,7 @@ package struct Token: Sendable {
     }
 
     private static func decode(_ part: ArraySlice<UInt8>) throws(EntitlementError) -> [UInt8] {
-        do throws(TextCodingError) {
-            return try Base64URL.decode(part)
-        } catch {
-            throw .tokenMalformed(.notBase64URL(error))
-        }
+        try wrap({ EntitlementError.tokenMalformed(.notBase64URL($0)) }, try Base64URL.decode(part))
     }
 
     private static func checkMembers(of header: JSONObject) throws(EntitlementError) {

@@ -4,34 +4,29 @@ import Synchronization
 /// Remembers what one verifier has verified, so that a token which many requests present costs one signature check.
 ///
 /// Only what the verifier accepted gets in. An entry is found by the SHA-256 of the whole token, and its times are checked anew on each
-/// hit, and so is the retirement of its key: a token works no longer with the cache than without. A new verifier begins with nothing, and
-/// requests still under way with the old one cannot bring back what the new one would refuse. The cache holds at most `capacity` tokens,
+/// hit, and so is the retirement of its key: a token works no longer with the cache than without. A new verifier has a cache of its own, so
+/// requests still under way with the old one cannot bring in what the new one would refuse. The cache holds at most `capacity` tokens,
 /// however many are presented, and may be used by all threads at once.
 package final class VerifiedTokenCache: Sendable {
     package static let capacityDefault = 16_384
 
-    private struct State {
-        var verifier: TokenVerifier
-        var entries: RecentClaims
-    }
-
-    private let state: Mutex<State>
+    /// Verifies tokens that are not remembered.
+    package let verifier: TokenVerifier
+    private let entries: Mutex<RecentClaims>
 
     /// `capacity` is at least 1.
     package init(verifier: TokenVerifier, capacity: Int = capacityDefault) {
-        state = Mutex(State(verifier: verifier, entries: RecentClaims(capacity: capacity)))
+        self.verifier = verifier
+        entries = Mutex(RecentClaims(capacity: capacity))
     }
 
-    /// The session tokens of the configuration that is in force; nil where there are none.
-    package var sessions: SessionTokens? { state.withLock { $0.verifier.sessions } }
+    /// The session tokens that this server gives; nil if it gives none.
+    package var sessions: SessionTokens? { verifier.sessions }
 
     /// How many tokens are remembered.
     package var count: Int {
-        state.withLock { $0.entries.count }
+        entries.withLock { $0.count }
     }
-
-    /// What verifies tokens that are not remembered.
-    package var currentVerifier: TokenVerifier { state.withLock { $0.verifier } }
 
     /// The claims of a token at `now`, in seconds since 1970; `crypto` is the calling thread's own.
     ///
@@ -39,15 +34,13 @@ package final class VerifiedTokenCache: Sendable {
     package func verify(_ token: [UInt8], now: Int64, crypto: CryptoContext) throws(EntitlementError) -> Claims {
         guard token.count <= Token.sizeMaximum else { throw .tokenMalformed(.tooLarge(size: token.count)) }
         let digest = try Self.digest(of: token, crypto)
-        let (verifier, known, generation) = state.withLock {
-            ($0.verifier, $0.entries.claims(for: digest), $0.entries.generation)
-        }
+        let (known, generation) = entries.withLock { ($0.claims(for: digest), $0.generation) }
         if let known {
             try verifier.check(known, now: now)
             return known
         }
         let claims = try verifier.verify(token, now: now)
-        state.withLock { $0.entries.insert(claims, for: digest, verifiedIn: generation) }
+        entries.withLock { $0.insert(claims, for: digest, verifiedIn: generation) }
         return claims
     }
 
@@ -65,17 +58,9 @@ package final class VerifiedTokenCache: Sendable {
         return claims
     }
 
-    /// Takes the verifier of a new configuration, and forgets everything.
-    package func replaceVerifier(with verifier: TokenVerifier) {
-        state.withLock { state in
-            state.verifier = verifier
-            state.entries.removeAll()
-        }
-    }
-
     /// Forgets everything, what is being verified at this moment included: for revocations.
     package func removeAll() {
-        state.withLock { $0.entries.removeAll() }
+        entries.withLock { $0.removeAll() }
     }
 
     private static func digest(of token: [UInt8], _ crypto: CryptoContext) throws(EntitlementError) -> TokenDigest {

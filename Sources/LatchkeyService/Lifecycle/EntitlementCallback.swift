@@ -8,32 +8,35 @@ import ServiceConfiguration
 import Telemetry
 
 /// The operator's own service: calls it over HTTP, and decides by what it says.
-final class EntitlementCallback: Sendable {
+///
+/// The threads that call end with the last owner: the rules in force, or a request that was admitted under earlier rules.
+struct EntitlementCallback: Sendable {
     let decider: CallbackDecider
-    private let caller: HTTPCaller
+    private let transport: CallbackOverHTTP
 
     /// Starts the threads that call.
-    init(_ material: CallbackMaterial, tokens: VerifiedTokenCache) throws(EventLoopError) {
-        caller = try HTTPCaller(material.calls)
-        decider = CallbackDecider(
-            material.settings, transport: CallbackOverHTTP(caller: caller, secret: material.secret), tokens: tokens)
+    init(_ material: CallbackMaterial) throws(EventLoopError) {
+        transport = CallbackOverHTTP(caller: try HTTPCaller(material.calls), secret: material.secret)
+        decider = CallbackDecider(material.settings, transport: transport)
     }
 
     /// Blocks until no call is under way.
     func stop() {
-        caller.stop()
+        transport.stop()
     }
 
-    func register(in registry: MetricsRegistry) {
-        let counts = decider.counts
+    /// Registers what the service of the rules in force does; the counts begin at 0 with a new service.
+    static func register(_ cell: LiveRulesCell, in registry: MetricsRegistry) {
         registry.samples(
             "latchkey_callback_decisions_total",
             help: "Requests that the entitlement service decides about, by what came of them.", isCounter: true,
             label: "outcome",
-            CallbackCounts.Outcome.allCases.map { outcome in (outcome.label, { Double(counts[outcome]) }) })
+            CallbackCounts.Outcome.allCases.map { outcome in
+                (outcome.label, { cell.current.license.callback.map { Double($0.counts[outcome]) } ?? 0 })
+            })
         registry.sample(
             "latchkey_callback_available", help: "Whether the entitlement service is asked; 0 while it does not answer."
-        ) { [decider] in decider.isAvailable ? 1 : 0 }
+        ) { cell.current.license.callback?.isAvailable == false ? 0 : 1 }
     }
 }
 
@@ -50,9 +53,24 @@ extension CallbackCounts.Outcome {
 }
 
 /// Posts questions, each with a code over its time and its bytes where a secret is configured.
-private struct CallbackOverHTTP: CallbackTransport {
-    let caller: HTTPCaller
-    let secret: HMACSHA256Key?
+private final class CallbackOverHTTP: CallbackTransport {
+    private let caller: HTTPCaller
+    private let secret: HMACSHA256Key?
+
+    init(caller: HTTPCaller, secret: HMACSHA256Key?) {
+        self.caller = caller
+        self.secret = secret
+    }
+
+    deinit {
+        // No request can ask any more, so no call is under way and the threads end at once.
+        caller.stop()
+    }
+
+    /// Blocks until no call is under way.
+    func stop() {
+        caller.stop()
+    }
 
     func ask(_ body: [UInt8], on loop: LoopContext) async throws(CallbackOutage) -> [UInt8] {
         let fields = try fields(for: body)

@@ -45,8 +45,7 @@ final class LicenseRecords: Sendable {
             deviceLife: loaded.configuration.entitlement.deviceLife.components.seconds)
         refusals = RefusalRecorder(
             ledger: store, pseudonyms: loaded.pseudonymizer,
-            perSecond: loaded.configuration.ledger.refusalsPerSecond, on: loops[0]
-        ) { Problem(for: $0).code.rawValue }
+            perSecond: loaded.configuration.ledger.refusalsPerSecond, on: loops[0])
         do throws(EventLoopError) {
             lookup = try LicenseLookup(path: path, logger: logger)
             keeper = try LedgerKeeper(

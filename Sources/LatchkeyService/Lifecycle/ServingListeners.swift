@@ -1,3 +1,4 @@
+import FairPlay
 import HTTPServing
 import POSIXSockets
 import ServiceConfiguration
@@ -12,6 +13,14 @@ final class ServingListeners: Sendable {
     private let metrics: ServiceMetrics
     private let logger: Logger
     private let slots = Mutex<[ListenerID: TLSContextSlot]>([:])
+    private let opened = Mutex<[Opened]>([])
+
+    /// A listener that is open: a reload must not let it serve what its address forbids.
+    private struct Opened {
+        let id: ListenerID
+        let address: SocketAddress
+        let listener: LoadedConfiguration.Listener
+    }
 
     /// A listener by its place in the configuration.
     struct ListenerID: Hashable, CustomStringConvertible {
@@ -104,6 +113,7 @@ final class ServingListeners: Sendable {
     }
 
     private func log(_ id: ListenerID, _ listener: LoadedConfiguration.Listener, _ bound: SocketAddress) {
+        opened.withLock { $0.append(Opened(id: id, address: bound, listener: listener)) }
         logger.info(
             "listening",
             [
@@ -129,6 +139,22 @@ final class ServingListeners: Sendable {
 
     /// Sockets that were passed and that no listener has asked for.
     var unusedSocketNames: [String] { sockets.names }
+
+    // MARK: Exposure
+
+    /// Refuses a configuration whose credentials must not be served where the open listeners are. Listeners stay as they are until a
+    /// restart, whatever the configuration says of their addresses.
+    func checkExposure(of loaded: LoadedConfiguration, serving credentials: CredentialSet) throws(DaemonError) {
+        for opened in opened.withLock({ $0 }) {
+            let isAdmin = opened.id.name == "admin"
+            let token = loaded.adminListeners.first { $0.address == opened.listener.address }.map(\.token)
+            let faults = LoadedConfiguration.exposureFaults(
+                of: opened.address, opened.listener.transport,
+                isGuarded: !isAdmin || (token ?? opened.listener.token) != nil, credentials: credentials,
+                allowTestCredentials: loaded.configuration.live.fairplay.allowTestCredentials)
+            if let fault = faults.first { throw .exposed(listener: opened.id.description, fault) }
+        }
+    }
 
     // MARK: Certificates
 

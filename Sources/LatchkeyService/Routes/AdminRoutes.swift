@@ -7,11 +7,12 @@ import Telemetry
 
 /// What the operator can reach: health, metrics, explanations and revocations, with the administrator's token where one is configured.
 struct AdminRoutes: HTTPHandler {
+    let rules: LiveRulesCell
     let health: Health
     let metrics: ServiceMetrics
     let explain: ExplainEndpoint
-    /// Nil only on a loopback listener without a token file.
-    let token: SharedSecret?
+    /// Which admin listener this is, from 0: it chooses the token.
+    let listener: Int
     let requestIDs: RequestIDs
     let refusals: Refusals
     /// Served only where a token is configured: whoever may revoke must have shown who it is.
@@ -19,16 +20,17 @@ struct AdminRoutes: HTTPHandler {
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
         let id = requestIDs.next(on: loop)
+        let rules = rules.current
         if request.path == "/v1/explain" {
             guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
-            if let code = refusalOfSender(of: request) { return refuse(code, id) }
-            return explain.answer(request, id: id)
+            if let code = refusalOfSender(of: request, rules) { return refuse(code, id) }
+            return explain.answer(request, under: rules.license, id: id)
         }
         if request.path == RevocationEndpoint.path, let revocations {
-            if let code = refusalOfSender(of: request) ?? (token == nil ? .tokenMissing : nil) {
+            if let code = refusalOfSender(of: request, rules) ?? (token(rules) == nil ? .tokenMissing : nil) {
                 return refuse(code, id)
             }
-            return revocations.answer(request, id: id)
+            return revocations.answer(request, issuers: rules.administration.issuerNames, id: id)
         }
         guard ["/livez", "/readyz", "/metrics"].contains(request.path) else { return refuse(.notFound, id) }
         guard request.method.isRead else { return refuse(.methodNotAllowed, id, allow: "GET, HEAD") }
@@ -36,7 +38,7 @@ struct AdminRoutes: HTTPHandler {
         case "/livez": return .now(health.liveResponse(id))
         case "/readyz": return .now(health.detailedReadyResponse(id))
         default:
-            if let code = refusalOfSender(of: request) { return refuse(code, id) }
+            if let code = refusalOfSender(of: request, rules) { return refuse(code, id) }
             return .now(metricsResponse(id))
         }
     }
@@ -48,11 +50,14 @@ struct AdminRoutes: HTTPHandler {
     }
 
     /// Why whoever asks is not the administrator; nil where they are, or where no token is configured.
-    private func refusalOfSender(of request: HTTPRequest) -> ProblemCode? {
-        guard let token else { return nil }
+    private func refusalOfSender(of request: HTTPRequest, _ rules: LiveRules) -> ProblemCode? {
+        guard let token = token(rules) else { return nil }
         guard case .one(let presented) = BearerToken.presented(in: request.fields) else { return .tokenMissing }
         return Self.isEqual(presented, token) ? nil : .tokenSignature
     }
+
+    /// Nil only on a loopback listener without a token file.
+    private func token(_ rules: LiveRules) -> SharedSecret? { rules.administration.tokens[listener] }
 
     /// Compares in constant time.
     private static func isEqual(_ presented: [UInt8], _ token: SharedSecret) -> Bool {

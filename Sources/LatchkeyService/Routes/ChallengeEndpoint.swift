@@ -1,67 +1,50 @@
 import ByteCoding
-import Entitlements
 import EventLoops
 import HTTPMessages
 import HTTPServing
 import Licensing
-import POSIXSockets
 import Telemetry
 
 /// `POST /fps/challenge`: a number for the holder of a valid token, with which the next sync report shows that it is fresh.
 struct ChallengeEndpoint: Sendable {
-    private let issuer: LicenseIssuer
+    private let pipelines: LicensePipelines
     private let refusals: Refusals
     private let clock: any Telemetry.WallClock
-    private let rates: RequestRates
-    private let tokens: PresentedTokens
 
-    init(
-        issuer: LicenseIssuer, refusals: Refusals, clock: any Telemetry.WallClock, rates: RequestRates,
-        tokens: PresentedTokens
-    ) {
-        self.rates = rates
-        self.tokens = tokens
-        self.issuer = issuer
+    init(pipelines: LicensePipelines, refusals: Refusals, clock: any Telemetry.WallClock) {
+        self.pipelines = pipelines
         self.refusals = refusals
         self.clock = clock
     }
 
     /// A challenge counts like a licence: both are bought with a verified token.
-    func answer(_ request: HTTPRequest, id: RequestID, on loop: LoopContext) -> HTTPAnswer {
+    func answer(
+        _ request: HTTPRequest, under rules: LicenseRules, id: RequestID, on loop: LoopContext
+    ) -> HTTPAnswer {
         let now = clock.wallTime.seconds
-        if let wait = rates.admit(from: request.peer.address.ip) {
-            return .now(refuse(after: wait.components.seconds, "too many requests of an address", id))
-        }
         do throws(LicenseError) {
-            let claims = try issuer.holder(of: try presented(by: request), now: now, on: loop)
-            if let wait = rates.admit(claims, isRenewal: false) {
-                return .now(refuse(after: wait.components.seconds, "too many requests of a subject", id))
-            }
-            return .later { loop in await issue(to: claims, now: now, id, on: loop) }
+            let holder = try pipelines.pipeline(on: loop).admissionControl.admitHolder(
+                presenting: request.tokenCarriers,
+                from: request.origin(countryField: rules.entitlement.countryField), under: rules, now: now)
+            return .later { loop in await issue(to: holder, now: now, id, on: loop) }
         } catch {
-            return .now(refuse(Problem(for: error), error.cause, id))
+            return .now(refuse(error, id))
         }
     }
 
     private func issue(
-        to claims: Claims, now: Int64, _ id: RequestID, on loop: LoopContext
+        to holder: TokenHolder, now: Int64, _ id: RequestID, on loop: LoopContext
     ) async -> HTTPResponse {
         do throws(LicenseError) {
-            try await rates.enter(isRenewal: false, on: loop)
-            switch try await issuer.issueChallenge(to: claims, now: now, on: loop) {
+            switch try await pipelines.pipeline(on: loop).issueChallenge(to: holder, now: now) {
             case .challenge(let challenge): return response(challenge, id)
-            case .tooMany(let seconds): return refuse(after: seconds, "too many open challenges", id)
+            case .tooMany(let seconds):
+                // Rounded up: a client that comes back too early is refused again.
+                let problem = Problem(.rateLimited, retryAfterSeconds: seconds + 1)
+                return refuse(problem, RefusalCause("too many open challenges"), id)
             }
         } catch {
-            return refuse(Problem(for: error), error.cause, id)
-        }
-    }
-
-    private func presented(by request: HTTPRequest) throws(LicenseError) -> PresentedToken? {
-        do throws(EntitlementError) {
-            return try tokens.token(of: request)
-        } catch {
-            throw .entitlement(error)
+            return refuse(error, id)
         }
     }
 
@@ -79,9 +62,8 @@ struct ChallengeEndpoint: Sendable {
         return HTTPResponse(status: .ok, fields: fields, body: body)
     }
 
-    /// Rounded up: who comes back too early is refused again.
-    private func refuse(after seconds: Int64, _ cause: String, _ id: RequestID) -> HTTPResponse {
-        refuse(Problem(.rateLimited, retryAfterSeconds: seconds + 1), RefusalCause(cause), id)
+    private func refuse(_ error: LicenseError, _ id: RequestID) -> HTTPResponse {
+        refuse(Problem(for: error), error.cause, id)
     }
 
     private func refuse(_ problem: Problem, _ cause: RefusalCause, _ id: RequestID) -> HTTPResponse {

@@ -13,7 +13,7 @@ import Telemetry
 ///
 /// The body is an object with `token`, and where there are some `spc` (Base64), `offline` and `address`. Nothing is issued.
 struct ExplainEndpoint: Sendable {
-    private let issuer: LicenseIssuer
+    private let pipelines: LicensePipelines
     private let refusals: Refusals
     private let logger: Logger
     private let clock: any Telemetry.WallClock
@@ -21,25 +21,28 @@ struct ExplainEndpoint: Sendable {
     /// An SPC of the largest size in Base64, a token of the largest size, and room for the rest.
     private static let limits = JSONLimits(sizeMaximum: 128 * 1024, depthMaximum: 4)
 
-    init(issuer: LicenseIssuer, logger: Logger, clock: any Telemetry.WallClock) {
-        self.issuer = issuer
+    init(pipelines: LicensePipelines, logger: Logger, clock: any Telemetry.WallClock) {
+        self.pipelines = pipelines
         self.logger = logger
         self.clock = clock
         refusals = Refusals(logger: logger, clock: clock)
     }
 
     /// The caller has checked who asks.
-    func answer(_ request: HTTPRequest, id: RequestID) -> HTTPAnswer {
+    func answer(_ request: HTTPRequest, under rules: LicenseRules, id: RequestID) -> HTTPAnswer {
         guard let subject = Self.subject(in: request.body) else {
             let cause = RefusalCause("the body is no object with a token, and at most spc, offline and address")
             return .now(refusals.response(to: "explain_refused", Problem(.badRequest), because: cause, id: id))
         }
-        return .later { _ in await respond(to: subject, id: id) }
+        return .later { _ in await respond(to: subject, under: rules, id: id) }
     }
 
-    private func respond(to subject: LicenseExplainer.Subject, id: RequestID) async -> HTTPResponse {
+    private func respond(
+        to subject: LicenseExplainer.Subject, under rules: LicenseRules, id: RequestID
+    ) async -> HTTPResponse {
         do throws(CryptoError) {
-            let explanation = try await issuer.explainer().explain(subject, now: clock.wallTime.seconds)
+            let explanation = try await pipelines.explainer(under: rules).explain(
+                subject, now: clock.wallTime.seconds)
             let report = try ExplanationReport(explanation, for: subject.use)
             logger.info(
                 "explained",

@@ -7,14 +7,12 @@ import Licensing
 
 /// The addresses of ExpressPlay's apps and back ends: tokens are made, asked for by content, and redeemed.
 struct ExpressPlayRoutes: Sendable {
-    private let service: ExpressPlayService
     private let license: LicenseEndpoint
     private let tokens: ExpressPlayTokenEndpoint
     private let sees: SEESEndpoint
     private let refusals: Refusals
 
     init(service: ExpressPlayService, license: LicenseEndpoint, refusals: Refusals) {
-        self.service = service
         self.license = license
         self.refusals = refusals
         tokens = ExpressPlayTokenEndpoint(service: service)
@@ -22,31 +20,35 @@ struct ExpressPlayRoutes: Sendable {
     }
 
     /// Nil for every other address, and where nobody is configured who could use this one.
-    func answer(_ request: HTTPRequest, id: RequestID, on loop: LoopContext) -> HTTPAnswer? {
-        let settings = service.settings
+    func answer(
+        _ request: HTTPRequest, under rules: LiveRules, id: RequestID, on loop: LoopContext
+    ) -> HTTPAnswer? {
+        guard let settings = rules.expressPlay else { return nil }
         switch request.path {
         case "/hms/fp/token":
             guard !settings.customers.isEmpty else { return nil }
             guard request.method == .get || request.method == .post else {
                 return refuseMethod(of: request, allowing: "GET, POST", id)
             }
-            return tokens.answer(request, id: id)
+            return tokens.answer(request, settings, under: rules.license, id: id, on: loop)
         case "/sees/SEESServlet":
-            guard let settings = settings.sees else { return nil }
+            guard settings.sees != nil else { return nil }
             guard request.method == .post else { return refuseMethod(of: request, allowing: "POST", id) }
-            return sees.answer(request, settings, id: id)
+            return sees.answer(request, settings, under: rules.license, id: id, on: loop)
         case let path where settings.redeemPaths.contains(path):
             guard request.method == .post else { return refuseMethod(of: request, allowing: "POST", id) }
-            return redeem(request, id: id, on: loop)
+            return redeem(request, under: rules.license, id: id, on: loop)
         default: return nil
         }
     }
 
     /// As any licence request, but that refusals are told in ExpressPlay's manner.
-    private func redeem(_ request: HTTPRequest, id: RequestID, on loop: LoopContext) -> HTTPAnswer {
+    private func redeem(
+        _ request: HTTPRequest, under rules: LicenseRules, id: RequestID, on loop: LoopContext
+    ) -> HTTPAnswer {
         let format = Self.errorFormat(of: request)
         // What is accepted says here how refusals are written.
-        switch license.answer(request, id: id, on: loop, formFollowsAccept: false) {
+        switch license.answer(request, under: rules, id: id, on: loop, formFollowsAccept: false) {
         case .now(let response): return .now(response.restated(in: format))
         case .later(let work): return .later { loop in await work(loop).restated(in: format) }
         }

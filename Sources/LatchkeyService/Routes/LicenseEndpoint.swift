@@ -1,35 +1,23 @@
 import ByteCoding
 import ContentKeys
-import Entitlements
 import EventLoops
 import FairPlay
 import HTTPMessages
 import HTTPServing
 import Licensing
-import POSIXSockets
 import Records
 import Telemetry
 
 /// `POST /fps/license`: a raw SPC in, a CKC out in the shape that was asked for; for a sync SPC what it reports, as JSON.
 struct LicenseEndpoint: Sendable {
-    private let issuer: LicenseIssuer
+    private let pipelines: LicensePipelines
     private let metrics: ServiceMetrics
     private let logger: Logger
     private let refusals: Refusals
     private let clock: any Telemetry.WallClock
-    private let rates: RequestRates
-    private let tokens: PresentedTokens
-    private let origins: RequestOrigins
 
-    init(
-        issuer: LicenseIssuer, metrics: ServiceMetrics, logger: Logger, clock: any Telemetry.WallClock,
-        rates: RequestRates, tokens: PresentedTokens,
-        origins: RequestOrigins = RequestOrigins()
-    ) {
-        self.rates = rates
-        self.tokens = tokens
-        self.origins = origins
-        self.issuer = issuer
+    init(pipelines: LicensePipelines, metrics: ServiceMetrics, logger: Logger, clock: any Telemetry.WallClock) {
+        self.pipelines = pipelines
         self.metrics = metrics
         self.logger = logger
         self.clock = clock
@@ -38,7 +26,8 @@ struct LicenseEndpoint: Sendable {
 
     /// Refuses at once what costs no RSA to refuse; else hands back the rest of the way.
     func answer(
-        _ request: HTTPRequest, id: RequestID, on loop: LoopContext, formFollowsAccept: Bool = true
+        _ request: HTTPRequest, under rules: LicenseRules, id: RequestID, on loop: LoopContext,
+        formFollowsAccept: Bool = true
     ) -> HTTPAnswer {
         let start = loop.now
         guard
@@ -50,55 +39,27 @@ struct LicenseEndpoint: Sendable {
                     Problem(.badRequest),
                     RefusalCause("the query's offline, renew, previous or format is not readable"), id))
         }
-        if let wait = rates.admit(from: request.peer.address.ip) {
-            return .now(refuse(tooManyAfter: wait, "of an address", id))
-        }
         do throws(LicenseError) {
-            let licenseRequest = LicenseRequest(
-                message: request.body, token: try presented(by: request), use: wish.use,
-                origin: origins.origin(of: request), renewal: wish.renewal)
-            if let opaque = try issuer.admitOpaque(licenseRequest, on: loop) {
-                return .later { loop in
-                    await issue(opaque.envelope.version, as: wish.form, id: id, since: start, on: loop) {
-                        (now) throws(LicenseError) in
-                        try await rates.enter(isRenewal: wish.renewal.isRenewal, on: loop)
-                        return try await issuer.issue(opaque, now: now, on: loop)
-                    }
-                }
-            }
-            let admission = try issuer.admit(licenseRequest, now: clock.wallTime.seconds, on: loop)
-            if let wait = rates.admit(admission.claims, isRenewal: admission.isRenewal) {
-                return .now(refuse(tooManyAfter: wait, "of a subject", id))
-            }
-            return .later { loop in
-                await issue(admission.envelope.version, as: wish.form, id: id, since: start, on: loop) {
-                    (now) throws(LicenseError) in
-                    try await rates.enter(isRenewal: admission.isRenewal, on: loop)
-                    return try await issuer.issue(admission, now: now, on: loop)
-                }
-            }
+            let admission = try pipelines.pipeline(on: loop).admissionControl.admit(
+                LicenseRequest(
+                    message: request.body, use: wish.use,
+                    origin: request.origin(countryField: rules.entitlement.countryField), renewal: wish.renewal),
+                presenting: request.tokenCarriers, under: rules, now: clock.wallTime.seconds)
+            return .later { loop in await respond(to: admission, as: wish.form, id: id, since: start, on: loop) }
         } catch {
             return .now(refuse(error, id))
         }
     }
 
-    private func presented(by request: HTTPRequest) throws(LicenseError) -> PresentedToken? {
-        do throws(EntitlementError) {
-            return try tokens.token(of: request)
-        } catch {
-            throw .entitlement(error)
-        }
-    }
-
-    private func issue(
-        _ version: SPCVersion, as form: LicenseAnswerForm, id: RequestID, since start: MonotonicTime,
-        on loop: LoopContext, _ outcome: (Int64) async throws(LicenseError) -> LicenseOutcome
+    private func respond(
+        to admission: Admission, as form: LicenseAnswerForm, id: RequestID, since start: MonotonicTime,
+        on loop: LoopContext
     ) async -> HTTPResponse {
         do throws(LicenseError) {
             let now = clock.wallTime.seconds
-            switch try await outcome(now) {
+            switch try await pipelines.pipeline(on: loop).answer(admission, now: now) {
             case .license(let license):
-                metrics.issued(version, after: loop.now - start)
+                metrics.issued(admission.envelope.version, after: loop.now - start)
                 log(license, id)
                 return LicenseAnswer.response(with: license, as: form, at: clock.wallTime, id)
             case .syncReport(let accepted):
@@ -107,14 +68,8 @@ struct LicenseEndpoint: Sendable {
                 return SyncAnswer.response(to: accepted, now: now, id: id)
             }
         } catch {
-            return refuse(error, id, version: version)
+            return refuse(error, id, version: admission.envelope.version)
         }
-    }
-
-    /// The seconds are rounded up: who comes back too early is refused again.
-    private func refuse(tooManyAfter wait: Duration, _ party: StaticString, _ id: RequestID) -> HTTPResponse {
-        let problem = Problem(.rateLimited, retryAfterSeconds: wait.components.seconds + 1)
-        return refuse(problem, RefusalCause("too many requests \(party)"), id)
     }
 
     private func refuse(_ error: LicenseError, _ id: RequestID, version: SPCVersion? = nil) -> HTTPResponse {

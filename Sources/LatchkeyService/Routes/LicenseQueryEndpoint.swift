@@ -5,7 +5,6 @@ import HTTPMessages
 import HTTPServing
 import KeyCrypto
 import Licensing
-import POSIXSockets
 import Records
 import Telemetry
 
@@ -16,62 +15,50 @@ struct LicenseQueryEndpoint: Sendable {
     /// How many licences are told of one asset.
     private static let licensesPerAsset = 10
 
-    private let issuer: LicenseIssuer
+    private let pipelines: LicensePipelines
     private let lookup: LicenseLookup
     private let pseudonyms: Pseudonymizer
     private let metrics: ServiceMetrics
     private let refusals: Refusals
     private let clock: any Telemetry.WallClock
-    private let rates: RequestRates
-    private let tokens: PresentedTokens
-    private let origins: RequestOrigins
 
     init(
-        issuer: LicenseIssuer, lookup: LicenseLookup, pseudonyms: Pseudonymizer, metrics: ServiceMetrics,
-        refusals: Refusals, clock: any Telemetry.WallClock, rates: RequestRates, tokens: PresentedTokens,
-        origins: RequestOrigins = RequestOrigins()
+        pipelines: LicensePipelines, lookup: LicenseLookup, pseudonyms: Pseudonymizer, metrics: ServiceMetrics,
+        refusals: Refusals, clock: any Telemetry.WallClock
     ) {
-        self.issuer = issuer
+        self.pipelines = pipelines
         self.lookup = lookup
         self.pseudonyms = pseudonyms
         self.metrics = metrics
         self.refusals = refusals
         self.clock = clock
-        self.rates = rates
-        self.tokens = tokens
-        self.origins = origins
     }
 
-    func answer(_ request: HTTPRequest, id: RequestID, on loop: LoopContext) -> HTTPAnswer {
-        if let wait = rates.admit(from: request.peer.address.ip) { return .now(refuse(after: wait, id)) }
+    func answer(
+        _ request: HTTPRequest, under rules: LicenseRules, id: RequestID, on loop: LoopContext
+    ) -> HTTPAnswer {
         do throws(LicenseError) {
-            let claims = try issuer.holder(of: presented(by: request), now: clock.wallTime.seconds, on: loop)
-            if let wait = rates.admit(claims, isRenewal: false) { return .now(refuse(after: wait, id)) }
+            let holder = try pipelines.pipeline(on: loop).admissionControl.admitHolder(
+                presenting: request.tokenCarriers,
+                from: request.origin(countryField: rules.entitlement.countryField), under: rules,
+                now: clock.wallTime.seconds)
             guard !request.body.isEmpty else {
                 return .now(refuse(Problem(.bodyEmpty), RefusalCause("a query without a body"), id))
             }
             guard let query = LicenseQuery(request.body) else {
                 return .now(refuse(Problem(.bodyUnrecognised), RefusalCause("no query for licences or assets"), id))
             }
-            let asker = try Asker(claims, origins.origin(of: request), pseudonyms)
+            let asker = try Asker(holder, pseudonyms)
             return .later { loop in
                 do throws(LicenseError) {
-                    try await rates.enter(isRenewal: false, on: loop)
+                    try await pipelines.pipeline(on: loop).admissionControl.waitForTurn(of: holder)
                 } catch {
-                    return refuse(Problem(for: error), error.cause, id)
+                    return refuse(error, id)
                 }
                 return await answer(query, of: asker, id, on: loop)
             }
         } catch {
-            return .now(refuse(Problem(for: error), error.cause, id))
-        }
-    }
-
-    private func presented(by request: HTTPRequest) throws(LicenseError) -> PresentedToken? {
-        do throws(EntitlementError) {
-            return try tokens.token(of: request)
-        } catch {
-            throw .entitlement(error)
+            return .now(refuse(error, id))
         }
     }
 
@@ -159,15 +146,17 @@ struct LicenseQueryEndpoint: Sendable {
             writer.member("kid", entry.keyID?.description)
             writer.member("content", entry.content)
             writer.member(
-                "renewable", issuer.isRenewable(entry, by: asker.claims, from: asker.origin, now: now))
+                "renewable", pipelines.queries.isRenewable(entry, by: asker.holder, now: now))
         }
     }
 
-    private func refuse(after wait: Duration, _ id: RequestID) -> HTTPResponse {
-        // Rounded up: who comes back too early is refused again.
-        refuse(
-            Problem(.rateLimited, retryAfterSeconds: wait.components.seconds + 1), RefusalCause("too many requests"), id
-        )
+    private func refuse(_ error: LicenseError, _ id: RequestID) -> HTTPResponse {
+        refuse(Problem(for: error), Self.cause(of: error), id)
+    }
+
+    /// The log does not say whose rate it was.
+    private static func cause(of error: LicenseError) -> RefusalCause {
+        if case .rateLimited = error { RefusalCause("too many requests") } else { error.cause }
     }
 
     private func refuse(_ problem: Problem, _ cause: RefusalCause, _ id: RequestID) -> HTTPResponse {
@@ -178,21 +167,18 @@ struct LicenseQueryEndpoint: Sendable {
 
 /// Whoever asks, as the ledger knows them.
 private struct Asker: Sendable {
-    let claims: Claims
-    let origin: RequestOrigin
+    let holder: TokenHolder
     /// Nil where the token has no subject; then it may only ask about what was given for itself.
     private let subject: Pseudonym?
     private let tokenID: String?
 
-    init(_ claims: Claims, _ origin: RequestOrigin, _ pseudonyms: Pseudonymizer) throws(LicenseError) {
-        self.claims = claims
-        self.origin = origin
-        do throws(CryptoError) {
-            subject = try claims.subject.map { subject throws(CryptoError) in
+    init(_ holder: TokenHolder, _ pseudonyms: Pseudonymizer) throws(LicenseError) {
+        self.holder = holder
+        let claims = holder.claims
+        subject = try wrap(LicenseError.internalFailure) { () throws(CryptoError) in
+            try claims.subject.map { subject throws(CryptoError) in
                 try pseudonyms.pseudonym(of: .subject, Array(claims.issuer.utf8), Array(subject.utf8)).shortened
             }
-        } catch {
-            throw .internalFailure(error)
         }
         // A ledger keeps the beginning of a long one, which others may share.
         tokenID = claims.tokenID.flatMap { $0.utf8.count <= LedgerEntry.textSizeMaximum ? $0 : nil }

@@ -5,43 +5,50 @@ import Licensing
 
 /// What strangers can reach: licences, certificates, and whether the daemon is there.
 struct PublicRoutes: HTTPHandler {
+    let rules: LiveRulesCell
     let license: LicenseEndpoint
     let query: LicenseQueryEndpoint
     let challenge: ChallengeEndpoint
-    let certificate: CertificateEndpoint
     let health: Health
     let requestIDs: RequestIDs
     let refusals: Refusals
     var expressPlay: ExpressPlayRoutes?
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
+        let rules = rules.current
+        return rules.cors.answer(request) { route(request, under: rules, on: loop) }
+    }
+
+    private func route(_ request: HTTPRequest, under rules: LiveRules, on loop: LoopContext) -> HTTPAnswer {
         let id = requestIDs.next(on: loop)
         switch request.path {
         case "/fps/license":
             guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
-            return license.answer(request, id: id, on: loop)
+            return license.answer(request, under: rules.license, id: id, on: loop)
         case "/fps/licenses/query":
             guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
-            return query.answer(request, id: id, on: loop)
+            return query.answer(request, under: rules.license, id: id, on: loop)
         case "/fps/challenge":
             guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
-            return challenge.answer(request, id: id, on: loop)
+            return challenge.answer(request, under: rules.license, id: id, on: loop)
         case "/fps/certificate":
             guard request.method.isRead else { return refuse(.methodNotAllowed, id, allow: "GET, HEAD") }
-            guard let response = certificate.response(to: request, id: id) else { return refuse(.notFound, id) }
+            guard let response = rules.certificates.response(to: request, id: id) else { return refuse(.notFound, id) }
             return .now(response)
         case "/livez", "/readyz":
             guard request.method.isRead else { return refuse(.methodNotAllowed, id, allow: "GET, HEAD") }
             return .now(request.path == "/livez" ? health.liveResponse(id) : health.readyResponse(id))
         default:
-            return expressPlay?.answer(request, id: id, on: loop) ?? refuse(.notFound, id)
+            return expressPlay?.answer(request, under: rules, id: id, on: loop) ?? refuse(.notFound, id)
         }
     }
 
+    /// What never became a request has no origin that was read right: only a policy for all pages opens it.
     func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse {
-        refusals.response(
+        let response = refusals.response(
             to: "input_refused", Problem(for: problem), because: RefusalCause("\(problem)"),
             id: requestIDs.next(on: loop))
+        return rules.current.cors.decorate(response, for: nil)
     }
 
     private func refuse(_ code: ProblemCode, _ id: RequestID, allow: String? = nil) -> HTTPAnswer {

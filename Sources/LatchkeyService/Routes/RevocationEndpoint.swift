@@ -7,7 +7,6 @@ import HTTPMessages
 import HTTPServing
 import Licensing
 import Records
-import Synchronization
 import Telemetry
 
 /// `/v1/revocations` of the admin listener: what is revoked (GET), revoking (POST), and giving back (DELETE).
@@ -22,27 +21,19 @@ final class RevocationEndpoint: Sendable {
     private let keeper: RevocationKeeper
     private let refusals: Refusals
     private let clock: any Telemetry.WallClock
-    private let issuers: Mutex<Set<String>>
 
     init(
-        desk: RevocationDesk, keeper: RevocationKeeper, issuers: Set<String>, refusals: Refusals,
-        clock: any Telemetry.WallClock
+        desk: RevocationDesk, keeper: RevocationKeeper, refusals: Refusals, clock: any Telemetry.WallClock
     ) {
         self.desk = desk
         self.keeper = keeper
         self.refusals = refusals
         self.clock = clock
-        self.issuers = Mutex(issuers)
     }
 
-    /// Takes the issuers of a new configuration.
-    func replaceIssuers(with issuers: Set<String>) {
-        self.issuers.withLock { $0 = issuers }
-    }
-
-    /// Answers an administrator, who has been told from strangers before.
-    func answer(_ request: HTTPRequest, id: RequestID) -> HTTPAnswer {
-        let (now, issuers) = (clock.wallTime.seconds, issuers.withLock { $0 })
+    /// Answers an administrator, who has been told from strangers before. `issuers` are those whose tokens are accepted.
+    func answer(_ request: HTTPRequest, issuers: Set<String>, id: RequestID) -> HTTPAnswer {
+        let now = clock.wallTime.seconds
         do throws(RevocationFault) {
             switch request.method {
             case .get, .head: return .now(list(now, id))

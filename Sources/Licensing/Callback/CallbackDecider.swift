@@ -1,7 +1,7 @@
+import ByteCoding
 package import Entitlements
 package import EventLoops
 import KeyCrypto
-import POSIXSockets
 import Synchronization
 package import Telemetry
 
@@ -64,31 +64,23 @@ package final class CallbackDecider: Sendable {
         var memory: CallbackMemory
     }
 
-    /// How many addresses have a rate of their own.
-    private static let addressCapacity = 65_536
-
-    private let settings: Settings
+    package let settings: Settings
+    package let counts: CallbackCounts
     private let transport: any CallbackTransport
-    private let tokens: VerifiedTokenCache
     private let clock: any MonotonicClock
     private let state: Mutex<State>
-    private let all: RateLimiter<Int>
-    private let addresses: RateLimiter<IPAddress>
-    package let counts = CallbackCounts()
 
-    /// `tokens` verifies those that the service answers with.
+    /// `counts` may go on from a decider before this one.
     package init(
-        _ settings: Settings, transport: any CallbackTransport, tokens: VerifiedTokenCache,
+        _ settings: Settings, transport: any CallbackTransport, counts: CallbackCounts = CallbackCounts(),
         clock: any MonotonicClock = SystemMonotonicClock()
     ) {
         self.settings = settings
         self.transport = transport
-        self.tokens = tokens
+        self.counts = counts
         self.clock = clock
         state = Mutex(
             State(breaker: CircuitBreaker(settings.breaker), memory: CallbackMemory(settings.memory)))
-        all = RateLimiter(settings.rate, capacity: 32, clock: clock)
-        addresses = RateLimiter(settings.ratePerAddress, capacity: Self.addressCapacity, clock: clock)
     }
 
     /// Whether the service answers questions, as far as is known.
@@ -101,22 +93,13 @@ package final class CallbackDecider: Sendable {
 
     func decides(_ token: PresentedToken) -> Bool { settings.sources.contains(token.source) }
 
-    /// Before RSA is bought. Throws `entitlementDenied` and `unverifiedTooOften`.
-    func admit(
-        _ token: PresentedToken, from address: IPAddress?, using crypto: CryptoContext
-    ) throws(LicenseError) {
+    /// Refuses a token that the service has refused lately, before RSA is bought for it. Throws `entitlementDenied`.
+    func refuseDenied(_ token: PresentedToken, using crypto: CryptoContext) throws(LicenseError) {
         let digest = try Self.digest(of: try Self.single(token), crypto)
         let isDenied = state.withLock { [now] in $0.memory.isDenied(token: digest, now: now) }
-        if isDenied {
-            counts.note(.denied)
-            throw .entitlementDenied(error: nil)
-        }
-        if let address, let wait = addresses.take(address.subscriber) { throw Self.tooOften(wait) }
-        if let wait = all.take(0) { throw Self.tooOften(wait) }
-    }
-
-    private static func tooOften(_ wait: Duration) -> LicenseError {
-        .unverifiedTooOften(retryAfterSeconds: wait.components.seconds + 1)
+        guard isDenied else { return }
+        counts.note(.denied)
+        throw .entitlementDenied(error: nil)
     }
 
     static func single(_ token: PresentedToken) throws(LicenseError) -> [UInt8] {
@@ -136,9 +119,11 @@ package final class CallbackDecider: Sendable {
         let subject: CallbackMemory.Subject
     }
 
-    /// Asks the service, unless it has answered the same lately. `wallTime` is in seconds since 1970.
+    /// Asks the service, unless it has answered the same lately. `tokens` verifies a token that the service answers with; `wallTime` is in
+    /// seconds since 1970.
     func decide(
-        _ question: CallbackQuestion, wallTime: Int64, using crypto: CryptoContext, on loop: LoopContext
+        _ question: CallbackQuestion, tokens: VerifiedTokenCache, wallTime: Int64, using crypto: CryptoContext,
+        on loop: LoopContext
     ) async throws(LicenseError) -> Decision {
         let subject = CallbackMemory.Subject(
             token: try Self.digest(of: question.token, crypto), keyID: question.content.keyID,
@@ -160,7 +145,14 @@ package final class CallbackDecider: Sendable {
             counts.note(.denied)
             throw .entitlementDenied(error: error)
         }
-        let claims = try claims(of: answer, to: question, wallTime: wallTime, using: crypto)
+        let claims: Claims
+        do throws(EntitlementError) {
+            claims = try self.claims(of: answer, to: question, verifiedBy: tokens, wallTime: wallTime, using: crypto)
+        } catch {
+            // What this server refuses of an answer is no outage, and opens no breaker.
+            counts.note(.failed)
+            throw .entitlementUnavailable(.answerRefused(error))
+        }
         counts.note(.allowed)
         return Decision(claims: claims, origin: .service, subject: subject)
     }
@@ -204,11 +196,7 @@ package final class CallbackDecider: Sendable {
     private static func read(
         _ body: [UInt8], _ question: CallbackQuestion
     ) throws(CallbackOutage) -> CallbackAnswer {
-        do throws(CallbackAnswerFault) {
-            return try CallbackAnswer(parsing: body, to: question)
-        } catch {
-            throw .answerInvalid(error)
-        }
+        try wrap(CallbackOutage.answerInvalid, try CallbackAnswer(parsing: body, to: question))
     }
 
     /// Without an answer: by grace, or not at all.
@@ -224,22 +212,16 @@ package final class CallbackDecider: Sendable {
         throw .entitlementUnavailable(outage)
     }
 
-    /// What an answer that allows a licence grants. What this server refuses of it is no outage, and opens no breaker.
+    /// What an answer that allows a licence grants.
     private func claims(
-        of answer: CallbackAnswer, to question: CallbackQuestion, wallTime: Int64, using crypto: CryptoContext
-    ) throws(LicenseError) -> Claims {
-        do throws(EntitlementError) {
-            switch answer {
-            case .policy(let policy):
-                return try .decided(by: settings.name, policy: policy, now: wallTime, life: Self.claimsLife)
-            case .token(let token): return try tokens.verify(token, now: wallTime, crypto: crypto)
-            case .allowed, .denied:
-                return try .decided(
-                    by: settings.name, allowing: question.content, now: wallTime, life: Self.claimsLife)
-            }
-        } catch {
-            counts.note(.failed)
-            throw .entitlementUnavailable(.answerRefused(error))
+        of answer: CallbackAnswer, to question: CallbackQuestion, verifiedBy tokens: VerifiedTokenCache,
+        wallTime: Int64, using crypto: CryptoContext
+    ) throws(EntitlementError) -> Claims {
+        switch answer {
+        case .policy(let policy): try .decided(by: settings.name, policy: policy, now: wallTime, life: Self.claimsLife)
+        case .token(let token): try tokens.verify(token, now: wallTime, crypto: crypto)
+        case .allowed, .denied:
+            try .decided(by: settings.name, allowing: question.content, now: wallTime, life: Self.claimsLife)
         }
     }
 
@@ -247,11 +229,7 @@ package final class CallbackDecider: Sendable {
     private static let claimsLife: Int64 = 86_400
 
     private static func digest(of token: [UInt8], _ crypto: CryptoContext) throws(LicenseError) -> [UInt8] {
-        do throws(CryptoError) {
-            return try crypto.sha256(token)
-        } catch {
-            throw .internalFailure(error)
-        }
+        try wrap(LicenseError.internalFailure, try crypto.sha256(token))
     }
 
     private var nanoseconds: Int64 { clock.monotonicTime.nanoseconds }

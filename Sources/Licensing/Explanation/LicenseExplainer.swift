@@ -1,6 +1,7 @@
+import ByteCoding
 import ContentKeys
 package import Entitlements
-package import FairPlay
+import FairPlay
 package import KeyCrypto
 
 /// Explains what would become of a request. It issues nothing, spends nothing and commits nothing.
@@ -23,46 +24,39 @@ package struct LicenseExplainer: Sendable {
         }
     }
 
-    private let credentials: CredentialSet
-    private let verifier: TokenVerifier
+    private let rules: LicenseRules
     private let keys: RecentContentKeys
-    private let policy: LicensePolicy
-    private let entitlementPolicy: EntitlementPolicy
     private let revocations: RevocationView
-    private let servedVersions: Set<UInt32>
     private let operations: RSAOperationCount
 
     package init(
-        credentials: CredentialSet, verifier: TokenVerifier, keys: RecentContentKeys, policy: LicensePolicy,
-        entitlementPolicy: EntitlementPolicy, revocations: RevocationView = RevocationView(),
-        servedVersions: Set<UInt32>, operations: RSAOperationCount
+        rules: LicenseRules, keys: RecentContentKeys, revocations: RevocationView = RevocationView(),
+        operations: RSAOperationCount
     ) {
-        self.credentials = credentials
-        self.verifier = verifier
+        self.rules = rules
         self.keys = keys
-        self.policy = policy
-        self.entitlementPolicy = entitlementPolicy
         self.revocations = revocations
-        self.servedVersions = servedVersions
         self.operations = operations
     }
 
     /// `now` is in seconds since 1970. An SPC costs one RSA operation, whatever the token is: that is for the operator's eyes alone.
     package func explain(_ subject: Subject, now: Int64) async throws(CryptoError) -> LicenseExplanation {
-        var explanation = LicenseExplanation(token: verifier.explain(subject.token, now: now))
+        var explanation = LicenseExplanation(
+            token: rules.entitlement.tokens.verifier.explain(subject.token, now: now))
         let claims = explanation.token.claims
         if let claims {
-            explanation.findings = PolicyLint.findings(in: claims, policy: entitlementPolicy, now: now)
+            explanation.findings = PolicyLint.findings(in: claims, policy: rules.entitlement.policy, now: now)
         }
         guard let message = subject.message else { return explanation }
         let crypto = try CryptoContext()
         var stages = StageBuilder()
         if let opened = open(message, &stages, using: crypto) {
             explanation.spc = LicenseExplanation.OpenedSPC(opened)
-            if let claims {
-                let record = await self.record(for: opened.spc, claims, &stages)
-                explanation.key = record?.attributes
-                if let record { try explain(opened, record.attributes, claims, subject, now, &explanation, crypto) }
+            if let claims, let record = await record(for: opened.spc, claims, &stages) {
+                explanation.key = record.attributes
+                if let request = request(of: subject, message, by: claims, for: record.attributes, opened.spc) {
+                    try decide(about: request, &explanation, now: now, using: crypto)
+                }
             }
         }
         explanation.stages = stages.finish()
@@ -77,18 +71,17 @@ package struct LicenseExplainer: Sendable {
     }
 
     private func open(_ message: [UInt8], _ stages: inout StageBuilder, using crypto: CryptoContext) -> Opened? {
+        let credentials = rules.fairplay.credentials
         let envelope = stages.step(.container) { () throws(LicenseError) in
-            try spcStep { () throws(SPCError) in
-                try SPCEnvelope(parsing: message, served: credentials.servedVersions)
-            }
+            try wrap(LicenseError.spc, try SPCEnvelope(parsing: message, served: credentials.servedVersions))
         }
         guard let envelope else { return nil }
         let key = stages.step(.certificate) { () throws(LicenseError) in
-            try spcStep { () throws(SPCError) in try credentials.key(for: envelope) }
+            try wrap(LicenseError.spc, try credentials.key(for: envelope))
         }
         guard let key else { return nil }
         let spc = stages.step(.contents) { () throws(LicenseError) in
-            try spcStep { () throws(SPCError) in try openContents(of: envelope, with: key, using: crypto) }
+            try wrap(LicenseError.spc, try openContents(of: envelope, with: key, using: crypto))
         }
         return spc.map { Opened(envelope: envelope, credentialKey: key, spc: $0) }
     }
@@ -96,57 +89,52 @@ package struct LicenseExplainer: Sendable {
     private func openContents(
         of envelope: SPCEnvelope, with key: CredentialKey, using crypto: CryptoContext
     ) throws(SPCError) -> SPC {
-        let opener: SPCOpener
-        do throws(CryptoError) {
-            opener = try SPCOpener(using: crypto, servedVersions: servedVersions)
-        } catch {
-            throw .internalFailure(error)
-        }
+        let opener = try wrap(SPCError.internalFailure, try SPCOpener(using: crypto))
         let job = try opener.unwrapJob(for: envelope, with: key)
         OpenSSLRSAUnwrapper(counting: operations).unwrap([job])
-        return try opener.open(envelope, with: key, unwrapped: job)
-    }
-
-    private func spcStep<Value>(_ body: () throws(SPCError) -> Value) throws(LicenseError) -> Value {
-        do throws(SPCError) {
-            return try body()
-        } catch {
-            throw .spc(error)
-        }
+        return try opener.open(
+            envelope, with: key, unwrapped: job, servedVersions: rules.fairplay.servedVersions)
     }
 
     private func record(for spc: SPC, _ claims: Claims, _ stages: inout StageBuilder) async -> ContentKeyRecord? {
         do throws(LicenseError) {
-            let record = try await LicenseIssuer.record(for: spc, claims: claims, in: keys)
+            let record = try await keys.record(for: spc, claims: claims)
             return stages.step(.key) { record }
         } catch {
             return stages.step(.key) { () throws(LicenseError) in throw error }
         }
     }
 
-    private func explain(
-        _ opened: Opened, _ key: ContentKeyAttributes, _ claims: Claims, _ subject: Subject, _ now: Int64,
-        _ explanation: inout LicenseExplanation, _ crypto: CryptoContext
+    /// The request as the pipeline has it once the key is found; never nil after the stages before have passed.
+    private func request(
+        of subject: Subject, _ message: [UInt8], by claims: Claims, for key: ContentKeyAttributes, _ spc: SPC
+    ) -> OpenedRequest? {
+        let request = LicenseRequest(message: message, use: subject.use, origin: subject.origin)
+        let token = PresentedToken(source: .bearer, tokens: [subject.token])
+        let admission = try? Admission(request, by: token, .verified(claims), under: rules)
+        return admission.map {
+            OpenedRequest(admission: $0, claims: claims, spc: spc, key: key, revocations: revocations)
+        }
+    }
+
+    private func decide(
+        about request: OpenedRequest, _ explanation: inout LicenseExplanation, now: Int64,
+        using crypto: CryptoContext
     ) throws(CryptoError) {
-        guard opened.spc.syncReport == nil else {
+        guard request.spc.syncReport == nil else {
             explanation.sync = Result { () throws(EntitlementError) in
-                try Gate.permitSync(claims: claims, content: RequestedContent(key))
+                try Gate.permitSync(claims: request.claims, content: RequestedContent(request.key))
             }
             return
         }
-        let admission = LicenseIssuer.Admission(
-            claims: claims, envelope: opened.envelope, credentialKey: opened.credentialKey, use: subject.use,
-            message: opened.envelope.message, token: PresentedToken(source: .bearer, tokens: [subject.token]),
-            origin: subject.origin, renewal: RenewalWish())
-        let request = DecidedRequest(
-            admission: admission, spc: opened.spc, device: opened.spc.device, key: key, policy: entitlementPolicy,
-            revocations: revocations)
-        let gate = Gate.explain(request.gateRequest(to: opened.spc.sessionKeys?.deviceID, at: now))
+        let gate = Gate.explain(request.gateRequest(to: request.spc.sessionKeys?.deviceID, at: now))
         explanation.gate = gate
         guard case .success(let authorization) = gate.decision else { return }
-        let titleID = try key.titleID(using: crypto)
+        let titleID = try request.key.titleID(using: crypto)
         explanation.terms = Result { () throws(LicenseTermsError) in
-            try LicenseTerms(authorization, key: key, titleID: titleID, device: request.device, policy: policy)
+            try LicenseTerms(
+                authorization, key: request.key, titleID: titleID, device: request.device,
+                policy: rules.fairplay.policy)
         }
     }
 }

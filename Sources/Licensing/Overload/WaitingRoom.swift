@@ -16,31 +16,36 @@ struct WaitingRoom<Guest> {
         let deadline: Int64
     }
 
-    private let capacity: Int
     private var urgent = Line<Place>()
     private var ordinary = Line<Place>()
 
-    /// `capacity` is at least 1.
-    init(capacity: Int) {
-        precondition(capacity >= 1, "somebody can wait")
-        self.capacity = capacity
-    }
-
     var count: Int { urgent.count + ordinary.count }
     var isEmpty: Bool { urgent.isEmpty && ordinary.isEmpty }
+    /// The request whose turn is next.
+    var next: Guest? { (urgent.first ?? ordinary.first)?.guest }
     /// Whether a renewal is next.
     var isNextUrgent: Bool { !urgent.isEmpty }
 
-    /// The deadlines of those that come later must not be earlier.
-    mutating func enter(_ guest: Guest, isUrgent: Bool, deadline: Int64) -> Entry {
-        let place = Place(guest: guest, deadline: deadline)
+    /// Adds a request to a room of `capacity` places, at least one.
+    ///
+    /// Capacity and deadline come with each request, so a reload can change both. A request waits at least as long as those before it.
+    mutating func enter(_ guest: Guest, isUrgent: Bool, deadline: Int64, capacity: Int) -> Entry {
         guard count >= capacity else {
-            if isUrgent { urgent.append(place) } else { ordinary.append(place) }
+            if isUrgent {
+                Self.append(guest, deadline, to: &urgent)
+            } else {
+                Self.append(guest, deadline, to: &ordinary)
+            }
             return .entered
         }
         guard isUrgent, let youngest = ordinary.removeLast() else { return .full }
-        urgent.append(place)
+        Self.append(guest, deadline, to: &urgent)
         return .enteredFor(youngest.guest)
+    }
+
+    /// Within a line deadlines never go back, so looking at the first place is enough to find what is late.
+    private static func append(_ guest: Guest, _ deadline: Int64, to line: inout Line<Place>) {
+        line.append(Place(guest: guest, deadline: max(deadline, line.last?.deadline ?? deadline)))
     }
 
     mutating func takeNext() -> Guest? {
@@ -73,6 +78,7 @@ private struct Line<Element> {
     var count: Int { elements.count - head }
     var isEmpty: Bool { count == 0 }
     var first: Element? { isEmpty ? nil : elements[head] }
+    var last: Element? { isEmpty ? nil : elements[elements.count - 1] }
 
     mutating func append(_ element: Element) {
         elements.append(element)

@@ -20,7 +20,10 @@ extension LicenseError {
         case .entitlementDenied(let error):
             RefusalCause("the entitlement service said no\(error.map { " (error \($0))" } ?? "")")
         case .entitlementUnavailable(let outage): RefusalCause("entitlement service: \(outage)")
-        case .unverifiedTooOften: RefusalCause("too many requests with tokens that nobody here can verify")
+        case .rateLimited(.address, _): RefusalCause("too many requests of an address")
+        case .rateLimited(.subject, _): RefusalCause("too many requests of a subject")
+        case .rateLimited(.unverifiedTokens, _):
+            RefusalCause("too many requests with tokens that nobody here can verify")
         case .internalFailure(let error): RefusalCause("cryptography: \(error)")
         }
     }

@@ -20,7 +20,7 @@ extension LicenseError {
         case .overloaded, .entitlementUnavailable(.busy): .overloaded
         case .entitlementDenied: .entitlementDenied
         case .entitlementUnavailable: .entitlementUnavailable
-        case .unverifiedTooOften: .rateLimited
+        case .rateLimited: .rateLimited
         case .internalFailure: .internalError
         }
     }
@@ -28,7 +28,7 @@ extension LicenseError {
     /// When to try again, in seconds; nil if another attempt needs something else than time.
     package var retryAfterSeconds: Int64? {
         if case .entitlement(let error) = self { return error.retryAfterSeconds }
-        if case .unverifiedTooOften(let seconds) = self { return seconds }
+        if case .rateLimited(_, let seconds) = self { return seconds }
         return code.passesByItself ? 2 : nil
     }
 }

@@ -9,7 +9,7 @@ import TestSupport
 /// refused is refused for a cause that fits; what is accepted keeps every promise of its types; and its licence is read back.
 struct SPCPayloadTarget: FuzzTarget {
     private let sealer: SPCSealer
-    private let openers: (version1: SPCOpener, both: SPCOpener)
+    private let opener: SPCOpener
     private let jobs: [SPCVersion: KeyJobs]
     private let contentKey = SharedSecret(SecretBytes(copying: [UInt8](repeating: 0x3C, count: 16)))
 
@@ -21,10 +21,8 @@ struct SPCPayloadTarget: FuzzTarget {
 
     init() throws {
         sealer = try SPCSealer()
-        openers = (
-            try SPCOpener(using: sealer.crypto), try SPCOpener(using: sealer.crypto, servedVersions: [1, 2])
-        )
-        jobs = try Self.makeJobs(sealer, openers.version1)
+        opener = try SPCOpener(using: sealer.crypto)
+        jobs = try Self.makeJobs(sealer, opener)
     }
 
     private static func makeJobs(_ sealer: SPCSealer, _ opener: SPCOpener) throws -> [SPCVersion: KeyJobs] {
@@ -66,10 +64,12 @@ struct SPCPayloadTarget: FuzzTarget {
         let envelope = try SPCEnvelope(parsing: message, served: Set(SPCVersion.allCases))
         let key = try sealer.key(for: envelope, ladder: plan.ladder)
         let jobs = try require(jobs[plan.version], "every version has its keys")
-        let opener = plan.servesProtocolVersion2 ? openers.both : openers.version1
+        let servedVersions: Set<UInt32> = plan.servesProtocolVersion2 ? [1, 2] : [1]
         let spc: SPC
         do throws(SPCError) {
-            spc = try opener.open(envelope, with: key, unwrapped: plan.isKeyGenuine ? jobs.genuine : jobs.foreign)
+            spc = try opener.open(
+                envelope, with: key, unwrapped: plan.isKeyGenuine ? jobs.genuine : jobs.foreign,
+                servedVersions: servedVersions)
         } catch {
             try check(error, plan, framing)
             return nil

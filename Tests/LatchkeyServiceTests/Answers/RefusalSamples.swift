@@ -59,7 +59,10 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.entitlementDenied(error: 17), 403, "entitlement_denied"),
         RefusalSample(.entitlementUnavailable(.timedOut), 503, "entitlement_unavailable", retryAfterSeconds: 2),
         RefusalSample(.entitlementUnavailable(.busy), 429, "overloaded", retryAfterSeconds: 2),
-        RefusalSample(.unverifiedTooOften(retryAfterSeconds: 4), 429, "rate_limited", retryAfterSeconds: 4),
+        RefusalSample(
+            .rateLimited(.unverifiedTokens, retryAfterSeconds: 4), 429, "rate_limited", retryAfterSeconds: 4),
+        RefusalSample(.rateLimited(.address, retryAfterSeconds: 1), 429, "rate_limited", retryAfterSeconds: 1),
+        RefusalSample(.rateLimited(.subject, retryAfterSeconds: 9), 429, "rate_limited", retryAfterSeconds: 9),
         RefusalSample(.overloaded, 429, "overloaded", retryAfterSeconds: 2),
         RefusalSample(.internalFailure(.randomnessUnavailable), 500, "internal"),
     ]
@@ -183,7 +186,7 @@ extension LicenseError {
         case .denied: 6
         case .entitlementDenied: 7
         case .entitlementUnavailable: 8
-        case .unverifiedTooOften: 9
+        case .rateLimited: 9
         case .overloaded: 10
         case .terms(let error): 11 + error.caseNumber
         case .entitlement(let error): 11 + LicenseTermsError.caseCount + error.caseNumber

@@ -98,7 +98,7 @@ import Testing
         let daemon = try RunningDaemon(folder)
         try edit("logging: { level: \"info\" }", "limits: { bodySizeMaximum: 2048 }, logging: { level: \"error\" }")
         daemon.process.signal(SIGHUP)
-        #expect(daemon.line(event: "restart_needed")?["sections"]?.string == "limits logging")
+        #expect(daemon.line(event: "restart_needed")?["fields"]?.string == "limits.bodySizeMaximum")
     }
 
     @Test func servesOnAUnixSocketWithoutTLS() throws {

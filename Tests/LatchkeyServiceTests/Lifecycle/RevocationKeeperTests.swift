@@ -46,7 +46,7 @@ import Testing
         #expect(published.all == [1] && keeper.revocations == [Self.revocation("a")])
     }
 
-    /// Who waits for a first view gives nothing to anybody: see `LicenseIssuer`.
+    /// Until the first view is published, no licence is given: see `KnownRevocations`.
     @Test func publishesNothingBeforeTheStoreHasAnswered() async throws {
         store.answer(with: .failure(.unavailable(.unreachable)))
         let keeper = try keeper()

@@ -1,3 +1,4 @@
+import ByteCoding
 import ContentKeys
 import DeviceSimulation
 import Entitlements
@@ -21,8 +22,8 @@ import Testing
         return await fixture.license(request.message, token: try fixture.token(), query: query)
     }
 
-    @Test(arguments: [Configuration.Rates(perAddress: one), Configuration.Rates(perSubject: one)])
-    func refusesWhatComesTooOften(rates: Configuration.Rates) async throws {
+    @Test(arguments: [RequestRates(perAddress: one), RequestRates(perSubject: one)])
+    func refusesWhatComesTooOften(rates: RequestRates) async throws {
         let fixture = try RoutesFixture(rates: rates)
         #expect(try await ask(fixture).status == .ok)
         let response = try await ask(fixture)
@@ -35,15 +36,15 @@ import Testing
     }
 
     @Test func letsRenewalsGoOn() async throws {
-        let fixture = try RoutesFixture(rates: Configuration.Rates(perSubject: Self.one))
+        let fixture = try RoutesFixture(rates: RequestRates(perSubject: Self.one))
         #expect(try await ask(fixture).status == .ok)
         #expect(try await ask(fixture, query: "renew=true").status == .ok)
         #expect(try await ask(fixture, query: "renew=true").status == .tooManyRequests)
     }
 
     /// A challenge and a licence count together.
-    @Test(arguments: [Configuration.Rates(perAddress: one), Configuration.Rates(perSubject: one)])
-    func countsChallengesToo(rates: Configuration.Rates) async throws {
+    @Test(arguments: [RequestRates(perAddress: one), RequestRates(perSubject: one)])
+    func countsChallengesToo(rates: RequestRates) async throws {
         let fixture = try RoutesFixture(rates: rates)
         let fields: HTTPFields = ["Authorization": "Bearer \(try fixture.token())"]
         #expect(await fixture.ask(.post, "/fps/challenge", fields).status == .ok)
@@ -52,8 +53,51 @@ import Testing
         #expect(try await ask(fixture).status == .tooManyRequests)
     }
 
+    /// A query says in the log only that a rate was exceeded. Challenges are not among the refusals that metrics count.
+    @Test(
+        arguments: [
+            (RequestRates(perAddress: one), " of an address"), (RequestRates(perSubject: one), " of a subject"),
+        ])
+    func saysInTheLogWhoseRateItWas(rates: RequestRates, party: String) async throws {
+        let fixture = try RoutesFixture(rates: rates)
+        let fields: HTTPFields = ["Authorization": "Bearer \(try fixture.token())"]
+        let message = try fixture.deviceRequest(.v1).message
+        #expect(await fixture.ask(.post, "/fps/license", fields, body: message).status == .ok)
+        for (path, event, cause) in [
+            ("/fps/license", "license_refused", "too many requests" + party),
+            ("/fps/challenge", "challenge_refused", "too many requests" + party),
+            ("/fps/licenses/query", "query_refused", "too many requests"),
+        ] {
+            let response = await fixture.ask(.post, path, fields, body: message)
+            #expect(response.status == .tooManyRequests && response.fields["Retry-After"] == "2")
+            let line = try #require(fixture.log.lines.last)
+            let object = try #require(try JSONReader.parse(Array(line.utf8)).object)
+            #expect(object["event"]?.string == event && object["cause"]?.string == cause)
+            #expect(object["code"]?.string == "rate_limited" && object["spc_version"]?.number?.signed == 0)
+        }
+        #expect(try await fixture.metrics()["latchkey_licenses_refused_total{code=\"rate_limited\"}"] == 2)
+    }
+
+    /// Other rules hold for the next request, and what was taken under the old ones still counts.
+    @Test func takesOtherRatesWithoutARestart() async throws {
+        let fixture = try RoutesFixture()
+        #expect(try await ask(fixture).status == .ok)
+        let rules = fixture.rules.current
+        for (rates, status) in [
+            (RequestRates(perAddress: Self.one), HTTPStatus.ok), (RequestRates(perAddress: Self.one), .tooManyRequests),
+            (RequestRates(), .ok),
+        ] {
+            let license = LicenseRules(
+                fairplay: rules.license.fairplay, entitlement: rules.license.entitlement, rates: rates)
+            fixture.rules.replace(
+                with: LiveRules(
+                    license: license, certificates: rules.certificates, administration: rules.administration))
+            #expect(try await ask(fixture).status == status)
+        }
+    }
+
     @Test func letsAChallengeWaitLikeALicence() async throws {
-        let fixture = try RoutesFixture(rates: Configuration.Rates(all: Self.one))
+        let fixture = try RoutesFixture(rates: RequestRates(all: Self.one))
         let fields: HTTPFields = ["Authorization": "Bearer \(try fixture.token())"]
         #expect(try await ask(fixture).status == .ok)
         async let challenge = fixture.ask(.post, "/fps/challenge", fields)
@@ -71,7 +115,7 @@ import Testing
     }
 
     @Test func letsWhatIsTooMuchInAllWaitForItsTurn() async throws {
-        let fixture = try RoutesFixture(rates: Configuration.Rates(all: Self.one))
+        let fixture = try RoutesFixture(rates: RequestRates(all: Self.one))
         #expect(try await ask(fixture).status == .ok)
         async let second = ask(fixture)
         try await waitFor(1, in: fixture)
@@ -84,7 +128,7 @@ import Testing
 
     @Test func refusesWhoHasWaitedAsLongAsTheyMay() async throws {
         let fixture = try RoutesFixture(
-            rates: Configuration.Rates(all: Self.one), overload: OverloadLimits(wait: .milliseconds(500)))
+            rates: RequestRates(all: Self.one), overload: OverloadLimits(wait: .milliseconds(500)))
         #expect(try await ask(fixture).status == .ok)
         async let second = ask(fixture)
         try await waitFor(1, in: fixture)
@@ -99,7 +143,7 @@ import Testing
 
     @Test func servesRenewalsBeforeThoseThatCameEarlier() async throws {
         let fixture = try RoutesFixture(
-            rates: Configuration.Rates(all: Self.one), overload: OverloadLimits(wait: .seconds(30)))
+            rates: RequestRates(all: Self.one), overload: OverloadLimits(wait: .seconds(30)))
         // The burst, and the second one that only renewals have.
         #expect(try await ask(fixture).status == .ok)
         #expect(try await ask(fixture, query: "renew=true").status == .ok)
@@ -116,7 +160,7 @@ import Testing
 
     @Test func boundsHowManyWait() async throws {
         let fixture = try RoutesFixture(
-            rates: Configuration.Rates(all: Self.one), overload: OverloadLimits(waitingMaximum: 1))
+            rates: RequestRates(all: Self.one), overload: OverloadLimits(waitingMaximum: 1))
         #expect(try await ask(fixture).status == .ok)
         async let second = ask(fixture)
         try await waitFor(1, in: fixture)

@@ -27,6 +27,7 @@ final class RoutesFixture: Sendable {
     let log = MemoryLogSink()
     let health = Health()
     let operations = RSAOperationCount()
+    let rules: LiveRulesCell
     let publicRoutes: PublicRoutes
     let adminRoutes: AdminRoutes
     private let group: EventLoopGroup
@@ -34,57 +35,63 @@ final class RoutesFixture: Sendable {
 
     init(
         adminToken: String? = adminToken, keys: (any ContentKeySource)? = nil,
-        otherCredential: TestCredential? = nil, rates: Configuration.Rates = .init(),
+        otherCredential: TestCredential? = nil, rates: RequestRates = RequestRates(),
         overload: OverloadLimits = OverloadLimits(),
-        callback: ((VerifiedTokenCache, ManualClock) -> CallbackDecider)? = nil,
-        finder: TokenFinder = TokenFinder(), recorder: DecisionRecorder? = nil, sessions: SessionTokens? = nil
+        callback: ((ManualClock) -> CallbackDecider)? = nil, finder: TokenFinder = TokenFinder(),
+        recorder: DecisionRecorder? = nil, sessions: SessionTokens? = nil
     ) throws {
         group = try EventLoopGroup(count: 1)
         credential = try TestCredential.shared.get()
         signingKey = try ES256PrivateKey.generate()
         let metrics = ServiceMetrics(registry: MetricsRegistry(), rsaOperations: operations)
-        let requestIDs = RequestIDs()
         let credentials = try CredentialSet([credential.credential] + [otherCredential?.credential].compactMap(\.self))
         let issuers = try IssuerSet([
             Issuer(
                 name: "portal", audience: "latchkey",
                 keys: [VerificationKey(id: "test", es256: signingKey.publicKey)])
         ])
-        let tokens = VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers, sessions: sessions))
-        let issuer = LicenseIssuer(
-            credentials: credentials, tokens: tokens,
+        let license = LicenseRules(
+            fairplay: .init(credentials: credentials),
+            entitlement: .init(
+                tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers, sessions: sessions)),
+                finder: finder),
+            callback: callback?(clock), rates: rates, overload: overload)
+        rules = LiveRulesCell(
+            LiveRules(
+                license: license, certificates: try CertificateEndpoint(credentials, crypto: CryptoContext()),
+                administration: .init(
+                    tokens: [adminToken.map { SharedSecret(SecretBytes(copying: Array($0.utf8))) }],
+                    issuerNames: ["portal"])))
+        var shared = SharedLicensing(
             keys: RecentContentKeys(
                 source: try keys ?? OneStoredKey(contentID: "movie-1", key: Self.key, iv: Self.iv), clock: clock),
-            recorder: recorder, callback: callback?(tokens, clock),
-            challenges: ServerChallenges(
-                store: MemoryChallengeStore(), pseudonyms: try MemoryChallengeStore.pseudonyms()),
-            servedVersions: [1],
-            operations: operations, overload: overload, overloadCounts: metrics.overload)
+            operations: operations, overload: metrics.overload, revocations: KnownRevocations(RevocationView()),
+            clock: clock)
+        shared.recorder = recorder
+        shared.challenges = ServerChallenges(
+            store: MemoryChallengeStore(), pseudonyms: try MemoryChallengeStore.pseudonyms())
         let logger = Logger(level: .trace, sink: log, clock: clock)
-        let refusals = Refusals(logger: logger, clock: clock)
-        let requestRates = RequestRates(rates, overload: overload, counts: metrics.overload, clock: clock)
-        publicRoutes = PublicRoutes(
-            license: LicenseEndpoint(
-                issuer: issuer, metrics: metrics, logger: logger, clock: clock,
-                rates: requestRates, tokens: PresentedTokens(finder)),
-            query: LicenseQueryEndpoint(
-                issuer: issuer, lookup: try LicenseLookup(path: "/nonexistent/latchkey.db", logger: logger),
+        let routes = ServiceRoutes(
+            .init(
+                rules: rules, pipelines: LicensePipelines(shared),
+                lookup: try LicenseLookup(path: "/nonexistent/latchkey.db", logger: logger),
                 pseudonyms: Pseudonymizer(
                     key: try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))),
-                metrics: metrics, refusals: refusals, clock: clock, rates: requestRates, tokens: PresentedTokens()),
-            challenge: ChallengeEndpoint(
-                issuer: issuer, refusals: refusals, clock: clock, rates: requestRates, tokens: PresentedTokens()),
-            certificate: try CertificateEndpoint(credentials, crypto: CryptoContext()), health: health,
-            requestIDs: requestIDs, refusals: refusals)
-        adminRoutes = AdminRoutes(
-            health: health, metrics: metrics,
-            explain: ExplainEndpoint(issuer: issuer, logger: logger, clock: clock),
-            token: adminToken.map { SharedSecret(SecretBytes(copying: Array($0.utf8))) }, requestIDs: requestIDs,
-            refusals: refusals)
+                metrics: metrics, health: health, logger: logger, clock: clock))
+        publicRoutes = routes.public
+        adminRoutes = routes.admin(0)
     }
 
     deinit {
         group.stop(within: .seconds(10))
+    }
+
+    /// Puts other rules for web pages in force, as a reload does.
+    func use(_ cors: CORSPolicy) {
+        let old = rules.current
+        rules.replace(
+            with: LiveRules(
+                license: old.license, certificates: old.certificates, administration: old.administration, cors: cors))
     }
 
     // MARK: Requests

@@ -3,10 +3,10 @@ import Testing
 @testable import Licensing
 
 @Suite struct WaitingRoomTests {
-    private func enter(_ room: inout WaitingRoom<Int>, _ guest: Int, urgent: Bool = false, deadline: Int64 = 100)
-        -> String
-    {
-        switch room.enter(guest, isUrgent: urgent, deadline: deadline) {
+    private func enter(
+        _ room: inout WaitingRoom<Int>, _ guest: Int, urgent: Bool = false, deadline: Int64 = 100, capacity: Int = 10
+    ) -> String {
+        switch room.enter(guest, isUrgent: urgent, deadline: deadline, capacity: capacity) {
         case .entered: "entered"
         case .enteredFor(let other): "for \(other)"
         case .full: "full"
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func servesRenewalsFirstAndEachKindInItsOrder() {
-        var room = WaitingRoom<Int>(capacity: 10)
+        var room = WaitingRoom<Int>()
         for guest in [1, 2] { #expect(enter(&room, guest) == "entered") }
         for guest in [11, 12] { #expect(enter(&room, guest, urgent: true) == "entered") }
         #expect(enter(&room, 3) == "entered")
@@ -30,25 +30,25 @@ import Testing
     }
 
     @Test func isBounded() {
-        var room = WaitingRoom<Int>(capacity: 2)
-        #expect(enter(&room, 1) == "entered")
-        #expect(enter(&room, 2) == "entered")
-        #expect(enter(&room, 3) == "full")
+        var room = WaitingRoom<Int>()
+        #expect(enter(&room, 1, capacity: 2) == "entered")
+        #expect(enter(&room, 2, capacity: 2) == "entered")
+        #expect(enter(&room, 3, capacity: 2) == "full")
         #expect(drain(&room) == [1, 2])
     }
 
     @Test func givesARenewalThePlaceOfTheYoungestThatIsNone() {
-        var room = WaitingRoom<Int>(capacity: 2)
-        #expect(enter(&room, 1) == "entered")
-        #expect(enter(&room, 2) == "entered")
-        #expect(enter(&room, 11, urgent: true) == "for 2")
-        #expect(enter(&room, 12, urgent: true) == "for 1")
-        #expect(enter(&room, 13, urgent: true) == "full")
+        var room = WaitingRoom<Int>()
+        #expect(enter(&room, 1, capacity: 2) == "entered")
+        #expect(enter(&room, 2, capacity: 2) == "entered")
+        #expect(enter(&room, 11, urgent: true, capacity: 2) == "for 2")
+        #expect(enter(&room, 12, urgent: true, capacity: 2) == "for 1")
+        #expect(enter(&room, 13, urgent: true, capacity: 2) == "full")
         #expect(drain(&room) == [11, 12])
     }
 
     @Test func sendsAwayWhoHasWaitedAsLongAsTheyMay() {
-        var room = WaitingRoom<Int>(capacity: 10)
+        var room = WaitingRoom<Int>()
         #expect(enter(&room, 1, deadline: 10) == "entered")
         #expect(enter(&room, 11, urgent: true, deadline: 20) == "entered")
         #expect(enter(&room, 2, deadline: 30) == "entered")
@@ -59,18 +59,39 @@ import Testing
         #expect(drain(&room) == [2])
     }
 
+    /// After a reload with fewer places, those that wait stay, and the next ones find the room full.
+    @Test func takesAnotherCapacity() {
+        var room = WaitingRoom<Int>()
+        for guest in 1...3 { #expect(enter(&room, guest, capacity: 3) == "entered") }
+        #expect(enter(&room, 4, capacity: 2) == "full")
+        #expect(enter(&room, 11, urgent: true, capacity: 2) == "for 3")
+        #expect(enter(&room, 5, capacity: 4) == "entered")
+        #expect(drain(&room) == [11, 1, 2, 5])
+    }
+
+    /// After a reload with a shorter wait, a later request waits no shorter than those before it.
+    @Test func neverLetsADeadlineGoBack() {
+        var room = WaitingRoom<Int>()
+        #expect(enter(&room, 1, deadline: 50) == "entered")
+        #expect(enter(&room, 2, deadline: 20) == "entered")
+        #expect(enter(&room, 11, urgent: true, deadline: 30) == "entered")
+        #expect(room.takeLate(now: 30) == [11])
+        #expect(room.earliestDeadline == 50)
+        #expect(room.takeLate(now: 50) == [1, 2])
+    }
+
     /// Against a plain list, in a random order of events; thousands of guests close the gap that is left in front.
     @Test func agreesWithAPlainList() {
         let seed = UInt64.random(in: 0 ... .max)
         var random = Numbers(state: seed)
-        var room = WaitingRoom<Int>(capacity: 5_000)
+        var room = WaitingRoom<Int>()
         var urgent: [Int] = []
         var ordinary: [Int] = []
         for guest in 0..<20_000 {
             if random.next() % 5 < 3 {
                 let isUrgent = random.next() % 3 == 0
                 let isFull = urgent.count + ordinary.count == 5_000
-                _ = room.enter(guest, isUrgent: isUrgent, deadline: Int64(guest))
+                _ = room.enter(guest, isUrgent: isUrgent, deadline: Int64(guest), capacity: 5_000)
                 if isFull, isUrgent, !ordinary.isEmpty { ordinary.removeLast() }
                 if !isFull || isUrgent && urgent.count < 5_000 {
                     if isUrgent { urgent.append(guest) } else { ordinary.append(guest) }

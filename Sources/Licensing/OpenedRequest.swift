@@ -3,33 +3,52 @@ import Entitlements
 import FairPlay
 import Records
 
-/// Everything that a decision about a licence is made from.
-struct DecidedRequest: Sendable {
-    let admission: LicenseIssuer.Admission
+/// A request whose SPC is open, whose claims somebody vouches for and whose key is known: everything that a decision is made from.
+struct OpenedRequest: Sendable {
+    let admission: Admission
+    /// Of the token, or what the operator's service has made of it.
+    let claims: Claims
     let spc: SPC
     let device: DeviceFacts
     let key: ContentKeyAttributes
-    let policy: EntitlementPolicy
     let revocations: RevocationView
 
+    init(
+        admission: Admission, claims: Claims, spc: SPC, key: ContentKeyAttributes, revocations: RevocationView
+    ) {
+        self.admission = admission
+        self.claims = claims
+        self.spc = spc
+        device = spc.device
+        self.key = key
+        self.revocations = revocations
+    }
+
+    var use: LicenseUse { admission.request.use }
+
+    /// Whether the operator's service has decided about the token, which this server cannot read.
+    var isDecidedByService: Bool {
+        if case .undecided = admission.standing { return true }
+        return false
+    }
+
     /// Whether the gate must be asked again once HU is known: the token is good for one device alone, or some are revoked.
-    var dependsOnDevice: Bool { admission.claims.device.pinned != nil || revocations.concerns(.hardware) }
+    var dependsOnDevice: Bool { claims.device.pinned != nil || revocations.concerns(.hardware) }
 
     /// Whether the licence follows another one: by its token, by what the app says, or by what the device says of its playback.
     var isRenewal: Bool {
-        admission.isRenewal || device.playbackState?.state == .leaseExpiring
+        claims.renewal != nil || admission.request.renewal.isRenewal || device.playbackState?.state == .leaseExpiring
     }
 
     /// What the gate is asked. Without a `deviceID` the device counts as the one that the token names.
     func gateRequest(to deviceID: DeviceID?, at now: Int64) -> GateRequest {
-        var request = GateRequest(
-            claims: admission.claims, content: RequestedContent(key), use: admission.use, now: now)
+        var request = GateRequest(claims: claims, content: RequestedContent(key), use: use, now: now)
         request.device = RequestingDevice(
-            identifier: deviceID.map { DeviceIdentifier($0.bytes) } ?? admission.claims.device.pinned,
+            identifier: deviceID.map { DeviceIdentifier($0.bytes) } ?? claims.device.pinned,
             isAirPlay: device.output == .airPlay, isAVAdapter: device.output == .avAdapter,
             securityLevel: device.securityLevel.map { Right.SecurityLevel($0) })
-        request.origin = admission.origin
-        request.policy = policy
+        request.origin = admission.request.origin
+        request.policy = admission.rules.entitlement.policy
         request.revocations = revocations
         return request
     }

@@ -8,7 +8,7 @@ import Licensing
 import TestSupport
 import Testing
 
-@Suite struct LicenseIssuerTests {
+@Suite struct LicensePipelineTests {
     private let fixture: LicensingFixture
 
     init() throws {
@@ -79,7 +79,7 @@ import Testing
         case .tokenMissing: "token_missing"
         case .entitlement(let error): error.code
         case .spc, .contentUnknown, .keyNotFound, .store, .denied, .terms, .challengeNotOpen, .module, .internalFailure,
-            .entitlementDenied, .entitlementUnavailable, .unverifiedTooOften, .overloaded:
+            .entitlementDenied, .entitlementUnavailable, .rateLimited, .overloaded:
             "\(error)"
         }
     }

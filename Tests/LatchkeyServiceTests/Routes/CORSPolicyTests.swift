@@ -6,7 +6,7 @@ import Testing
 
 @testable import LatchkeyService
 
-@Suite struct CORSHandlerTests {
+@Suite struct CORSPolicyTests {
     private let fixture: RoutesFixture
 
     init() throws {
@@ -18,8 +18,8 @@ import Testing
     ) async -> HTTPResponse {
         var fields = more
         if let origin { fields.append("Origin", origin) }
-        return await fixture.answer(
-            CORSHandler(policy: policy, inner: fixture.publicRoutes), RoutesFixture.request(method, path, fields))
+        fixture.use(policy)
+        return await fixture.answer(fixture.publicRoutes, RoutesFixture.request(method, path, fields))
     }
 
     private let listed = CORSPolicy(
@@ -99,9 +99,11 @@ import Testing
     }
 
     @Test func opensRefusalsOfWhatNeverBecameARequest() async {
-        let handler = CORSHandler(policy: CORSPolicy(), inner: fixture.publicRoutes)
+        fixture.use(CORSPolicy())
         let peer = HTTPPeer(address: .internet(.v4(0x7f00_0001), port: 1), listener: "test")
-        let response = await fixture.onLoop { handler.refusal(of: .bodyTooLarge, from: peer, on: $0) }
+        let response = await fixture.onLoop { [routes = fixture.publicRoutes] in
+            routes.refusal(of: .bodyTooLarge, from: peer, on: $0)
+        }
         #expect(response.status == .contentTooLarge)
         #expect(response.fields["Access-Control-Allow-Origin"] == "*")
         #expect(response.fields["X-Error-Code"] == "body_too_large")

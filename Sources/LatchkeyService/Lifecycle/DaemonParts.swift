@@ -1,0 +1,188 @@
+import Administration
+import ByteCoding
+import ContentKeys
+import Entitlements
+import EventLoops
+import ExpressPlay
+import FairPlay
+import HTTPServing
+import KeyCrypto
+import Licensing
+import POSIXSockets
+import Records
+import ServiceConfiguration
+import StoragePostgreSQL
+import Telemetry
+
+/// The parts of a daemon, composed and running.
+struct DaemonParts: Sendable {
+    /// How long requests in flight may take after the order to stop, and how long tasks may after that.
+    private static let drainLimit: Duration = .seconds(30)
+    private static let taskLimit: Duration = .seconds(2)
+
+    let metrics: ServiceMetrics
+    let health: Health
+    let listeners: ServingListeners
+    let loopCount: Int
+    let running: RunningParts
+
+    /// Starts all parts, one after the other. If one cannot start, those that run are stopped again.
+    static func start(
+        _ loaded: LoadedConfiguration, sockets: ActivatedSockets, logger: Logger
+    ) throws(DaemonError) -> (DaemonParts, RuleBook) {
+        var running = RunningParts()
+        do throws(DaemonError) {
+            return try start(loaded, sockets: sockets, logger: logger, &running)
+        } catch {
+            running.stop()
+            throw error
+        }
+    }
+
+    private static func start(
+        _ loaded: LoadedConfiguration, sockets: ActivatedSockets, logger: Logger, _ running: inout RunningParts
+    ) throws(DaemonError) -> (DaemonParts, RuleBook) {
+        let operations = RSAOperationCount()
+        let metrics = ServiceMetrics(registry: MetricsRegistry(), rsaOperations: operations)
+        let storage = try startStorage(loaded, logger, &running)
+        let group = try startLoops(loaded, logger, &running)
+        let modules = try startModules(loaded, group, metrics, logger, &running)
+        let records = try startRecords(loaded, storage, group, metrics, logger, &running)
+        let book = try RuleBook(loaded, modules: modules)
+        running.add(.services) { [callback = book.callback] in callback.current?.stop() }
+        EntitlementCallback.register(book.cell, in: metrics.registry)
+        let keys = storage.recentKeys()
+        let shared = sharedLicensing(
+            loaded, records, SharedLicensing(keys: keys, operations: operations, overload: metrics.overload))
+        let revocations = try startRevocations(loaded, records, shared, book, metrics, logger, &running)
+        let server = HTTPServer(group: group, observer: metrics)
+        running.add(.connections) { note(server.drain(within: drainLimit), logger) }
+        let parts = DaemonParts(
+            metrics: metrics, health: Health { records.degradedParts },
+            listeners: try ServingListeners(server, sockets: sockets, metrics: metrics, logger: logger),
+            loopCount: group.loops.count, running: running)
+        let pipelines = LicensePipelines(shared)
+        let expressPlay = ExpressPlayService(
+            minter: ExpressPlayMinter(
+                recorder: records.recorder, keys: keys, metrics: metrics.registry, clock: SystemWallClock()),
+            pipelines: pipelines, metrics: metrics.registry, logger: logger)
+        let routes = ServiceRoutes(
+            .init(
+                rules: book.cell, pipelines: pipelines, lookup: records.lookup, pseudonyms: loaded.pseudonymizer,
+                metrics: metrics, health: parts.health, logger: logger, clock: SystemWallClock(),
+                expressPlay: expressPlay, revocations: revocationEndpoint(loaded, records, revocations, logger)))
+        try parts.listen(loaded, routes)
+        return (parts, book)
+    }
+
+    /// Puts a configuration in force. Returns the fields that it changes and that need a restart. On an error nothing has changed.
+    func adopt(_ new: LoadedConfiguration, _ book: RuleBook) throws(ReloadError) -> [String] {
+        let draft = try wrap(ReloadError.daemon, try book.draft(new))
+        try wrap(ReloadError.daemon, try listeners.checkExposure(of: new, serving: draft.credentials))
+        try wrap(ReloadError.certificates, try listeners.replaceCertificates(with: new))
+        book.adopt(draft)
+        return draft.fieldsThatNeedRestart
+    }
+
+    // MARK: One part each
+
+    private static func startStorage(
+        _ loaded: LoadedConfiguration, _ logger: Logger, _ running: inout RunningParts
+    ) throws(DaemonError) -> OpenedStorage {
+        let storage = try OpenedStorage.open(loaded)
+        guard let shared = storage.shared else { return storage }
+        running.add(.storage) { shared.close() }
+        if let away = shared.initialAbsence {
+            logger.warning("postgresql_away", [.string("cause", away.explanation)])
+        }
+        return storage
+    }
+
+    private static func startLoops(
+        _ loaded: LoadedConfiguration, _ logger: Logger, _ running: inout RunningParts
+    ) throws(DaemonError) -> EventLoopGroup {
+        let group = try wrap(DaemonError.loops, try EventLoopGroup(count: loaded.configuration.fixed.loopCount))
+        running.add(.loops) {
+            let stopped = group.stop(within: taskLimit)
+            guard stopped.abandonedTaskCount > 0 else { return }
+            logger.warning("stopped_with_work_left", [.integer("tasks", stopped.abandonedTaskCount)])
+        }
+        return group
+    }
+
+    private static func startModules(
+        _ loaded: LoadedConfiguration, _ group: EventLoopGroup, _ metrics: ServiceMetrics, _ logger: Logger,
+        _ running: inout RunningParts
+    ) throws(DaemonError) -> LadderModules? {
+        let modules = try wrap(
+            DaemonError.loops, try LadderModules(loaded.modules, for: group.loops, logger: logger))
+        guard let modules else { return nil }
+        running.add(.services) { modules.stop() }
+        modules.register(in: metrics.registry)
+        return modules
+    }
+
+    private static func startRecords(
+        _ loaded: LoadedConfiguration, _ storage: OpenedStorage, _ group: EventLoopGroup, _ metrics: ServiceMetrics,
+        _ logger: Logger, _ running: inout RunningParts
+    ) throws(DaemonError) -> LicenseRecords {
+        let records = try LicenseRecords(loaded, shared: storage.shared, loops: group.loops, logger: logger)
+        running.add(.records) { records.stop() }
+        records.register(in: metrics.registry)
+        return records
+    }
+
+    private static func startRevocations(
+        _ loaded: LoadedConfiguration, _ records: LicenseRecords, _ shared: SharedLicensing, _ book: RuleBook,
+        _ metrics: ServiceMetrics, _ logger: Logger, _ running: inout RunningParts
+    ) throws(DaemonError) -> RevocationKeeper {
+        let keeper: RevocationKeeper = try wrap(DaemonError.loops) { [cell = book.cell] () throws(EventLoopError) in
+            try RevocationKeeper(
+                store: records.revocations, names: RevocationNames(loaded.pseudonymizer),
+                every: loaded.configuration.fixed.decisions.revocationRefresh, logger: logger
+            ) { [known = shared.revocations] view in
+                known.replace(with: view)
+                cell.current.license.entitlement.tokens.removeAll()
+            }
+        }
+        running.add(.services) { keeper.stop() }
+        keeper.register(in: metrics.registry)
+        return keeper
+    }
+
+    private static func sharedLicensing(
+        _ loaded: LoadedConfiguration, _ records: LicenseRecords, _ empty: SharedLicensing
+    ) -> SharedLicensing {
+        var shared = empty
+        shared.recorder = records.recorder
+        shared.refusals = records.refusals
+        shared.history = records.lookup
+        shared.challenges = ServerChallenges(store: records.challenges, pseudonyms: loaded.pseudonymizer)
+        return shared
+    }
+
+    private static func revocationEndpoint(
+        _ loaded: LoadedConfiguration, _ records: LicenseRecords, _ keeper: RevocationKeeper, _ logger: Logger
+    ) -> RevocationEndpoint {
+        let clock = SystemWallClock()
+        return RevocationEndpoint(
+            desk: RevocationDesk(
+                store: records.revocations, ledger: records.ledger, names: RevocationNames(loaded.pseudonymizer)),
+            keeper: keeper, refusals: Refusals(logger: logger, clock: clock), clock: clock)
+    }
+
+    private func listen(_ loaded: LoadedConfiguration, _ routes: ServiceRoutes) throws(DaemonError) {
+        // The admin listener first: when the public one answers, everything does.
+        for (index, admin) in loaded.adminListeners.enumerated() {
+            try listeners.open(.init(name: "admin", index: index), admin, loaded, routes.admin(index))
+        }
+        for (index, listener) in loaded.publicListeners.enumerated() {
+            try listeners.open(.init(name: "public", index: index), listener, loaded, routes.public)
+        }
+    }
+
+    private static func note(_ drained: DrainReport, _ logger: Logger) {
+        guard drained.cutOffConnectionCount > 0 else { return }
+        logger.warning("stopped_with_work_left", [.integer("connections", drained.cutOffConnectionCount)])
+    }
+}

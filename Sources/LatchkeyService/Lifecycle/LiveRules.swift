@@ -1,0 +1,53 @@
+import ContentKeys
+import Entitlements
+import FairPlay
+import HTTPMessages
+import KeyCrypto
+import Licensing
+import ServiceConfiguration
+import Synchronization
+
+/// Everything in the configuration that a request is judged and answered by. Immutable: a reload makes new rules and swaps them at once.
+final class LiveRules: Sendable {
+    let license: LicenseRules
+    let certificates: CertificateEndpoint
+    let administration: Administration
+    let cors: CORSPolicy
+    /// The customers in ExpressPlay's manner; nil only in tests without them.
+    let expressPlay: ExpressPlaySettings?
+
+    /// What operators' requests are judged by.
+    struct Administration: Sendable {
+        /// The token of each admin listener, in the order of the listeners. Nil only for a loopback listener without a token.
+        var tokens: [SharedSecret?]
+        /// Whose tokens are accepted; revocations name them.
+        package var issuerNames: Set<String>
+    }
+
+    init(
+        license: LicenseRules, certificates: CertificateEndpoint, administration: Administration,
+        cors: CORSPolicy = CORSPolicy(), expressPlay: ExpressPlaySettings? = nil
+    ) {
+        self.license = license
+        self.certificates = certificates
+        self.administration = administration
+        self.cors = cors
+        self.expressPlay = expressPlay
+    }
+}
+
+/// The rules in force. Each request reads them once, so that it is judged and answered by one configuration.
+final class LiveRulesCell: Sendable {
+    private let rules: Mutex<LiveRules>
+
+    init(_ rules: LiveRules) {
+        self.rules = Mutex(rules)
+    }
+
+    var current: LiveRules { rules.withLock { $0 } }
+
+    /// For requests that arrive from now on.
+    func replace(with rules: LiveRules) {
+        self.rules.withLock { $0 = rules }
+    }
+}

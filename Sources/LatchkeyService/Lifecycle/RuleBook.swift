@@ -1,0 +1,116 @@
+import ByteCoding
+import Entitlements
+import EventLoops
+import FairPlay
+import KeyCrypto
+import Licensing
+import ServiceConfiguration
+import Synchronization
+import Telemetry
+
+/// Makes the rules in force: at the start, and again from each configuration that a reload brings.
+///
+/// Used by the thread that starts and reloads the daemon, and by no other.
+final class RuleBook {
+    let cell: LiveRulesCell
+    /// The configuration of the start. Its fixed half is in force as long as the daemon runs.
+    private let started: LoadedConfiguration
+    private let modules: LadderModules?
+    private var loaded: LoadedConfiguration
+    let callback: CurrentCallback
+
+    init(_ loaded: LoadedConfiguration, modules: LadderModules?) throws(DaemonError) {
+        started = loaded
+        self.loaded = loaded
+        self.modules = modules
+        let callback = try loaded.callback.map { (material) throws(DaemonError) in
+            try wrap(DaemonError.loops, try EntitlementCallback(material))
+        }
+        self.callback = CurrentCallback(callback)
+        cell = LiveRulesCell(
+            try Self.rules(of: loaded, loaded.credentials.connecting(modules?.byCredential ?? [:]), callback))
+    }
+
+    /// What a reload of a configuration comes to; nothing is in force before `adopt`.
+    struct Draft {
+        fileprivate let loaded: LoadedConfiguration
+        fileprivate let rules: LiveRules
+        fileprivate let callback: EntitlementCallback?
+        /// The fields and files that differ from those of the start, and need a restart.
+        let fieldsThatNeedRestart: [String]
+        /// What the listeners would serve.
+        var credentials: CredentialSet { rules.license.fairplay.credentials }
+    }
+
+    func draft(_ new: LoadedConfiguration) throws(DaemonError) -> Draft {
+        let fixed = started.fieldsThatNeedRestart(toBecome: new)
+        // An external module runs on with its credential. So if one of those differs, all credentials stay as they are.
+        let keepsCredentials = fixed.contains { $0.hasPrefix("fairplay.credentials") }
+        let credentials =
+            keepsCredentials
+            ? cell.current.license.fairplay.credentials : new.credentials.connecting(modules?.byCredential ?? [:])
+        let callback = try self.callback(for: new)
+        return Draft(
+            loaded: new, rules: try Self.rules(of: new, credentials, callback, like: started), callback: callback,
+            fieldsThatNeedRestart: fixed)
+    }
+
+    /// Puts the rules in force for requests that arrive from now on. Requests under way keep theirs.
+    func adopt(_ draft: Draft) {
+        loaded = draft.loaded
+        callback.current = draft.callback
+        cell.replace(with: draft.rules)
+    }
+
+    /// The service as it is, with what it remembers, unless anything about it has changed. One that is replaced ends with its last request.
+    private func callback(for new: LoadedConfiguration) throws(DaemonError) -> EntitlementCallback? {
+        if loaded.isSame(as: new, under: "entitlement.callback") { return callback.current }
+        return try new.callback.map { (material) throws(DaemonError) in
+            try wrap(DaemonError.loops, try EntitlementCallback(material))
+        }
+    }
+
+    private static func rules(
+        of loaded: LoadedConfiguration, _ credentials: CredentialSet, _ callback: EntitlementCallback?,
+        like started: LoadedConfiguration? = nil
+    ) throws(DaemonError) -> LiveRules {
+        let live = loaded.configuration.live
+        let license = LicenseRules(
+            loaded, credentials, callback?.decider,
+            loopCount: (started ?? loaded).configuration.fixed.loopCount)
+        return LiveRules(
+            license: license,
+            certificates: try wrap(
+                DaemonError.cryptography, try CertificateEndpoint(credentials, crypto: CryptoContext())),
+            administration: .init(
+                tokens: loaded.adminTokens(ofListenersLike: started ?? loaded),
+                issuerNames: loaded.configuration.issuerNames),
+            cors: live.cors, expressPlay: loaded.expressPlay)
+    }
+}
+
+/// The call-back service of the rules in force, for the thread that stops the daemon.
+final class CurrentCallback: Sendable {
+    private let state: Mutex<EntitlementCallback?>
+
+    init(_ callback: EntitlementCallback?) {
+        state = Mutex(callback)
+    }
+
+    var current: EntitlementCallback? {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+}
+
+extension LoadedConfiguration {
+    /// The tokens of the admin listeners that run, found by their addresses. A listener that is not configured any more keeps its token.
+    fileprivate func adminTokens(ofListenersLike running: LoadedConfiguration) -> [SharedSecret?] {
+        running.adminListeners.map { listener in
+            guard let same = adminListeners.first(where: { $0.address == listener.address }) else {
+                return listener.token
+            }
+            return same.token
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import Entitlements
+import HTTPMessages
+import HTTPServing
+import POSIXSockets
+
+extension HTTPRequest {
+    /// Where tokens are looked for.
+    var tokenCarriers: TokenCarriers {
+        let fields = fields
+        return TokenCarriers(fieldValues: { fields.values(of: $0) }, query: query)
+    }
+
+    /// Where the request comes from: the client's address, and its country if a trusted proxy names it in this field.
+    func origin(countryField: String?) -> RequestOrigin {
+        RequestOrigin(address: peer.address.ip, country: country(in: countryField))
+    }
+
+    /// A field that does not come from a trusted proxy, comes twice or names no country says nothing.
+    private func country(in field: String?) -> CountryCode? {
+        guard let field, peer.isBehindTrustedProxy, fields.count(of: field) == 1 else { return nil }
+        return fields[field].flatMap { CountryCode($0) }
+    }
+}

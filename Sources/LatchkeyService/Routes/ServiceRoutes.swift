@@ -1,0 +1,54 @@
+import ExpressPlay
+import HTTPServing
+import KeyCrypto
+import Licensing
+import Records
+import Telemetry
+
+/// Composes the routes of all listeners from the parts of a daemon. Tests compose theirs here too.
+struct ServiceRoutes {
+    /// What endpoints work with. None of it changes with a reload.
+    struct Parts {
+        let rules: LiveRulesCell
+        let pipelines: LicensePipelines
+        let lookup: LicenseLookup
+        let pseudonyms: Pseudonymizer
+        let metrics: ServiceMetrics
+        let health: Health
+        let logger: Logger
+        let clock: any Telemetry.WallClock
+        var expressPlay: ExpressPlayService?
+        var revocations: RevocationEndpoint?
+    }
+
+    let `public`: PublicRoutes
+    private let parts: Parts
+    private let requestIDs = RequestIDs()
+    private let refusals: Refusals
+
+    init(_ parts: Parts) {
+        self.parts = parts
+        let refusals = Refusals(logger: parts.logger, clock: parts.clock)
+        self.refusals = refusals
+        let license = LicenseEndpoint(
+            pipelines: parts.pipelines, metrics: parts.metrics, logger: parts.logger, clock: parts.clock)
+        `public` = PublicRoutes(
+            rules: parts.rules, license: license,
+            query: LicenseQueryEndpoint(
+                pipelines: parts.pipelines, lookup: parts.lookup, pseudonyms: parts.pseudonyms,
+                metrics: parts.metrics, refusals: refusals, clock: parts.clock),
+            challenge: ChallengeEndpoint(pipelines: parts.pipelines, refusals: refusals, clock: parts.clock),
+            health: parts.health, requestIDs: requestIDs, refusals: refusals,
+            expressPlay: parts.expressPlay.map {
+                ExpressPlayRoutes(service: $0, license: license, refusals: refusals)
+            })
+    }
+
+    /// The routes of the admin listener at this place of the configuration, from 0.
+    func admin(_ listener: Int) -> AdminRoutes {
+        AdminRoutes(
+            rules: parts.rules, health: parts.health, metrics: parts.metrics,
+            explain: ExplainEndpoint(pipelines: parts.pipelines, logger: parts.logger, clock: parts.clock),
+            listener: listener, requestIDs: requestIDs, refusals: refusals, revocations: parts.revocations)
+    }
+}

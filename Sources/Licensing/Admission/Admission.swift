@@ -1,0 +1,52 @@
+import ByteCoding
+package import Entitlements
+package import FairPlay
+
+/// A request that may cost RSA, and the rules that it was admitted under. Nothing of its SPC has been decrypted.
+package struct Admission: Sendable {
+    /// Who vouches for the token.
+    enum Standing: Sendable {
+        /// This server has verified it.
+        case verified(Claims)
+        /// Only the operator's service can read it, and the service decides once the SPC is open.
+        case undecided(CallbackDecider)
+    }
+
+    let request: LicenseRequest
+    /// As it was presented: a request that comes again is known by its SPC and its token.
+    let token: PresentedToken
+    let standing: Standing
+    package let envelope: SPCEnvelope
+    let credentialKey: CredentialKey
+    let rules: LicenseRules
+
+    /// Reads the container of the SPC, and finds the credential that it names. Needs no private key. Throws `spc`.
+    init(
+        _ request: LicenseRequest, by token: PresentedToken, _ standing: Standing, under rules: LicenseRules
+    ) throws(LicenseError) {
+        let credentials = rules.fairplay.credentials
+        let envelope = try wrap(
+            LicenseError.spc, try SPCEnvelope(parsing: request.message, served: credentials.servedVersions))
+        credentialKey = try wrap(LicenseError.spc, try credentials.key(for: envelope))
+        self.envelope = envelope
+        self.request = request
+        self.token = token
+        self.standing = standing
+        self.rules = rules
+    }
+
+    /// Whether a playback that goes on asks, by its token or in its own words. It goes first in a crowd, and is granted nothing more.
+    var isRenewal: Bool {
+        switch standing {
+        case .verified(let claims): claims.renewal != nil || request.renewal.isRenewal
+        case .undecided: request.renewal.isRenewal
+        }
+    }
+}
+
+/// The sender of a request that costs no RSA, whose token has been verified, and the rules that it was admitted under.
+package struct TokenHolder: Sendable {
+    package let claims: Claims
+    package let origin: RequestOrigin
+    let rules: LicenseRules
+}

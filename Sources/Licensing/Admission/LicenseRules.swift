@@ -1,0 +1,77 @@
+package import Entitlements
+package import FairPlay
+
+/// Everything in the configuration that decides about one request.
+///
+/// The rules are immutable. A reload makes new rules, and each request is judged by one of them from its admission to its answer. What lasts
+/// longer than a configuration (buckets, waiting rooms, revocations) is in `SharedLicensing` and takes its settings from here.
+package final class LicenseRules: Sendable {
+    package struct FairPlay: Sendable {
+        package let credentials: CredentialSet
+        package let policy: LicensePolicy
+        /// The FairPlay protocol versions.
+        package let servedVersions: Set<UInt32>
+
+        package init(
+            credentials: CredentialSet, policy: LicensePolicy = LicensePolicy(), servedVersions: Set<UInt32> = [1]
+        ) {
+            self.credentials = credentials
+            self.policy = policy
+            self.servedVersions = servedVersions
+        }
+    }
+
+    package struct Entitlement: Sendable {
+        /// Verifies tokens, and remembers those that these rules have verified.
+        package let tokens: VerifiedTokenCache
+        /// Where requests carry tokens.
+        package let finder: TokenFinder
+        /// Named profiles, and this server's own floor.
+        package let policy: EntitlementPolicy
+        /// The field in which trusted proxies name the client's country; nil if no proxy does.
+        package let countryField: String?
+
+        package init(
+            tokens: VerifiedTokenCache, finder: TokenFinder = TokenFinder(),
+            policy: EntitlementPolicy = EntitlementPolicy(), countryField: String? = nil
+        ) {
+            self.tokens = tokens
+            self.finder = finder
+            self.policy = policy
+            self.countryField = countryField
+        }
+    }
+
+    package let fairplay: FairPlay
+    package let entitlement: Entitlement
+    /// The service that decides about tokens which only it can read; nil if there is no such service.
+    package let callback: CallbackDecider?
+    package let rates: RequestRates
+    /// What one loop may let wait.
+    package let overload: OverloadLimits
+
+    package init(
+        fairplay: FairPlay, entitlement: Entitlement, callback: CallbackDecider? = nil,
+        rates: RequestRates = RequestRates(), overload: OverloadLimits = OverloadLimits()
+    ) {
+        self.fairplay = fairplay
+        self.entitlement = entitlement
+        self.callback = callback
+        self.rates = rates
+        self.overload = overload
+    }
+}
+
+/// How often licences may be asked for; nil is without a limit.
+package struct RequestRates: Equatable, Sendable {
+    /// Of all requests together.
+    package let all: Rate?
+    package let perAddress: Rate?
+    package let perSubject: Rate?
+
+    package init(all: Rate? = nil, perAddress: Rate? = nil, perSubject: Rate? = nil) {
+        self.all = all
+        self.perAddress = perAddress
+        self.perSubject = perSubject
+    }
+}

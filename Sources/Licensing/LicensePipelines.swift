@@ -1,0 +1,95 @@
+import ByteCoding
+import ContentKeys
+package import Entitlements
+package import EventLoops
+package import KeyCrypto
+import Synchronization
+package import Telemetry
+
+/// The pipelines of all loops, and what they share. What a request is judged by comes with the request, as `LicenseRules`.
+package final class LicensePipelines: Sendable {
+    private let shared: SharedLicensing
+    private let perLoop: LoopLocal<Result<LicensePipeline, CryptoError>>
+
+    package init(_ shared: SharedLicensing) {
+        self.shared = shared
+        perLoop = LoopLocal { loop in
+            Result { () throws(CryptoError) in try LicensePipeline(shared, on: loop) }
+        }
+    }
+
+    /// The pipeline of the loop on whose thread the caller runs.
+    package func pipeline(on loop: LoopContext) throws(LicenseError) -> LicensePipeline {
+        switch loop.value(of: perLoop) {
+        case .success(let pipeline): return pipeline
+        case .failure(let error): throw .internalFailure(error)
+        }
+    }
+
+    package var queries: LicenseQueries { LicenseQueries(revocations: shared.revocations) }
+
+    /// Explains requests by these rules, and by what is revoked at this moment.
+    package func explainer(under rules: LicenseRules) -> LicenseExplainer {
+        LicenseExplainer(
+            rules: rules, keys: shared.keys, revocations: (try? shared.revocations.known()) ?? RevocationView(),
+            operations: shared.operations)
+    }
+}
+
+/// What the pipelines of all loops share, and what outlives a reload.
+package struct SharedLicensing: Sendable {
+    let keys: RecentContentKeys
+    /// Counts RSA private operations.
+    let operations: RSAOperationCount
+    /// Counts requests that wait.
+    let overload: OverloadCounts
+    let clock: any MonotonicClock
+    let buckets: RateBuckets
+    package let revocations: KnownRevocations
+
+    /// Without a recorder no ledger is kept, and a token that demands to be counted is refused.
+    package var recorder: DecisionRecorder?
+    package var refusals: RefusalRecorder?
+    /// Without a history no renewal names the licence before it.
+    package var history: (any LicenseHistory)?
+    /// Without a store of challenges no challenge is given, and no challenge is accepted.
+    package var challenges: ServerChallenges?
+
+    package init(
+        keys: RecentContentKeys, operations: RSAOperationCount, overload: OverloadCounts = OverloadCounts(),
+        revocations: KnownRevocations = KnownRevocations(), clock: any MonotonicClock = SystemMonotonicClock()
+    ) {
+        self.keys = keys
+        self.operations = operations
+        self.overload = overload
+        self.revocations = revocations
+        self.clock = clock
+        buckets = RateBuckets(clock: clock)
+    }
+}
+
+/// What is revoked at this moment. Until that is known for the first time, every token is refused.
+package final class KnownRevocations: Sendable {
+    private let view: Mutex<RevocationView?>
+
+    package init(_ view: RevocationView? = nil) {
+        self.view = Mutex(view)
+    }
+
+    /// Holds for every check from now on, of requests under way too.
+    package func replace(with view: RevocationView) {
+        self.view.withLock { $0 = view }
+    }
+
+    /// Throws `store` before the first `replace`.
+    func known() throws(LicenseError) -> RevocationView {
+        guard let known = view.withLock({ $0 }) else { throw .store(.unavailable(.unreachable)) }
+        return known
+    }
+
+    /// Refuses claims of which something is revoked, as far as they alone tell.
+    func check(_ claims: Claims, now: Int64) throws(LicenseError) {
+        let known = try known()
+        try wrap(LicenseError.entitlement, try known.check(claims, now: now))
+    }
+}

@@ -1,0 +1,55 @@
+import ByteCoding
+import ContentKeys
+import Entitlements
+import FairPlay
+
+extension RecentContentKeys {
+    /// The key that the token brings along, or the one that the SPC's asset id names.
+    ///
+    /// A sender without rights to an unknown asset hears the same as for a known one. Without claims, nothing has vouched for the sender,
+    /// who hears of no asset whether it is known.
+    func record(for spc: SPC, claims: Claims?) async throws(LicenseError) -> ContentKeyRecord {
+        if let claims, let key = claims.embeddedKey { return try ContentKeyRecord(key, of: claims) }
+        let assetID = try spc.identifiedAsset
+        let found: ContentKeyRecord?
+        do throws(StoreError) {
+            found =
+                if let claims {
+                    try await record(for: assetID, orNamedBy: claims)
+                } else {
+                    try await record(for: assetID)
+                }
+        } catch {
+            if case .contentAmbiguous = error { throw Self.missing(AssetReference(assetID), claims) }
+            throw .store(error)
+        }
+        guard let found else { throw Self.missing(AssetReference(assetID), claims) }
+        return found
+    }
+
+    private static func missing(_ reference: AssetReference, _ claims: Claims?) -> LicenseError {
+        guard let claims else { return .contentUnknown }
+        let isNamed = reference.candidates.contains { candidate in
+            switch candidate {
+            case .alias: false
+            case .keyID(let keyID): Gate.namesAsset(claims, contentID: nil, keyID: keyID)
+            case .contentID(let contentID): Gate.namesAsset(claims, contentID: contentID.text, keyID: nil)
+            }
+        }
+        return isNamed ? .keyNotFound : .contentUnknown
+    }
+}
+
+extension SPC {
+    /// Which content is meant.
+    var identifiedAsset: AssetID {
+        get throws(LicenseError) {
+            do throws(IdentifierError) {
+                return try AssetID(bytes: Array(assetID))
+            } catch {
+                // An SPC with an asset id of another size was rejected before.
+                throw .spc(.rejected(.wrongSize(tag: TLLVTag.assetID, size: assetID.count)))
+            }
+        }
+    }
+}

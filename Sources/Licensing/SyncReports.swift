@@ -1,0 +1,69 @@
+import ByteCoding
+import ContentKeys
+package import Entitlements
+package import FairPlay
+import KeyCrypto
+
+/// What a device reported of a key that it keeps, from a sync SPC that is genuine and whose sender may ask about the content.
+package struct AcceptedSyncReport: Sendable {
+    package let report: SyncReport
+    /// Whether the report carries a challenge of this server, which shows that it is fresh; false if it carries no challenge.
+    package let isChallengeAccepted: Bool
+    package let deviceID: DeviceID
+    package let permission: SyncPermission
+    package let credentialName: String
+}
+
+/// Takes the reports of devices, and gives out the challenges that show that a report is fresh. Belongs to the loop of its pipeline.
+final class SyncReports {
+    private let crypto: CryptoContext
+    private let store: ServerChallenges?
+    private let recorder: DecisionRecorder?
+
+    init(_ shared: SharedLicensing, using crypto: CryptoContext) {
+        self.crypto = crypto
+        store = shared.challenges
+        recorder = shared.recorder
+    }
+
+    func issueChallenge(to claims: Claims, now: Int64) async throws(LicenseError) -> ServerChallenges.Issued {
+        let crypto = crypto
+        return try await challenges().issue(to: claims, now: now) { () throws(CryptoError) in
+            try crypto.randomBytes16().high
+        }
+    }
+
+    /// The challenge is taken last, so that only a genuine report of a sender with rights uses it up.
+    func accept(
+        _ report: SyncReport, in request: OpenedRequest, now: Int64
+    ) async throws(LicenseError) -> AcceptedSyncReport {
+        let permission = try Self.permission(for: request)
+        let deviceID: DeviceID
+        do throws(LadderError) {
+            deviceID = try await request.spc.verify(using: crypto)
+        } catch {
+            throw LicenseError(error)
+        }
+        if let challenge = report.challenge {
+            let isOpen = try await challenges().accept(challenge, from: request.claims, now: now)
+            guard isOpen else { throw .challengeNotOpen }
+        }
+        let accepted = AcceptedSyncReport(
+            report: report, isChallengeAccepted: report.challenge != nil, deviceID: deviceID,
+            permission: permission, credentialName: request.admission.credentialKey.credentialName)
+        try await recorder?.record(accepted, now: now)
+        return accepted
+    }
+
+    /// Whether the sender may ask about the content.
+    private static func permission(for request: OpenedRequest) throws(LicenseError) -> SyncPermission {
+        try wrap(
+            LicenseError.entitlement,
+            try Gate.permitSync(claims: request.claims, content: RequestedContent(request.key)))
+    }
+
+    private func challenges() throws(LicenseError) -> ServerChallenges {
+        guard let store else { throw .store(.unavailable(.notWritable)) }
+        return store
+    }
+}

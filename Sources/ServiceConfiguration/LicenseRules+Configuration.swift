@@ -1,0 +1,24 @@
+import Entitlements
+package import FairPlay
+package import Licensing
+
+extension LicenseRules {
+    /// The rules of a configuration. Credentials whose modules run, and a call-back service, come beside it, because they may outlive it.
+    package convenience init(
+        _ loaded: LoadedConfiguration, _ credentials: CredentialSet? = nil, _ callback: CallbackDecider? = nil,
+        loopCount: Int = 1
+    ) {
+        let live = loaded.configuration.live
+        self.init(
+            fairplay: FairPlay(
+                credentials: credentials ?? loaded.credentials, policy: live.fairplay.policy,
+                servedVersions: live.fairplay.protocolVersions),
+            entitlement: Entitlement(
+                tokens: VerifiedTokenCache(
+                    verifier: TokenVerifier(issuers: loaded.issuers, sessions: loaded.sessions),
+                    capacity: live.tokenCacheCapacity),
+                finder: live.entitlement.finder, policy: live.entitlement.policy,
+                countryField: live.entitlement.countryField),
+            callback: callback, rates: live.rates, overload: live.overload.limits(loopCount: loopCount))
+    }
+}

@@ -1,0 +1,268 @@
+import ByteCoding
+import Entitlements
+import EventLoops
+import KeyCrypto
+import Telemetry
+import TestSupport
+import Testing
+
+@testable import Licensing
+
+/// What a service's answers come to, and what happens without them.
+@Suite struct CallbackDeciderTests {
+    private static let now = LicensingFixture.now
+    private static let leased = #"{"rights":[{"content":"movie-1","lease":60}]}"#
+
+    private let fixture: LicensingFixture
+    private let transport = ScriptedTransport()
+    private let clock = ManualClock()
+    private let crypto: CryptoContext
+
+    init() throws {
+        fixture = try LicensingFixture()
+        crypto = try CryptoContext()
+    }
+
+    private func decider(_ adjust: (inout CallbackDecider.Settings) -> Void = { _ in }) -> CallbackDecider {
+        var settings = CallbackDecider.Settings(name: "service", sources: [.drmToday])
+        adjust(&settings)
+        return CallbackDecider(settings, transport: transport, clock: clock)
+    }
+
+    private func question(
+        _ token: String = "opaque", use: LicenseUse = .streaming, isRenewal: Bool = false
+    ) throws -> CallbackQuestion {
+        CallbackQuestion(
+            messageID: KeyID(words: try crypto.randomBytes16()), token: Array(token.utf8),
+            content: RequestedContent(
+                contentID: "movie-1", keyID: try KeyID(parsing: "00112233-4455-6677-8899-aabbccddeeff"),
+                trackLabels: []),
+            device: DeviceIdentifier([UInt8](repeating: 1, count: 20)), session: 7, address: nil, use: use,
+            isRenewal: isRenewal)
+    }
+
+    private func decide(
+        _ decider: CallbackDecider, _ question: CallbackQuestion? = nil, wallTime: Int64 = now
+    ) async throws -> Result<CallbackDecider.Decision, LicenseError> {
+        let question = try question ?? self.question()
+        let (tokens, loop) = (fixture.rules.entitlement.tokens, fixture.group.loops[0])
+        do throws(LicenseError) {
+            return .success(
+                try await decider.decide(question, tokens: tokens, wallTime: wallTime, using: crypto, on: loop))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func counts(_ decider: CallbackDecider) -> [CallbackCounts.Outcome: UInt64] {
+        let counted = CallbackCounts.Outcome.allCases.map { ($0, decider.counts[$0]) }
+        return Dictionary(uniqueKeysWithValues: counted).filter { $0.value > 0 }
+    }
+
+    // MARK: Answers
+
+    @Test func allowsTheContentThatWasAskedFor() async throws {
+        let decider = decider()
+        let claims = try await decide(decider).get().claims
+        #expect(claims.issuer == "service" && claims.subject == nil)
+        #expect(claims.rights == [Right(.keyIDs([try question().content.keyID]))])
+        #expect(claims.issuedAt == Self.now && claims.expiresAt == Self.now + 86_400)
+        #expect(counts(decider) == [.allowed: 1])
+    }
+
+    @Test func takesTheClaimsOfAPolicy() async throws {
+        let policy = #"{"sub":"viewer-1","jti":"t-1","rights":[{"content":"movie-1","lease":60}]}"#
+        transport.answer(with: .policy(policy))
+        let claims = try await decide(decider()).get().claims
+        #expect(claims.issuer == "service" && claims.subject == "viewer-1" && claims.tokenID == "t-1")
+        #expect(claims.rights.map(\.lease) == [60])
+    }
+
+    @Test func verifiesTheTokenOfAnAnswer() async throws {
+        transport.answer(with: .token(try fixture.token(subject: "viewer-2")))
+        let claims = try await decide(decider()).get().claims
+        #expect(claims.issuer == "portal" && claims.subject == "viewer-2")
+        #expect(fixture.rules.entitlement.tokens.count == 1)
+    }
+
+    @Test func refusesWhatItsOwnRulesRefuseOfAnAnswer() async throws {
+        let decider = decider { $0.breaker.failureMaximum = 1 }
+        let refused: [(ScriptedTransport.Answer, EntitlementError)] = [
+            (.token(try fixture.token(keyID: "other")), .keyUnknown),
+            (.token(try fixture.token(expiresIn: -60)), .tokenExpired(agoSeconds: 55)),
+            (.token(Array("opaque".utf8)), .tokenMalformed(.notThreeParts)),
+            (.policy(#"{"rights":[],"aud":"latchkey"}"#), .claimUnsupported("aud")),
+        ]
+        for (answer, error) in refused {
+            transport.answer(with: answer)
+            let failure = try await decide(decider).failure
+            guard case .entitlementUnavailable(.answerRefused(let found))? = failure else {
+                Issue.record("\(answer): \(String(describing: failure))")
+                continue
+            }
+            #expect(found.code == error.code)
+        }
+        #expect(counts(decider) == [.failed: 4])
+        #expect(decider.isAvailable, "what is refused of an answer is no outage")
+    }
+
+    @Test func handsOnTheNumberOfADenial() async throws {
+        let decider = decider()
+        transport.answer(with: .denied(error: 17))
+        #expect(try await decide(decider).failure == .entitlementDenied(error: 17))
+        #expect(counts(decider) == [.denied: 1])
+    }
+
+    // MARK: Memory
+
+    /// The lease of the licence bounds how long an answer is believed.
+    @Test func believesAnAnswerForAWhileOnceALicenceWasIssued() async throws {
+        let decider = decider { $0.memory.allowedSeconds = 30 }
+        let first = try await decide(decider).get()
+        #expect(try await decide(decider).get().origin == .service, "nothing was issued yet")
+        decider.noteIssued(first, lease: nil)
+        clock.advance(by: .seconds(29))
+        #expect(try await decide(decider).get().origin == .memory)
+        #expect(transport.questions.count == 2)
+        clock.advance(by: .seconds(1))
+        let second = try await decide(decider).get()
+        #expect(second.origin == .service && transport.questions.count == 3)
+        decider.noteIssued(second, lease: 5)
+        clock.advance(by: .seconds(5))
+        #expect(try await decide(decider).get().origin == .service)
+        #expect(counts(decider) == [.allowed: 4, .remembered: 1])
+    }
+
+    @Test func believesAnAnswerForItsOwnQuestionAlone() async throws {
+        let decider = decider()
+        decider.noteIssued(try await decide(decider).get(), lease: nil)
+        #expect(try await decide(decider, question(use: .offline)).get().origin == .service)
+        #expect(try await decide(decider, question("another")).get().origin == .service)
+        #expect(try await decide(decider).get().origin == .memory)
+        // Claims end whatever the memory says.
+        #expect(try await decide(decider, wallTime: Self.now + 86_400).get().origin == .service)
+    }
+
+    @Test func aDenialEndsABelief() async throws {
+        let decider = decider { $0.memory.allowedSeconds = 10 }
+        decider.noteIssued(try await decide(decider).get(), lease: 3600)
+        clock.advance(by: .seconds(10))
+        transport.answer(with: .denied(error: 1))
+        #expect(try await decide(decider).failure == .entitlementDenied(error: 1))
+        transport.answer(with: .outage(.timedOut))
+        #expect(
+            try await decide(decider, question(isRenewal: true)).failure == .entitlementUnavailable(.timedOut))
+    }
+
+    @Test func refusesATokenThatWasDeniedAgainAndAgain() async throws {
+        let decider = decider { ($0.memory.denialMaximum, $0.memory.deniedSeconds) = (3, 10) }
+        transport.answer(with: .denied(error: 1))
+        let token = PresentedToken(source: .drmToday, tokens: [Array("opaque".utf8)])
+        for _ in 0..<3 {
+            try decider.refuseDenied(token, using: crypto)
+            #expect(try await decide(decider).failure == .entitlementDenied(error: 1))
+        }
+        #expect(throws: LicenseError.entitlementDenied(error: nil)) {
+            try decider.refuseDenied(token, using: crypto)
+        }
+        let other = PresentedToken(source: .drmToday, tokens: [Array("another".utf8)])
+        try decider.refuseDenied(other, using: crypto)
+        #expect(counts(decider) == [.denied: 4])
+        clock.advance(by: .seconds(10))
+        try decider.refuseDenied(token, using: crypto)
+    }
+
+    @Test func takesOneTokenOfABoundedSize() throws {
+        let decider = decider()
+        let two = [Array("a".utf8), Array("b".utf8)]
+        let large = [[UInt8](repeating: 0x41, count: Token.sizeMaximum + 1)]
+        #expect(throws: LicenseError.entitlement(.tokenAmbiguous)) {
+            try decider.refuseDenied(PresentedToken(source: .nvAuthorizations, tokens: two), using: crypto)
+        }
+        #expect(throws: LicenseError.entitlement(.tokenMalformed(.tooLarge(size: Token.sizeMaximum + 1)))) {
+            try decider.refuseDenied(PresentedToken(source: .drmToday, tokens: large), using: crypto)
+        }
+    }
+
+    // MARK: Outages
+
+    @Test(arguments: [CallbackOutage.timedOut, .addressForbidden, .failed(code: 7), .status(500), .answerTooLarge])
+    func failsClosedUnlessToldOtherwise(outage: CallbackOutage) async throws {
+        let decider = decider()
+        decider.noteIssued(try await decide(decider).get(), lease: 3600)
+        clock.advance(by: .seconds(30))
+        transport.answer(with: .outage(outage))
+        #expect(
+            try await decide(decider, question(isRenewal: true)).failure == .entitlementUnavailable(outage))
+        #expect(counts(decider) == [.allowed: 1, .failed: 1])
+    }
+
+    @Test func anAnswerThatIsNoneIsAnOutage() async throws {
+        let decider = decider { $0.breaker.failureMaximum = 1 }
+        transport.answer(with: .bytes(Array("<html>".utf8)))
+        #expect(try await decide(decider).failure == .entitlementUnavailable(.answerInvalid(.notJSON)))
+        #expect(!decider.isAvailable)
+    }
+
+    /// Grace is for a licence that runs: one more lease, and grace does not prolong itself.
+    @Test func graceLetsARenewalGoOnForOneMoreLease() async throws {
+        let decider = decider { $0.failure = .grace }
+        transport.answer(with: .policy(Self.leased))
+        decider.noteIssued(try await decide(decider).get(), lease: 60)
+        transport.answer(with: .outage(.timedOut))
+        clock.advance(by: .seconds(40))
+        #expect(try await decide(decider).failure == .entitlementUnavailable(.timedOut), "this is no renewal")
+        let renewal = try question(isRenewal: true)
+        let graced = try await decide(decider, renewal).get()
+        #expect(graced.origin == .grace && graced.claims.rights.map(\.lease) == [60])
+        decider.noteIssued(graced, lease: 60)
+        clock.advance(by: .seconds(20))
+        #expect(try await decide(decider, renewal).failure == .entitlementUnavailable(.timedOut))
+        let another = try question("another", isRenewal: true)
+        #expect(try await decide(decider, another).failure == .entitlementUnavailable(.timedOut))
+        #expect(counts(decider) == [.allowed: 1, .grace: 1, .failed: 3])
+    }
+
+    // MARK: The breaker
+
+    @Test func asksNoMoreAfterSeveralFailuresUntilAProbeIsAnswered() async throws {
+        let decider = decider { $0.breaker = .init(failureMaximum: 2, openNanoseconds: 5_000_000_000) }
+        transport.answer(with: .outage(.status(503)))
+        for _ in 0..<2 { #expect(try await decide(decider).failure == .entitlementUnavailable(.status(503))) }
+        #expect(!decider.isAvailable)
+        transport.answer(with: .allowed)
+        #expect(try await decide(decider).failure == .entitlementUnavailable(.breakerOpen))
+        #expect(transport.questions.count == 2)
+        clock.advance(by: .seconds(5))
+        #expect(try await decide(decider).get().origin == .service)
+        #expect(decider.isAvailable && transport.questions.count == 3)
+    }
+
+    @Test func aFailedProbeOpensTheBreakerAgain() async throws {
+        let decider = decider { $0.breaker = .init(failureMaximum: 1, openNanoseconds: 5_000_000_000) }
+        transport.answer(with: .outage(.timedOut))
+        #expect(try await decide(decider).failure == .entitlementUnavailable(.timedOut))
+        clock.advance(by: .seconds(5))
+        #expect(try await decide(decider).failure == .entitlementUnavailable(.timedOut))
+        clock.advance(by: .seconds(4))
+        #expect(try await decide(decider).failure == .entitlementUnavailable(.breakerOpen))
+        #expect(transport.questions.count == 2)
+    }
+
+    /// Too many questions of this server are no fault of the service.
+    @Test func aBusyCallerOpensNothing() async throws {
+        let decider = decider { $0.breaker.failureMaximum = 1 }
+        transport.answer(with: .outage(.busy))
+        for _ in 0..<3 { #expect(try await decide(decider).failure == .entitlementUnavailable(.busy)) }
+        #expect(decider.isAvailable && transport.questions.count == 3)
+    }
+
+    /// A reload may bring another service, and the counters of metrics must not go back.
+    @Test func countsOnFromTheDeciderBefore() async throws {
+        let first = decider()
+        _ = try await decide(first).get()
+        let second = CallbackDecider(first.settings, transport: transport, counts: first.counts, clock: clock)
+        _ = try await decide(second).get()
+        #expect(counts(second) == [.allowed: 2])
+    }
+}

@@ -1,0 +1,251 @@
+import ByteCoding
+import ContentKeys
+import DeviceSimulation
+import Entitlements
+import FairPlay
+import KeyCrypto
+import POSIXSockets
+import Records
+import Telemetry
+import TestSupport
+import Testing
+
+@testable import Licensing
+
+/// The way of a request whose token only the operator's service can read: RSA comes first, within bounds, and the rest is as for any other.
+@Suite struct OpaqueTokenTests {
+    private static let header = "x-dt-auth-token"
+    private static let token = Array("opaque".utf8)
+    private static let leased = #"{"sub":"viewer-1","jti":"t-1","rights":[{"content":"movie-1","lease":60}]}"#
+
+    private let transport = ScriptedTransport()
+    private let clock = ManualClock()
+    private let store = ModelStore()
+    private let ledger = RecordingLedger()
+    private let fixture: LicensingFixture
+
+    init() throws {
+        let pseudonyms = try MemoryChallengeStore.pseudonyms()
+        fixture = try LicensingFixture(
+            recorder: store.recorder(),
+            refusals: { [ledger] loop in
+                RefusalRecorder(ledger: ledger, pseudonyms: pseudonyms, perSecond: 100, on: loop)
+            }, sessions: LicensingFixture.sessions(), clock: clock)
+        configure()
+    }
+
+    /// Puts a service in force.
+    private func configure(_ adjust: (inout CallbackDecider.Settings) -> Void = { _ in }) {
+        var settings = CallbackDecider.Settings(name: "service", sources: [.drmToday])
+        adjust(&settings)
+        let decider = CallbackDecider(settings, transport: transport, clock: clock)
+        fixture.reload { $0.callback = decider }
+    }
+
+    private func outcome(
+        _ message: [UInt8]? = nil, token: [UInt8] = token, from address: IPAddress? = .v4(0x7f00_0001),
+        isRenewal: Bool = false
+    ) async throws -> Result<LicenseOutcome, LicenseError> {
+        let request = LicenseRequest(
+            message: try message ?? fixture.deviceRequest(.v1).message, origin: RequestOrigin(address: address),
+            renewal: RenewalWish(isRenewal: isRenewal))
+        return await fixture.outcome(of: request, token: token, header: Self.header)
+    }
+
+    private func license(
+        _ message: [UInt8]? = nil, token: [UInt8] = token, isRenewal: Bool = false
+    ) async throws -> Result<IssuedLicense, LicenseError> {
+        try await outcome(message, token: token, isRenewal: isRenewal).map { outcome in
+            switch outcome {
+            case .license(let license): license
+            case .syncReport: preconditionFailure("an ordinary SPC carries no report")
+            }
+        }
+    }
+
+    // MARK: What the service decides
+
+    @Test func givesTheLicenceThatTheServiceAllows() async throws {
+        let request = try fixture.deviceRequest(.v2)
+        let license = try await license(request.message, isRenewal: true).get()
+        let opened = try CKCOpener(secrets: request.secrets, using: CryptoContext()).open(license.ckc)
+        #expect(opened.contentKey.bytes.revealed() == LicensingFixture.key)
+        #expect(fixture.operations.value == 1)
+        let question = try #require(transport.questions.first)
+        #expect(transport.questions.count == 1)
+        #expect(question["token"]?.string == "opaque" && question["contentID"]?.string == "movie-1")
+        #expect(question["device"]?.string == request.secrets.deviceID.description.uppercased())
+        #expect(question["clientIP"]?.string == "127.0.0.1")
+        #expect(question["offline"]?.bool == false && question["renew"]?.bool == true)
+        #expect(store.entries.map(\.kind) == [.licenseRenewed])
+    }
+
+    @Test func meetsTheFloorAndGivesNoSessionToken() async throws {
+        transport.answer(with: .policy(Self.leased))
+        let first = try await license().get()
+        #expect(first.terms.lease?.value == 60 && first.sessionToken == nil)
+        let entry = try #require(store.entries.first)
+        #expect(entry.tokenID == "t-1" && entry.subject != nil && entry.lease == 60)
+        fixture.reload { $0.entitlementPolicy = EntitlementPolicy(floor: PolicyRule(lease: 20)) }
+        #expect(try await license().get().terms.lease?.value == 20)
+    }
+
+    @Test func takesATokenInPlaceOfTheOpaqueOne() async throws {
+        transport.answer(with: .token(try fixture.token([Right(.content("movie-1"), lease: 90)])))
+        #expect(try await license().get().terms.lease?.value == 90)
+        transport.answer(with: .token(try fixture.token([Right(.content("movie-2"))])))
+        let other = try await license(token: Array("another".utf8))
+        #expect(other.failure == .entitlement(.contentNotCovered))
+    }
+
+    @Test func refusesWhatTheServiceDenies() async throws {
+        transport.answer(with: .denied(error: 17))
+        #expect(try await license().failure == .entitlementDenied(error: 17))
+        #expect(fixture.operations.value == 1 && store.entries.isEmpty)
+        transport.answer(with: .outage(.timedOut))
+        #expect(try await license().failure == .entitlementUnavailable(.timedOut))
+        #expect(ledger.all.isEmpty, "no row for a token that nobody vouches for")
+    }
+
+    @Test func asksNothingAboutAnUnknownContent() async throws {
+        let message = try fixture.deviceRequest(.v1, assetID: "movie-9").message
+        #expect(try await license(message).failure == .contentUnknown)
+        #expect(transport.questions.isEmpty && fixture.operations.value == 1)
+    }
+
+    /// RSA is bought for each request, and the service asked for the first alone.
+    @Test func remembersWhatTheServiceAllowed() async throws {
+        let message = try fixture.deviceRequest(.v1).message
+        _ = try await license(message).get()
+        _ = try await license(message).get()
+        #expect(transport.questions.count == 1 && fixture.operations.value == 2)
+        clock.advance(by: .seconds(30))
+        _ = try await license(message).get()
+        #expect(transport.questions.count == 2)
+    }
+
+    /// A lease that an answer allowed is renewed once while the service is away.
+    @Test func renewsByGrace() async throws {
+        configure { $0.failure = .grace }
+        transport.answer(with: .policy(Self.leased))
+        let message = try fixture.deviceRequest(.v1).message
+        _ = try await license(message).get()
+        transport.answer(with: .outage(.timedOut))
+        clock.advance(by: .seconds(61))
+        #expect(try await license(message, isRenewal: true).failure == .entitlementUnavailable(.timedOut))
+        transport.answer(with: .policy(Self.leased))
+        _ = try await license(message).get()
+        transport.answer(with: .outage(.timedOut))
+        clock.advance(by: .seconds(59))
+        #expect(try await license(message, isRenewal: true).get().terms.lease?.value == 60)
+        clock.advance(by: .seconds(1))
+        #expect(try await license(message, isRenewal: true).failure == .entitlementUnavailable(.timedOut))
+    }
+
+    @Test func acceptsASyncReportThatTheServiceAllows() async throws {
+        let report = SyncReport(.version1(contentID: Bytes16(high: 5, low: 6)), remaining: .seconds(60))
+        let message = try fixture.deviceRequest(.v2) { $0.sync = .report(report) }.message
+        guard case .syncReport(let accepted) = try await outcome(message).get() else {
+            Issue.record("a sync SPC is answered without a licence")
+            return
+        }
+        #expect(accepted.report == report && store.entries.map(\.kind) == [.syncReportAccepted])
+    }
+
+    // MARK: Revocations
+
+    /// They hold for what the service answers, after it has answered.
+    @Test(arguments: [(RevocationView.Kind.issuer, "service"), (.subject, "viewer-1"), (.token, "t-1")])
+    func checksRevocationsAfterTheAnswer(kind: RevocationView.Kind, value: String) async throws {
+        transport.answer(with: .policy(Self.leased))
+        var view = RevocationView()
+        view.revoke(kind, value, of: kind == .issuer ? nil : "service")
+        fixture.shared.revocations.replace(with: view)
+        let error: EntitlementError = kind == .token ? .tokenRevoked : .subjectDisabled
+        #expect(try await license().failure == .entitlement(error))
+        #expect(transport.questions.count == 1 && fixture.operations.value == 1 && store.entries.isEmpty)
+        let row = try #require(try await ledger.entries(atLeast: 1).first)
+        #expect(row.kind == .licenseRefused && row.tokenID == "t-1" && row.content == "movie-1")
+    }
+
+    /// The gate looks at revocations for a licence alone, so here nothing else would.
+    @Test func acceptsNoReportOfARevokedSubject() async throws {
+        transport.answer(with: .policy(Self.leased))
+        var view = RevocationView()
+        view.revoke(.subject, "viewer-1", of: "service")
+        fixture.shared.revocations.replace(with: view)
+        let report = SyncReport(.version1(contentID: Bytes16(high: 5, low: 6)), remaining: .seconds(60))
+        let message = try fixture.deviceRequest(.v2) { $0.sync = .report(report) }.message
+        #expect(try await outcome(message).failure == .entitlement(.subjectDisabled))
+        #expect(store.entries.isEmpty)
+    }
+
+    @Test func givesNothingBeforeRevocationsAreKnown() async throws {
+        let fixture = try LicensingFixture(knowsRevocations: false)
+        let decider = CallbackDecider(
+            CallbackDecider.Settings(name: "service", sources: [.drmToday]), transport: transport)
+        fixture.reload { $0.callback = decider }
+        let request = LicenseRequest(message: try fixture.deviceRequest(.v1).message)
+        let outcome = await fixture.outcome(of: request, token: Self.token, header: Self.header)
+        #expect(outcome.failure == .store(.unavailable(.unreachable)))
+    }
+
+    // MARK: What RSA is bought for
+
+    @Test func buysNoRSAForATokenThatWasDeniedAgainAndAgain() async throws {
+        configure { ($0.memory.denialMaximum, $0.memory.deniedSeconds) = (2, 10) }
+        transport.answer(with: .denied(error: 17))
+        for _ in 0..<2 { #expect(try await license().failure == .entitlementDenied(error: 17)) }
+        #expect(try await license().failure == .entitlementDenied(error: nil))
+        #expect(fixture.operations.value == 2 && transport.questions.count == 2)
+        clock.advance(by: .seconds(10))
+        #expect(try await license().failure == .entitlementDenied(error: 17))
+    }
+
+    @Test func boundsWhatAnAddressBuys() async throws {
+        configure { $0.ratePerAddress = Rate(perSecond: 1, burst: 2) }
+        for _ in 0..<2 { #expect(try await outcome().failure == nil) }
+        #expect(try await outcome().failure == .rateLimited(.unverifiedTokens, retryAfterSeconds: 2))
+        #expect(fixture.operations.value == 2)
+        #expect(try await outcome(from: .v4(0x7f00_0002)).failure == nil)
+        clock.advance(by: .seconds(1))
+        #expect(try await outcome().failure == nil)
+    }
+
+    @Test func boundsWhatAllAddressesBuyTogether() async throws {
+        configure { $0.rate = Rate(perSecond: 1, burst: 2) }
+        for number: UInt32 in 1...2 { #expect(try await outcome(from: .v4(number)).failure == nil) }
+        #expect(
+            try await outcome(from: .v4(0x7f00_0009)).failure == .rateLimited(.unverifiedTokens, retryAfterSeconds: 2))
+        #expect(fixture.operations.value == 2 && transport.questions.count == 2)
+    }
+
+    /// The buckets outlive a reload, and the new rate holds at once.
+    @Test func aReloadGivesNoNewBurst() async throws {
+        configure { $0.rate = Rate(perSecond: 1, burst: 2) }
+        for _ in 0..<2 { #expect(try await outcome().failure == nil) }
+        configure { $0.rate = Rate(perSecond: 1, burst: 2) }
+        #expect(try await outcome().failure == .rateLimited(.unverifiedTokens, retryAfterSeconds: 2))
+        configure { $0.rate = Rate(perSecond: 1, burst: 3) }
+        #expect(try await outcome().failure == nil)
+    }
+
+    /// The container is read first: what is no SPC uses up no rate, and buys nothing.
+    @Test func readsTheContainerBeforeItCounts() async throws {
+        configure { $0.rate = Rate(perSecond: 1, burst: 1) }
+        #expect(try await outcome([]).failure == .spc(.empty))
+        #expect(try await outcome([1, 2, 3]).failure != nil)
+        #expect(fixture.operations.value == 0)
+        #expect(try await outcome().failure == nil)
+    }
+
+    /// The service's sources alone go this way; any other token is verified first.
+    @Test func leavesOtherSourcesAlone() async throws {
+        let message = try fixture.deviceRequest(.v1).message
+        let opaque = await fixture.issue(message, token: Self.token)
+        #expect(opaque.failure == .entitlement(.tokenMalformed(.notThreeParts)))
+        #expect(fixture.operations.value == 0)
+        #expect(await fixture.issue(message, token: try fixture.token()).failure == nil)
+        #expect(transport.questions.isEmpty)
+    }
+}

@@ -1,0 +1,50 @@
+import ByteCoding
+import EventLoops
+import Licensing
+import Synchronization
+
+/// An operator's service that answers as it is told to, and remembers what it was asked.
+final class ScriptedTransport: CallbackTransport {
+    enum Answer: Sendable {
+        case allowed
+        case denied(error: Int64)
+        /// The member `policy`, as JSON.
+        case policy(String)
+        case token([UInt8])
+        /// These bytes, whatever the question.
+        case bytes([UInt8])
+        case outage(CallbackOutage)
+    }
+
+    private let script: Mutex<Answer>
+    private let asked = Mutex<[JSONObject]>([])
+
+    init(_ answer: Answer = .allowed) {
+        script = Mutex(answer)
+    }
+
+    /// For questions from now on.
+    func answer(with answer: Answer) {
+        script.withLock { $0 = answer }
+    }
+
+    var questions: [JSONObject] { asked.withLock { $0 } }
+
+    func ask(_ body: [UInt8], on loop: LoopContext) async throws(CallbackOutage) -> [UInt8] {
+        guard let question = try? JSONReader.parse(body).object, let id = question["messageID"]?.string else {
+            throw .status(400)
+        }
+        asked.withLock { $0.append(question) }
+        let members: String
+        switch script.withLock({ $0 }) {
+        case .allowed: members = #""isAllowed":true"#
+        case .denied(let error): members = #""isAllowed":false,"error":\#(error)"#
+        case .policy(let policy): members = #""isAllowed":true,"policy":\#(policy)"#
+        case .token(let token):
+            members = #""isAllowed":true,"entitlement":"\#(String(decoding: token, as: UTF8.self))""#
+        case .bytes(let bytes): return bytes
+        case .outage(let outage): throw outage
+        }
+        return Array(#"{"messageID":"\#(id)","version":1,\#(members)}"#.utf8)
+    }
+}
