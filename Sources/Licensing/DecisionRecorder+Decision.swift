@@ -32,10 +32,10 @@ extension DecisionRecorder {
             deviceLife: deviceLife)
         decision.replay = token.replay(of: license, request.admission, within: retryWindow)
         decision.tokenUse = try spender.tokenUse(obligations)
-        decision.deviceClaims = try spender.deviceClaims(obligations)
+        decision.devicePlaces = try spender.devicePlaces(obligations)
         decision.slotClaims = try spender.slotClaims(obligations)
-        decision.sessionClaim = try grant.map { grant throws(CryptoError) in
-            SessionClaim(
+        decision.sessionTokenUse = try grant.map { grant throws(CryptoError) in
+            SessionTokenUse(
                 session: try pseudonyms.pseudonym(of: .session, grant.id.bytes), generation: grant.generation,
                 keptUntil: grant.absoluteEnd)
         }
@@ -130,17 +130,17 @@ private struct Spender {
             token: try tokenName(), keyID: request.key.keyID, limit: limit, keptUntil: claims.countedUntil)
     }
 
-    func deviceClaims(_ obligations: Obligations) throws(CryptoError) -> [DeviceClaim] {
-        var found: [DeviceClaim] = []
+    func devicePlaces(_ obligations: Obligations) throws(CryptoError) -> [DevicePlace] {
+        var found: [DevicePlace] = []
         if obligations.bindsFirstDevice {
             found.append(
-                DeviceClaim(owner: try tokenName(), device: device, limit: 1, keptUntil: claims.countedUntil))
+                DevicePlace(owner: try tokenName(), device: device, limit: 1, keptUntil: claims.countedUntil))
         }
         if let limit = obligations.deviceMaximum {
             let owner = try pseudonyms.pseudonym(of: .subject, issuer, owner)
             // The places of a subject outlive its tokens; a device that comes no more gives its place back.
             let end = claims.subject == nil ? claims.countedUntil : license.times.issuedAt + deviceLife
-            found.append(DeviceClaim(owner: owner, device: device, limit: limit, keptUntil: end))
+            found.append(DevicePlace(owner: owner, device: device, limit: limit, keptUntil: end))
         }
         return found
     }

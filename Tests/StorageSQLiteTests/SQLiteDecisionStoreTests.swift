@@ -87,7 +87,7 @@ import Testing
                     LicenseDecision(
                         now: 1, replay: SampleDecisions.replay(number, answer: [UInt8(round)]),
                         tokenUse: SampleDecisions.use(limit: 3),
-                        deviceClaims: [SampleDecisions.place(device: number, limit: 3)],
+                        devicePlaces: [SampleDecisions.place(device: number, limit: 3)],
                         slotClaims: [SampleDecisions.slot(limit: 3, device: number, session: number)],
                         entry: SampleDecisions.entry(number)))
                 #expect(outcome == (round == 1 ? .recorded : .repeated(answer: [1])))

@@ -45,7 +45,7 @@ package struct DecisionModel: Sendable {
 
     private var requests: [Pseudonym: Request] = [:]
     private var useCounts: [UseCount] = []
-    private var sessions: [Pseudonym: SessionClaim] = [:]
+    private var sessions: [Pseudonym: SessionTokenUse] = [:]
     private var places: [Place] = []
     private(set) package var slots: [Slot] = []
     private var slotNumber = 0
@@ -83,10 +83,10 @@ package struct DecisionModel: Sendable {
                 token: replay.token, retryUntil: decision.now + replay.retryWindow, keptUntil: replay.keptUntil,
                 answer: replay.answer)
         }
-        if let denial = decision.sessionClaim.flatMap({ session($0, at: decision.now) }) { return denial }
+        if let denial = decision.sessionTokenUse.flatMap({ session($0, at: decision.now) }) { return denial }
         if let denial = decision.tokenUse.flatMap({ use($0, at: decision.now) }) { return denial }
-        for claim in decision.deviceClaims {
-            if let denial = place(claim, at: decision.now) { return denial }
+        for place in decision.devicePlaces {
+            if let denial = take(place, at: decision.now) { return denial }
         }
         for claim in decision.slotClaims {
             if let denial = slot(claim, at: decision.now) { return denial }
@@ -95,14 +95,14 @@ package struct DecisionModel: Sendable {
         return nil
     }
 
-    private mutating func session(_ claim: SessionClaim, at now: Int64) -> DecisionDenial? {
-        guard let known = sessions[claim.session], known.keptUntil > now else {
-            sessions[claim.session] = claim
+    private mutating func session(_ use: SessionTokenUse, at now: Int64) -> DecisionDenial? {
+        guard let known = sessions[use.session], known.keptUntil > now else {
+            sessions[use.session] = use
             return nil
         }
-        guard claim.generation >= known.generation else { return .sessionSuperseded }
-        sessions[claim.session] = SessionClaim(
-            session: claim.session, generation: claim.generation, keptUntil: max(known.keptUntil, claim.keptUntil))
+        guard use.generation >= known.generation else { return .sessionSuperseded }
+        sessions[use.session] = SessionTokenUse(
+            session: use.session, generation: use.generation, keptUntil: max(known.keptUntil, use.keptUntil))
         return nil
     }
 
@@ -118,17 +118,17 @@ package struct DecisionModel: Sendable {
         return nil
     }
 
-    private mutating func place(_ claim: DeviceClaim, at now: Int64) -> DecisionDenial? {
+    private mutating func take(_ place: DevicePlace, at now: Int64) -> DecisionDenial? {
         places.removeAll { $0.keptUntil <= now }
-        let end = claim.keptUntil ?? .max
-        if let known = places.firstIndex(where: { $0.owner == claim.owner && $0.device == claim.device }) {
+        let end = place.keptUntil ?? .max
+        if let known = places.firstIndex(where: { $0.owner == place.owner && $0.device == place.device }) {
             places[known].keptUntil = max(places[known].keptUntil, end)
             return nil
         }
-        guard places.count(where: { $0.owner == claim.owner }) < claim.limit else {
-            return .deviceLimit(limit: claim.limit)
+        guard places.count(where: { $0.owner == place.owner }) < place.limit else {
+            return .deviceLimit(limit: place.limit)
         }
-        places.append(Place(owner: claim.owner, device: claim.device, keptUntil: end))
+        places.append(Place(owner: place.owner, device: place.device, keptUntil: end))
         return nil
     }
 

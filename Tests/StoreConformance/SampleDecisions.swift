@@ -50,15 +50,16 @@ package enum SampleDecisions {
             token: pseudonym(.token, token), keyID: SampleKeys.keyID(key), limit: limit, keptUntil: keptUntil)
     }
 
-    package static func session(_ session: UInt64 = 1, _ generation: UInt32, keptUntil: Int64 = 10_000) -> SessionClaim
-    {
-        SessionClaim(session: pseudonym(.session, session), generation: generation, keptUntil: keptUntil)
+    package static func session(
+        _ session: UInt64 = 1, _ generation: UInt32, keptUntil: Int64 = 10_000
+    ) -> SessionTokenUse {
+        SessionTokenUse(session: pseudonym(.session, session), generation: generation, keptUntil: keptUntil)
     }
 
     package static func place(
         owner: UInt64 = 1, device: UInt64, limit: UInt32, keptUntil: Int64? = nil
-    ) -> DeviceClaim {
-        DeviceClaim(
+    ) -> DevicePlace {
+        DevicePlace(
             owner: pseudonym(.owner, owner), device: pseudonym(.device, device), limit: limit, keptUntil: keptUntil)
     }
 

@@ -120,7 +120,7 @@ extension SchemaMigration {
         );
         """
 
-    /// One device claim; whether it is granted.
+    /// One device place; whether it is granted.
     private static let claimDevice = """
         CREATE FUNCTION claim_device_1(
             in_now int8, in_owner bytea, in_device bytea, in_limit int8, in_kept_until int8

@@ -82,7 +82,7 @@ enum NodeCrashLoad {
             now: 0,
             replay: SampleDecisions.replay(number, window: end, keptUntil: end, answer: answer.bytes),
             tokenUse: SampleDecisions.use(number % tokenCount, limit: .max, keptUntil: end),
-            deviceClaims: [SampleDecisions.place(owner: number % tokenCount, device: number % 3, limit: 3)],
+            devicePlaces: [SampleDecisions.place(owner: number % tokenCount, device: number % 3, limit: 3)],
             slotClaims: [
                 SampleDecisions.slot(
                     group: number % groupCount, limit: slotLimit, .evictOldest, device: number, session: number,
