@@ -8,7 +8,7 @@ package struct ContentKeyAttributes: Hashable, Sendable {
     /// The number of the key rotation period (CPIX `ContentKeyPeriod@index`); nil where keys do not rotate.
     package var periodIndex: UInt32?
     package var scheme: EncryptionScheme
-    package var state: KeyState
+    package var state: ContentKeyState
     /// When the key was made or imported, in seconds since 1970.
     package var createdAt: Int64
 
@@ -19,7 +19,7 @@ package struct ContentKeyAttributes: Hashable, Sendable {
 
     package init(
         keyID: KeyID, contentID: ContentID, track: Track = .unlabelled, periodIndex: UInt32? = nil,
-        scheme: EncryptionScheme = .cbcs, state: KeyState = .live, createdAt: Int64, leastHDCP: HDCP? = nil,
+        scheme: EncryptionScheme = .cbcs, state: ContentKeyState = .live, createdAt: Int64, leastHDCP: HDCP? = nil,
         leastSecurityLevel: SecurityLevel? = nil
     ) {
         self.keyID = keyID
@@ -48,7 +48,7 @@ package enum EncryptionScheme: String, Hashable, Sendable, CaseIterable {
 }
 
 /// Whether a key is given out. The raw values are stored, and never change.
-package enum KeyState: String, Hashable, Sendable, CaseIterable {
+package enum ContentKeyState: String, Hashable, Sendable, CaseIterable {
     case live
     /// Kept for the record; no licence carries it any more.
     case withdrawn

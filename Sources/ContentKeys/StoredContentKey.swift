@@ -36,7 +36,7 @@ extension ContentKeyAttributes {
     /// Throws `recordMalformed` for what this program never writes.
     package init(stored columns: ContentKeyColumns) throws(StoreError) {
         guard let keyID = KeyID(bytes: columns.keyID), let scheme = EncryptionScheme(rawValue: columns.scheme),
-            let state = KeyState(rawValue: columns.state)
+            let state = ContentKeyState(rawValue: columns.state)
         else { throw .recordMalformed }
         self.init(
             keyID: keyID, contentID: try Self.contentID(columns), track: try Self.track(columns),

@@ -164,7 +164,7 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
         return (try row.open(with: ring), try aliases(of: keyID))
     }
 
-    package func set(_ state: KeyState, of keyID: KeyID) throws(StoreError) {
+    package func set(_ state: ContentKeyState, of keyID: KeyID) throws(StoreError) {
         defer { setState.reset() }
         try setState.bind(keyID.bytes, at: 1)
         try setState.bind(state.rawValue, at: 2)

@@ -6,7 +6,8 @@ package import KeyCrypto
 package enum SampleKeys {
     package static func record(
         _ number: UInt64, content: String = "movie", track: Track = .unlabelled, period: UInt32? = nil,
-        scheme: EncryptionScheme = .cbcs, state: KeyState = .live, createdAt: Int64 = 1_700_000_000, key: UInt64? = nil,
+        scheme: EncryptionScheme = .cbcs, state: ContentKeyState = .live, createdAt: Int64 = 1_700_000_000,
+        key: UInt64? = nil,
         leastHDCP: ContentKeyAttributes.HDCP? = nil, leastSecurityLevel: ContentKeyAttributes.SecurityLevel? = nil
     ) throws -> ContentKeyRecord {
         let secret = Bytes16(high: 0x4B45_595F_4B45_5953, low: key ?? number).bytes
