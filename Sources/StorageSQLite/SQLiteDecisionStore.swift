@@ -59,7 +59,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
         var connection = try StorageOpeningError.wrapping { () throws(StoreError) in
             try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds)
         }
-        try SchemaMigrator().run(on: &connection, path: path)
+        try connection.migrate(path: path)
         try DatabaseFile.checkPermissions(path)
         let writer = try verified(connection, chain, path)
         let reader = try StorageOpeningError.wrapping { () throws(StoreError) in

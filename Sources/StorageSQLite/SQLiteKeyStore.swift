@@ -33,8 +33,8 @@ package final class SQLiteKeyStore: ContentKeyStore {
         var connection = try StorageOpeningError.wrapping { () throws(StoreError) in
             try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
         }
-        try SchemaMigrator().run(on: &connection, path: path)
-        try KeyEncryptionKeyProof.establish(ring, on: &connection)
+        try connection.migrate(path: path)
+        try connection.establishProof(of: ring)
         // SQLite gives the log and its index the mode of the file; what lay there before is looked at too.
         try DatabaseFile.checkPermissions(path)
         do throws(StoreError) {

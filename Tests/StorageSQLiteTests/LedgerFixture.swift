@@ -19,7 +19,7 @@ struct LedgerFixture {
         chain = LedgerChain(key: try HMACSHA256Key(secret), node: try NodeID("node-1"))
         try DatabaseFile.prepare(path)
         var connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: 5000)
-        try SchemaMigrator().run(on: &connection, path: path)
+        try connection.migrate(path: path)
         try connection.execute(Self.tables)
     }
 

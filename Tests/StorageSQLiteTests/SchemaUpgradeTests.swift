@@ -34,8 +34,8 @@ import Testing
     /// Opens the file as the first version does.
     private func openAsFirstProgram() throws -> SQLiteConnection {
         var connection = try connect()
-        try SchemaMigrator([.contentKeys]).run(on: &connection, path: folder.database)
-        try KeyEncryptionKeyProof.establish(KeyRing(Self.sealing()), on: &connection)
+        try connection.migrate([SQLiteSchema.contentKeys], path: folder.database)
+        try connection.establishProof(of: KeyRing(Self.sealing()))
         return connection
     }
 
@@ -118,7 +118,7 @@ import Testing
 
         // Rolled back, it opens the file again.
         var again = try connect()
-        try SchemaMigrator([.contentKeys]).run(on: &again, path: folder.database)
+        try again.migrate([SQLiteSchema.contentKeys], path: folder.database)
         #expect(try again.readInteger("SELECT max(number) FROM schema_migration") == 5)
     }
 

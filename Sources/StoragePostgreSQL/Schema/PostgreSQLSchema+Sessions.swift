@@ -1,6 +1,8 @@
-extension SchemaMigration {
+import ContentKeys
+
+extension PostgreSQLSchema {
     /// Which tokens of a session have been used: the latest one.
-    static let renewalSessions = SchemaMigration(number: 2, oldestProgram: 1, scripts: [table, settle])
+    static let renewalSessions = Migration(number: 2, oldestProgram: 1, script: [table, settle])
 
     private static let table = """
         CREATE TABLE renewal_session (

@@ -20,7 +20,7 @@ import Testing
         chain = loaded.chain
         try DatabaseFile.prepare(database)
         var connection = try SQLiteConnection.open(path: database, busyTimeoutMilliseconds: 5000)
-        try SchemaMigrator().run(on: &connection, path: database)
+        try connection.migrate(path: database)
         try connection.execute(
             """
             CREATE TABLE IF NOT EXISTS ledger_entry (sequence INTEGER NOT NULL PRIMARY KEY, body BLOB NOT NULL) STRICT;
