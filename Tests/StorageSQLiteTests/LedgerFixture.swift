@@ -20,22 +20,7 @@ struct LedgerFixture {
         try DatabaseFile.prepare(path)
         var connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: 5000)
         try connection.migrate(path: path)
-        try connection.execute(Self.tables)
     }
-
-    /// As the schema has them; a file that has them already keeps its own.
-    private static let tables: StaticString = """
-        CREATE TABLE IF NOT EXISTS ledger_entry (
-            sequence INTEGER NOT NULL PRIMARY KEY,
-            body BLOB NOT NULL
-        ) STRICT;
-        CREATE TABLE IF NOT EXISTS ledger_batch (
-            first_sequence INTEGER NOT NULL PRIMARY KEY,
-            last_sequence INTEGER NOT NULL,
-            at INTEGER NOT NULL,
-            mac BLOB NOT NULL
-        ) STRICT;
-        """
 
     /// The entry with this number: one a second, of ten contents and three subjects.
     static func entry(_ number: Int64) -> LedgerEntry {

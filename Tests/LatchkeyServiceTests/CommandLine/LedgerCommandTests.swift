@@ -21,13 +21,6 @@ import Testing
         try DatabaseFile.prepare(database)
         var connection = try SQLiteConnection.open(path: database, busyTimeoutMilliseconds: 5000)
         try connection.migrate(path: database)
-        try connection.execute(
-            """
-            CREATE TABLE IF NOT EXISTS ledger_entry (sequence INTEGER NOT NULL PRIMARY KEY, body BLOB NOT NULL) STRICT;
-            CREATE TABLE IF NOT EXISTS ledger_batch (
-                first_sequence INTEGER NOT NULL PRIMARY KEY, last_sequence INTEGER NOT NULL, at INTEGER NOT NULL,
-                mac BLOB NOT NULL) STRICT;
-            """)
         var appender = try LedgerAppender.open(path: database, chain: chain)
         for number in 0..<20 as Range<Int64> {
             let subject = try loaded.pseudonymizer.pseudonym(
