@@ -30,9 +30,9 @@ package final class SQLiteKeyStore: ContentKeyStore {
         path: String, keyRing ring: KeyRing, maximumReaders: Int, busyTimeoutMilliseconds: Int32 = 5000
     ) throws(StorageOpeningError) -> SQLiteKeyStore {
         try DatabaseFile.prepare(path)
-        var connection = try StorageOpeningError.wrapping { () throws(StoreError) in
-            try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
-        }
+        var connection = try wrap(
+            StorageOpeningError.store,
+            try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
         try connection.migrate(path: path)
         try connection.establishProof(of: ring)
         // SQLite gives the log and its index the mode of the file; what lay there before is looked at too.
