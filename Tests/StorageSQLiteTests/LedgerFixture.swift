@@ -25,11 +25,14 @@ struct LedgerFixture {
     /// The entry with this number: one a second, of ten contents and three subjects.
     static func entry(_ number: Int64) -> LedgerEntry {
         let at = start + number
-        return LedgerEntry(
+        var entry = LedgerEntry(
             kind: .licenseIssued, at: at,
             license: LicenseID(milliseconds: UInt64(at) * 1000, random: Bytes16(high: 0, low: UInt64(number))),
-            content: "movie-\(number % 10)", subject: subject(UInt64(number % 3)), tokenID: "token-\(number)",
-            cookie: number.isMultiple(of: 50) ? "cookie" : nil, detail: "streaming")
+            content: "movie-\(number % 10)", detail: "streaming")
+        entry.subject = subject(UInt64(number % 3))
+        entry.tokenID = "token-\(number)"
+        entry.cookie = number.isMultiple(of: 50) ? "cookie" : nil
+        return entry
     }
 
     static func subject(_ number: UInt64) -> Pseudonym { Pseudonym(short: Bytes16(high: 7, low: number)) }

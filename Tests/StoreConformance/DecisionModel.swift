@@ -136,8 +136,9 @@ package struct DecisionModel: Sendable {
 
     private mutating func slot(_ claim: SlotClaim, at now: Int64) -> DecisionDenial? {
         slots.removeAll { $0.heldUntil <= now }
-        let playback = claim.session.map { Playback.session($0) } ?? .content(claim.content)
-        let mine = slots.filter { $0.group == claim.group && $0.device == claim.device && $0.playback == playback }
+        let (device, content) = (claim.playback.device, claim.playback.content)
+        let playback = claim.playback.session.map { Playback.session($0) } ?? .content(content)
+        let mine = slots.filter { $0.group == claim.group && $0.device == device && $0.playback == playback }
         if mine.contains(where: \.isEvicted) { return .slotEvicted }
         var slot: Slot
         if let found = found(claim, mine: mine.first) {
@@ -145,11 +146,11 @@ package struct DecisionModel: Sendable {
             slot = found
         } else {
             slot = Slot(
-                group: claim.group, device: claim.device, playback: playback, content: claim.content,
+                group: claim.group, device: device, playback: playback, content: content,
                 isConfirmed: false, number: nextNumber(), heldUntil: claim.heldUntil)
         }
-        if slot.device == claim.device { slot.playback = playback }
-        slot.content = claim.content
+        if slot.device == device { slot.playback = playback }
+        slot.content = content
         slot.isConfirmed = slot.isConfirmed || claim.isConfirmed
         slot.heldUntil = max(slot.heldUntil, claim.heldUntil)
         let denial = slot.isCounted ? nil : count(&slot, for: claim)
@@ -165,9 +166,9 @@ package struct DecisionModel: Sendable {
     /// Rules 1 to 3.
     private func found(_ claim: SlotClaim, mine: Slot?) -> Slot? {
         if let mine { return mine }
-        let ofContent = oldestFirst(slots.filter { $0.group == claim.group && $0.content == claim.content })
-        if claim.isRelayed, let joined = ofContent.first { return joined }
-        return ofContent.first { $0.device == claim.device }
+        let ofContent = oldestFirst(slots.filter { $0.group == claim.group && $0.content == claim.playback.content })
+        if claim.playback.isRelayed, let joined = ofContent.first { return joined }
+        return ofContent.first { $0.device == claim.playback.device }
     }
 
     /// Rules 4 to 7 for a slot that is not among the others.

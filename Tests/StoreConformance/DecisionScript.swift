@@ -61,10 +61,10 @@ final class DecisionScript: Sendable {
     ) async throws -> (DecisionOutcome, DecisionOutcome) {
         let (number, decision, modelled) = state.withLock { state in
             state.count += 1
-            let decision = LicenseDecision(
+            var decision = LicenseDecision(
                 now: now, replay: replay, tokenUse: use, devicePlaces: devices, slotClaims: slots,
-                sessionTokenUse: session,
                 entry: SampleDecisions.entry(UInt64(state.count), at: now))
+            decision.sessionTokenUse = session
             return (state.count, decision, state.model.commit(decision))
         }
         return (try await nodes[number % nodes.count].settle(decision), modelled)

@@ -11,12 +11,15 @@ package enum SampleKeys {
         leastHDCP: ContentKeyAttributes.HDCP? = nil, leastSecurityLevel: ContentKeyAttributes.SecurityLevel? = nil
     ) throws -> ContentKeyRecord {
         let secret = Bytes16(high: 0x4B45_595F_4B45_5953, low: key ?? number).bytes
+        var attributes = ContentKeyAttributes(
+            keyID: keyID(number), contentID: try ContentID(content), track: track, periodIndex: period, scheme: scheme,
+            createdAt: createdAt)
+        attributes.state = state
+        attributes.leastHDCP = leastHDCP
+        attributes.leastSecurityLevel = leastSecurityLevel
         return try ContentKeyRecord(
-            attributes: ContentKeyAttributes(
-                keyID: keyID(number), contentID: ContentID(content), track: track, periodIndex: period,
-                scheme: scheme, state: state, createdAt: createdAt, leastHDCP: leastHDCP,
-                leastSecurityLevel: leastSecurityLevel),
-            key: ContentKey(SecretBytes(copying: secret)), iv: Bytes16(high: 0x4956_5F49_565F_4956, low: number))
+            attributes: attributes, key: ContentKey(SecretBytes(copying: secret)),
+            iv: Bytes16(high: 0x4956_5F49_565F_4956, low: number))
     }
 
     package static func keyID(_ number: UInt64) -> KeyID {

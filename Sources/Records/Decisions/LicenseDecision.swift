@@ -21,14 +21,13 @@ package struct LicenseDecision: Sendable {
 
     package init(
         now: Int64, replay: ReplayRecord? = nil, tokenUse: TokenUse? = nil, devicePlaces: [DevicePlace] = [],
-        slotClaims: [SlotClaim] = [], sessionTokenUse: SessionTokenUse? = nil, entry: LedgerEntry
+        slotClaims: [SlotClaim] = [], entry: LedgerEntry
     ) {
         self.now = now
         self.replay = replay
         self.tokenUse = tokenUse
         self.devicePlaces = devicePlaces
         self.slotClaims = slotClaims
-        self.sessionTokenUse = sessionTokenUse
         self.entry = entry
     }
 
@@ -128,36 +127,44 @@ package struct SlotClaim: Equatable, Sendable {
         case evictOldest = "evict_oldest"
     }
 
+    /// What holds a slot.
+    package struct Playback: Equatable, Sendable {
+        /// Of HU.
+        package var device: Pseudonym
+        /// The playback session that the SPC tells; nil where it tells none, and device and content are all there is.
+        package var session: UInt64?
+        /// Of the content id.
+        package var content: Pseudonym
+        /// The device that asks is a screen or an adapter in between (AirPlay, the digital AV adapter): not the viewer's.
+        package var isRelayed: Bool
+
+        package init(device: Pseudonym, session: UInt64?, content: Pseudonym, isRelayed: Bool = false) {
+            self.device = device
+            self.session = session
+            self.content = content
+            self.isRelayed = isRelayed
+        }
+    }
+
     /// Of subject and group name.
     package var group: Pseudonym
     /// How many slots there may be; at least 1.
     package var limit: UInt32
     package var whenFull: WhenFull
-    /// Of HU.
-    package var device: Pseudonym
-    /// The playback session that the SPC tells; nil where it tells none, and device and content are all there is.
-    package var session: UInt64?
-    /// Of the content id.
-    package var content: Pseudonym
+    package var playback: Playback
     /// Playing, and not only ready to.
     package var isConfirmed: Bool
-    /// The device that asks is a screen or an adapter in between (AirPlay, the digital AV adapter): not the viewer's.
-    package var isRelayed: Bool
     /// The lease's end with its grace: when the slot is free without a renewal.
     package var heldUntil: Int64
 
     package init(
-        group: Pseudonym, limit: UInt32, whenFull: WhenFull, device: Pseudonym, session: UInt64?, content: Pseudonym,
-        isConfirmed: Bool, isRelayed: Bool, heldUntil: Int64
+        group: Pseudonym, limit: UInt32, whenFull: WhenFull, playback: Playback, isConfirmed: Bool, heldUntil: Int64
     ) {
         self.group = group
         self.limit = limit
         self.whenFull = whenFull
-        self.device = device
-        self.session = session
-        self.content = content
+        self.playback = playback
         self.isConfirmed = isConfirmed
-        self.isRelayed = isRelayed
         self.heldUntil = heldUntil
     }
 }

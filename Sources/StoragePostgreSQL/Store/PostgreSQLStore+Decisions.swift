@@ -99,12 +99,13 @@ extension LicenseDecision {
     }
 
     private var slotValues: [PostgreSQLValue] {
-        [
+        let playbacks = slotClaims.map(\.playback)
+        return [
             .byteArrays(slotClaims.map(\.group.bytes)), .integers(slotClaims.map { Int64($0.limit) }),
-            .booleans(slotClaims.map { $0.whenFull == .evictOldest }), .byteArrays(slotClaims.map(\.device.bytes)),
-            .integers(slotClaims.map { $0.session.map { Int64(bitPattern: $0) } }),
-            .byteArrays(slotClaims.map(\.content.bytes)), .booleans(slotClaims.map(\.isConfirmed)),
-            .booleans(slotClaims.map(\.isRelayed)), .integers(slotClaims.map(\.heldUntil)),
+            .booleans(slotClaims.map { $0.whenFull == .evictOldest }), .byteArrays(playbacks.map(\.device.bytes)),
+            .integers(playbacks.map { $0.session.map { Int64(bitPattern: $0) } }),
+            .byteArrays(playbacks.map(\.content.bytes)), .booleans(slotClaims.map(\.isConfirmed)),
+            .booleans(playbacks.map(\.isRelayed)), .integers(slotClaims.map(\.heldUntil)),
         ]
     }
 }

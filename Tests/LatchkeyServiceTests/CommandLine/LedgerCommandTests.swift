@@ -26,11 +26,12 @@ import Testing
             let subject = try loaded.pseudonymizer.pseudonym(
                 of: .subject, Array("latchkey-development".utf8), Array("viewer-\(number % 4)".utf8))
             let at = Self.start + number
-            let entry = LedgerEntry(
+            var entry = LedgerEntry(
                 kind: .licenseIssued, at: at,
                 license: LicenseID(milliseconds: UInt64(at) * 1000, random: Bytes16(high: 0, low: UInt64(number))),
-                content: "movie-\(number % 2)", subject: subject, tokenID: "t-\(number)", cookie: "evil\u{1B}[31m",
-                detail: "streaming", lease: 300, until: at + 300)
+                content: "movie-\(number % 2)", detail: "streaming")
+            (entry.subject, entry.tokenID, entry.cookie) = (subject, "t-\(number)", "evil\u{1B}[31m")
+            (entry.lease, entry.until) = (300, at + 300)
             try appender.append([entry], at: at)
         }
     }

@@ -6,12 +6,13 @@ import Testing
 
 @Suite struct LedgerEntryEncodingTests {
     @Test func isAsDocumented() throws {
-        let entry = LedgerEntry(
+        var entry = LedgerEntry(
             kind: .licenseRenewed, at: 1_700_000_000,
             license: LicenseID(
                 milliseconds: 1_700_000_000_250, random: Bytes16(high: 0xFFFF_FFFF_FFFF_0A0B, low: 0x0C)),
-            content: "m", tokenID: "00112233-4455-6677-8899-aabbccddeeff", detail: "x", lease: 300, until: 1_699_999_999
-        )
+            content: "m", detail: "x")
+        entry.tokenID = "00112233-4455-6677-8899-aabbccddeeff"
+        (entry.lease, entry.until) = (300, 1_699_999_999)
         let parts = [
             "01 02 0548", "018bcfe568fa 0a0b 000000000000000c", "01 6d", "ff 00112233445566778899aabbccddeeff", "01 78",
             "ac02", "01",
@@ -22,7 +23,8 @@ import Testing
     @Test func saysWhatAnAppWasToldOfItsLicence() {
         var entry = LedgerEntry(
             kind: .licenseIssued, at: 1_700_000_000, license: LicenseID(milliseconds: 1_700_000_000_250, random: .zero),
-            detail: "x", lease: 300)
+            detail: "x")
+        entry.lease = 300
         entry.playback = 300
         entry.renewAfter = 1_700_000_200
         let parts = ["01 01 1900", "018bcfe568fa 0000 0000000000000000", "01 78", "ac02", "ac02", "9003"]
