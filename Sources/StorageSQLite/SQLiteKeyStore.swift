@@ -1,6 +1,5 @@
 package import ByteCoding
 package import ContentKeys
-package import KeyCrypto
 import Synchronization
 
 /// The content keys of one node in a SQLite file.
@@ -45,15 +44,6 @@ package final class SQLiteKeyStore: ContentKeyStore {
         } catch {
             throw .store(error)
         }
-    }
-
-    /// The same with one key-encryption key, of version 1.
-    package static func open(
-        path: String, keyEncryptionKey: AES256GCMKey, maximumReaders: Int, busyTimeoutMilliseconds: Int32 = 5000
-    ) throws(StorageOpeningError) -> SQLiteKeyStore {
-        try open(
-            path: path, keyRing: KeyRing(KeySealing(keyEncryptionKey: keyEncryptionKey, version: 1)),
-            maximumReaders: maximumReaders, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
     }
 
     package func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? {

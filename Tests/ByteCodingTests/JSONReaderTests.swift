@@ -156,3 +156,16 @@ import Testing
         }
     }
 }
+
+extension JSONError {
+    /// Where the text went wrong.
+    var position: TextPosition {
+        switch self {
+        case .tooLarge: .start
+        case .invalidUTF8(let position), .unexpectedEnd(let position), .unexpectedCharacter(let position),
+            .trailingContent(let position), .tooDeep(let position), .duplicateMember(let position),
+            .invalidNumber(let position), .controlCharacter(let position), .invalidEscape(let position):
+            position
+        }
+    }
+}

@@ -1,5 +1,6 @@
 import ContentKeys
 import EventLoops
+import StoreConformance
 import Testing
 
 @testable import StoragePostgreSQL
@@ -96,7 +97,7 @@ import Testing
         try database.open().close()
         #expect(throws: PostgreSQLOpeningError.keyEncryptionKeyDiffers) {
             try PostgreSQLStore.open(
-                database.settings(), keyEncryptionKey: TestDatabase.keyEncryptionKey(0x43))
+                database.settings(), keyRing: SampleKeys.keyRing(0x43))
         }
         try database.open().close()
     }

@@ -58,7 +58,7 @@ import Testing
         try migrate(
             SQLiteSchema.migrations + [Self.further("CREATE TABLE extra (x)")])
         let store = try SQLiteKeyStore.open(
-            path: folder.database, keyEncryptionKey: SampleKeys.keyEncryptionKey(), maximumReaders: 1)
+            path: folder.database, keyRing: SampleKeys.keyRing(), maximumReaders: 1)
         #expect(try await store.insert(SampleKeys.record(1)) == .stored)
     }
 
@@ -95,7 +95,7 @@ import Testing
         try #require(Files.write([UInt8](repeating: 0x61, count: 4096), to: folder.database))
         #expect(throws: StorageOpeningError.store(.unavailable(.damaged))) {
             try SQLiteKeyStore.open(
-                path: folder.database, keyEncryptionKey: SampleKeys.keyEncryptionKey(), maximumReaders: 1)
+                path: folder.database, keyRing: SampleKeys.keyRing(), maximumReaders: 1)
         }
     }
 

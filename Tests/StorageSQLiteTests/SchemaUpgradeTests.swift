@@ -41,7 +41,7 @@ import Testing
 
     private func open() throws -> SQLiteKeyStore {
         try SQLiteKeyStore.open(
-            path: folder.database, keyEncryptionKey: SampleKeys.keyEncryptionKey(), maximumReaders: 1)
+            path: folder.database, keyRing: SampleKeys.keyRing(), maximumReaders: 1)
     }
 
     private static func sealing() throws -> KeySealing {

@@ -33,6 +33,11 @@ package enum SampleKeys {
         AssetReference(try AssetID(bytes: Array(text.utf8)))
     }
 
+    /// A ring of one key-encryption key, of version 1.
+    package static func keyRing(_ byte: UInt8 = 0x42) throws -> KeyRing {
+        KeyRing(KeySealing(keyEncryptionKey: try keyEncryptionKey(byte), version: 1))
+    }
+
     package static func keyEncryptionKey(_ byte: UInt8 = 0x42) throws -> AES256GCMKey {
         try AES256GCMKey(SecretBytes(copying: [UInt8](repeating: byte, count: AES256GCMKey.keySize)))
     }

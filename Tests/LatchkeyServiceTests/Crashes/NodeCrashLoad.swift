@@ -24,7 +24,7 @@ final class CrashingNode: Sendable {
 
     init(_ place: NodePlace) throws {
         shared = try PostgreSQLStore.open(
-            place.settings(), keyEncryptionKey: SampleKeys.keyEncryptionKey(), mayBeAway: true)
+            place.settings(), keyRing: SampleKeys.keyRing(), mayBeAway: true)
         let chain = try NodePlace.chain()
         ledger = try SQLiteDecisionStore.open(path: place.ledgerPath, chain: chain)
         decisions = SharedDecisionStore(shared: shared, ledger: ledger)
