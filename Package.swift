@@ -49,6 +49,7 @@ var targets: [Target] = [
     module("KeyCrypto", ["COpenSSL", "ByteCoding"]),
     module("POSIXSockets", ["CLinux"]),
     module("EventLoops", ["CLinux", "POSIXSockets", "Telemetry"]),
+    module("CommandLineKit", ["ByteCoding", "KeyCrypto"]),
 
     // Floor 3: pure rules and formats.
     module("FairPlay", ["ByteCoding", "KeyCrypto"]),
@@ -72,38 +73,71 @@ var targets: [Target] = [
             "HTTPMessages",
         ]),
     module("HTTPCalls", ["CCurl", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops"]),
-    module("StorageSQLite", ["CSQLite", "ByteCoding", "KeyCrypto", "EventLoops", "ContentKeys", "Records"]),
+    module(
+        "StorageSQLite",
+        ["CSQLite", "ByteCoding", "Telemetry", "KeyCrypto", "EventLoops", "ContentKeys", "Records"]),
     module(
         "StoragePostgreSQL",
-        ["CPostgreSQL", "ByteCoding", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys", "Records"]),
+        [
+            "CPostgreSQL", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys",
+            "Records",
+        ]),
     module(
         "LadderWorkers",
         ["CLadder", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay"]),
 
     // Floor 5
     module(
-        "LatchkeyService",
+        "ServiceConfiguration",
         [
-            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "HTTPMessages",
-            "Entitlements", "ContentKeys", "Records", "Licensing", "HTTPServing", "HTTPCalls", "StorageSQLite",
-            "StoragePostgreSQL",
-            "LadderWorkers",
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "HTTPMessages",
+            "Entitlements", "ContentKeys", "Records", "Licensing", "HTTPServing", "HTTPCalls", "StoragePostgreSQL",
+        ]),
+    module(
+        "ExpressPlay",
+        [
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "HTTPMessages", "Entitlements", "ContentKeys",
+            "Records", "Licensing", "HTTPServing",
+        ]),
+    module(
+        "Administration",
+        [
+            "ByteCoding", "KeyCrypto", "CommandLineKit", "FairPlay", "Entitlements", "ContentKeys", "Records",
+            "Licensing",
+            "StorageSQLite",
         ]),
 
     // Floor 6
-    program("latchkeyd", ["LatchkeyService"]),
+    module(
+        "LatchkeyService",
+        [
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "CommandLineKit", "FairPlay",
+            "HTTPMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "HTTPServing", "HTTPCalls",
+            "StorageSQLite", "StoragePostgreSQL", "LadderWorkers", "ServiceConfiguration", "ExpressPlay",
+            "Administration",
+        ]),
+    module(
+        "OperatorCommands",
+        [
+            "ByteCoding", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "Entitlements", "ContentKeys",
+            "Records", "Licensing", "StorageSQLite", "StoragePostgreSQL", "ServiceConfiguration", "Administration",
+        ]),
+
+    // Floor 7
+    program("latchkeyd", ["CommandLineKit", "LatchkeyService"]),
     program(
         "latchkey",
         [
-            "LatchkeyService", "DeviceSimulation", "ByteCoding", "KeyCrypto", "FairPlay", "Entitlements", "ContentKeys",
-            "Records",
-            "StorageSQLite", "Licensing",
+            "ByteCoding", "KeyCrypto", "CommandLineKit", "FairPlay", "DeviceSimulation", "ServiceConfiguration",
+            "Administration", "OperatorCommands",
         ]),
 
     // Tests
     .target(
         name: "TestSupport",
-        dependencies: ["ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation", "ContentKeys", "Records"],
+        dependencies: [
+            "ByteCoding", "Telemetry", "KeyCrypto", "FairPlay", "DeviceSimulation", "ContentKeys", "Records",
+        ],
         path: "Tests/TestSupport",
         swiftSettings: settings),
     .target(
@@ -116,7 +150,8 @@ var targets: [Target] = [
     tests(of: "Telemetry", ["ByteCoding"]),
     tests(of: "KeyCrypto", ["ByteCoding"]),
     tests(of: "POSIXSockets"),
-    tests(of: "EventLoops", ["POSIXSockets"]),
+    tests(of: "EventLoops", ["Telemetry", "POSIXSockets"]),
+    tests(of: "CommandLineKit"),
     tests(of: "FairPlay", ["ByteCoding", "KeyCrypto", "DeviceSimulation"]),
     tests(of: "DeviceSimulation", ["ByteCoding", "KeyCrypto", "FairPlay"]),
     tests(of: "HTTPMessages"),
@@ -136,12 +171,15 @@ var targets: [Target] = [
     .target(name: "CTestVFS", path: "Tests/CTestVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
     tests(
         of: "StorageSQLite",
-        ["CTestVFS", "ByteCoding", "KeyCrypto", "EventLoops", "ContentKeys", "Records", "StoreConformance"]),
+        [
+            "CTestVFS", "ByteCoding", "Telemetry", "KeyCrypto", "EventLoops", "ContentKeys", "Records",
+            "StoreConformance",
+        ]),
     tests(
         of: "StoragePostgreSQL",
         [
-            "ByteCoding", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys", "Records", "StoreConformance",
-            "DatabaseSupport",
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys", "Records",
+            "StoreConformance", "DatabaseSupport",
         ]),
     tests(
         of: "LadderWorkers",
@@ -150,12 +188,26 @@ var targets: [Target] = [
             "latchkeyd",
         ]),
     tests(
+        of: "ServiceConfiguration",
+        [
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "FairPlay", "HTTPMessages", "Entitlements",
+            "Licensing", "HTTPServing", "HTTPCalls", "StoragePostgreSQL",
+        ]),
+    tests(
+        of: "OperatorCommands",
+        [
+            "ByteCoding", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "Entitlements", "ContentKeys",
+            "Records", "StorageSQLite", "ServiceConfiguration", "Administration", "latchkey",
+        ]),
+    tests(
         of: "LatchkeyService",
         [
-            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "DeviceSimulation",
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "CommandLineKit", "FairPlay",
+            "DeviceSimulation",
             "HTTPMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "HTTPServing", "HTTPCalls",
             "StorageSQLite",
-            "StoragePostgreSQL", "DatabaseSupport", "StoreConformance", "latchkeyd", "latchkey",
+            "StoragePostgreSQL", "ServiceConfiguration", "ExpressPlay", "Administration", "DatabaseSupport",
+            "StoreConformance", "latchkeyd", "latchkey",
         ]),
 ]
 
@@ -166,7 +218,8 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
         .executableTarget(
             name: "latchkey-benchmarks",
             dependencies: [
-                "COpenSSL", "CSQLite", "CPostgreSQL", "ByteCoding", "KeyCrypto", "FairPlay", "DeviceSimulation",
+                "COpenSSL", "CSQLite", "CPostgreSQL", "ByteCoding", "Telemetry", "KeyCrypto", "FairPlay",
+                "DeviceSimulation",
                 "Entitlements", "ContentKeys", "Records",
                 "EventLoops", "Licensing", "LadderWorkers", "StorageSQLite", "StoragePostgreSQL", "StoreConformance",
                 "POSIXSockets",

@@ -1,4 +1,5 @@
 import Synchronization
+import Telemetry
 
 /// Threads for calls that block: a database that missed the cache, a call-back over the network.
 ///

@@ -1,6 +1,7 @@
 import Glibc
 import POSIXSockets
 import Synchronization
+import Telemetry
 
 /// One thread with its own epoll set, on which channels, timers and the tasks of requests run.
 ///
@@ -27,7 +28,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     static let jobsPerTurnMaximum = 512
 
     let index: Int
-    let clock: any LoopClock
+    let clock: any MonotonicClock
 
     private let inbox = Mutex(Inbox())
     private let wakeCounter: WakeCounter
@@ -48,9 +49,9 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     private var pollBudget = PollAgainBudget()
     private var mustPollAgain = false
     private var locals = LoopLocalTable()
-    private var stopDeadline: LoopInstant?
+    private var stopDeadline: MonotonicTime?
 
-    init(index: Int, clock: any LoopClock) throws(EventLoopError) {
+    init(index: Int, clock: any MonotonicClock) throws(EventLoopError) {
         self.index = index
         self.clock = clock
         do throws(SocketError) {
@@ -126,7 +127,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         var deadline = timers.earliest ?? .distantFuture
         if let stopDeadline { deadline = min(deadline, stopDeadline) }
         if deadline == .distantFuture { return -1 }
-        let wait = deadline.nanoseconds.subtractingReportingOverflow(clock.now.nanoseconds)
+        let wait = deadline.nanoseconds.subtractingReportingOverflow(clock.monotonicTime.nanoseconds)
         guard !wait.overflow, wait.partialValue > 0 else { return 0 }
         // Rounded up: a loop that woke a fraction of a millisecond early would spin.
         return Int32(min((wait.partialValue - 1) / 1_000_000 + 1, 3_600_000))
@@ -155,7 +156,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     private func runTimers() {
         guard let earliest = timers.earliest else { return }
-        let now = clock.now
+        let now = clock.monotonicTime
         guard earliest <= now else { return }
         for _ in 0..<Self.timersPerTurnMaximum {
             guard let action = timers.popExpired(at: now) else { break }
@@ -200,11 +201,11 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     private var hasFinished: Bool {
         guard let stopDeadline else { return false }
         let isIdle = liveTasks.load(ordering: .acquiring) == 0 && runQueue.isEmpty && resumingChannels.isEmpty
-        return isIdle || clock.now >= stopDeadline
+        return isIdle || clock.monotonicTime >= stopDeadline
     }
 
     /// Ends all channels and takes no new ones; tasks may go on until `deadline`.
-    func beginStop(deadline: LoopInstant) {
+    func beginStop(deadline: MonotonicTime) {
         checkThread()
         guard stopDeadline == nil else { return }
         stopDeadline = deadline
@@ -277,14 +278,14 @@ extension EventLoop {
         resumingChannels.append(channel)
     }
 
-    func schedule(at deadline: LoopInstant, _ action: @escaping () -> Void) -> TimerID {
+    func schedule(at deadline: MonotonicTime, _ action: @escaping () -> Void) -> TimerID {
         checkThread()
         let id = timers.schedule(at: deadline, action)
         liveTimers.store(timers.count, ordering: .relaxed)
         return id
     }
 
-    func reschedule(_ id: TimerID, at deadline: LoopInstant) -> Bool {
+    func reschedule(_ id: TimerID, at deadline: MonotonicTime) -> Bool {
         checkThread()
         return timers.reschedule(id, at: deadline)
     }

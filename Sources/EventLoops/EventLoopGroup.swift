@@ -1,4 +1,5 @@
 import Synchronization
+package import Telemetry
 
 /// The event loops of a process: as a rule one per core.
 package final class EventLoopGroup: Sendable {
@@ -8,7 +9,7 @@ package final class EventLoopGroup: Sendable {
 
     /// Makes `count` loops and starts a thread for each, named `NAME-INDEX`.
     package init(
-        count: Int, clock: any LoopClock = SystemLoopClock(), name: String = "loop"
+        count: Int, clock: any MonotonicClock = SystemMonotonicClock(), name: String = "loop"
     ) throws(EventLoopError) {
         precondition(count > 0, "a group needs at least one loop")
         var loops: [EventLoop] = []
@@ -19,7 +20,7 @@ package final class EventLoopGroup: Sendable {
                 threads.append(JoinableThread(try NativeThread(name: "\(name)-\(loop.index)") { loop.run() }))
             }
         } catch {
-            for loop in loops { loop.context.execute { loop.beginStop(deadline: loop.clock.now) } }
+            for loop in loops { loop.context.execute { loop.beginStop(deadline: loop.clock.monotonicTime) } }
             for thread in threads { thread.join() }
             throw error
         }
@@ -41,7 +42,7 @@ package final class EventLoopGroup: Sendable {
         }
         for context in loops {
             let loop = context.loop
-            context.execute { loop.beginStop(deadline: loop.clock.now + limit) }
+            context.execute { loop.beginStop(deadline: loop.clock.monotonicTime + limit) }
         }
         for thread in threads { thread.join() }
         return StopReport(abandonedTaskCount: liveTaskCount)

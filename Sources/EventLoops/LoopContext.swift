@@ -1,5 +1,6 @@
 package import POSIXSockets
 import Synchronization
+package import Telemetry
 
 /// A loop as handlers and channels see it.
 ///
@@ -15,7 +16,7 @@ package struct LoopContext: Sendable {
     package var isCurrent: Bool { loop.isCurrent }
 
     /// The time on the loop's clock, read afresh.
-    package var now: LoopInstant { loop.clock.now }
+    package var now: MonotonicTime { loop.clock.monotonicTime }
 
     // MARK: Work
 
@@ -76,7 +77,7 @@ package struct LoopContext: Sendable {
     // MARK: Timers
 
     /// Runs `action` on the loop once `deadline` has come; deadlines are met to the millisecond, never early.
-    package func schedule(at deadline: LoopInstant, _ action: @escaping () -> Void) -> TimerID {
+    package func schedule(at deadline: MonotonicTime, _ action: @escaping () -> Void) -> TimerID {
         loop.schedule(at: deadline, action)
     }
 
@@ -87,7 +88,7 @@ package struct LoopContext: Sendable {
 
     /// Moves a timer; `false` when it has fired or was cancelled.
     @discardableResult
-    package func reschedule(_ id: TimerID, at deadline: LoopInstant) -> Bool {
+    package func reschedule(_ id: TimerID, at deadline: MonotonicTime) -> Bool {
         loop.reschedule(id, at: deadline)
     }
 

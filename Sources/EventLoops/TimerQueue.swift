@@ -1,3 +1,5 @@
+import Telemetry
+
 /// Names a scheduled timer. A timer that has fired or was cancelled is never named again.
 package struct TimerID: Hashable, Sendable {
     let slot: UInt32
@@ -9,7 +11,7 @@ package struct TimerID: Hashable, Sendable {
 /// Schedule, cancel and reschedule cost O(log n). Timers with equal deadlines fire in the order in which they were scheduled.
 struct TimerQueue {
     private struct Timer {
-        var deadline: LoopInstant
+        var deadline: MonotonicTime
         var order: UInt64
         var generation: UInt32
         var heapPosition: Int
@@ -25,9 +27,9 @@ struct TimerQueue {
     var count: Int { heap.count }
 
     /// The earliest deadline, if any timer waits.
-    var earliest: LoopInstant? { heap.first.map { timers[Int($0)].deadline } }
+    var earliest: MonotonicTime? { heap.first.map { timers[Int($0)].deadline } }
 
-    mutating func schedule(at deadline: LoopInstant, _ action: @escaping () -> Void) -> TimerID {
+    mutating func schedule(at deadline: MonotonicTime, _ action: @escaping () -> Void) -> TimerID {
         let slot = takeSlot()
         timers[Int(slot)].deadline = deadline
         timers[Int(slot)].order = takeOrder()
@@ -39,7 +41,7 @@ struct TimerQueue {
     }
 
     /// Moves a waiting timer; `false` when it has fired or was cancelled.
-    mutating func reschedule(_ id: TimerID, at deadline: LoopInstant) -> Bool {
+    mutating func reschedule(_ id: TimerID, at deadline: MonotonicTime) -> Bool {
         guard isWaiting(id) else { return false }
         timers[Int(id.slot)].deadline = deadline
         timers[Int(id.slot)].order = takeOrder()
@@ -55,7 +57,7 @@ struct TimerQueue {
     }
 
     /// Takes the first timer whose deadline is not after `now`, if there is one.
-    mutating func popExpired(at now: LoopInstant) -> (() -> Void)? {
+    mutating func popExpired(at now: MonotonicTime) -> (() -> Void)? {
         guard let earliest, earliest <= now else { return nil }
         return remove(at: 0)
     }

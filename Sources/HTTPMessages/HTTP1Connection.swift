@@ -244,7 +244,7 @@ package struct HTTP1Connection: Sendable {
         }
         position = size
         let hasBodyBytes = size < bytes.count
-        switch head.framing {
+        switch head.transfer.framing {
         case .none:
             return dispatch(head)
         case .length(let length):
@@ -264,7 +264,7 @@ package struct HTTP1Connection: Sendable {
         _ head: HTTPRequestHead, _ hasBodyBytes: Bool, _ bytes: Span<UInt8>, _ position: inout Int
     ) throws(HTTPProblem) -> Action {
         if hasBodyBytes { return try advance(bytes, &position) }
-        return head.expectsContinue ? .sendContinue : .read
+        return head.transfer.expectsContinue ? .sendContinue : .read
     }
 
     private mutating func advanceSizedBody(
@@ -295,8 +295,8 @@ package struct HTTP1Connection: Sendable {
         requestCount += 1
         let plan = HTTPResponsePlan(
             omitsBody: head.method == .head,
-            connection: head.version == .http10 && head.keepsAlive ? .keepAlive : .unmentioned)
-        state = .answering(head.keepsAlive ? .nextRequest : .close, plan)
+            connection: head.version == .http10 && head.transfer.keepsAlive ? .keepAlive : .unmentioned)
+        state = .answering(head.transfer.keepsAlive ? .nextRequest : .close, plan)
         let message = HTTPRequestMessage(head: head, body: body)
         body = []
         return .dispatch(message)

@@ -53,9 +53,10 @@ package struct HTTP2HeadReader: Sendable {
             throw .malformed(.target)
         }
         let framing = try judgeFraming(endsStream)
+        let fields = try makeFields(bytes)
         return HTTPRequestHead(
-            method: knownMethod, target: target, version: .http2, fields: try makeFields(bytes), framing: framing,
-            keepsAlive: true, expectsContinue: try judgeExpectation(framing))
+            method: knownMethod, target: target, version: .http2, fields: fields,
+            transfer: HTTPTransfer(framing: framing, expectsContinue: try judgeExpectation(framing)))
     }
 
     // MARK: Fields

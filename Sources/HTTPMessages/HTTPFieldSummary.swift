@@ -29,11 +29,12 @@ struct HTTPFieldSummary: Sendable {
     ) throws(HTTPProblem) -> HTTPRequestHead {
         try checkHost(line, bytes)
         let framing = try judgeFraming(line.version)
+        let transfer = HTTPTransfer(
+            framing: framing, keepsAlive: !asksToClose && (line.version == .http11 || asksToKeepAlive),
+            expectsContinue: try judgeExpectation(line.version, framing))
         return HTTPRequestHead(
             method: line.method, target: line.target, version: line.version,
-            fields: HTTPFields(storage: bytes.copy(0..<size), entries: entries), framing: framing,
-            keepsAlive: !asksToClose && (line.version == .http11 || asksToKeepAlive),
-            expectsContinue: try judgeExpectation(line.version, framing))
+            fields: HTTPFields(storage: bytes.copy(0..<size), entries: entries), transfer: transfer)
     }
 
     // MARK: Host

@@ -39,9 +39,6 @@ package struct HTTPHeadParser: Sendable {
         }
     }
 
-    /// Whether any byte of a head has been seen.
-    package var isStarted: Bool { scanned > 0 }
-
     // MARK: Lines
 
     private mutating func findLineEnd(_ bytes: Span<UInt8>) throws(HTTPProblem) -> Int? {

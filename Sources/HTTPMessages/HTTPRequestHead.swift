@@ -4,6 +4,24 @@ package struct HTTPRequestHead: Equatable, Sendable {
     package let target: HTTPTarget
     package let version: HTTPVersion
     package let fields: HTTPFields
+    /// What the head says about the body and the connection.
+    package let transfer: HTTPTransfer
+
+    /// A head from its parts: what another protocol version has read, or a test of a handler makes up.
+    package init(
+        method: HTTPMethod, target: HTTPTarget, version: HTTPVersion = .http11, fields: HTTPFields = HTTPFields(),
+        transfer: HTTPTransfer = HTTPTransfer()
+    ) {
+        self.method = method
+        self.target = target
+        self.version = version
+        self.fields = fields
+        self.transfer = transfer
+    }
+}
+
+/// What a request's head says about its body and its connection.
+package struct HTTPTransfer: Equatable, Sendable {
     /// How the body's end is found.
     package let framing: HTTPBodyFraming
     /// Whether the client wants to use the connection again (RFC 9112 section 9.3); over HTTP/2 always.
@@ -11,15 +29,7 @@ package struct HTTPRequestHead: Equatable, Sendable {
     /// Whether the client may wait for `100 Continue` before it sends the body (RFC 9110 section 10.1.1).
     package let expectsContinue: Bool
 
-    /// A head from its parts: what another protocol version has read, or a test of a handler makes up.
-    package init(
-        method: HTTPMethod, target: HTTPTarget, version: HTTPVersion = .http11, fields: HTTPFields = HTTPFields(),
-        framing: HTTPBodyFraming = .none, keepsAlive: Bool = true, expectsContinue: Bool = false
-    ) {
-        self.method = method
-        self.target = target
-        self.version = version
-        self.fields = fields
+    package init(framing: HTTPBodyFraming = .none, keepsAlive: Bool = true, expectsContinue: Bool = false) {
         self.framing = framing
         self.keepsAlive = keepsAlive
         self.expectsContinue = expectsContinue

@@ -10,7 +10,6 @@ package struct HTTPStatus: Hashable, Sendable {
     }
 
     package static let ok = HTTPStatus(200)
-    package static let created = HTTPStatus(201)
     package static let noContent = HTTPStatus(204)
     package static let notModified = HTTPStatus(304)
     package static let badRequest = HTTPStatus(400)

@@ -1,10 +1,13 @@
 import HTTPMessages
 
-/// What speaks a protocol on one connection: HTTP/1.1 or HTTP/2.
+/// What speaks a protocol on one connection: HTTP/1.1, HTTP/2, or what comes before them.
 ///
 /// The connection owns the socket, TLS, the timer, the output that the kernel has not taken yet, and the end. The driver owns the
-/// meaning of the bytes. It is chosen once the protocol is known, belongs to its connection alone, and keeps no reference to it: each
-/// event brings the connection along, and the driver does what it wants by calling it. All of that happens on the connection's loop.
+/// meaning of the bytes. A driver belongs to one connection and keeps no reference to it: each event brings the connection along, and
+/// the driver acts by calling it. All of that happens on the connection's loop.
+///
+/// A connection may have several drivers, one after the other: the PROXY header, the TLS handshake, the choice between HTTP/1.1 and
+/// HTTP/2, then one of these two. Each hands over to the next by `HTTPConnection.handOver` or `speak`, and hears nothing after that.
 ///
 /// A call of the connection may close it (a write that fails does), and may come back to the driver before it returns:
 /// `HTTPConnection.dispatch` calls `respond` at once when the handler answers at once. So a driver brings its own state in order
@@ -16,8 +19,14 @@ protocol ConnectionDriver: AnyObject {
     /// A driver that turns this to `true` by itself, outside `received`, calls `HTTPConnection.requestInputTurn`.
     var isReading: Bool { get }
 
-    /// The first event: the protocol has been chosen, nothing was read.
+    /// The first event: the driver has been chosen, and has received nothing.
     func started(on connection: HTTPConnection)
+
+    /// The socket has input, its end, or room to write: for drivers that do not let the connection read, but look at the input
+    /// themselves or have OpenSSL read it.
+    ///
+    /// Called only while `isReading` does not hold; otherwise the connection reads.
+    func socketReady(on connection: HTTPConnection)
 
     /// Bytes of the peer, at least one, without TLS. They are borrowed: what is kept must be copied.
     ///
@@ -52,6 +61,22 @@ protocol ConnectionDriver: AnyObject {
     func closed()
 }
 
+/// A driver of what comes before HTTP: it writes nothing, dispatches nothing, and asks for no turn.
+protocol PreludeDriver: ConnectionDriver {}
+
+extension PreludeDriver {
+    /// Most of them look at the input in `socketReady`.
+    var isReading: Bool { false }
+
+    func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {}
+    func inputEnded(on connection: HTTPConnection) {}
+    func outputDrained(on connection: HTTPConnection) {}
+    func resumed(on connection: HTTPConnection) {}
+    func inputTurnCame(on connection: HTTPConnection) {}
+    func respond(_ response: HTTPResponse, to stream: StreamToken, on connection: HTTPConnection) {}
+    func closed() {}
+}
+
 /// Names a request among those that are being answered on one connection. What it means is up to the driver: the stream's identifier
 /// in HTTP/2, 0 in HTTP/1.1.
 struct StreamToken: Hashable, Sendable {
@@ -73,5 +98,19 @@ enum ApplicationProtocol: String, Sendable {
         case .http1: HTTP1Driver(limits: listener.limits)
         case .http2: HTTP2Driver(limits: listener.limits)
         }
+    }
+}
+
+extension ListenerState {
+    /// Makes the first driver of a new connection.
+    func makeFirstDriver() -> any ConnectionDriver {
+        settings.expectsProxyHeader ? ProxyHeaderDriver() : makeClientDriver()
+    }
+
+    /// Makes the driver for what the client sends first: the bytes behind a PROXY header, if there is one.
+    func makeClientDriver() -> any ConnectionDriver {
+        if let slot = settings.tls { return TLSHandshakeDriver(slot.current) }
+        return settings.offersHTTP2
+            ? PriorKnowledgeDriver(limits: limits) : ApplicationProtocol.http1.makeDriver(for: self)
     }
 }

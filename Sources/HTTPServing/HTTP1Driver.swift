@@ -1,5 +1,5 @@
-import EventLoops
 import HTTPMessages
+import Telemetry
 
 /// HTTP/1.1 on a connection: carries out what the HTTP/1.1 machine decides, and measures the deadlines of its phases.
 final class HTTP1Driver: ConnectionDriver {
@@ -7,7 +7,7 @@ final class HTTP1Driver: ConnectionDriver {
     private var machine: HTTP1Connection
     private var exchange: HTTPExchange?
     /// When the head or body that is arriving began to.
-    private var arrival: (phase: ArrivalPhase, start: LoopInstant)?
+    private var arrival: (phase: ArrivalPhase, start: MonotonicTime)?
 
     private enum ArrivalPhase: Equatable {
         case head
@@ -33,6 +33,9 @@ final class HTTP1Driver: ConnectionDriver {
     func started(on connection: HTTPConnection) {
         connection.setDeadline(connection.now + limits.idleDeadline)
     }
+
+    /// What comes before the next request may begin waits in the kernel.
+    func socketReady(on connection: HTTPConnection) {}
 
     func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {
         perform(machine.received(bytes), on: connection)
@@ -136,7 +139,7 @@ final class HTTP1Driver: ConnectionDriver {
     }
 
     /// When this phase began: now, unless it had begun before.
-    private func start(of phase: ArrivalPhase, _ now: LoopInstant) -> LoopInstant {
+    private func start(of phase: ArrivalPhase, _ now: MonotonicTime) -> MonotonicTime {
         if let arrival, arrival.phase == phase { return arrival.start }
         arrival = (phase, now)
         return now

@@ -2,12 +2,13 @@ import EventLoops
 import HTTPMessages
 import POSIXSockets
 import Synchronization
+import Telemetry
 
 /// One connection of a listener, from accept to close, on one loop.
 ///
-/// It moves bytes between the transport and the driver of its protocol, has requests answered, and keeps the deadline. The descriptor
-/// is watched edge-triggered and registered once, so a request on a connection that stays open costs one read and one write, and no
-/// call to epoll.
+/// It moves bytes between the transport and a driver, has requests answered, and keeps the deadline. What the bytes mean, from a PROXY
+/// header to HTTP/2, is the driver's business alone. The descriptor is watched edge-triggered and registered once, so a request on a
+/// connection that stays open costs one read and one write, and no call to epoll.
 ///
 /// A task that answers a request keeps this object alive, but not its socket: when the connection is lost meanwhile, the response
 /// finds the connection closed and goes nowhere.
@@ -19,15 +20,13 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     private let loop: LoopContext
     private let services: LoopServices
     private let closed: (HTTPConnection) -> Void
-    private let openedAt: LoopInstant
+    private let openedAt: MonotonicTime
     /// The address whose limit this connection counts against.
     private var countedAddress: IPAddress?
 
     private var transport: Transport
     private var registration: RegistrationID?
-    private var stage = Stage.serving
-    /// Not there before the protocol is known.
-    private var driver: (any ConnectionDriver)?
+    private var driver: any ConnectionDriver
     private var deadline = ConnectionDeadline()
     /// How many bytes were dropped since the connection began to linger; `nil` before.
     private var lingerSize: Int?
@@ -38,7 +37,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     /// The kernel may have more to read: no edge announces it again.
     private(set) var mayHaveInput = false
     /// The peer has closed its side; what it sent before may still be unread.
-    private var peerHasEnded = false
+    private(set) var peerHasEnded = false
     /// Everything was read, up to the end of the peer's stream.
     private var inputHasEnded = false
     private var isResumeScheduled = false
@@ -46,29 +45,22 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
 
     init(
         _ socket: consuming ConnectedSocket, _ peer: HTTPPeer, countedAs address: IPAddress?,
-        of listener: ListenerState, on loop: LoopContext,
-        _ services: LoopServices, closed: @escaping (HTTPConnection) -> Void
+        of listener: ListenerState, _ services: LoopServices, closed: @escaping (HTTPConnection) -> Void
     ) {
         self.peer = peer
         countedAddress = address
         self.listener = listener
-        self.loop = loop
+        loop = services.loop
         self.services = services
         self.closed = closed
         openedAt = loop.now
         transport = Transport(socket)
+        driver = listener.makeFirstDriver()
         listener.connectionObjects.add(1, ordering: .relaxed)
     }
 
     deinit {
         listener.connectionObjects.subtract(1, ordering: .relaxed)
-    }
-
-    /// What the bytes of the connection are.
-    private enum Stage {
-        case proxyHeader
-        case handshake
-        case serving
     }
 
     /// Begins to read.
@@ -80,47 +72,23 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         } catch {
             return close(reset: true)
         }
-        if listener.settings.expectsProxyHeader {
-            stage = .proxyHeader
-            setDeadline(openedAt + listener.limits.handshakeDeadline)
-        } else {
-            startProtocol()
-        }
-    }
-
-    private func startProtocol() {
-        if let slot = listener.settings.tls { startTLS(slot.current) } else { startPlain() }
-    }
-
-    private func startTLS(_ context: TLSContext) {
-        guard transport.startTLS(context) else { return close(reset: true) }
-        stage = .handshake
-        setDeadline(openedAt + listener.limits.handshakeDeadline)
-    }
-
-    private func startPlain() {
-        let offersBoth = listener.settings.offersHTTP2
-        start(
-            offersBoth
-                ? PriorKnowledgeDriver(limits: listener.limits) : ApplicationProtocol.http1.makeDriver(for: listener))
-    }
-
-    private func start(_ driver: any ConnectionDriver) {
-        stage = .serving
-        self.driver = driver
         driver.started(on: self)
-        if isOpen && isDraining { driver.drain(on: self) }
+    }
+
+    private func start(_ next: any ConnectionDriver) {
+        driver = next
+        next.started(on: self)
+        if isOpen && isDraining { next.drain(on: self) }
     }
 
     /// Lets the requests in flight finish, then closes.
     func drain() {
         guard isOpen, !isLingering else { return }
         isDraining = true
-        guard stage == .serving else { return setDeadline(min(deadline.instant, now + listener.limits.drainPatience)) }
         // A request may have come that no event has announced yet.
         mayHaveInput = true
         readOnce()
-        if isOpen && !isLingering { driver?.drain(on: self) }
+        if isOpen && !isLingering { driver.drain(on: self) }
     }
 
     /// Closes at once.
@@ -146,14 +114,14 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         isResumeScheduled = false
         guard isOpen else { return }
         if isCongested { writeUnsent() }
-        if isOpen && !isLingering { driver?.resumed(on: self) }
+        if isOpen && !isLingering { driver.resumed(on: self) }
     }
 
     /// Looks at one more piece of the input. Called by `InputTurns` on an open connection.
     func takeInputTurn() {
         awaitsInputTurn = false
         if isReading { return readOnce() }
-        driver?.inputTurnCame(on: self)
+        driver.inputTurnCame(on: self)
         if isOpen && mayHaveInput && isReading { requestInputTurn() }
     }
 
@@ -163,92 +131,11 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
 
     private func deadlinePassed() {
         guard isOpen else { return }
-        switch stage {
-        case .proxyHeader: refuse(.proxyHeader)
-        case .handshake: failHandshake(.timeout)
-        case .serving where isLingering: close(reset: true)
-        case .serving: driver?.deadlinePassed(on: self)
-        }
+        if isLingering { close(reset: true) } else { driver.deadlinePassed(on: self) }
     }
 
     private func proceed() {
-        switch stage {
-        case .proxyHeader: readProxyHeader()
-        case .handshake: shakeHands()
-        case .serving: readOnce()
-        }
-    }
-
-    // MARK: The PROXY header
-
-    /// Looks at what has come without taking it, until the header is complete: what follows may be for OpenSSL to read.
-    private func readProxyHeader() {
-        switch transport.peek(into: &services.input) {
-        case .bytes(let count): takeProxyHeader(count)
-        case .wouldBlock: break
-        case .endOfInput: refuse(.proxyHeader)
-        case .failed: close(reset: false)
-        }
-    }
-
-    private func takeProxyHeader(_ count: Int) {
-        do throws(ProxyHeaderError) {
-            guard let (header, size) = try parseProxyHeader(count) else {
-                // The rest of a header cannot come any more, or there is no room for it.
-                return peerHasEnded ? refuse(.proxyHeader) : ()
-            }
-            transport.skip(size)
-            if case .client(let address) = header { peer.address = address }
-            admitClient()
-        } catch {
-            refuse(.proxyHeader)
-        }
-    }
-
-    private func parseProxyHeader(_ count: Int) throws(ProxyHeaderError) -> (header: ProxyHeader, size: Int)? {
-        let input = services.input
-        return try ProxyHeader.parse(input.span.extracting(first: count))
-    }
-
-    private func admitClient() {
-        let address = peer.address.ip
-        // Behind one proxy there may be another, whose clients these are.
-        if let address, !listener.settings.trustedProxies.contains(address) {
-            if let refusal = listener.admitAddress(address) { return refuse(refusal) }
-            countedAddress = address
-        }
-        startProtocol()
-        if isOpen { proceed() }
-    }
-
-    private func refuse(_ reason: HTTPConnectionRefusal) {
-        listener.observer.connectionRefused(peer, because: reason)
-        close(reset: true)
-    }
-
-    // MARK: TLS
-
-    private func shakeHands() {
-        switch transport.handshake() {
-        case .done: finishHandshake()
-        case .wouldBlock: break
-        case .failed(let reason): failHandshake(reason)
-        }
-    }
-
-    private func finishHandshake() {
-        peer.tls = transport.tlsFacts
-        listener.observer.handshakeFinished(peer, after: loop.now - openedAt)
-        start((transport.applicationProtocol ?? .http1).makeDriver(for: listener))
-        // What came with the end of the handshake is in OpenSSL's hands already.
-        mayHaveInput = true
-        if isOpen { readOnce() }
-    }
-
-    private func failHandshake(_ reason: TLSHandshakeFailure) {
-        listener.observer.handshakeFailed(peer, because: reason)
-        // OpenSSL has sent its alert, if there was something to say.
-        close(reset: reason == .timeout)
+        if isReading { readOnce() } else { driver.socketReady(on: self) }
     }
 
     // MARK: Reading
@@ -267,13 +154,13 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         case .endOfInput:
             mayHaveInput = false
             inputHasEnded = true
-            if !isLingering { driver?.inputEnded(on: self) } else if !isCongested { close(reset: false) }
+            if !isLingering { driver.inputEnded(on: self) } else if !isCongested { close(reset: false) }
         case .failed:
             close(reset: false)
         }
     }
 
-    private var isReading: Bool { isLingering || driver?.isReading == true }
+    private var isReading: Bool { isLingering || driver.isReading }
 
     private func take(_ count: Int) {
         if let lingerSize {
@@ -287,7 +174,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     /// Lends the driver what was read. The shared buffer is not held beyond this, or the next read would have to copy it.
     private func passOn(_ count: Int) {
         let input = services.input
-        driver?.received(input.span.extracting(first: count), on: self)
+        driver.received(input.span.extracting(first: count), on: self)
     }
 
     // MARK: Writing
@@ -321,7 +208,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
             // No edge announces room that is still there.
             guard unsent.isEmpty else { return requestResume() }
             unsent = []
-            if isLingering { finishLinger() } else { driver?.outputDrained(on: self) }
+            if isLingering { finishLinger() } else { driver.outputDrained(on: self) }
         case .wouldBlock: break
         case .failed: close(reset: false)
         }
@@ -362,9 +249,9 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     }
 
     private func reportClosed() {
-        driver?.closed()
+        driver.closed()
         listener.release(countedAddress)
-        listener.observer.connectionClosed(peer, after: loop.now - openedAt)
+        listener.observer.connectionClosed(peer, after: age)
         closed(self)
     }
 }
@@ -376,10 +263,84 @@ extension HTTPConnection {
     var isOpen: Bool { registration != nil }
 
     /// The time on the loop's clock, read afresh.
-    var now: LoopInstant { loop.now }
+    var now: MonotonicTime { loop.now }
+
+    /// The time since the connection was accepted.
+    var age: Duration { loop.now - openedAt }
+
+    /// When what comes before HTTP must be over.
+    var handshakeDeadline: MonotonicTime { openedAt + listener.limits.handshakeDeadline }
+
+    /// The same for a server that goes down.
+    var drainDeadline: MonotonicTime { min(handshakeDeadline, now + listener.limits.drainPatience) }
 
     /// The value of the `Date` field now, 29 bytes.
     var date: [UInt8] { services.date() }
+
+    /// Lends what has come, and leaves it there to be seen again or read by OpenSSL. Empty input means that the peer has ended.
+    ///
+    /// Returns `nil` without calling `body` if nothing has come, or if the connection is lost and therefore closed. `body` must not
+    /// call a method of the connection.
+    func peek<Result>(_ body: (Span<UInt8>) -> Result) -> Result? {
+        guard isOpen else { return nil }
+        let outcome = transport.peek(into: &services.input)
+        let input = services.input
+        switch outcome {
+        case .bytes(let count): return body(input.span.extracting(first: count))
+        case .endOfInput: return body(input.span.extracting(first: 0))
+        case .wouldBlock: return nil
+        case .failed:
+            close(reset: false)
+            return nil
+        }
+    }
+
+    /// Drops so many bytes, which `peek` has lent.
+    func skip(_ count: Int) {
+        if isOpen { transport.skip(count) }
+    }
+
+    /// Takes the address of the client from its proxy, and counts the connection under it; returns why it must be refused, if it must.
+    func admit(client: SocketAddress) -> HTTPConnectionRefusal? {
+        peer.address = client
+        // Behind one proxy there may be another, which connects for many clients.
+        guard let address = client.ip, !listener.settings.trustedProxies.contains(address) else { return nil }
+        if let refusal = listener.admitAddress(address) { return refusal }
+        countedAddress = address
+        return nil
+    }
+
+    /// Closes the connection because it must not be served at all.
+    func refuse(_ reason: HTTPConnectionRefusal) {
+        guard isOpen else { return }
+        listener.observer.connectionRefused(peer, because: reason)
+        close(reset: true)
+    }
+
+    /// Begins TLS, before anything was read; `false` if there is no memory for it. OpenSSL reads and writes the socket from then on.
+    func startTLS(_ context: TLSContext) -> Bool {
+        isOpen && transport.startTLS(context)
+    }
+
+    /// Goes on with the TLS handshake as far as the socket allows.
+    func shakeHands() -> HandshakeOutcome {
+        guard isOpen else { return .wouldBlock }
+        let outcome = transport.handshake()
+        if outcome == .done { peer.tls = transport.tlsFacts }
+        return outcome
+    }
+
+    /// The protocol that the TLS handshake has agreed on; `nil` if the client offered none.
+    var agreedProtocol: ApplicationProtocol? { transport.applicationProtocol }
+
+    /// Hands the connection to the next driver, which gets what has come already: no event announces that again, and after a TLS
+    /// handshake OpenSSL may hold it.
+    func handOver(to next: any ConnectionDriver) {
+        guard isOpen else { return }
+        start(next)
+        mayHaveInput = true
+        if isOpen { proceed() }
+    }
 
     /// Hands the connection to the driver of this protocol, with what was read already: what chose the protocol must forget it.
     @discardableResult
@@ -415,7 +376,7 @@ extension HTTPConnection {
     }
 
     /// Has `ConnectionDriver.deadlinePassed` called at this instant, unless another is set before; `.distantFuture` for never.
-    func setDeadline(_ instant: LoopInstant) {
+    func setDeadline(_ instant: MonotonicTime) {
         guard isOpen else { return }
         deadline.instant = instant
         armTimer()
@@ -442,12 +403,12 @@ extension HTTPConnection {
         let request = HTTPRequest(head: head, body: body, peer: peer(of: head))
         switch listener.settings.handler.answer(request, on: loop) {
         case .now(let response):
-            driver?.respond(response, to: stream, on: self)
+            driver.respond(response, to: stream, on: self)
         case .later(let work):
             let loop = loop
             loop.spawn { [self] in
                 let response = await work(loop)
-                if isOpen && !isLingering { driver?.respond(response, to: stream, on: self) }
+                if isOpen && !isLingering { driver.respond(response, to: stream, on: self) }
             }
         }
     }

@@ -11,30 +11,24 @@ package struct HTTPListenerSettings: Sendable {
     package let limits: HTTPLimits
     package let handler: any HTTPHandler
     /// Whether HTTP/2 is spoken: by ALPN over TLS, with prior knowledge otherwise.
-    package let offersHTTP2: Bool
+    package var offersHTTP2 = false
     /// How TLS is spoken; `nil` for plain HTTP.
-    package let tls: TLSContextSlot?
+    package var tls: TLSContextSlot?
     /// Whose `X-Forwarded-For` and PROXY headers count.
-    package let trustedProxies: TrustedProxies
+    package var trustedProxies = TrustedProxies()
     /// Whether every connection must begin with a PROXY header. Then trusted proxies alone are let in.
-    package let expectsProxyHeader: Bool
+    package var expectsProxyHeader = false
     /// The permissions of a unix socket's file.
-    package let socketMode: UInt32
+    package var socketMode: UInt32 = 0o660
 
+    /// Plain HTTP/1.1 without proxies; the rest is for the owner to set.
     package init(
-        name: String, address: SocketAddress, limits: HTTPLimits = HTTPLimits(), handler: any HTTPHandler,
-        offersHTTP2: Bool = false, tls: TLSContextSlot? = nil, trustedProxies: TrustedProxies = TrustedProxies(),
-        expectsProxyHeader: Bool = false, socketMode: UInt32 = 0o660
+        name: String, address: SocketAddress, limits: HTTPLimits = HTTPLimits(), handler: any HTTPHandler
     ) {
         self.name = name
         self.address = address
         self.limits = limits
         self.handler = handler
-        self.offersHTTP2 = offersHTTP2
-        self.tls = tls
-        self.trustedProxies = trustedProxies
-        self.expectsProxyHeader = expectsProxyHeader
-        self.socketMode = socketMode
     }
 }
 

@@ -1,6 +1,8 @@
+import ByteCoding
 package import EventLoops
 package import POSIXSockets
 import Synchronization
+package import Telemetry
 
 /// HTTP on any number of addresses, over the loops of a group.
 ///
@@ -20,7 +22,7 @@ package final class HTTPServer: Sendable {
     /// A server without listeners.
     package init(
         group: EventLoopGroup, observer: any HTTPServerObserver = NoHTTPServerObserver(),
-        wallClock: @escaping WallClock = systemWallClock
+        wallClock: any WallClock = SystemWallClock()
     ) {
         self.group = group
         self.observer = observer
@@ -32,12 +34,9 @@ package final class HTTPServer: Sendable {
     /// Fails with `SocketError.addressInUse` when another process, or another listener of this one, holds the address.
     @discardableResult
     package func listen(_ settings: HTTPListenerSettings) throws(HTTPServerError) -> SocketAddress {
-        let socket: ListeningSocket
-        do throws(SocketError) {
-            socket = try ListeningSocket(exclusivelyOn: settings.address, mode: settings.socketMode)
-        } catch {
-            throw .socket(error)
-        }
+        let socket = try wrap(
+            HTTPServerError.socket,
+            try ListeningSocket(exclusivelyOn: settings.address, mode: settings.socketMode))
         return try listen(settings, on: socket)
     }
 

@@ -66,7 +66,7 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
             return socket.resetOnClose()
         }
         let connection = HTTPConnection(
-            socket, peer, countedAs: countedAddress, of: state, on: loop, loop.value(of: services),
+            socket, peer, countedAs: countedAddress, of: state, loop.value(of: services),
             closed: { [weak self] in self?.forget($0) })
         connections[ObjectIdentifier(connection)] = connection
         connection.start()

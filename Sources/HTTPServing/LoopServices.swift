@@ -1,22 +1,25 @@
 import EventLoops
-import Glibc
 import HTTPMessages
+import Telemetry
 
-/// What the connections of one loop share: buffers that only one of them needs at a time, the order of their turns, and the date.
+/// What the connections of one loop share: the loop, buffers that only one of them needs at a time, the order of their turns, and the
+/// date.
 ///
 /// An idle connection thus owns no buffer at all.
 final class LoopServices {
     /// How much one read takes at most.
     static let readSize = 64 * 1024
 
+    let loop: LoopContext
     var input = [UInt8](repeating: 0, count: readSize)
     var output: [UInt8] = []
     let inputTurns: InputTurns
-    private let wallClock: WallClock
+    private let wallClock: any WallClock
     private var dateSecond: Int64 = .min
     private var dateText: [UInt8] = []
 
-    init(loop: LoopContext, wallClock: @escaping WallClock) {
+    init(loop: LoopContext, wallClock: any WallClock) {
+        self.loop = loop
         inputTurns = InputTurns(loop: loop)
         self.wallClock = wallClock
         output.reserveCapacity(8 * 1024)
@@ -24,20 +27,11 @@ final class LoopServices {
 
     /// The value of the `Date` field, made anew once per second.
     func date() -> [UInt8] {
-        let second = wallClock()
+        let second = wallClock.wallTime.seconds
         if second != dateSecond {
             dateSecond = second
             dateText = HTTPDate.format(secondsSinceEpoch: second)
         }
         return dateText
     }
-}
-
-/// Seconds since 1970-01-01 00:00:00 UTC.
-package typealias WallClock = @Sendable () -> Int64
-
-/// The machine's wall clock.
-@Sendable
-package func systemWallClock() -> Int64 {
-    Int64(time(nil))
 }

@@ -1,11 +1,11 @@
-import EventLoops
 import HTTPMessages
+import Telemetry
 
 /// Listens to the first bytes of a plain connection, and hands it to HTTP/2 or HTTP/1.1 (RFC 9113 section 3.3).
 ///
 /// A client that knows of HTTP/2 begins with its preface; the first byte that differs makes it HTTP/1.1. What the two have in common
 /// is short, and a client that stops in the middle of it is an HTTP/1.1 client that stops in the middle of its head.
-final class PriorKnowledgeDriver: ConnectionDriver {
+final class PriorKnowledgeDriver: PreludeDriver {
     private let limits: HTTPLimits
     private var preface = HTTP2PrefaceMatcher()
     /// The beginning of the preface, as long as more of it is awaited.
@@ -57,11 +57,8 @@ final class PriorKnowledgeDriver: ConnectionDriver {
         held = []
     }
 
-    // Nothing was written, dispatched or asked for.
-    func outputDrained(on connection: HTTPConnection) {}
-    func resumed(on connection: HTTPConnection) {}
-    func inputTurnCame(on connection: HTTPConnection) {}
-    func respond(_ response: HTTPResponse, to stream: StreamToken, on connection: HTTPConnection) {}
+    /// The connection reads.
+    func socketReady(on connection: HTTPConnection) {}
 }
 
 /// Compares the beginning of a connection with the preface of HTTP/2 (RFC 9113 section 3.4), however it is cut.

@@ -78,3 +78,13 @@ enum SecureHeap {
         return unsafe memory
     }
 }
+
+extension [UInt8] {
+    /// Overwrites the elements with zeros, in a way that the optimizer cannot leave out.
+    package mutating func wipe() {
+        unsafe withUnsafeMutableBytes { bytes in
+            guard let base = bytes.baseAddress else { return }
+            unsafe OPENSSL_cleanse(base, bytes.count)
+        }
+    }
+}

@@ -1,18 +1,8 @@
+package import Entitlements
 import Synchronization
 package import Telemetry
 
-/// How often something may happen: steadily, and at once after a rest.
-package struct Rate: Equatable, Sendable {
-    /// At least 1.
-    package let perSecond: Int
-    /// At least 1.
-    package let burst: Int
-
-    package init(perSecond: Int, burst: Int) {
-        self.perSecond = perSecond
-        self.burst = burst
-    }
-
+extension Rate {
     fileprivate var interval: Int64 { max(1, 1_000_000_000 / Int64(perSecond)) }
 }
 

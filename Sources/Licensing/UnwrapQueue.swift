@@ -1,5 +1,6 @@
 import EventLoops
 import KeyCrypto
+import Telemetry
 
 /// Collects the RSA unwraps that one loop's requests ask for within a turn, and hands them to the backend in groups at the turn's end.
 ///

@@ -92,12 +92,10 @@ package struct EpollReadiness: OptionSet, Sendable {
     package static let writable = EpollReadiness(rawValue: EPOLLOUT.rawValue)
     /// The peer has closed its side.
     package static let peerClosed = EpollReadiness(rawValue: EPOLLRDHUP.rawValue)
-    /// Both sides are closed, or the connection was reset.
-    package static let hungUp = EpollReadiness(rawValue: EPOLLHUP.rawValue)
     /// The connection failed.
     package static let failed = EpollReadiness(rawValue: EPOLLERR.rawValue)
 
-    /// Whether the connection is no more. (A set of several that is written out is made anew with each use.)
+    /// Whether the connection is no more: it failed, was reset, or both sides are closed. (A set of several that is written out is made anew with each use.)
     package var isLost: Bool { rawValue & (EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 }
 
     /// Whether a read would bring something, if only the end.

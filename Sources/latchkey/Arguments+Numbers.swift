@@ -1,5 +1,5 @@
 import ByteCoding
-import LatchkeyService
+import CommandLineKit
 
 extension Arguments {
     /// The option's value as a number of up to four bytes; nil where it was not given.

@@ -1,6 +1,6 @@
+import Administration
 import DeviceSimulation
 import FairPlay
-import LatchkeyService
 
 extension CKCFault {
     /// What could be a damaged CKC deserves to hear what is wrong with it; all else what it is.

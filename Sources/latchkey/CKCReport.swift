@@ -1,7 +1,7 @@
 import ByteCoding
+import CommandLineKit
 import DeviceSimulation
 import KeyCrypto
-import LatchkeyService
 
 /// What can be told of a CKC: its outer layout, and with the secrets of the SPC that it answers what it grants.
 struct CKCReport {

@@ -1,6 +1,6 @@
+import CommandLineKit
 import FairPlay
 import KeyCrypto
-import LatchkeyService
 
 /// A file of certificates: one, or the bundle of both, in DER or PEM.
 enum CertificateFile {

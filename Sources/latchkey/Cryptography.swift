@@ -1,5 +1,5 @@
+import CommandLineKit
 import KeyCrypto
-import LatchkeyService
 
 /// Failures of OpenSSL, as a command tells them.
 enum Cryptography {

@@ -1,7 +1,8 @@
+import CommandLineKit
 import DeviceSimulation
 import FairPlay
 import KeyCrypto
-import LatchkeyService
+import OperatorCommands
 
 /// The options by which every `latchkey device` command says what the simulated device is and asks for.
 enum DeviceArguments {

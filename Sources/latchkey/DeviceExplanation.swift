@@ -1,6 +1,6 @@
+import Administration
 import ByteCoding
 import FairPlay
-import LatchkeyService
 
 /// What a device says it is, in words.
 enum DeviceExplanation {

@@ -1,9 +1,11 @@
+import Administration
 import ByteCoding
+import CommandLineKit
 import DeviceSimulation
 import FairPlay
 import Foundation
 import KeyCrypto
-import LatchkeyService
+import OperatorCommands
 
 extension Command {
     /// `latchkey device request`

@@ -1,7 +1,7 @@
+import CommandLineKit
 import DeviceSimulation
 import FairPlay
 import KeyCrypto
-import LatchkeyService
 
 /// The options for what the device says of itself and its playback, beside what every SPC must say.
 enum DeviceStatements {

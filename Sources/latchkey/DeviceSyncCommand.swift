@@ -1,8 +1,8 @@
 import ByteCoding
+import CommandLineKit
 import DeviceSimulation
 import FairPlay
 import Foundation
-import LatchkeyService
 
 extension Command {
     /// `latchkey device sync`

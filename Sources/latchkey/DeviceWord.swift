@@ -1,5 +1,6 @@
+import Administration
+import CommandLineKit
 import FairPlay
-import LatchkeyService
 
 /// The words for kinds of devices and versions of systems, on a command line and in explanations.
 enum DeviceWord {

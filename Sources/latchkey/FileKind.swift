@@ -2,7 +2,6 @@ import ByteCoding
 import DeviceSimulation
 import FairPlay
 import KeyCrypto
-import LatchkeyService
 
 /// What a file seems to be, for messages about a file that is something else than was expected.
 indirect enum FileKind: Equatable, Sendable {

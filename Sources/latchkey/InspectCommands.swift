@@ -1,8 +1,9 @@
 import ByteCoding
+import CommandLineKit
 import DeviceSimulation
 import FairPlay
 import KeyCrypto
-import LatchkeyService
+import OperatorCommands
 
 extension Command {
     /// `latchkey spc`

@@ -1,5 +1,6 @@
+import CommandLineKit
 import Foundation
-import LatchkeyService
+import OperatorCommands
 
 /// The command-line tool.
 @main

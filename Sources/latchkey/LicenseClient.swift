@@ -1,6 +1,6 @@
+import CommandLineKit
 import Foundation
 import FoundationNetworking
-import LatchkeyService
 import Synchronization
 
 /// A server's answer to a licence request.

@@ -1,5 +1,5 @@
+import CommandLineKit
 import Foundation
-import LatchkeyService
 
 /// Where licences are asked for, and challenges.
 enum LicenseURL {

@@ -1,7 +1,8 @@
 import ByteCoding
+import CommandLineKit
 import DeviceSimulation
 import FairPlay
-import LatchkeyService
+import OperatorCommands
 
 extension Command {
     /// `latchkey device`

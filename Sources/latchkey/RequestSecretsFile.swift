@@ -1,8 +1,10 @@
+import Administration
 import ByteCoding
+import CommandLineKit
 import DeviceSimulation
 import FairPlay
 import KeyCrypto
-import LatchkeyService
+import OperatorCommands
 
 /// What `latchkey device` keeps of an SPC that it made, as a file: JSON, readable by its owner alone.
 ///

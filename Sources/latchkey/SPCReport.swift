@@ -1,8 +1,9 @@
+import Administration
 import ByteCoding
+import CommandLineKit
 import DeviceSimulation
 import FairPlay
 import KeyCrypto
-import LatchkeyService
 
 /// What can be told of an SPC: its outer layout, and with its secrets or its server's configuration its blocks.
 struct SPCReport {

@@ -1,5 +1,6 @@
+import CommandLineKit
 import Foundation
-import LatchkeyService
+import OperatorCommands
 
 /// The options by which a command reaches a licence server, and what it keeps of the exchange.
 struct ServerArguments {

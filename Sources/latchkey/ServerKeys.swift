@@ -1,5 +1,6 @@
+import CommandLineKit
 import FairPlay
-import LatchkeyService
+import ServiceConfiguration
 
 /// The keys of a daemon's configuration, with which SPCs that were made for it can be opened.
 struct ServerKeys {

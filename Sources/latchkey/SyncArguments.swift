@@ -1,7 +1,7 @@
 import ByteCoding
+import CommandLineKit
 import DeviceSimulation
 import FairPlay
-import LatchkeyService
 
 /// The options for what a sync SPC reports of keys that the device keeps.
 struct SyncArguments {

@@ -1,6 +1,6 @@
+import Administration
 import ByteCoding
 import FairPlay
-import LatchkeyService
 
 /// What a sync block says, in words (protocol, section 4.4).
 enum SyncExplanation {

@@ -1,6 +1,6 @@
+import Administration
 import ByteCoding
 import FairPlay
-import LatchkeyService
 
 /// What one block of an SPC says, in words (protocol, section 2.1).
 struct TLLVExplanation {

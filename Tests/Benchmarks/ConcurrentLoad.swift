@@ -1,5 +1,6 @@
 import EventLoops
 import Synchronization
+import Telemetry
 
 /// Tasks on one loop, each of which waits for its call before it comes again, as requests do in the daemon.
 final class ConcurrentLoad: Sendable {

@@ -4,6 +4,7 @@ import KeyCrypto
 import Records
 import StorageSQLite
 import StoreConformance
+import Telemetry
 import TestSupport
 
 /// How long a decision takes to commit while a month of the ledger is indexed and purged beside it, against the time without.

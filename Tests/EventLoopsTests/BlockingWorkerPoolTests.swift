@@ -1,3 +1,5 @@
+import Telemetry
+import TestSupport
 import Testing
 
 @testable import EventLoops
@@ -48,7 +50,7 @@ import Testing
 
     /// Who waits too long gets an answer although every thread is stuck, and its call never runs.
     @Test func answersAtTheDeadline() throws {
-        let clock = ManualLoopClock()
+        let clock = ManualClock()
         let group = try EventLoopGroup(count: 1, clock: clock)
         let pool = try BlockingWorkerPool(threadCount: 1, queueLengthMaximum: 1)
         let loop = group.loops[0]

@@ -1,5 +1,7 @@
 import POSIXSockets
 import Synchronization
+import Telemetry
+import TestSupport
 import Testing
 
 @testable import EventLoops
@@ -70,7 +72,7 @@ import Testing
     }
 
     @Test func abandonsATaskWhenTimeIsUp() throws {
-        let clock = ManualLoopClock()
+        let clock = ManualClock()
         let group = try EventLoopGroup(count: 1, clock: clock)
         let gate = Gate()
         let loop = group.loops[0]
@@ -86,7 +88,7 @@ import Testing
     }
 
     @Test func firesTimersByItsClockAlone() throws {
-        let clock = ManualLoopClock()
+        let clock = ManualClock()
         let group = try EventLoopGroup(count: 1, clock: clock)
         let loop = group.loops[0]
         let log = Log<Int>()

@@ -1,3 +1,4 @@
+import Telemetry
 import Testing
 
 @testable import EventLoops
@@ -77,7 +78,7 @@ import Testing
         }
     }
 
-    private func at(_ nanoseconds: Int) -> LoopInstant { LoopInstant(nanoseconds: Int64(nanoseconds)) }
+    private func at(_ nanoseconds: Int) -> MonotonicTime { MonotonicTime(nanoseconds: Int64(nanoseconds)) }
 }
 
 /// A small generator with a seed, so that a failure can be repeated.

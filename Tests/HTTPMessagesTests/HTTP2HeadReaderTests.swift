@@ -25,7 +25,7 @@ private func read(
                 == HTTPRequestHead(
                     method: .get, target: HTTPTarget(path: "/x", query: "y=z"), version: .http2,
                     fields: ["accept": "*/*", "content-length": "5", "te": "trailers", "host": "a.example"],
-                    framing: .length(5), keepsAlive: true, expectsContinue: false))
+                    transfer: HTTPTransfer(framing: .length(5), keepsAlive: true, expectsContinue: false)))
     }
 
     @Test func takesTheHostWhereNoAuthorityIs() throws {
@@ -54,17 +54,17 @@ private func read(
     }
 
     @Test func framesBodies() throws {
-        #expect(try read(basic).framing == .none)
-        #expect(try read(basic + [("content-length", "0")]).framing == .none)
-        #expect(try read(basic, endsStream: false).framing == .stream)
-        #expect(try read(basic + [("content-length", "0")], endsStream: false).framing == .none)
-        #expect(try read(basic + [("content-length", "7")], endsStream: false).framing == .length(7))
+        #expect(try read(basic).transfer.framing == .none)
+        #expect(try read(basic + [("content-length", "0")]).transfer.framing == .none)
+        #expect(try read(basic, endsStream: false).transfer.framing == .stream)
+        #expect(try read(basic + [("content-length", "0")], endsStream: false).transfer.framing == .none)
+        #expect(try read(basic + [("content-length", "7")], endsStream: false).transfer.framing == .length(7))
     }
 
     @Test func readsExpectations() throws {
         let expecting = basic + [("expect", "100-Continue")]
-        #expect(try read(expecting, endsStream: false).expectsContinue)
-        #expect(try read(expecting).expectsContinue == false)
+        #expect(try read(expecting, endsStream: false).transfer.expectsContinue)
+        #expect(try read(expecting).transfer.expectsContinue == false)
         #expect(throws: HTTPProblem.expectationFailed) { try read(basic + [("expect", "200-ok")]) }
         #expect(throws: HTTPProblem.expectationFailed) {
             try read(expecting + [("expect", "a"), ("expect", "100-continue")])

@@ -17,9 +17,9 @@ import Testing
         #expect(head.fields["host"] == "keys.example:8443")
         #expect(head.fields["X-EMPTY"] == "")
         #expect(head.fields.values(of: "X-Twice") == ["a", "b"])
-        #expect(head.framing == .length(5))
-        #expect(head.keepsAlive)
-        #expect(!head.expectsContinue)
+        #expect(head.transfer.framing == .length(5))
+        #expect(head.transfer.keepsAlive)
+        #expect(!head.transfer.expectsContinue)
     }
 
     @Test(arguments: 0..<request.utf8.count)
@@ -50,7 +50,7 @@ import Testing
         ("GET / HTTP/1.1\r\nHost: a\r\nConnection: closed\r\n\r\n", true),
     ])
     func knowsWhetherTheConnectionStays(text: String, stays: Bool) throws {
-        #expect(try #require(try parse(text)).head.keepsAlive == stays)
+        #expect(try #require(try parse(text)).head.transfer.keepsAlive == stays)
     }
 
     @Test(arguments: [
@@ -92,7 +92,7 @@ import Testing
         ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 999999999999999999\r\n\r\n", .length(999_999_999_999_999_999)),
     ])
     func framesBodies(text: String, framing: HTTPBodyFraming) throws {
-        #expect(try #require(try parse(text)).head.framing == framing)
+        #expect(try #require(try parse(text)).head.transfer.framing == framing)
     }
 
     @Test(arguments: [
@@ -104,7 +104,7 @@ import Testing
     ])
     func knowsWhoWaitsForContinue(fields: String, version: String, expects: Bool) throws {
         let head = try #require(try parse("POST / HTTP/\(version)\r\nHost: a\r\n\(fields)\r\n")).head
-        #expect(head.expectsContinue == expects)
+        #expect(head.transfer.expectsContinue == expects)
     }
 
     /// Whatever the bytes are, the parser answers; a changed byte is either read alike in one go and byte by byte, or refused alike.

@@ -1,5 +1,6 @@
 import HTTPMessages
 import HTTPServing
+import TestSupport
 import Testing
 
 /// All deadlines run on a clock that the test moves.

@@ -1,4 +1,5 @@
 import HTTPMessages
+import TestSupport
 import Testing
 
 @testable import EventLoops
@@ -103,7 +104,7 @@ import Testing
     @Test(arguments: [false, true])
     func answersTheFirstRequestOfAFreshConnectionWhileItDrains(usesTLS: Bool) throws {
         let context = try TLSContext(
-            identities: [try Certificates.a.identity()], tickets: TLSTicketKeys(clock: ManualLoopClock()))
+            identities: [try Certificates.a.identity()], tickets: TLSTicketKeys(clock: ManualClock()))
         let server = try TestServer(tls: usesTLS ? context : nil)
         let (fresh, silent) = (try server.connect(), try server.connect())
         server.wait(forConnections: 2)

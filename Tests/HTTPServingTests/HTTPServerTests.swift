@@ -2,6 +2,7 @@ import EventLoops
 import HTTPMessages
 import HTTPServing
 import POSIXSockets
+import TestSupport
 import Testing
 
 @Suite struct HTTPServerTests {

@@ -1,4 +1,6 @@
 import EventLoops
+import Telemetry
+import TestSupport
 import Testing
 
 @testable import HTTPServing

@@ -1,7 +1,7 @@
-import EventLoops
 import Foundation
 import HTTPMessages
 import POSIXSockets
+import TestSupport
 import Testing
 
 @testable import HTTPServing
@@ -30,7 +30,7 @@ import Testing
 
     @Test func readsTheHeaderBeforeTLS() throws {
         let context = try TLSContext(
-            identities: [try Certificates.a.identity()], tickets: TLSTicketKeys(clock: ManualLoopClock()))
+            identities: [try Certificates.a.identity()], tickets: TLSTicketKeys(clock: ManualClock()))
         let server = try TestServer(tls: context, trustedProxies: proxy, expectsProxyHeader: true)
         let raw = try server.connect()
         raw.send("PROXY TCP4 192.0.2.1 198.51.100.2 51234 443\r\n")
@@ -143,7 +143,7 @@ import Testing
 
     @Test func listensOnBothFamiliesSideBySide() throws {
         let server = try TestServer()
-        guard case .internet(_, let port) = server.address else { return }
+        let port = try #require(server.address.port)
         let other = try server.server.listen(
             HTTPListenerSettings(name: "six", address: .internet(.v6(0, 1), port: port), handler: server.handler))
         #expect(other.port == port)

@@ -55,6 +55,19 @@ final class RawClient {
         }
     }
 
+    /// Sends each piece from now on without waiting for the server's acknowledgement of the one before.
+    func sendAtOnce() {
+        var value: Int32 = 1
+        unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &value, 4)
+    }
+
+    /// Sends a piece together with the next one.
+    func sendLater(_ text: String) {
+        let bytes = Array(text.utf8)
+        let count = unsafe Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_MORE))
+        #expect(count == bytes.count)
+    }
+
     /// Says that nothing more will be sent.
     func finish() {
         shutdown(descriptor, Int32(SHUT_WR))

@@ -2,6 +2,7 @@ import EventLoops
 import HTTPMessages
 import HTTPServing
 import KeyCrypto
+import TestSupport
 import Testing
 
 /// Certificates that take a while to make, for all tests.
@@ -22,7 +23,7 @@ enum Certificates {
     ) throws -> TLSContext {
         try TLSContext(
             identities: certificates.map { try $0.identity() }, clientAuthorities: authorities?.pem,
-            tickets: tickets ?? TLSTicketKeys(clock: ManualLoopClock()), offersHTTP2: offersHTTP2)
+            tickets: tickets ?? TLSTicketKeys(clock: ManualClock()), offersHTTP2: offersHTTP2)
     }
 
     @Test(arguments: [tls12, tls13])
@@ -287,7 +288,7 @@ enum Certificates {
 
     @Test(arguments: [tls12, tls13])
     func resumesAfterAReloadUntilTheKeysHaveGone(version: Int32) throws {
-        let clock = ManualLoopClock()
+        let clock = ManualClock()
         let tickets = try TLSTicketKeys(clock: clock, period: .seconds(3600))
         let server = try TestServer(tls: try context(Certificates.a, tickets: tickets))
         let options = TLSClientOptions(versions: version...version)
@@ -314,7 +315,7 @@ enum Certificates {
     /// A ticket says that its holder has shown a certificate of one authority, which is nothing to another.
     @Test(arguments: [tls12, tls13])
     func doesNotResumeWhenTheAuthorityHasChanged(version: Int32) throws {
-        let tickets = try TLSTicketKeys(clock: ManualLoopClock())
+        let tickets = try TLSTicketKeys(clock: ManualClock())
         let server = try TestServer(tls: try context(Certificates.a, tickets: tickets))
         let anybody = try server.connectTLS(TLSClientOptions(versions: version...version))
         anybody.send(get("/now"))

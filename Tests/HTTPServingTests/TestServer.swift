@@ -2,17 +2,22 @@ import EventLoops
 import HTTPMessages
 import HTTPServing
 import POSIXSockets
+import Telemetry
+import TestSupport
 import Testing
 
 /// A server on a free loopback port, with loops and a clock of its own.
 final class TestServer {
-    let clock = ManualLoopClock()
+    let clock = ManualClock()
     let group: EventLoopGroup
     let server: HTTPServer
     let handler = TestHandler()
     let observer = TestObserver()
     let address: SocketAddress
     let tlsSlot: TLSContextSlot?
+
+    /// Stands still, whatever happens to the other clock.
+    private static let wallClock = ManualClock(wallTime: WallTime(seconds: 784_111_777))
 
     init(
         loopCount: Int = 1, offersHTTP2: Bool = false, tls: TLSContext? = nil,
@@ -24,12 +29,13 @@ final class TestServer {
         var limits = HTTPLimits()
         change(&limits)
         group = try EventLoopGroup(count: loopCount, clock: clock)
-        server = HTTPServer(group: group, observer: observer, wallClock: { 784_111_777 })
-        address = try server.listen(
-            HTTPListenerSettings(
-                name: "test", address: listener, limits: limits, handler: handler,
-                offersHTTP2: offersHTTP2, tls: tlsSlot,
-                trustedProxies: trustedProxies, expectsProxyHeader: expectsProxyHeader))
+        server = HTTPServer(group: group, observer: observer, wallClock: Self.wallClock)
+        var settings = HTTPListenerSettings(name: "test", address: listener, limits: limits, handler: handler)
+        settings.offersHTTP2 = offersHTTP2
+        settings.tls = tlsSlot
+        settings.trustedProxies = trustedProxies
+        settings.expectsProxyHeader = expectsProxyHeader
+        address = try server.listen(settings)
     }
 
     deinit {

@@ -2,6 +2,7 @@ import EventLoops
 import FairPlay
 import Foundation
 import POSIXSockets
+import Telemetry
 import TestSupport
 import Testing
 
@@ -57,7 +58,7 @@ extension LadderWorkerTests {
 
         /// What lies behind a call that ends the last worker is refused when the time to stop is up: nobody is left to do it, and nothing hangs.
         @Test func refusesWhatWaitsForAWorkerThatIsGone() async throws {
-            let clock = ManualLoopClock()
+            let clock = ManualClock()
             var options = StandInOptions(.applicationSecret(TestCall.applicationSecret))
             // Time enough to let the others follow.
             options.sleepMicroseconds = 3_000_000

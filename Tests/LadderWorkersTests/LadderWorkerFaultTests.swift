@@ -66,7 +66,7 @@ extension LadderWorkerTests {
         /// On a clock that stands: however busy the machine, no call is given to a second worker.
         @Test(arguments: faults)
         func harmsOnlyItsOwnCall(_ expected: Expected) async throws {
-            let clock = ManualLoopClock()
+            let clock = ManualClock()
             let fixture = try PoolFixture(workers: 2, clock: clock)
             #expect(await fixture.events.ready(2).count == 2)
             try await expect(expected, in: fixture)

@@ -2,6 +2,7 @@ import EventLoops
 import FairPlay
 import Foundation
 import POSIXSockets
+import Telemetry
 import TestSupport
 import Testing
 
@@ -47,7 +48,7 @@ extension LadderWorkerTests {
 
         /// A call that takes too long is ended with its worker; the one behind it goes to the next worker.
         @Test func endsAWorkerThatHangs() async throws {
-            let clock = ManualLoopClock()
+            let clock = ManualClock()
             let fixture = try PoolFixture(clock: clock)
             let processID = try #require(await fixture.events.ready(1).first)
             let hanging = try TestCall(fault: .hang)
@@ -71,7 +72,7 @@ extension LadderWorkerTests {
 
         /// With another worker alive, the call behind the one that hangs does not wait for the deadline.
         @Test func answersWhatLiesBehindAHangingCall() async throws {
-            let clock = ManualLoopClock()
+            let clock = ManualClock()
             let fixture = try PoolFixture(workers: 2, clock: clock)
             let processes = await fixture.events.ready(2)
             let calls = (try TestCall(fault: .hang), try TestCall(fault: .slow), try TestCall())
@@ -92,7 +93,7 @@ extension LadderWorkerTests {
         }
 
         @Test func refusesMoreCallsThanMayWait() async throws {
-            let clock = ManualLoopClock()
+            let clock = ManualClock()
             let fixture = try PoolFixture(clock: clock) { $0.queueLengthMaximum = 2 }
             let processID = try #require(await fixture.events.ready(1).first)
             let statistics = fixture.pool.statistics

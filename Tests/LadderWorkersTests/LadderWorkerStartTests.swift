@@ -84,7 +84,7 @@ extension LadderWorkerTests {
         }
 
         @Test func endsAModuleThatIsNotOpenInTime() async throws {
-            let clock = ManualLoopClock()
+            let clock = ManualClock()
             let fixture = try PoolFixture(options: Self.options(openFault: .hang), clock: clock)
             #expect(fixture.reaches { fixture.loop.timerCount >= 1 })
             clock.advance(by: .seconds(60), fixture.group)
@@ -94,7 +94,7 @@ extension LadderWorkerTests {
         /// It is tried again, ever more seldom, without a word; and once the cause is gone, workers are there.
         @Test func triesAgainQuietly() async throws {
             let folder = try TemporaryDirectory()
-            let clock = ManualLoopClock()
+            let clock = ManualClock()
             let fixture = try PoolFixture(clock: clock) { $0.libraryPath = folder.path("module.so") }
             let statistics = fixture.pool.statistics
             for count in 1...5 {

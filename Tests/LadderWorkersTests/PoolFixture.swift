@@ -2,6 +2,7 @@ import FairPlay
 import Foundation
 import LadderWorkers
 import Synchronization
+import Telemetry
 import TestSupport
 
 @testable import EventLoops
@@ -17,7 +18,8 @@ final class PoolFixture: Sendable {
     /// The deadlines are so long that no test meets them but those that move the clock.
     init(
         workers: Int = 1, options: StandInOptions = StandInOptions(.applicationSecret(TestCall.applicationSecret)),
-        clock: any LoopClock = SystemLoopClock(), configure: (inout LadderModuleConfiguration) -> Void = { _ in }
+        clock: any MonotonicClock = SystemMonotonicClock(),
+        configure: (inout LadderModuleConfiguration) -> Void = { _ in }
     ) throws {
         var configuration = LadderModuleConfiguration(libraryPath: try StandInModule.build(), data: options.data)
         configuration.workerCount = workers
@@ -162,15 +164,10 @@ extension LadderWorkerEvent {
     }
 }
 
-/// A clock that stands until a test moves it.
-final class ManualLoopClock: LoopClock {
-    private let nanoseconds = Atomic<Int64>(1_000_000_000)
-
-    var now: LoopInstant { LoopInstant(nanoseconds: nanoseconds.load(ordering: .relaxed)) }
-
+extension ManualClock {
     /// Moves the clock and lets a group's loops see it.
     func advance(by duration: Duration, _ group: EventLoopGroup) {
-        nanoseconds.add(duration.clampedNanoseconds, ordering: .relaxed)
+        advance(by: duration)
         group.wakeAll()
     }
 }

@@ -1,3 +1,4 @@
+import Entitlements
 import Licensing
 import Telemetry
 import TestSupport

@@ -4,6 +4,7 @@ import KeyCrypto
 import Licensing
 import Synchronization
 import Telemetry
+import TestSupport
 import Testing
 
 /// A source that knows every asset id but one, and counts how often it is asked.

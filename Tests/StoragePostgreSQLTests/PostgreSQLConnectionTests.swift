@@ -1,7 +1,7 @@
 import ContentKeys
 import DatabaseSupport
-import EventLoops
 import KeyCrypto
+import Telemetry
 import Testing
 
 @testable import StoragePostgreSQL
@@ -115,7 +115,8 @@ import Testing
     @Test func waitsNoLongerThanItsDeadline() throws {
         let connection = try database.connect()
         #expect(throws: PostgreSQLFailure.timedOut) {
-            try connection.execute("SELECT pg_sleep(60)", until: SystemLoopClock().now + .milliseconds(20))
+            let deadline = SystemMonotonicClock().monotonicTime + .milliseconds(20)
+            try connection.execute("SELECT pg_sleep(60)", until: deadline)
         }
     }
 

@@ -1,8 +1,8 @@
 import DatabaseSupport
-import EventLoops
 import Foundation
 import KeyCrypto
 import StoreConformance
+import Telemetry
 import Testing
 
 @testable import StoragePostgreSQL
@@ -60,13 +60,13 @@ final class TestDatabase: Sendable {
         while true {
             do {
                 return try connect()
-            } catch PostgreSQLFailure.notConnected where SystemLoopClock().now < deadline {
+            } catch PostgreSQLFailure.notConnected where SystemMonotonicClock().monotonicTime < deadline {
                 usleep(50_000)
             }
         }
     }
 
-    static var deadline: LoopInstant { SystemLoopClock().now + .seconds(60) }
+    static var deadline: MonotonicTime { SystemMonotonicClock().monotonicTime + .seconds(60) }
 
     /// Lends a node's store, which is closed afterwards.
     func withStore<Result>(

@@ -5,6 +5,7 @@ import KeyCrypto
 import Records
 import StoreConformance
 import Synchronization
+import Telemetry
 import Testing
 
 @testable import StorageSQLite

@@ -87,11 +87,15 @@ import Testing
         #expect(MetricsRegistry.contentType == "text/plain; version=0.0.4; charset=utf-8")
     }
 
-    @Test func histogramsOfAFamilyKeepTheirLabelsBeforeTheBound() {
-        let registry = MetricsRegistry()
-        let family = registry.histograms("latchkey_lanes", help: "Lanes.", bounds: [8], by: Result.self)
-        family[.refused].observe(9)
-        let lines = registry.render().split(separator: "\n").filter { $0.contains("refused") }
+    @Test func aHistogramKeepsItsLabelsBeforeTheBound() {
+        let histogram = Histogram(bounds: [8])
+        histogram.observe(9)
+        var text = PrometheusText()
+        text.append(
+            MetricEntry(
+                name: "latchkey_lanes", kind: .histogram, help: "Lanes.",
+                series: [MetricSeries(labels: [("result", "refused")], source: .histogram(histogram))]))
+        let lines = text.text.split(separator: "\n").filter { $0.contains("refused") }
         #expect(
             lines == [
                 #"latchkey_lanes_bucket{result="refused",le="8"} 0"#,

@@ -1,5 +1,5 @@
-import EventLoops
 import HTTPMessages
+import Telemetry
 
 /// HTTP/2 on a connection: carries bytes between it and the session, and carries out what the session asks for.
 ///
@@ -14,7 +14,7 @@ final class HTTP2Driver: ConnectionDriver {
     private var session: HTTP2Session?
     private var isSettling = false
     /// Since when the kernel has not taken all output.
-    private var congestedSince: LoopInstant?
+    private var congestedSince: MonotonicTime?
 
     init(limits: HTTPLimits) {
         self.limits = limits
@@ -28,6 +28,9 @@ final class HTTP2Driver: ConnectionDriver {
         session = HTTP2Session(limits: limits, now: connection.now)
         settle(connection)
     }
+
+    /// The connection always reads.
+    func socketReady(on connection: HTTPConnection) {}
 
     func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {
         session?.receive(bytes, now: connection.now)

@@ -1,5 +1,5 @@
-import EventLoops
 import HTTPMessages
+import Telemetry
 
 /// How a client abuses a connection, by frames that each obey RFC 9113 but together only cost.
 package enum HTTP2Abuse: String, Equatable, Sendable, CaseIterable {
@@ -27,7 +27,7 @@ struct HTTP2FloodGuard: Equatable, Sendable {
     private var headerBlockSize = 0
     private var continuationCount = 0
 
-    init(limits: HTTPLimits, now: LoopInstant) {
+    init(limits: HTTPLimits, now: MonotonicTime) {
         // Twice what a head may have, so that one that is only somewhat too large is answered 431.
         headerBlockSizeMaximum = 2 * limits.headSizeMaximum
         continuationsMaximum = limits.http2.continuationsMaximum
@@ -37,7 +37,7 @@ struct HTTP2FloodGuard: Equatable, Sendable {
     }
 
     /// A frame begins; `isRequest` tells HEADERS that open a stream. Says whether it is one too many.
-    mutating func received(_ frame: HTTP2FrameHeader, isRequest: Bool, now: LoopInstant) -> HTTP2Abuse? {
+    mutating func received(_ frame: HTTP2FrameHeader, isRequest: Bool, now: MonotonicTime) -> HTTP2Abuse? {
         switch frame.type {
         case .headers:
             (headerBlockSize, continuationCount) = (frame.length, 0)
@@ -58,7 +58,7 @@ struct HTTP2FloodGuard: Equatable, Sendable {
     }
 
     /// The server has broken a stream off because of what the client sent.
-    mutating func brokeStreamOff(now: LoopInstant) -> HTTP2Abuse? {
+    mutating func brokeStreamOff(now: MonotonicTime) -> HTTP2Abuse? {
         resets.take(now: now) ? nil : .resets
     }
 
@@ -72,7 +72,7 @@ struct HTTP2FloodGuard: Equatable, Sendable {
         controlFrames.give(2)
     }
 
-    private mutating func countControlFrame(_ now: LoopInstant) -> HTTP2Abuse? {
+    private mutating func countControlFrame(_ now: MonotonicTime) -> HTTP2Abuse? {
         controlFrames.take(now: now) ? nil : .controlFrames
     }
 }

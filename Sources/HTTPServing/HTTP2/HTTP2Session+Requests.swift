@@ -19,14 +19,14 @@ extension HTTP2Session {
 
     func beginBody(of stream: HTTP2Stream, _ head: HTTPRequestHead) throws(HTTPProblem) {
         if stream.requestHasEnded { return dispatch(head, stream) }
-        let size = try reservation(for: head.framing)
+        let size = try reservation(for: head.transfer.framing)
         guard reservedSize + size <= max(limits.http2.bodiesSizeMaximum, limits.bodySizeMaximum) else {
             return reset(stream.id, .refusedStream)
         }
         reservedSize += size
         stream.reservedSize = size
         stream.phase = .body(head, since: now)
-        if head.expectsContinue { unsafe HTTP2Library.submitContinue(on: stream.id, to: handle) }
+        if head.transfer.expectsContinue { unsafe HTTP2Library.submitContinue(on: stream.id, to: handle) }
     }
 
     func reservation(for framing: HTTPBodyFraming) throws(HTTPProblem) -> Int {

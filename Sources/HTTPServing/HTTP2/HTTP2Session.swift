@@ -1,6 +1,6 @@
 import CNghttp2
-import EventLoops
 import HTTPMessages
+import Telemetry
 
 /// The one owner of an nghttp2 server session: bytes and answers in, events and bytes out. It has no socket, no clock and no task.
 ///
@@ -27,12 +27,12 @@ final class HTTP2Session {
     var requestCount = 0
 
     /// The time of the event that is being handled.
-    var now: LoopInstant
-    private let openedAt: LoopInstant
+    var now: MonotonicTime
+    private let openedAt: MonotonicTime
     var hasSettings = false
     var settingsAreAcknowledged = false
-    private var headStartedAt: LoopInstant?
-    var idleSince: LoopInstant?
+    private var headStartedAt: MonotonicTime?
+    var idleSince: MonotonicTime?
     var drain = Drain.none
     /// Whether nghttp2 cannot go on: the connection is to be cut.
     private(set) var hasFailed = false
@@ -41,7 +41,7 @@ final class HTTP2Session {
     enum Drain: Equatable {
         case none
         /// The client was warned; the real GOAWAY follows.
-        case noticed(at: LoopInstant)
+        case noticed(at: MonotonicTime)
         case final
     }
 
@@ -53,7 +53,7 @@ final class HTTP2Session {
         case refused
     }
 
-    init(limits: HTTPLimits, now: LoopInstant) {
+    init(limits: HTTPLimits, now: MonotonicTime) {
         self.limits = limits
         self.now = now
         openedAt = now
@@ -72,7 +72,7 @@ final class HTTP2Session {
     // MARK: Input
 
     /// Bytes of the client, from its preface on.
-    func receive(_ bytes: Span<UInt8>, now: LoopInstant) {
+    func receive(_ bytes: Span<UInt8>, now: MonotonicTime) {
         self.now = now
         guard endReason == .none else { return }
         let beginningCount = scanner.beginningCount
@@ -90,7 +90,7 @@ final class HTTP2Session {
     }
 
     /// The client sends no more. What is complete is still answered.
-    func inputEnded(now: LoopInstant) {
+    func inputEnded(now: MonotonicTime) {
         self.now = now
         for stream in streams.values where !stream.requestHasEnded { reset(stream.id, .cancel) }
         finishDrain()
@@ -141,7 +141,7 @@ final class HTTP2Session {
     // MARK: Output
 
     /// Appends what is to be sent, until there is nothing more or `output` has at least `sizeMaximum` bytes.
-    func write(to output: inout [UInt8], sizeMaximum: Int, now: LoopInstant) {
+    func write(to output: inout [UInt8], sizeMaximum: Int, now: MonotonicTime) {
         self.now = now
         guard !hasFailed else { return }
         while output.count < sizeMaximum {
@@ -168,7 +168,7 @@ final class HTTP2Session {
     // MARK: Answers
 
     /// The answer to a request or a problem. When its stream is gone it goes nowhere.
-    func respond(_ response: HTTPResponse, to id: Int32, date: [UInt8], now: LoopInstant) {
+    func respond(_ response: HTTPResponse, to id: Int32, date: [UInt8], now: MonotonicTime) {
         self.now = now
         inFlightCount -= 1
         if let stream = streams[id] { submit(response, to: stream, date) }
@@ -188,7 +188,7 @@ final class HTTP2Session {
     // MARK: The end
 
     /// Lets the requests that have begun finish: warns the client, then takes no new stream (RFC 9113 section 6.8).
-    func beginDrain(now: LoopInstant) {
+    func beginDrain(now: MonotonicTime) {
         self.now = now
         guard drain == .none, endReason == .none else { return }
         drain = .noticed(at: now)
@@ -234,23 +234,23 @@ final class HTTP2Session {
     // MARK: Deadlines
 
     /// The instant at which `deadlinePassed` is to be called.
-    var nextDeadline: LoopInstant {
+    var nextDeadline: MonotonicTime {
         guard endReason == .none else { return .distantFuture }
         var deadline = min(preludeDeadline, headDeadline, idleDeadline, drainDeadline)
         for stream in streams.values { deadline = min(deadline, stream.deadline(limits)) }
         return deadline
     }
 
-    private var preludeDeadline: LoopInstant {
+    private var preludeDeadline: MonotonicTime {
         if !hasSettings { return openedAt + limits.headDeadline }
         return settingsAreAcknowledged ? .distantFuture : openedAt + limits.http2.settingsDeadline
     }
 
-    private var headDeadline: LoopInstant { headStartedAt.map { $0 + limits.headDeadline } ?? .distantFuture }
+    private var headDeadline: MonotonicTime { headStartedAt.map { $0 + limits.headDeadline } ?? .distantFuture }
 
-    private var idleDeadline: LoopInstant { idleSince.map { $0 + limits.idleDeadline } ?? .distantFuture }
+    private var idleDeadline: MonotonicTime { idleSince.map { $0 + limits.idleDeadline } ?? .distantFuture }
 
-    private var drainDeadline: LoopInstant {
+    private var drainDeadline: MonotonicTime {
         switch drain {
         case .none, .final: .distantFuture
         case .noticed(let instant): instant + limits.http2.drainNoticeDeadline
@@ -258,7 +258,7 @@ final class HTTP2Session {
     }
 
     /// The time has come.
-    func deadlinePassed(now: LoopInstant) {
+    func deadlinePassed(now: MonotonicTime) {
         self.now = now
         guard endReason == .none else { return }
         if preludeDeadline <= now { return endBecauseOfDeadline(.settingsTimeout) }

@@ -1,17 +1,17 @@
-import EventLoops
 import HTTPMessages
+import Telemetry
 
 /// One request and its response.
 final class HTTP2Stream {
     enum Phase {
         /// The first header block is being read.
         case head(HTTP2HeadReader)
-        case body(HTTPRequestHead, since: LoopInstant)
+        case body(HTTPRequestHead, since: MonotonicTime)
         /// The handler has it.
         case answering
-        case responding(since: LoopInstant)
+        case responding(since: MonotonicTime)
         /// The response is complete, and what the client still sends is dropped.
-        case lingering(since: LoopInstant)
+        case lingering(since: MonotonicTime)
     }
 
     let id: Int32
@@ -55,7 +55,7 @@ final class HTTP2Stream {
     }
 
     /// When the client's, or our own, time for the present phase is over.
-    func deadline(_ limits: HTTPLimits) -> LoopInstant {
+    func deadline(_ limits: HTTPLimits) -> MonotonicTime {
         switch phase {
         // A header block has no other frames within it, so the session measures it.
         case .head, .answering: .distantFuture

@@ -1,14 +1,14 @@
-import EventLoops
+import Telemetry
 
 /// Allows so many events at once and so many more per second.
 struct TokenBucket: Equatable, Sendable {
     private let burst: Int
     private let rate: Int
     private var tokens: Int
-    private var refilledAt: LoopInstant
+    private var refilledAt: MonotonicTime
 
     /// A full bucket; `rate` is per second, and 0 for a bucket that only `give` refills.
-    init(burst: Int, rate: Int, now: LoopInstant) {
+    init(burst: Int, rate: Int, now: MonotonicTime) {
         self.burst = burst
         self.rate = rate
         tokens = burst
@@ -16,7 +16,7 @@ struct TokenBucket: Equatable, Sendable {
     }
 
     /// Takes a token; `false` when there is none.
-    mutating func take(now: LoopInstant) -> Bool {
+    mutating func take(now: MonotonicTime) -> Bool {
         refill(now)
         guard tokens > 0 else { return false }
         tokens -= 1
@@ -28,7 +28,7 @@ struct TokenBucket: Equatable, Sendable {
         tokens = min(burst, tokens + count)
     }
 
-    private mutating func refill(_ now: LoopInstant) {
+    private mutating func refill(_ now: MonotonicTime) {
         guard rate > 0, tokens < burst else {
             refilledAt = now
             return

@@ -1,7 +1,7 @@
 private import COpenSSL
-package import EventLoops
 import KeyCrypto
 import Synchronization
+package import Telemetry
 
 /// The keys of session tickets (RFC 5077 section 4): one set for all listeners and loops, and for every generation of certificates.
 ///
@@ -12,7 +12,7 @@ package final class TLSTicketKeys: @unchecked Sendable {
     // Safe to share: the keys are behind a lock, and a fetched cipher is constant and counts its references atomically.
     private let cipher: OpaquePointer
     private let keys: Mutex<Keys>
-    private let clock: any LoopClock
+    private let clock: any MonotonicClock
     let period: Duration
 
     private struct Keys: ~Copyable {
@@ -21,14 +21,16 @@ package final class TLSTicketKeys: @unchecked Sendable {
     }
 
     /// Draws the first key. Throws `operationFailed`.
-    package init(clock: any LoopClock = SystemLoopClock(), period: Duration = .seconds(4 * 3600)) throws(TLSError) {
+    package init(
+        clock: any MonotonicClock = SystemMonotonicClock(), period: Duration = .seconds(4 * 3600)
+    ) throws(TLSError) {
         self.clock = clock
         self.period = period
         guard let cipher = unsafe EVP_CIPHER_fetch(nil, "AES-256-CBC", nil) else {
             throw .operationFailed("fetch the cipher of session tickets")
         }
         do throws(CryptoError) {
-            keys = Mutex(Keys(current: try TicketKey(since: clock.now), previous: nil))
+            keys = Mutex(Keys(current: try TicketKey(since: clock.monotonicTime), previous: nil))
         } catch {
             unsafe EVP_CIPHER_free(cipher)
             throw .operationFailed("draw the key of session tickets")
@@ -63,10 +65,10 @@ package final class TLSTicketKeys: @unchecked Sendable {
 
     /// Puts a new key in the place of one that has served its time. Without randomness the old one serves on.
     private func rotate(_ keys: inout Keys) {
-        let age = clock.now - keys.current.since
+        let age = clock.monotonicTime - keys.current.since
         guard age >= period else { return }
         do throws(CryptoError) {
-            var key = try TicketKey(since: clock.now)
+            var key = try TicketKey(since: clock.monotonicTime)
             swap(&keys.current, &key)
             keys.previous = age < period * 2 ? consume key : nil
         } catch {
@@ -84,14 +86,14 @@ package final class TLSTicketKeys: @unchecked Sendable {
 
 /// A key and the 16 bytes that name it within tickets.
 private struct TicketKey: ~Copyable {
-    let since: LoopInstant
+    let since: MonotonicTime
     /// No secret: it stands in every ticket.
     private let name: (UInt64, UInt64)
     private let encryption: SecretBytes
     private let authentication: SecretBytes
 
     /// Throws `randomnessUnavailable`.
-    init(since: LoopInstant) throws(CryptoError) {
+    init(since: MonotonicTime) throws(CryptoError) {
         let name = (try RandomBytes.generateUInt64(), try RandomBytes.generateUInt64())
         let encryption = try SecretBytes.random(count: 32)
         let authentication = try SecretBytes.random(count: 32)

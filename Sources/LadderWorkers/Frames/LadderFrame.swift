@@ -66,17 +66,11 @@ struct LadderFrameHead: Equatable, Sendable {
     init(
         parsing bytes: [UInt8], at offset: Int, accepting kinds: [LadderFrameKind]
     ) throws(LadderFrameError) {
-        var reader = ByteReader(bytes, in: offset..<offset + Self.size)
-        let word: UInt32
-        let size: UInt32
-        do throws(ByteReaderError) {
-            word = try reader.readUInt32("version, kind")
-            size = try reader.readUInt32("body size")
-            number = try reader.readUInt64("call number")
-            try reader.finish()
-        } catch {
-            throw .malformed(error)
-        }
+        var reader = LadderFrameReader(bytes, in: offset..<offset + Self.size)
+        let word = try reader.word("version, kind")
+        let size = try reader.word("body size")
+        number = try reader.longWord("call number")
+        try reader.finish()
         guard word >> 24 == Self.version, word & 0xFFFF == 0 else { throw .unsupportedVersion(word) }
         let kindNumber = UInt8(truncatingIfNeeded: word >> 16)
         guard let kind = LadderFrameKind(rawValue: kindNumber), kinds.contains(kind) else {

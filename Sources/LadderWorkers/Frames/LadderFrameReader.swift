@@ -10,15 +10,15 @@ struct LadderFrameReader {
     }
 
     mutating func word(_ field: StaticString) throws(LadderFrameError) -> UInt32 {
-        try read { (reader) throws(ByteReaderError) in try reader.readUInt32(field) }
+        try wrap(LadderFrameError.malformed, try reader.readUInt32(field))
     }
 
     mutating func longWord(_ field: StaticString) throws(LadderFrameError) -> UInt64 {
-        try read { (reader) throws(ByteReaderError) in try reader.readUInt64(field) }
+        try wrap(LadderFrameError.malformed, try reader.readUInt64(field))
     }
 
     mutating func bytes16(_ field: StaticString) throws(LadderFrameError) -> Bytes16 {
-        try read { (reader) throws(ByteReaderError) in try reader.readBytes16(field) }
+        try wrap(LadderFrameError.malformed, try reader.readBytes16(field))
     }
 
     /// A word that is the size or the count of something, and must lie in `sizes`.
@@ -29,12 +29,12 @@ struct LadderFrameReader {
     }
 
     mutating func bytes(count: Int, _ field: StaticString) throws(LadderFrameError) -> [UInt8] {
-        let range = try read { (reader) throws(ByteReaderError) in try reader.readRange(count: count, field) }
+        let range = try wrap(LadderFrameError.malformed, try reader.readRange(count: count, field))
         return Array(reader.bytes[range])
     }
 
     mutating func secret(count: Int, _ field: StaticString) throws(LadderFrameError) -> SharedSecret {
-        let range = try read { (reader) throws(ByteReaderError) in try reader.readRange(count: count, field) }
+        let range = try wrap(LadderFrameError.malformed, try reader.readRange(count: count, field))
         // Safe: the span ends before the bytes that it borrows.
         return unsafe SharedSecret(SecretBytes(copying: reader.bytes.span.bytes.extracting(range)))
     }
@@ -43,20 +43,6 @@ struct LadderFrameReader {
     var remaining: Int { reader.remaining }
 
     func finish() throws(LadderFrameError) {
-        do throws(ByteReaderError) {
-            try reader.finish()
-        } catch {
-            throw .malformed(error)
-        }
-    }
-
-    private mutating func read<Value>(
-        _ body: (inout ByteReader) throws(ByteReaderError) -> Value
-    ) throws(LadderFrameError) -> Value {
-        do throws(ByteReaderError) {
-            return try body(&reader)
-        } catch {
-            throw .malformed(error)
-        }
+        try wrap(LadderFrameError.malformed, try reader.finish())
     }
 }

@@ -1,4 +1,4 @@
-import EventLoops
+import Telemetry
 
 /// Calls that wait for a worker, the oldest first.
 ///
@@ -53,7 +53,7 @@ struct CallQueue {
     }
 
     /// Takes the oldest call if its time to wait is over.
-    mutating func popExpired(at now: LoopInstant) -> PendingCall? {
+    mutating func popExpired(at now: MonotonicTime) -> PendingCall? {
         guard let first, first.queueDeadline <= now else { return nil }
         return popAny()
     }

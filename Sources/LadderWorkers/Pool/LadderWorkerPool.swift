@@ -1,5 +1,6 @@
 package import EventLoops
 package import FairPlay
+import Telemetry
 
 /// The workers of one credential's module, as a ladder that licences can climb.
 ///

@@ -1,5 +1,5 @@
-import EventLoops
 import FairPlay
+import Telemetry
 
 typealias CallOutcome = Result<LadderAnswer, LadderModuleError>
 
@@ -18,7 +18,7 @@ final class PendingCall: @unchecked Sendable {
     /// Names the call in messages; never used again.
     var number: UInt64 = 0
     /// Until when the call may wait for a worker.
-    var queueDeadline = LoopInstant.distantFuture
+    var queueDeadline = MonotonicTime.distantFuture
     /// Whether a worker was lost that may have been this call's doing: it is sent only to a worker that has no other.
     var isSuspect = false
     /// How many workers were lost while the call lay at them. As a rule another call was to blame; but a module that overwrites everything

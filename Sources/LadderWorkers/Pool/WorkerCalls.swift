@@ -1,4 +1,4 @@
-import EventLoops
+import Telemetry
 
 /// The calls that lie at one worker, in the order in which it answers them.
 ///
@@ -23,7 +23,7 @@ struct WorkerCalls {
 
     private var places: [Place] = []
     /// Since when the worker has gone without an answer; nil when it has no call.
-    private(set) var busySince: LoopInstant?
+    private(set) var busySince: MonotonicTime?
     /// Whether it has gone so for longer than `patience`.
     private var isSlow = false
     /// The time for a call, as a moving average.
@@ -49,13 +49,13 @@ struct WorkerCalls {
         return Int(min(max(ahead, 2), Int64(LadderFrameAssembler.frameCountUsual)))
     }
 
-    mutating func add(_ call: PendingCall, at now: LoopInstant) {
+    mutating func add(_ call: PendingCall, at now: MonotonicTime) {
         places.append(Place(call: call))
         if busySince == nil { busySince = now }
     }
 
     /// The first call has its answer and leaves; nil when it has another number.
-    mutating func settleFirst(number: UInt64, at now: LoopInstant) -> PendingCall? {
+    mutating func settleFirst(number: UInt64, at now: MonotonicTime) -> PendingCall? {
         guard let first = places.first, first.call.number == number, let busySince else { return nil }
         places.removeFirst()
         usualNanoseconds += ((now - busySince).clampedNanoseconds - usualNanoseconds) / 8

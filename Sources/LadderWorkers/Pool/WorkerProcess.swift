@@ -1,6 +1,8 @@
+import ByteCoding
 import EventLoops
 import FairPlay
 import POSIXSockets
+import Telemetry
 
 /// One worker process, from its start to its end: its stream, the calls that lie in it, and the deadlines. Belongs to the pool's loop.
 final class WorkerProcess: LoopChannel {
@@ -30,7 +32,7 @@ final class WorkerProcess: LoopChannel {
     private var program: SpawnedProgram
     private var phase = Phase.starting
     private(set) var end = WorkerEnd.died
-    private(set) var readySince: LoopInstant?
+    private(set) var readySince: MonotonicTime?
     private(set) var hasLostCall = false
 
     private var calls = WorkerCalls()
@@ -39,7 +41,7 @@ final class WorkerProcess: LoopChannel {
     private var output = LadderMessage(capacity: 0)
     /// Whether the kernel takes no more for now.
     private var isFull = false
-    private var timer: (id: TimerID, at: LoopInstant)?
+    private var timer: (id: TimerID, at: MonotonicTime)?
     private var streamRegistration: RegistrationID?
     private var endRegistration: RegistrationID?
 
@@ -49,25 +51,19 @@ final class WorkerProcess: LoopChannel {
         self.supervisor = supervisor
         loop = supervisor.loop
         configuration = supervisor.configuration
-        do throws(SocketError) {
-            program = try SpawnedProgram(
-                path: configuration.programPath, arguments: ["latchkeyd", LadderWorkerRole.argument],
+        program = try wrap(
+            LadderStartFailure.programNotStarted,
+            try SpawnedProgram(
+                path: supervisor.configuration.programPath, arguments: ["latchkeyd", LadderWorkerRole.argument],
                 // The worker empties it; until then nothing may write the memory of a crashed worker anywhere.
-                environment: ["SWIFT_BACKTRACE=enable=no"])
-        } catch {
-            throw .programNotStarted(error)
-        }
+                environment: ["SWIFT_BACKTRACE=enable=no"]))
     }
 
     var processID: Int32 { program.processID }
 
     /// Watches the process and tells it what to become. Throws why that is not possible; the process is gone then.
     func begin() throws(LadderStartFailure) {
-        do throws(LadderFrameError) {
-            output = try configuration.start.message()
-        } catch {
-            throw .configurationNotExpressible(error)
-        }
+        output = try wrap(LadderStartFailure.configurationNotExpressible, try configuration.start.message())
         do throws(EventLoopError) {
             streamRegistration = try loop.register(self, descriptor: program.streamNumber, interest: .readable)
             endRegistration = try loop.register(
@@ -237,7 +233,7 @@ final class WorkerProcess: LoopChannel {
 
     // MARK: Deadlines
 
-    private func setTimer(at deadline: LoopInstant) {
+    private func setTimer(at deadline: MonotonicTime) {
         cancelTimer()
         let id = loop.schedule(at: deadline) { [weak self] in self?.timeIsUp() }
         timer = (id, deadline)

@@ -1,6 +1,7 @@
 import EventLoops
 import FairPlay
 import POSIXSockets
+import Telemetry
 
 /// Keeps the workers of one module alive and gives them calls. Belongs to the pool's loop.
 ///

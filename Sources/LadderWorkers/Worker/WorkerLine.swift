@@ -1,7 +1,7 @@
-import EventLoops
 import FairPlay
 import Glibc
 import POSIXSockets
+import Telemetry
 
 /// The worker's side of the stream: waits for whole messages, sends whole messages, and leaves no secret behind in either buffer.
 ///
@@ -17,9 +17,9 @@ struct WorkerLine: ~Copyable {
     private var output = LadderMessage(capacity: Self.answerSizeMaximum * LadderFrameAssembler.frameCountUsual)
     private static let answerSizeMaximum = LadderFrameHead.size + LadderAnswer.encodedSizes.upperBound
     /// When the first answer that waits was ready, and how long a call takes, as a moving average.
-    private var waitingSince: LoopInstant?
+    private var waitingSince: MonotonicTime?
     private var usualTime: Duration = .zero
-    private let clock = SystemLoopClock()
+    private let clock = SystemMonotonicClock()
 
     init(_ stream: consuming InheritedStream, _ begunCall: consuming SharedWord) {
         self.stream = stream
@@ -48,9 +48,9 @@ struct WorkerLine: ~Copyable {
     mutating func answerCall(with module: borrowing LoadedModule) throws(WorkerExit) {
         let (number, call) = try nextCall()
         begunCall.value = number
-        let start = clock.now
+        let start = clock.monotonicTime
         try write(module.answer(call), number: number)
-        let end = clock.now
+        let end = clock.monotonicTime
         try sendInTime(now: end, lastCall: end - start)
     }
 
@@ -87,7 +87,7 @@ struct WorkerLine: ~Copyable {
     }
 
     /// Sends the answers that wait, unless another one will be ready before the first has waited too long.
-    private mutating func sendInTime(now: LoopInstant, lastCall: Duration) throws(WorkerExit) {
+    private mutating func sendInTime(now: MonotonicTime, lastCall: Duration) throws(WorkerExit) {
         usualTime += (lastCall - usualTime) / 8
         let since = waitingSince ?? now
         waitingSince = since

@@ -1,4 +1,5 @@
 import HTTPMessages
+import Licensing
 
 extension Problem {
     /// For input that never became a request.

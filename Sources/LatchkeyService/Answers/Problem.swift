@@ -1,12 +1,14 @@
 import ByteCoding
 import HTTPMessages
+import HTTPServing
+package import Licensing
 import Telemetry
 
 /// A refusal as the client sees it: `application/problem+json` (RFC 9457) with a stable code.
 ///
 /// All refusals with one code have the same bytes but for the request id and the time, which have a fixed width.
-struct Problem: Sendable {
-    let code: ProblemCode
+package struct Problem: Sendable {
+    package let code: ProblemCode
     /// In seconds; also sent as the header `Retry-After`.
     var retryAfterSeconds: Int64?
     /// The methods that an address serves, for `method_not_allowed`.
@@ -18,6 +20,11 @@ struct Problem: Sendable {
         self.code = code
         self.retryAfterSeconds = retryAfterSeconds
         self.allowedMethods = allowedMethods
+    }
+
+    /// What a client hears about a licence that was not issued.
+    init(for error: LicenseError) {
+        self.init(error.code, retryAfterSeconds: error.retryAfterSeconds)
     }
 
     func response(requestID: RequestID, time: WallTime) -> HTTPResponse {

@@ -1,4 +1,6 @@
 import HTTPMessages
+import HTTPServing
+import Licensing
 import Telemetry
 
 /// Turns problems into responses, and writes the line of the log that an operator finds by the request id.

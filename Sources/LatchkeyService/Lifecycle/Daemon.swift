@@ -1,11 +1,15 @@
+import Administration
+import CommandLineKit
 import ContentKeys
 import Entitlements
 import EventLoops
+import ExpressPlay
 import FairPlay
 import HTTPServing
 import KeyCrypto
 import Licensing
 package import POSIXSockets
+package import ServiceConfiguration
 import StoragePostgreSQL
 package import Telemetry
 
@@ -32,7 +36,8 @@ package final class Daemon: Sendable {
     private let revocations: RevocationKeeper
     private let revocationEndpoint: RevocationEndpoint
     private let callback: EntitlementCallback?
-    private let configuration: Configuration
+    /// The configuration of the start.
+    private let loaded: LoadedConfiguration
     private let health: Health
     private let notifier: ServiceNotifier
     private let logger: Logger
@@ -42,7 +47,8 @@ package final class Daemon: Sendable {
         _ loaded: LoadedConfiguration, environment: [String: String], sockets: ActivatedSockets, logger: Logger
     ) throws(DaemonError) {
         self.logger = logger
-        configuration = loaded.configuration
+        self.loaded = loaded
+        let configuration = loaded.configuration
         let storage = try OpenedStorage.open(loaded)
         self.storage = storage
         if let away = storage.shared?.initialAbsence {
@@ -109,8 +115,8 @@ package final class Daemon: Sendable {
         expressPlay = ExpressPlayService(
             loaded.expressPlay,
             minter: ExpressPlayMinter(
-                recorder: records.recorder, keys: keys, metrics: metrics, clock: SystemWallClock()),
-            rates: rates, metrics: metrics, logger: logger)
+                recorder: records.recorder, keys: keys, metrics: metrics.registry, clock: SystemWallClock()),
+            addressWait: { rates.admit(from: $0) }, metrics: metrics.registry, logger: logger)
         do throws(EventLoopError) {
             revocations = try RevocationKeeper(
                 store: records.revocations, names: RevocationNames(loaded.pseudonymizer),
@@ -176,9 +182,9 @@ package final class Daemon: Sendable {
         expressPlay.replaceSettings(with: loaded.expressPlay)
         metrics.reloadSucceeded(at: SystemWallClock().wallTime.seconds)
         logger.info("reloaded")
-        let rest = configuration.sectionsThatNeedRestart(toBecome: loaded.configuration)
+        let rest = self.loaded.fieldsThatNeedRestart(toBecome: loaded)
         if !rest.isEmpty {
-            logger.warning("restart_needed", [.string("sections", rest.joined(separator: " "))])
+            logger.warning("restart_needed", [.string("fields", rest.joined(separator: " "))])
         }
     }
 

@@ -1,15 +1,20 @@
+package import CommandLineKit
 import Entitlements
 import FairPlay
 import Glibc
 import POSIXSockets
+import ServiceConfiguration
 import Telemetry
 
-/// `latchkeyd --config FILE [--check]`.
+/// `latchkeyd --config FILE [--check | --print-config]`.
 package enum DaemonCommand {
     private static let config = CommandOption(
         "--config", .value("FILE"), help: "the configuration, as Config/latchkey.json5 explains it", isRequired: true)
     private static let check = CommandOption(
         "--check", .flag, help: "check the configuration and every file it names but the database, then exit")
+    private static let printConfig = CommandOption(
+        "--print-config", .flag,
+        help: "print the configuration in force with all defaults, and what needs a restart, then exit")
 
     package static let command = Command(
         "latchkeyd", summary: "FairPlay Streaming licence server",
@@ -20,13 +25,15 @@ package enum DaemonCommand {
             """,
         examples: [
             "latchkeyd --config /etc/latchkey/latchkey.json5 --check",
+            "latchkeyd --config /etc/latchkey/latchkey.json5 --print-config",
             "LATCHKEY_LISTEN=127.0.0.1:0 latchkeyd --config demo/latchkey.json5",
         ],
-        options: [config, check]
+        options: [config, check, printConfig]
     ) { (arguments, context) throws(CommandError) in
         // Before the first secret is read.
         let protection = protectMemory()
         let path = try arguments.required(config)
+        if arguments.isSet(printConfig) { return try context.print(readFile(path, context).printed) }
         let (file, loaded) = try load(path, context)
         if arguments.isSet(check) {
             for warning in file.warnings { context.note("warning: \(warning)") }
@@ -44,9 +51,17 @@ package enum DaemonCommand {
     private static func load(
         _ path: String, _ context: CommandContext
     ) throws(CommandError) -> (ConfigurationFile, LoadedConfiguration) {
+        let file = try readFile(path, context)
         do throws(ConfigurationError) {
-            let file = try ConfigurationFile(path: path, environment: context.environment)
             return (file, try LoadedConfiguration.load(file, environment: context.environment))
+        } catch {
+            throw .failed(error.description)
+        }
+    }
+
+    private static func readFile(_ path: String, _ context: CommandContext) throws(CommandError) -> ConfigurationFile {
+        do throws(ConfigurationError) {
+            return try ConfigurationFile(path: path, environment: context.environment)
         } catch {
             throw .failed(error.description)
         }

@@ -1,7 +1,9 @@
+import Administration
 package import EventLoops
 package import HTTPServing
 package import KeyCrypto
 package import POSIXSockets
+package import ServiceConfiguration
 package import StoragePostgreSQL
 package import StorageSQLite
 

@@ -4,6 +4,7 @@ import EventLoops
 import HTTPCalls
 import KeyCrypto
 import Licensing
+import ServiceConfiguration
 import Telemetry
 
 /// The operator's own service: calls it over HTTP, and decides by what it says.

@@ -2,6 +2,7 @@ import EventLoops
 import FairPlay
 import LadderWorkers
 import POSIXSockets
+import ServiceConfiguration
 import Telemetry
 
 /// The external modules of all credentials that have one: their worker processes, on one loop of their own beside those that serve.

@@ -1,7 +1,9 @@
+import Administration
 import ByteCoding
 import ContentKeys
 import EventLoops
 import Records
+import ServiceConfiguration
 import StorageSQLite
 import Telemetry
 

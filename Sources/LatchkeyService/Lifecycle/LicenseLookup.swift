@@ -1,3 +1,4 @@
+import Administration
 import ContentKeys
 import EventLoops
 import Licensing

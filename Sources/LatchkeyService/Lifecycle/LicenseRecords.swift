@@ -1,6 +1,7 @@
 import EventLoops
 import Licensing
 import Records
+import ServiceConfiguration
 import StoragePostgreSQL
 import StorageSQLite
 import Telemetry

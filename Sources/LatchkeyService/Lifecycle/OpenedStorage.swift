@@ -1,6 +1,7 @@
 import ContentKeys
 import KeyCrypto
 import Licensing
+import ServiceConfiguration
 import StoragePostgreSQL
 import StorageSQLite
 

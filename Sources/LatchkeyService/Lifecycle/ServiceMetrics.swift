@@ -1,3 +1,4 @@
+import CommandLineKit
 import FairPlay
 import HTTPMessages
 import HTTPServing

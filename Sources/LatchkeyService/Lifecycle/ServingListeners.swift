@@ -1,5 +1,6 @@
 import HTTPServing
 import POSIXSockets
+import ServiceConfiguration
 import Synchronization
 import Telemetry
 
@@ -115,12 +116,15 @@ final class ServingListeners: Sendable {
         _ id: ListenerID, _ address: SocketAddress, _ listener: LoadedConfiguration.Listener, _ slot: TLSContextSlot?,
         _ loaded: LoadedConfiguration, _ handler: any HTTPHandler
     ) -> HTTPListenerSettings {
+        var settings = HTTPListenerSettings(
+            name: id.name, address: address, limits: loaded.configuration.limits.http, handler: handler)
         // Without TLS nobody negotiates: a client that knows of HTTP/2 may begin with it, if it is on this machine.
-        HTTPListenerSettings(
-            name: id.name, address: address, limits: loaded.configuration.limits.http, handler: handler,
-            offersHTTP2: slot != nil || address.isLoopback, tls: slot,
-            trustedProxies: listener.transport.trustedProxies,
-            expectsProxyHeader: listener.transport.proxyProtocol, socketMode: listener.transport.socketMode)
+        settings.offersHTTP2 = slot != nil || address.isLoopback
+        settings.tls = slot
+        settings.trustedProxies = listener.transport.trustedProxies
+        settings.expectsProxyHeader = listener.transport.proxyProtocol
+        settings.socketMode = listener.transport.socketMode
+        return settings
     }
 
     /// Sockets that were passed and that no listener has asked for.

@@ -2,6 +2,7 @@ import EventLoops
 import HTTPMessages
 import HTTPServing
 import KeyCrypto
+import Licensing
 import Telemetry
 
 /// What the operator can reach: health, metrics, explanations and revocations, with the administrator's token where one is configured.

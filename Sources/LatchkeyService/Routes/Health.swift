@@ -1,4 +1,5 @@
 import HTTPMessages
+import HTTPServing
 import Synchronization
 
 /// Whether the daemon lives, and whether it wants requests.

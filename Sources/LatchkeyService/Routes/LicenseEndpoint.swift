@@ -91,7 +91,7 @@ struct LicenseEndpoint: Sendable {
     }
 
     private func issue(
-        _ version: SPCVersion, as form: LicenseAnswerForm, id: RequestID, since start: LoopInstant,
+        _ version: SPCVersion, as form: LicenseAnswerForm, id: RequestID, since start: MonotonicTime,
         on loop: LoopContext, _ outcome: (Int64) async throws(LicenseError) -> LicenseOutcome
     ) async -> HTTPResponse {
         do throws(LicenseError) {

@@ -1,6 +1,7 @@
 import EventLoops
 import HTTPMessages
 import HTTPServing
+import Licensing
 
 /// What strangers can reach: licences, certificates, and whether the daemon is there.
 struct PublicRoutes: HTTPHandler {

@@ -2,6 +2,7 @@ import Entitlements
 import EventLoops
 import Licensing
 import POSIXSockets
+import ServiceConfiguration
 import Telemetry
 
 /// How often licences may be asked for: in all, from one address, and for one subject.

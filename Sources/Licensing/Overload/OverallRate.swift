@@ -1,3 +1,4 @@
+package import Entitlements
 package import EventLoops
 package import Telemetry
 

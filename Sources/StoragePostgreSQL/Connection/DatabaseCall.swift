@@ -1,12 +1,12 @@
 import ContentKeys
-import EventLoops
+import Telemetry
 
 /// A statement that somebody waits for.
 struct DatabaseCall: Sendable {
     let statement: PreparedStatement
     let values: [PostgreSQLValue]
     /// When its caller gives up.
-    let deadline: LoopInstant
+    let deadline: MonotonicTime
     /// The advisory locks that the statement takes, in their order, where it may share a transaction with others that do; nil where it must
     /// have one of its own.
     let locks: [Int64]?
@@ -16,7 +16,7 @@ struct DatabaseCall: Sendable {
 
     /// `answer` is called exactly once, on the loop.
     init(
-        _ statement: PreparedStatement, _ values: [PostgreSQLValue], deadline: LoopInstant, locks: [Int64]? = nil,
+        _ statement: PreparedStatement, _ values: [PostgreSQLValue], deadline: MonotonicTime, locks: [Int64]? = nil,
         answer: @escaping @Sendable (Result<PostgreSQLResult, PostgreSQLFailure>) -> Void
     ) {
         self.statement = statement

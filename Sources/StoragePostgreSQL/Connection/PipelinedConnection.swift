@@ -1,6 +1,7 @@
 import ContentKeys
 import EventLoops
 import POSIXSockets
+import Telemetry
 
 /// A connection that many calls share.
 ///

@@ -1,8 +1,8 @@
 import CPostgreSQL
 import ContentKeys
-import EventLoops
 import Glibc
 import KeyCrypto
+import Telemetry
 
 /// The one owner of a connection to a server.
 ///
@@ -48,7 +48,7 @@ final class PostgreSQLConnection: @unchecked Sendable {
     // MARK: Blocking, before the pipeline
 
     /// Runs a script of statements whose rows do not matter, as one transaction unless it says otherwise.
-    func execute(_ script: String, until deadline: LoopInstant) throws(PostgreSQLFailure) {
+    func execute(_ script: String, until deadline: MonotonicTime) throws(PostgreSQLFailure) {
         // libpq copies the text before the call returns.
         guard unsafe PQsendQuery(handle, script) == 1 else { throw .connectionLost }
         _ = try finishStatement(until: deadline)
@@ -56,7 +56,7 @@ final class PostgreSQLConnection: @unchecked Sendable {
 
     /// Runs one statement with parameters.
     func query(
-        _ sql: String, _ values: [PostgreSQLValue] = [], until deadline: LoopInstant
+        _ sql: String, _ values: [PostgreSQLValue] = [], until deadline: MonotonicTime
     ) throws(PostgreSQLFailure) -> PostgreSQLResult {
         let sent = unsafe EncodedValues(values).withLists { count, pointers, sizes, formats in
             // libpq copies text and values before the call returns.
@@ -67,7 +67,7 @@ final class PostgreSQLConnection: @unchecked Sendable {
     }
 
     /// Prepares a statement under its name.
-    func prepare(_ statement: PreparedStatement, until deadline: LoopInstant) throws(PostgreSQLFailure) {
+    func prepare(_ statement: PreparedStatement, until deadline: MonotonicTime) throws(PostgreSQLFailure) {
         // As for `execute`.
         guard unsafe PQsendPrepare(handle, statement.rawValue, statement.sql, 0, nil) == 1 else {
             throw .connectionLost
@@ -76,7 +76,7 @@ final class PostgreSQLConnection: @unchecked Sendable {
     }
 
     /// Waits for the results of what was sent and gives the last one; throws what the first one that failed says.
-    private func finishStatement(until deadline: LoopInstant) throws(PostgreSQLFailure) -> PostgreSQLResult {
+    private func finishStatement(until deadline: MonotonicTime) throws(PostgreSQLFailure) -> PostgreSQLResult {
         var last: PostgreSQLResult?
         var failure: PostgreSQLFailure?
         try flushBlocking(until: deadline)
@@ -93,22 +93,22 @@ final class PostgreSQLConnection: @unchecked Sendable {
         return last
     }
 
-    private func flushBlocking(until deadline: LoopInstant) throws(PostgreSQLFailure) {
+    private func flushBlocking(until deadline: MonotonicTime) throws(PostgreSQLFailure) {
         while try flush() == .wouldBlock {
             try wait(for: POLLIN | POLLOUT, until: deadline)
             try consumeInput()
         }
     }
 
-    private func waitForResult(until deadline: LoopInstant) throws(PostgreSQLFailure) {
+    private func waitForResult(until deadline: MonotonicTime) throws(PostgreSQLFailure) {
         while unsafe PQisBusy(handle) == 1 {
             try wait(for: POLLIN, until: deadline)
             try consumeInput()
         }
     }
 
-    private func wait(for events: Int32, until deadline: LoopInstant) throws(PostgreSQLFailure) {
-        let left = (deadline - SystemLoopClock().now).clampedNanoseconds
+    private func wait(for events: Int32, until deadline: MonotonicTime) throws(PostgreSQLFailure) {
+        let left = (deadline - SystemMonotonicClock().monotonicTime).clampedNanoseconds
         guard left > 0 else { throw .timedOut }
         var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
         // One entry in a local variable. A signal ends the wait early, which the caller's loop takes for nothing.

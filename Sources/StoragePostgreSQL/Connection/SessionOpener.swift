@@ -1,6 +1,6 @@
 import ByteCoding
 import ContentKeys
-import EventLoops
+import Telemetry
 
 /// Makes connections that are ready for calls: checked, and with every statement prepared.
 ///
@@ -18,9 +18,9 @@ struct SessionOpener: Sendable {
         let connection = try wrap(PostgreSQLOpeningError.failed, try PostgreSQLConnection.connect(settings))
         guard connection.serverVersion >= Self.oldestServer else { throw .serverTooOld(connection.serverVersion) }
         // The first migration of a large database may take long; it fails nothing but this start.
-        let migrationEnd = SystemLoopClock().now + .seconds(600)
+        let migrationEnd = SystemMonotonicClock().monotonicTime + .seconds(600)
         try schema(on: connection, until: migrationEnd).migrate()
-        let deadline = SystemLoopClock().now + settings.limits.connect
+        let deadline = SystemMonotonicClock().monotonicTime + settings.limits.connect
         try schema(on: connection, until: deadline).establishProof(of: ring)
         try wrap(PostgreSQLOpeningError.failed) { () throws(PostgreSQLFailure) in
             for statement in PreparedStatement.allCases { try connection.prepare(statement, until: deadline) }
@@ -29,7 +29,8 @@ struct SessionOpener: Sendable {
         return connection
     }
 
-    private func schema(on connection: PostgreSQLConnection, until deadline: LoopInstant) -> PostgreSQLSchemaConnection
+    private func schema(on connection: PostgreSQLConnection, until deadline: MonotonicTime)
+        -> PostgreSQLSchemaConnection
     {
         PostgreSQLSchemaConnection(connection, schema: settings.url.schema, until: deadline)
     }

@@ -1,6 +1,6 @@
 import ByteCoding
 import ContentKeys
-import EventLoops
+import Telemetry
 
 /// An installation's schema in a database, on a connection of its own, before the connection begins its pipeline.
 ///
@@ -9,9 +9,9 @@ struct PostgreSQLSchemaConnection {
     private let connection: PostgreSQLConnection
     /// The schema's name has only letters, digits and underscores (`PostgreSQLURL`).
     private let schema: String
-    private let deadline: LoopInstant
+    private let deadline: MonotonicTime
 
-    init(_ connection: PostgreSQLConnection, schema: String, until deadline: LoopInstant) {
+    init(_ connection: PostgreSQLConnection, schema: String, until deadline: MonotonicTime) {
         self.connection = connection
         self.schema = schema
         self.deadline = deadline

@@ -1,5 +1,6 @@
 package import ContentKeys
 import EventLoops
+import Telemetry
 
 /// What an installation of many nodes shares: content keys, decisions, revocations, challenges and the shipped ledgers, in PostgreSQL.
 ///
@@ -88,7 +89,7 @@ package final class PostgreSQLStore: Sendable {
     func outcomes(
         _ statements: [(PreparedStatement, [PostgreSQLValue])], _ route: Route, locks: [Int64]? = nil
     ) async -> [Result<PostgreSQLResult, PostgreSQLFailure>] {
-        let deadline = SystemLoopClock().now + limits.call
+        let deadline = SystemMonotonicClock().monotonicTime + limits.call
         return await withCheckedContinuation { continuation in
             let collected = CollectedOutcomes(count: statements.count) { continuation.resume(returning: $0) }
             let calls = statements.enumerated().map { index, statement in

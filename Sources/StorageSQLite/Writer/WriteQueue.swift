@@ -1,5 +1,6 @@
 import ContentKeys
 import EventLoops
+import Telemetry
 
 /// What waits for the writer's thread. Bounded: what does not fit is refused at once, as a database that is too slow.
 final class WriteQueue: Sendable {

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Where log lines go.
 package protocol LogSink: Sendable {
     /// Takes one whole line, its line feed included; never blocks for longer than a copy takes.
@@ -8,25 +6,4 @@ package protocol LogSink: Sendable {
     /// Waits until every line taken so far has left the process, at most so long; false if the time was up.
     @discardableResult
     func flush(timeout: Duration) -> Bool
-}
-
-/// Keeps the lines in memory, for tests.
-package final class MemoryLogSink: LogSink {
-    private let kept = Mutex<[[UInt8]]>([])
-
-    /// A sink without lines.
-    package init() {}
-
-    /// The lines so far, without their line feeds.
-    package var lines: [String] {
-        kept.withLock { lines in lines.map { String(decoding: $0.dropLast(), as: UTF8.self) } }
-    }
-
-    /// Keeps the line.
-    package func append(_ line: [UInt8]) {
-        kept.withLock { $0.append(line) }
-    }
-
-    /// True at once.
-    package func flush(timeout: Duration) -> Bool { true }
 }

@@ -70,14 +70,6 @@ package final class MetricsRegistry: Sendable {
         return histogram
     }
 
-    /// Registers a histogram for each combination of labels, all with these upper bounds.
-    package func histograms<Labels>(
-        _ name: String, help: String, bounds: [Double], by: Labels.Type
-    ) -> MetricFamily<Labels, Histogram> {
-        registerFamily(
-            name, .histogram, help, makeMetric: { Histogram(bounds: bounds) }, source: { .histogram($0) })
-    }
-
     // MARK: Samples
 
     /// Registers a number that is asked for at each scrape, and left out while there is none (nil).

@@ -1,5 +1,5 @@
-import EventLoops
 import HTTPMessages
+import Telemetry
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
-import EventLoops
 import HTTPMessages
+import Telemetry
 import TestSupport
 import Testing
 
@@ -11,17 +11,17 @@ private func header(_ type: HTTP2FrameHeader.Kind, _ stream: Int32 = 0, length: 
     HTTP2FrameHeader(length: length, type: type, flags: flags, streamID: stream)
 }
 
-private let start = LoopInstant(nanoseconds: 0)
+private let start = MonotonicTime(nanoseconds: 0)
 
 @Suite struct TokenBucketTests {
-    private func take(_ count: Int, _ bucket: inout TokenBucket, _ now: LoopInstant) {
+    private func take(_ count: Int, _ bucket: inout TokenBucket, _ now: MonotonicTime) {
         for _ in 0..<count {
             let isTaken = bucket.take(now: now)
             #expect(isTaken)
         }
     }
 
-    private func takes(_ bucket: inout TokenBucket, _ now: LoopInstant) -> Bool { bucket.take(now: now) }
+    private func takes(_ bucket: inout TokenBucket, _ now: MonotonicTime) -> Bool { bucket.take(now: now) }
 
     @Test func givesTheBurstAndNoMore() {
         var bucket = TokenBucket(burst: 3, rate: 0, now: start)

@@ -1,5 +1,5 @@
-import EventLoops
 import HTTPMessages
+import Telemetry
 import TestSupport
 
 @testable import HTTPServing
@@ -7,7 +7,7 @@ import TestSupport
 /// A session and a client that sends what it likes, in memory.
 final class HTTP2Script {
     let session: HTTP2Session
-    private(set) var now = LoopInstant(nanoseconds: 1_000_000_000)
+    private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000)
 
     static let date = Array("Sun, 06 Nov 1994 08:49:37 GMT".utf8)
 

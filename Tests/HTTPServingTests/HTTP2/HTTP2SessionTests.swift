@@ -1,5 +1,5 @@
-import EventLoops
 import HTTPMessages
+import Telemetry
 import TestSupport
 import Testing
 
@@ -43,7 +43,7 @@ import Testing
         let event = try #require(script.events().first)
         guard case .dispatch(1, let message) = event else { return #expect(Bool(false), "\(event)") }
         #expect(message.body == [1, 2, 3, 4])
-        #expect(message.head.framing == .stream)
+        #expect(message.head.transfer.framing == .stream)
     }
 
     /// The first pads with two zero bytes of which none belongs to the body.

@@ -1,6 +1,8 @@
 import ByteCoding
 import Entitlements
 import HTTPMessages
+import HTTPServing
+import Licensing
 import Telemetry
 import Testing
 

@@ -2,6 +2,7 @@ import ByteCoding
 import Entitlements
 import FairPlay
 import HTTPMessages
+import HTTPServing
 import Licensing
 import Telemetry
 import TestSupport

@@ -1,10 +1,10 @@
 import DatabaseSupport
-import EventLoops
 import Foundation
 import Licensing
 import Records
 import StoreConformance
 import Synchronization
+import Telemetry
 import TestSupport
 import Testing
 
@@ -34,7 +34,7 @@ final class CrashedNode: Sendable {
             "DROP SCHEMA IF EXISTS \(place.schema) CASCADE", until: Self.deadline)
     }
 
-    private static var deadline: LoopInstant { SystemLoopClock().now + .seconds(60) }
+    private static var deadline: MonotonicTime { SystemMonotonicClock().monotonicTime + .seconds(60) }
 
     /// How many licences were acknowledged to their callers.
     var acknowledgedCount: Int { acknowledged.withLock { $0.count } }

@@ -9,6 +9,7 @@ import Records
 import StoreConformance
 import Synchronization
 import Telemetry
+import TestSupport
 
 @testable import LatchkeyService
 @testable import Licensing

@@ -2,10 +2,10 @@ import ByteCoding
 import DatabaseSupport
 import DeviceSimulation
 import Entitlements
-import EventLoops
 import FairPlay
 import Foundation
 import KeyCrypto
+import Telemetry
 import TestSupport
 import Testing
 
@@ -57,7 +57,7 @@ final class NodesFixture {
             "DROP SCHEMA IF EXISTS \(schema) CASCADE", until: Self.deadline)
     }
 
-    private static var deadline: LoopInstant { SystemLoopClock().now + .seconds(30) }
+    private static var deadline: MonotonicTime { SystemMonotonicClock().monotonicTime + .seconds(30) }
 
     private static func copy(of folder: DevelopmentFolder) throws -> DevelopmentFolder {
         let copy = try DevelopmentFolder()

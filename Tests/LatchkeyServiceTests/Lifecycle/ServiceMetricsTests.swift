@@ -3,6 +3,7 @@ import FairPlay
 import HTTPMessages
 import HTTPServing
 import KeyCrypto
+import Licensing
 import POSIXSockets
 import Telemetry
 import TestSupport

@@ -1,7 +1,9 @@
 import ByteCoding
+import CommandLineKit
 import DeviceSimulation
 import FairPlay
 import HTTPMessages
+import Licensing
 import TestSupport
 import Testing
 

@@ -6,6 +6,7 @@ import HTTPMessages
 import KeyCrypto
 import Licensing
 import Records
+import ServiceConfiguration
 import Telemetry
 import TestSupport
 import Testing

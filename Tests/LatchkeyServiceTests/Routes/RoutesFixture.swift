@@ -10,6 +10,7 @@ import KeyCrypto
 import Licensing
 import POSIXSockets
 import Records
+import ServiceConfiguration
 import Telemetry
 import TestSupport
 

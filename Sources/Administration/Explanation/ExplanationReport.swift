@@ -1,0 +1,240 @@
+package import ByteCoding
+import ContentKeys
+package import Entitlements
+import FairPlay
+package import KeyCrypto
+package import Licensing
+
+/// An explanation as JSON, and as text for a person. It shows the true cause of a rejected SPC, which no client ever hears.
+package struct ExplanationReport {
+    private let explanation: LicenseExplanation
+    private let use: LicenseUse
+    private let blocks: [(tag: UInt64, value: [UInt8])]
+
+    package init(_ explanation: LicenseExplanation, for use: LicenseUse) throws(CryptoError) {
+        self.explanation = explanation
+        self.use = use
+        blocks =
+            if case .success(let terms)? = explanation.terms {
+                try terms.describedBlocks(using: CryptoContext())
+            } else {
+                []
+            }
+    }
+
+    /// Whether the request would get what it asks for, as far as that is known beforehand; nil where there is a token alone, and it is good.
+    var isAllowed: Bool? {
+        if explanation.refusal != nil { return false }
+        return explanation.stages == nil ? nil : true
+    }
+
+    /// Every check with its result, in the order of the decision.
+    private var sections: [ExplainedSection] {
+        var sections = [ExplainedSection("token", explanation.token.checks.map { ExplainedCheck($0) })]
+        if let stages = explanation.stages {
+            sections.append(ExplainedSection("spc", stages.map { ExplainedCheck($0) }))
+        }
+        if let gate = explanation.gate {
+            sections.append(ExplainedSection("request", gate.checks.map { ExplainedCheck($0) }))
+            for right in gate.rights {
+                sections.append(
+                    ExplainedSection("rights[\(right.index)]", right.checks.map { ExplainedCheck($0) }))
+            }
+        }
+        if let sync = explanation.sync { sections.append(ExplainedSection("sync", [ExplainedCheck(sync)])) }
+        if let terms = explanation.terms { sections.append(ExplainedSection("terms", [ExplainedCheck(terms)])) }
+        return sections
+    }
+}
+
+// MARK: JSON
+
+extension ExplanationReport {
+    package func write(to writer: inout JSONWriter) {
+        writer.name("allowed")
+        if let isAllowed { writer.bool(isAllowed) } else { writer.null() }
+        writer.member("use", use == .offline ? "offline" : "streaming")
+        writer.name("refusal")
+        if let refusal = explanation.refusal {
+            writer.object { ExplainedCheck.write(refusal, to: &$0) }
+        } else {
+            writer.null()
+        }
+        writer.name("checks")
+        writer.object { writer in
+            for section in sections {
+                writer.name(section.name)
+                writer.array { writer in for check in section.checks { writer.object { check.write(to: &$0) } } }
+            }
+        }
+        writer.name("findings")
+        writer.array { writer in for finding in explanation.findings { writer.string("\(finding)") } }
+        writeClaims(to: &writer)
+        writeSPC(to: &writer)
+        writeKey(to: &writer)
+        writer.name("spends")
+        writer.array { writer in for line in spending { writer.string(line) } }
+        writeTerms(to: &writer)
+    }
+
+    private func writeClaims(to writer: inout JSONWriter) {
+        writer.name("claims")
+        guard let claims = explanation.token.claims else { return writer.null() }
+        writer.object { writer in
+            writer.member("issuer", claims.issuer)
+            writer.member("subject", claims.subject)
+            writer.member("tokenID", claims.tokenID)
+            writer.member("kid", claims.keyID)
+            writer.member("expiresAt", claims.expiresAt)
+            writer.member("rights", claims.rights.count)
+        }
+    }
+
+    private func writeSPC(to writer: inout JSONWriter) {
+        writer.name("spc")
+        guard let spc = explanation.spc else { return writer.null() }
+        writer.object { writer in
+            writer.member("version", Int(spc.version.rawValue))
+            writer.member("credential", spc.credentialName)
+            writer.member("assetID", Hexadecimal.encode(spc.assetID))
+            writer.member("deviceID", spc.deviceID.map { Hexadecimal.encode($0.bytes) })
+            writer.member("sync", spc.isSync)
+        }
+    }
+
+    private func writeKey(to writer: inout JSONWriter) {
+        writer.name("key")
+        guard let key = explanation.key else { return writer.null() }
+        writer.object { writer in
+            writer.member("kid", key.keyID.description)
+            writer.member("content", key.contentID.text)
+            writer.member("contentType", key.contentType.rawValue)
+        }
+    }
+
+    private func writeTerms(to writer: inout JSONWriter) {
+        writer.name("terms")
+        guard case .success(let terms)? = explanation.terms else { return writer.null() }
+        writer.object { writer in
+            writer.member("validity", terms.validity.name)
+            for (name, limit) in limits(of: terms) {
+                writer.name(name)
+                if let limit { writer.unsigned(UInt64(limit.value)) } else { writer.null() }
+            }
+            writer.member("kept", terms.isPersistent)
+            writer.member("hdcp", terms.hdcp?.word)
+            writer.member("securityLevel", terms.securityLevel?.word)
+            writer.name("blocks")
+            writer.array { writer in
+                for block in blocks {
+                    writer.object { writer in
+                        writer.member("tag", hexadecimal(block.tag))
+                        writer.member("name", TLLVTag.name(of: block.tag))
+                        writer.member("value", Hexadecimal.encode(block.value))
+                    }
+                }
+            }
+        }
+    }
+
+    private func limits(of terms: LicenseTerms) -> [(String, LicenseSeconds?)] {
+        [
+            ("lease", terms.lease), ("rental", terms.rental), ("storage", terms.offlineKey?.storage),
+            ("playback", terms.offlineKey?.playback),
+        ]
+    }
+
+    /// What only the shared store can decide on, in words.
+    private var spending: [String] {
+        guard let obligations = explanation.obligations else { return [] }
+        var lines: [String] = []
+        if let uses = obligations.usesPerKey { lines.append("one of \(uses) uses of the token for this key") }
+        if obligations.bindsFirstDevice { lines.append("the token is bound to the first device that uses it") }
+        if let maximum = obligations.deviceMaximum {
+            lines.append("one of \(maximum) places for the subject's devices")
+        }
+        for group in obligations.sessions.flatMap(\.groups) {
+            lines.append("one of \(group.maximum) playbacks at once in the group \"\(group.id)\"")
+        }
+        return lines
+    }
+}
+
+// MARK: Text
+
+extension ExplanationReport {
+    /// Lines for a person, the verdict first.
+    package var text: String {
+        var lines = [verdict]
+        for section in sections {
+            lines.append("\(section.name):")
+            lines += section.checks.map { "  \($0.line)" }
+        }
+        if !explanation.findings.isEmpty { lines.append("odd about the rights:") }
+        lines += explanation.findings.map { "  \($0)" }
+        lines += spcLines
+        if !spending.isEmpty { lines.append("would be counted, and only the store knows what is left:") }
+        lines += spending.map { "  \($0)" }
+        return (lines + termLines).joined(separator: "\n")
+    }
+
+    private var verdict: String {
+        if let refusal = explanation.refusal {
+            return "refused: \(ExplainedCheck.code(of: refusal)), \(ExplainedCheck.cause(of: refusal))"
+        }
+        return explanation.stages == nil
+            ? "the token is good; with an SPC the rest can be explained"
+            : "allowed, unless something is spent already that only the store knows of"
+    }
+
+    private var spcLines: [String] {
+        guard let spc = explanation.spc else { return [] }
+        let key = explanation.key.map { "\($0.keyID), content \($0.contentID.text)" }
+        return [
+            "asset id   \(Hexadecimal.encode(spc.assetID))",
+            "device     \(spc.deviceID.map { "\($0)" } ?? "known to the external module alone")",
+            "key        \(key ?? "not looked for, or not found")",
+        ]
+    }
+
+    private var termLines: [String] {
+        guard case .success(let terms)? = explanation.terms else { return [] }
+        var lines = ["the device would be told: \(terms.validity.name)"]
+        for case (let name, let limit?) in limits(of: terms) { lines.append("  \(name) \(limit.value) s") }
+        if let hdcp = terms.hdcp { lines.append("  HDCP \(hdcp.word)") }
+        if let level = terms.securityLevel { lines.append("  security level at least \(level.word)") }
+        for block in blocks {
+            lines.append(
+                "  \(hexadecimal(block.tag)) \(TLLVTag.name(of: block.tag) ?? "unknown"): \(Hexadecimal.encode(block.value))"
+            )
+        }
+        return lines
+    }
+}
+
+extension LicenseTerms {
+    fileprivate var offlineKey: OfflineKey? {
+        guard case .offlineKey(let key) = validity else { return nil }
+        return key
+    }
+}
+
+extension HDCPLevel {
+    fileprivate var word: String {
+        switch self {
+        case .none: "none"
+        case .type0: "type0"
+        case .type1: "type1"
+        }
+    }
+}
+
+extension SecurityLevel {
+    fileprivate var word: String {
+        switch self {
+        case .audio: "audio"
+        case .baseline: "baseline"
+        case .main: "main"
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import CommandLineKit
+import ContentKeys
+package import StorageSQLite
+
+extension StorageOpeningError {
+    /// What is wrong and what to do about it.
+    package var explanation: String {
+        switch self {
+        case .permissionsTooWide(let path, let mode):
+            "\(path) has permissions 0\(String(mode, radix: 8)), which are wider than 0640; run: chmod 0640 \(Shell.quote(path))"
+        case .notAFile(let path): "\(path) is not a regular file"
+        case .fileNotUsable(let path, let error): "\(path): \(SystemText.description(of: error))"
+        case .foreignDatabase: "it is a database of another program; name another file in storage.url"
+        case .schemaTooNew(let found, let supported):
+            "a newer version of Latchkey wrote it (schema \(found); this one knows \(supported)); use that version"
+        case .keyEncryptionKeyDiffers:
+            "its keys were sealed under another key-encryption key; configure that one in keys.keyEncryptionKey"
+        case .keyEncryptionKeyMissing(let version):
+            "some of its keys are sealed under version \(version) of the key-encryption key; name that in "
+                + "keys.olderKeyEncryptionKeys until latchkey keys rewrap has run"
+        case .ledgerMissing: "it holds no ledger yet; the daemon makes it when it starts"
+        case .inUse: "another daemon has its ledger; each node needs a database file of its own"
+        case .ledgerDiffers:
+            "its ledger does not end with a batch that ledger.key seals for this node; configure the key and the node's name that it was "
+                + "written with, or see what is wrong: latchkey ledger verify"
+        case .threadNotStarted: "the system gave no thread to write on; raise the limit of tasks"
+        case .store(let error): error.explanation
+        }
+    }
+}

@@ -1,0 +1,30 @@
+/// Finds the name that was probably meant.
+package enum NearestName {
+    /// The known name with the fewest differences from `name`, if they are few for its length; the first of equals.
+    package static func of(_ name: String, among known: [String]) -> String? {
+        let distances = known.map { (name: $0, distance: distance(name.lowercased(), $0.lowercased())) }
+        guard let nearest = distances.min(by: { $0.distance < $1.distance }) else { return nil }
+        return nearest.distance <= max(1, nearest.name.utf8.count / 3) ? nearest.name : nil
+    }
+
+    /// How many bytes must be inserted, removed, replaced, or swapped with their neighbour, to make one text the other
+    /// (optimal string alignment). Of long texts only the beginning counts, which bounds the work.
+    package static func distance(_ one: String, _ other: String) -> Int {
+        let one = Array(one.utf8.prefix(64))
+        let other = Array(other.utf8.prefix(64))
+        var beforeLast: [Int] = []
+        var last = Array(0...other.count)
+        for (row, byte) in one.enumerated() {
+            var current = [row + 1]
+            for (column, otherByte) in other.enumerated() {
+                var cost = min(last[column + 1] + 1, current[column] + 1, last[column] + (byte == otherByte ? 0 : 1))
+                if row > 0, column > 0, byte == other[column - 1], one[row - 1] == otherByte {
+                    cost = min(cost, beforeLast[column - 1] + 1)
+                }
+                current.append(cost)
+            }
+            (beforeLast, last) = (last, current)
+        }
+        return last[other.count]
+    }
+}

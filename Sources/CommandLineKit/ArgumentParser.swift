@@ -1,0 +1,149 @@
+import ByteCoding
+
+/// What a command line asks for.
+package enum Invocation: Sendable {
+    /// The text that `--help` or `--version` prints.
+    case text(String)
+    /// A command to be run; `path` is the program's name and the names of the commands that lead to it.
+    case run(path: String, Command.Action, Arguments)
+}
+
+/// Finds the command that a command line names and checks its arguments.
+///
+/// Options and operands may come in any order. A value follows its option as the next word or behind `=`; a value that begins with two
+/// hyphens needs the latter. What follows `--` is no option. `--help` or `-h` wins over everything else that is right or wrong.
+package struct ArgumentParser {
+    private let root: Command
+    private let version: String
+
+    package init(_ root: Command, version: String = LatchkeyVersion.current) {
+        self.root = root
+        self.version = version
+    }
+
+    /// `words` are the command line without the program's name.
+    package func parse(_ words: [String]) throws(UsageError) -> Invocation {
+        var path = [root]
+        var rest = words[...]
+        while case .group(let commands) = (path.last ?? root).content {
+            let location = path.map(\.name).joined(separator: " ")
+            guard let word = rest.popFirst() else { throw UsageError(path: location, .commandMissing) }
+            if Self.asksForHelp(word) { return .text(CommandHelp(path).text) }
+            if path.count == 1, word == "--version" { return .text(version + "\n") }
+            guard let command = commands.first(where: { $0.name == word }) else {
+                throw UsageError(path: location, Self.stranger(word, among: commands))
+            }
+            path.append(command)
+        }
+        return try Self.parse(rest, of: path, version: version)
+    }
+
+    private static func parse(
+        _ words: ArraySlice<String>, of path: [Command], version: String
+    ) throws(UsageError) -> Invocation {
+        guard let command = path.last, case .action(let operands, let options, let run) = command.content else {
+            preconditionFailure("the path ends with a command that is no group")
+        }
+        let optionWords = words.prefix { $0 != "--" }
+        if optionWords.contains(where: asksForHelp) { return .text(CommandHelp(path).text) }
+        // A program without commands has its version among its options.
+        if path.count == 1, optionWords.contains("--version") { return .text(version + "\n") }
+        let location = path.map(\.name).joined(separator: " ")
+        do throws(UsageProblem) {
+            var reading = ArgumentReading(operands: operands, options: options)
+            try reading.read(words)
+            return .run(path: location, run, try reading.finish())
+        } catch {
+            throw UsageError(path: location, error)
+        }
+    }
+
+    private static func asksForHelp(_ word: String) -> Bool {
+        word == "--help" || word == "-h"
+    }
+
+    private static func stranger(_ word: String, among commands: [Command]) -> UsageProblem {
+        if word.hasPrefix("-") { return .unknownOption(ArgumentReading.name(of: word), nearest: nil) }
+        return .unknownCommand(word, nearest: NearestName.of(word, among: commands.map(\.name)))
+    }
+}
+
+/// One reading of the words behind a command's name.
+private struct ArgumentReading {
+    let operands: [CommandOperand]
+    let options: [CommandOption]
+    private var arguments = Arguments()
+
+    init(operands: [CommandOperand], options: [CommandOption]) {
+        self.operands = operands
+        self.options = options
+    }
+
+    mutating func read(_ words: ArraySlice<String>) throws(UsageProblem) {
+        var rest = words
+        while let word = rest.popFirst() {
+            if word == "--" {
+                for operand in rest { try append(operand: operand) }
+                return
+            }
+            // A hyphen alone is a value: standard input.
+            if word.hasPrefix("-"), word != "-" {
+                try read(option: word, &rest)
+            } else {
+                try append(operand: word)
+            }
+        }
+    }
+
+    func finish() throws(UsageProblem) -> Arguments {
+        for option in options where option.isRequired && !arguments.isSet(option) {
+            throw .optionMissing(option.usage)
+        }
+        if arguments.operands.count < operands.count {
+            throw .operandMissing(operands[arguments.operands.count].placeholder)
+        }
+        let readers = options.filter { option in
+            guard case .secret = option.form else { return false }
+            return arguments.values(option).contains("-")
+        }
+        if readers.count > 1 { throw .inputTakenTwice(readers[0].name, readers[1].name) }
+        return arguments
+    }
+
+    /// The part of a word before `=`, so that no message repeats a value.
+    static func name(of word: String) -> String {
+        String(word.prefix { $0 != "=" })
+    }
+
+    private mutating func append(operand: String) throws(UsageProblem) {
+        guard arguments.operands.count < operands.count else {
+            throw .unexpectedArgument(position: arguments.operands.count + 1)
+        }
+        arguments.operands.append(operand)
+    }
+
+    private mutating func read(option word: String, _ rest: inout ArraySlice<String>) throws(UsageProblem) {
+        let name = Self.name(of: word)
+        guard let option = options.first(where: { $0.name == name }) else {
+            let names = options.map(\.name) + ["--help"]
+            throw .unknownOption(name, nearest: NearestName.of(name, among: names))
+        }
+        guard option.repeats || !arguments.isSet(option) else { throw .givenTwice(name) }
+        let attached = word.count > name.count ? String(word.dropFirst(name.count + 1)) : nil
+        switch option.form {
+        case .flag:
+            guard attached == nil else { throw .valueUnexpected(name) }
+            arguments.append("", to: option)
+        case .value, .secret:
+            let value = if let attached { attached } else { try Self.value(of: option, &rest) }
+            arguments.append(value, to: option)
+        }
+    }
+
+    private static func value(
+        of option: CommandOption, _ rest: inout ArraySlice<String>
+    ) throws(UsageProblem) -> String {
+        guard let value = rest.popFirst(), !value.hasPrefix("--") else { throw .valueMissing(option.usage) }
+        return value
+    }
+}

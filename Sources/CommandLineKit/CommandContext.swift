@@ -1,0 +1,75 @@
+package import ByteCoding
+package import Foundation
+package import KeyCrypto
+
+/// What a command has of the process around it.
+package struct CommandContext: Sendable {
+    /// The environment variables.
+    package let environment: [String: String]
+    /// When the program was started, in seconds since 1970.
+    package let now: Int64
+    private let input: FileHandle
+    private let output: FileHandle
+    private let messages: FileHandle
+
+    /// The process's own unless told otherwise.
+    package init(
+        environment: [String: String] = ProcessInfo.processInfo.environment,
+        now: Int64 = Int64(Date().timeIntervalSince1970), input: FileHandle = .standardInput,
+        output: FileHandle = .standardOutput, messages: FileHandle = .standardError
+    ) {
+        self.environment = environment
+        self.now = now
+        self.input = input
+        self.output = output
+        self.messages = messages
+    }
+
+    /// Writes a result to standard output, with a line feed behind it.
+    package func print(_ text: String) throws(CommandError) {
+        do {
+            try output.write(contentsOf: Array(text.utf8) + [UInt8(ascii: "\n")])
+        } catch {
+            throw .failed("cannot write to standard output")
+        }
+    }
+
+    /// Writes one JSON object to standard output, in one line.
+    package func printObject(_ write: (inout JSONWriter) -> Void) throws(CommandError) {
+        try print(String(decoding: JSONWriter.object(write), as: UTF8.self))
+    }
+
+    /// Writes a word to the person at the terminal: to standard error, where it is in nobody's way.
+    package func note(_ text: String) {
+        // Where even this cannot be written, nobody is left to be told.
+        try? messages.write(contentsOf: Array(text.utf8) + [UInt8(ascii: "\n")])
+    }
+
+    /// Standard input, for texts that are read line by line.
+    package var inputHandle: FileHandle { input }
+
+    /// Whether a person looks on at a terminal.
+    var isWatched: Bool { isatty(messages.fileDescriptor) == 1 }
+
+    /// Writes a line for the person at the terminal over the one before; an empty one takes it away.
+    func noteInPlace(_ text: String) {
+        // Back to the first column, and nothing left to the right of it (ECMA-48: CR, EL).
+        try? messages.write(contentsOf: Array("\r\u{1B}[K\(text)".utf8))
+    }
+
+    /// Everything that standard input has; at least one byte and at most `sizeMaximum`.
+    package func readInput(sizeMaximum: Int) throws(CommandError) -> SecretBytes {
+        var bytes: [UInt8] = []
+        defer { bytes.wipe() }
+        do {
+            while bytes.count <= sizeMaximum, let part = try input.read(upToCount: 1 << 16), !part.isEmpty {
+                bytes += part
+            }
+        } catch {
+            throw .failed("cannot read standard input")
+        }
+        guard !bytes.isEmpty else { throw .failed("standard input is empty") }
+        guard bytes.count <= sizeMaximum else { throw .failed("standard input has more than \(sizeMaximum) bytes") }
+        return SecretBytes(copying: bytes)
+    }
+}

@@ -1,0 +1,32 @@
+extension StoreError {
+    /// What is wrong and what to do about it.
+    package var explanation: String {
+        switch self {
+        case .contentAmbiguous(let contentID): "\(contentID) has several keys; name one by its kid"
+        case .keyIDTaken(let keyID):
+            "\(keyID) is the kid of another key, content or initialization vector, or has another track or floor; a stored key never "
+                + "changes, so use another kid"
+        case .aliasTaken(let keyID): "an alias already names the key \(keyID); the key is stored, without that alias"
+        case .keyUnknown(let keyID): "no key has the kid \(keyID)"
+        case .sealBroken(let keyID):
+            "the stored key \(keyID) does not open: it was altered, or sealed under another key-encryption key"
+        case .recordMalformed: "the database holds something that this version never writes; is it damaged?"
+        case .unavailable(let outage): outage.explanation
+        case .cryptographyFailed: "a cryptographic operation failed; is the installation of OpenSSL complete?"
+        }
+    }
+}
+
+extension StoreOutage {
+    package var explanation: String {
+        switch self {
+        case .busy: "another process is writing to the database and did not finish in time; try again"
+        case .diskFull: "the disk of the database is full"
+        case .notWritable: "the database cannot be written; check the permissions of the file and of its folder"
+        case .inputOutput: "reading or writing the database failed; check the disk and the system's log"
+        case .damaged: "the database is damaged; restore it from a copy"
+        case .unreachable: "the database's server does not answer; check that it runs and can be reached from here"
+        case .other(let code): "the database reports error \(code)"
+        }
+    }
+}

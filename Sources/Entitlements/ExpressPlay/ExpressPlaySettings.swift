@@ -1,0 +1,126 @@
+package import KeyCrypto
+
+/// The customers and the entitlement server in ExpressPlay's manner, from one configuration.
+package struct ExpressPlaySettings: Sendable {
+    package let customers: ExpressPlayCustomers
+    /// Where apps redeem tokens; empty if there is no customer.
+    package let redeemURL: String
+    package let redeemPaths: Set<String>
+    package let allowsKeysInURL: Bool
+    /// Nil if the entitlement server is off.
+    package let sees: SEESSettings?
+
+    package init(
+        customers: ExpressPlayCustomers, redeemURL: String, redeemPaths: Set<String>, allowsKeysInURL: Bool,
+        sees: SEESSettings?
+    ) {
+        self.customers = customers
+        self.redeemURL = redeemURL
+        self.redeemPaths = redeemPaths
+        self.allowsKeysInURL = allowsKeysInURL
+        self.sees = sees
+    }
+}
+
+/// A customer that may have tokens made.
+package struct ExpressPlayCustomer: Sendable {
+    package let name: String
+    package let issuer: String
+    package let sealer: TokenSealer
+    /// The longest life of its tokens in seconds.
+    package let lifeMaximum: Int64
+    package var tokensPerDay: UInt32?
+    package var rate: Rate?
+    package var isDisabled = false
+
+    package init(name: String, issuer: String, sealer: TokenSealer, lifeMaximum: Int64) {
+        self.name = name
+        self.issuer = issuer
+        self.sealer = sealer
+        self.lifeMaximum = lifeMaximum
+    }
+}
+
+/// The entitlement server: which clients may ask it, and what its tokens are like.
+package struct SEESSettings: Sendable {
+    package let customer: ExpressPlayCustomer
+    package let authenticator: AuthenticatorDigest?
+    /// The subjects of client certificates.
+    package let clients: Set<String>
+    /// In seconds.
+    package let tokenLife: Int64
+    package let devicesMaximum: UInt32
+
+    package init(
+        customer: ExpressPlayCustomer, authenticator: AuthenticatorDigest?, clients: Set<String>, tokenLife: Int64,
+        devicesMaximum: UInt32
+    ) {
+        self.customer = customer
+        self.authenticator = authenticator
+        self.clients = clients
+        self.tokenLife = tokenLife
+        self.devicesMaximum = devicesMaximum
+    }
+}
+
+/// What stands for an authenticator in comparisons: an HMAC under a key that this process made, so that they take the same time for every
+/// text of one size.
+package struct AuthenticatorDigest: Sendable {
+    private let key: HMACSHA256Key
+    private let code: [UInt8]
+
+    package init(of text: [UInt8], key: HMACSHA256Key) throws(CryptoError) {
+        self.key = key
+        code = try key.code(for: text[...])
+    }
+
+    package func matches(_ text: [UInt8]) -> Bool { key.isValid(code[...], for: text[...]) }
+
+    package func equals(_ other: AuthenticatorDigest) -> Bool { ConstantTime.areEqual(code[...], other.code[...]) }
+}
+
+/// All customers, found by what they present.
+package struct ExpressPlayCustomers: Sendable {
+    package enum Identity: Sendable {
+        case customer(ExpressPlayCustomer)
+        /// It presents what it has for another environment.
+        case otherEnvironment(ExpressPlayCustomer)
+        case unknown
+    }
+
+    package struct Entry: Sendable {
+        package let customer: ExpressPlayCustomer
+        package let authenticator: AuthenticatorDigest
+        package let otherAuthenticator: AuthenticatorDigest?
+
+        package init(
+            customer: ExpressPlayCustomer, authenticator: AuthenticatorDigest, otherAuthenticator: AuthenticatorDigest?
+        ) {
+            self.customer = customer
+            self.authenticator = authenticator
+            self.otherAuthenticator = otherAuthenticator
+        }
+    }
+
+    package let entries: [Entry]
+
+    package init(entries: [Entry]) {
+        self.entries = entries
+    }
+
+    package var isEmpty: Bool { entries.isEmpty }
+
+    /// Compares with every customer, so that the time tells nothing.
+    package func identify(_ authenticator: [UInt8]) -> Identity {
+        var found = Identity.unknown
+        for entry in entries {
+            let isOther = entry.otherAuthenticator?.matches(authenticator) ?? false
+            if entry.authenticator.matches(authenticator) {
+                found = .customer(entry.customer)
+            } else if isOther {
+                found = .otherEnvironment(entry.customer)
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,141 @@
+import ByteCoding
+import ContentKeys
+import Entitlements
+import HTTPMessages
+import KeyCrypto
+package import Licensing
+import Records
+package import Telemetry
+
+/// Makes tokens for customers: finds the stored key, seals, and records before anything is answered.
+package struct ExpressPlayMinter: Sendable {
+    private let recorder: DecisionRecorder
+    private let keys: RecentContentKeys
+    private let clock: any Telemetry.WallClock
+    private let minted: Counter
+
+    package init(
+        recorder: DecisionRecorder, keys: RecentContentKeys, metrics: MetricsRegistry, clock: any Telemetry.WallClock
+    ) {
+        self.recorder = recorder
+        self.keys = keys
+        self.clock = clock
+        minted = metrics.counter(
+            "latchkey_tokens_minted_total", help: "Tokens that were made for customers.")
+    }
+
+    /// In seconds since 1970.
+    var now: Int64 { clock.wallTime.seconds }
+
+    /// The text of the token that a customer asks for.
+    func mint(
+        _ request: ExpressPlayTokenRequest, for customer: ExpressPlayCustomer
+    ) async throws(ExpressPlayRefusal) -> String {
+        var name: ExpressPlayTokenRequest.KeyName?
+        if case .stored(let asked, let iv) = request.key { name = try await storedName(of: asked, iv: iv) }
+        let contents = request.contents(tokenID: try Self.randomID(), issuedAt: now, naming: name)
+        return try await mint(contents, for: customer, unused: request.unused)
+    }
+
+    func mint(
+        _ contents: SealedTokenContents, for customer: ExpressPlayCustomer, unused: [UnusedParameter] = []
+    ) async throws(ExpressPlayRefusal) -> String {
+        let text: String
+        do throws(CryptoError) {
+            text = try customer.sealer.seal(contents)
+        } catch {
+            throw ExpressPlayRefusal(.licenseNotMade, RefusalCause("cryptography: \(error)"))
+        }
+        try await record(
+            MintedToken(
+                customer: customer.name, issuer: customer.issuer, contents: contents, unused: unused,
+                perDayMaximum: customer.tokensPerDay))
+        minted.increment()
+        return text
+    }
+
+    static func randomID() throws(ExpressPlayRefusal) -> Bytes16 {
+        do throws(CryptoError) {
+            return Bytes16(try RandomBytes.generate(count: 16), at: 0)
+        } catch {
+            throw ExpressPlayRefusal(.licenseNotMade, RefusalCause("cryptography: \(error)"))
+        }
+    }
+
+    private func record(_ token: MintedToken) async throws(ExpressPlayRefusal) {
+        let now = now
+        let id = LicenseID(milliseconds: UInt64(max(0, now)) * 1000, random: try Self.randomID())
+        do throws(LicenseError) {
+            switch try await recorder.record(token, as: id, at: now) {
+            case .recorded: return
+            case .denied:
+                throw LicenseError.denied(.tokenUsed(limit: token.perDayMaximum ?? 0))
+            case .repeated: throw LicenseError.store(.recordMalformed)  // A minted token is never a repetition.
+            }
+        } catch {
+            throw Self.refusal(of: error, at: now)
+        }
+    }
+
+    private static func refusal(of error: LicenseError, at now: Int64) -> ExpressPlayRefusal {
+        switch error {
+        case .denied:
+            // The quota begins anew with the next day.
+            ExpressPlayRefusal(
+                .quotaExhausted, RefusalCause("the customer's tokens of this day are used up"),
+                retryAfterSeconds: 86_400 - now % 86_400)
+        case .store(.unavailable):
+            ExpressPlayRefusal(.serviceUnavailable, error.cause, retryAfterSeconds: 2)
+        default: ExpressPlayRefusal(.licenseNotMade, error.cause)  // Recording fails in no other way that is not ours.
+        }
+    }
+
+    // MARK: Stored keys
+
+    /// What a stored key is called in a token: its content where that is what was asked for, else its own id.
+    func storedName(
+        of asked: ExpressPlayTokenRequest.KeyName, iv: Bytes16?
+    ) async throws(ExpressPlayRefusal) -> ExpressPlayTokenRequest.KeyName {
+        guard let record = try await storedKey(asked) else {
+            // One initialization vector cannot be that of several keys.
+            guard iv == nil else { throw ExpressPlayRefusal(.ivInvalid) }
+            return asked
+        }
+        guard iv == nil || iv == record.iv else { throw ExpressPlayRefusal(.ivInvalid) }
+        if case .text(let text) = asked, text == record.contentID.text { return asked }
+        return .keyID(record.keyID)
+    }
+
+    /// Nil for a content with several keys.
+    private func storedKey(
+        _ asked: ExpressPlayTokenRequest.KeyName
+    ) async throws(ExpressPlayRefusal) -> ContentKeyRecord? {
+        // A name of one character is no asset id, and so nobody's.
+        guard let assetID = try? AssetID(bytes: asked.bytes) else { throw ExpressPlayRefusal(.keyNotFound) }
+        let record: ContentKeyRecord?
+        do throws(StoreError) {
+            record = try await keys.record(for: assetID)
+        } catch .contentAmbiguous {
+            guard case .text(let text) = asked, (try? ContentID(text)) != nil else {
+                throw ExpressPlayRefusal(.keyNotFound)
+            }
+            return nil
+        } catch {
+            throw ExpressPlayRefusal(
+                .keyNotFound, .serviceUnavailable, RefusalCause("store: \(error)"), retryAfterSeconds: 2)
+        }
+        guard let record else { throw ExpressPlayRefusal(.keyNotFound) }
+        // Sixteen bytes can be another key's alias.
+        if case .keyID(let keyID) = asked, record.keyID != keyID { throw ExpressPlayRefusal(.keyNotFound) }
+        return record
+    }
+}
+
+extension ExpressPlayTokenRequest.KeyName {
+    fileprivate var bytes: [UInt8] {
+        switch self {
+        case .keyID(let keyID): keyID.bytes
+        case .text(let text): Array(text.utf8)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import ByteCoding
+package import Entitlements
+import HTTPMessages
+import Licensing
+
+/// Why a token is not made.
+struct ExpressPlayRefusal: Error {
+    package let code: ExpressPlayCode
+    let status: HTTPStatus
+    let cause: RefusalCause
+    var retryAfterSeconds: Int64?
+
+    /// A refusal with the status that its code has where nothing else is the matter.
+    init(_ code: ExpressPlayCode, _ cause: RefusalCause? = nil, retryAfterSeconds: Int64? = nil) {
+        self.init(code, code.status, cause, retryAfterSeconds: retryAfterSeconds)
+    }
+
+    init(
+        _ code: ExpressPlayCode, _ status: HTTPStatus, _ cause: RefusalCause? = nil, retryAfterSeconds: Int64? = nil
+    ) {
+        self.code = code
+        self.status = status
+        self.cause = cause ?? RefusalCause(code.message)
+        self.retryAfterSeconds = retryAfterSeconds
+    }
+}
+
+extension ExpressPlayCode {
+    fileprivate var status: HTTPStatus {
+        switch self {
+        case .authenticatorMissing, .authenticatorInvalid: .unauthorized
+        case .accountDisabled: .forbidden
+        case .quotaExhausted: .tooManyRequests
+        case .serviceUnavailable: .serviceUnavailable
+        case .licenseNotMade: .internalServerError
+        default: .badRequest  // Everything else is an argument.
+        }
+    }
+}
+
+/// An error as ExpressPlay's callers read it: a page, or an object with `errorCode`, `errorMessage` and `eventId`.
+package struct ExpressPlayErrorBody {
+    /// Nil for what ExpressPlay has no code for.
+    package let code: Int?
+    let message: String
+    let requestID: String
+
+    package init(code: Int?, message: String, requestID: String) {
+        self.code = code
+        self.message = message
+        self.requestID = requestID
+    }
+
+    package func contentType(_ format: ExpressPlayForm.ErrorFormat) -> String {
+        switch format {
+        case .html: "text/html; charset=utf-8"
+        case .json: "application/json"
+        }
+    }
+
+    package func bytes(_ format: ExpressPlayForm.ErrorFormat) -> [UInt8] {
+        switch format {
+        case .html:
+            // Nothing in it comes from the request.
+            Array(
+                """
+                <!DOCTYPE html>
+                <html><head><title>Error\(code.map { " \($0)" } ?? "")</title></head>
+                <body><h1>Error\(code.map { " \($0)" } ?? "")</h1><p>\(message).</p><p>\(requestID)</p></body></html>
+
+                """.utf8)
+        case .json:
+            JSONWriter.object { writer in
+                if let code { writer.member("errorCode", code) }
+                writer.member("errorMessage", message + ".")
+                writer.member("eventId", requestID)
+            }
+        }
+    }
+}

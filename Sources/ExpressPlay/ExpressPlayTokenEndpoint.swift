@@ -1,0 +1,96 @@
+import Entitlements
+import HTTPMessages
+package import HTTPServing
+import Licensing
+
+/// `GET` and `POST /hms/fp/token`: a customer's parameters in, a URL with a token out (entitlement, section 1.1.1).
+package struct ExpressPlayTokenEndpoint: Sendable {
+    /// The most bytes of a form.
+    private static let bodySizeMaximum = 16_384
+
+    private let service: ExpressPlayService
+
+    package init(service: ExpressPlayService) {
+        self.service = service
+    }
+
+    /// Everything but the store is asked at once, whose request it is first.
+    package func answer(_ request: HTTPRequest, id: RequestID) -> HTTPAnswer {
+        guard request.body.count <= Self.bodySizeMaximum else {
+            let refusal = ExpressPlayRefusal(.keyDataInvalid, .contentTooLarge, RefusalCause("the form is too large"))
+            return .now(response(to: refusal, .html, id))
+        }
+        let form = ExpressPlayForm(query: request.query, body: request.body)
+        let format = form.errorFormat
+        do throws(ExpressPlayRefusal) {
+            try service.admit(request)
+            let settings = service.settings
+            let customer = try customer(of: form, in: settings)
+            let asked = try Self.request(in: form, of: customer, settings, now: service.minter.now)
+            return .later { _ in await mint(asked, for: customer, format, id) }
+        } catch {
+            return .now(response(to: error, format, id))
+        }
+    }
+
+    private func mint(
+        _ asked: ExpressPlayTokenRequest, for customer: ExpressPlayCustomer, _ format: ExpressPlayForm.ErrorFormat,
+        _ id: RequestID
+    ) async -> HTTPResponse {
+        do throws(ExpressPlayRefusal) {
+            let token = try await service.minter.mint(asked, for: customer)
+            service.logMinted(by: customer, id)
+            return HTTPResponse(
+                status: .ok, fields: ExpressPlayService.fields("text/uri-list", id),
+                body: Array(service.tokenURL(token).utf8))
+        } catch {
+            return response(to: error, format, id)
+        }
+    }
+
+    private func customer(
+        of form: ExpressPlayForm, in settings: ExpressPlaySettings
+    ) throws(ExpressPlayRefusal) -> ExpressPlayCustomer {
+        let authenticator: [UInt8]
+        do throws(ExpressPlayCode) {
+            _ = try form.readErrorFormat()
+            authenticator = try form.readAuthenticator()
+        } catch {
+            throw ExpressPlayRefusal(error)
+        }
+        switch settings.customers.identify(authenticator) {
+        case .customer(let customer):
+            try service.admit(customer)
+            return customer
+        case .otherEnvironment(let customer):
+            throw ExpressPlayRefusal(
+                .authenticatorInvalid,
+                RefusalCause("the authenticator that the customer \(customer.name) has for another environment"))
+        case .unknown:
+            throw ExpressPlayRefusal(.authenticatorInvalid, RefusalCause("the authenticator is nobody's"))
+        }
+    }
+
+    private static func request(
+        in form: ExpressPlayForm, of customer: ExpressPlayCustomer, _ settings: ExpressPlaySettings, now: Int64
+    ) throws(ExpressPlayRefusal) -> ExpressPlayTokenRequest {
+        do throws(ExpressPlayCode) {
+            return try ExpressPlayTokenRequest(
+                reading: form, allowsKeysInURL: settings.allowsKeysInURL, now: now, lifeMaximum: customer.lifeMaximum)
+        } catch {
+            throw ExpressPlayRefusal(error)
+        }
+    }
+
+    private func response(
+        to refusal: ExpressPlayRefusal, _ format: ExpressPlayForm.ErrorFormat, _ id: RequestID
+    ) -> HTTPResponse {
+        service.logRefusal(refusal, id)
+        let error = ExpressPlayErrorBody(
+            code: refusal.code.rawValue, message: refusal.code.message, requestID: id.text)
+        var fields = ExpressPlayService.fields(error.contentType(format), id)
+        fields.append("X-Error-Code", String(refusal.code.rawValue))
+        if let wait = refusal.retryAfterSeconds { fields.append("Retry-After", String(wait)) }
+        return HTTPResponse(status: refusal.status, fields: fields, body: error.bytes(format))
+    }
+}

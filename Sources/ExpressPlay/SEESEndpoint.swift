@@ -1,0 +1,113 @@
+import ByteCoding
+package import Entitlements
+import HTTPMessages
+package import HTTPServing
+
+/// `POST /sees/SEESServlet`: a content in, a token URL out, for the app's back end (entitlement, section 1.1.6).
+///
+/// Whoever is let in may have every stored content: that the viewer has paid is for the caller to know. Whatever was understood is
+/// answered with 200, and `isAllowed` says whether there is a token.
+package struct SEESEndpoint: Sendable {
+    private let service: ExpressPlayService
+
+    package init(service: ExpressPlayService) {
+        self.service = service
+    }
+
+    package func answer(_ request: HTTPRequest, _ settings: SEESSettings, id: RequestID) -> HTTPAnswer {
+        do throws(ExpressPlayRefusal) {
+            try service.admit(request)
+            try authenticate(request, settings)
+            try service.admit(settings.customer)
+        } catch {
+            return .now(response(to: error, messageID: "", id))
+        }
+        do throws(SEESRequest.Fault) {
+            let question = try SEESRequest(parsing: request.body)
+            return .later { _ in await answer(question, settings, id) }
+        } catch {
+            let refusal = ExpressPlayRefusal(error.code, error.messageID.isEmpty ? .badRequest : .ok)
+            return .now(response(to: refusal, messageID: error.messageID, id))
+        }
+    }
+
+    /// By the certificate of the connection, or by what the request presents.
+    private func authenticate(
+        _ request: HTTPRequest, _ settings: SEESSettings
+    ) throws(ExpressPlayRefusal) {
+        if let subject = request.peer.tls?.clientCertificate?.subject, settings.clients.contains(subject) { return }
+        switch BearerToken.presented(in: request.fields) {
+        case .one(let presented):
+            guard settings.authenticator?.matches(presented) == true else {
+                throw ExpressPlayRefusal(.authenticatorInvalid)
+            }
+        case .ambiguous: throw ExpressPlayRefusal(.authenticatorInvalid)
+        case .none: throw ExpressPlayRefusal(.authenticatorMissing)
+        }
+    }
+
+    private func answer(
+        _ question: SEESRequest, _ settings: SEESSettings, _ id: RequestID
+    ) async -> HTTPResponse {
+        do throws(ExpressPlayRefusal) {
+            let token = try await service.minter.mint(
+                try await contents(for: question, settings), for: settings.customer)
+            service.logMinted(by: settings.customer, id)
+            let body = Self.body(messageID: question.messageID, tokenURL: service.tokenURL(token))
+            return HTTPResponse(status: .ok, fields: ExpressPlayService.fields("application/json", id), body: body)
+        } catch {
+            let isOurs = error.status.code >= 500
+            let refusal = ExpressPlayRefusal(
+                error.code, isOurs ? error.status : .ok, error.cause, retryAfterSeconds: error.retryAfterSeconds)
+            return response(to: refusal, messageID: question.messageID, id)
+        }
+    }
+
+    /// The devices of a cookie are those of one subject.
+    private func contents(
+        for question: SEESRequest, _ settings: SEESSettings
+    ) async throws(ExpressPlayRefusal) -> SealedTokenContents {
+        let now = service.minter.now
+        var contents = SealedTokenContents(
+            tokenID: try ExpressPlayMinter.randomID(), issuedAt: now, expiresAt: now + settings.tokenLife)
+        switch try await service.minter.storedName(of: .text(question.contentID), iv: nil) {
+        case .keyID(let keyID): contents.keyID = keyID
+        case .text(let contentID): contents.contentID = contentID
+        }
+        contents.cookie = question.customerCookie
+        guard question.kind != .timeBased, let cookie = question.customerCookie else { return contents }
+        contents.subject = "\(settings.customer.name)/\(cookie)"
+        switch question.kind {
+        case .deviceRegistration: contents.deviceMaximum = settings.devicesMaximum
+        case .timeBased, .deviceBound: contents.isRegisteredOnly = true
+        }
+        return contents
+    }
+
+    // MARK: Answers
+
+    private func response(to refusal: ExpressPlayRefusal, messageID: String, _ id: RequestID) -> HTTPResponse {
+        service.logRefusal(refusal, id)
+        var fields = ExpressPlayService.fields("application/json", id)
+        fields.append("X-Error-Code", String(refusal.code.rawValue))
+        if refusal.status == .unauthorized { fields.append("WWW-Authenticate", "Bearer") }
+        if let wait = refusal.retryAfterSeconds { fields.append("Retry-After", String(wait)) }
+        let body = Self.body(messageID: messageID, refusal: refusal.code)
+        return HTTPResponse(status: refusal.status, fields: fields, body: body)
+    }
+
+    private static func body(
+        messageID: String, tokenURL: String = "", refusal: ExpressPlayCode? = nil
+    ) -> [UInt8] {
+        JSONWriter.object { writer in
+            writer.member("messageID", messageID)
+            writer.member("version", SEESRequest.version)
+            writer.member("isAllowed", refusal == nil)
+            writer.member("epTokenURL", tokenURL)
+            if let refusal {
+                writer.member("error", refusal.rawValue)
+                writer.member("errorText", refusal.message + ".")
+            }
+        }
+    }
+}

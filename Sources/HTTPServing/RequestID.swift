@@ -1,0 +1,46 @@
+package import EventLoops
+import KeyCrypto
+
+/// What ties an answer to its line in the log: 16 hexadecimal digits.
+package struct RequestID: Sendable, Hashable {
+    package let text: String
+
+    package init(_ number: UInt64) {
+        text = sixteenDigits(number)
+    }
+}
+
+/// A number as 16 lower-case hexadecimal digits.
+package func sixteenDigits(_ number: UInt64) -> String {
+    unsafe String(unsafeUninitializedCapacity: 16) { digits in
+        for position in 0..<16 {
+            let value = UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * position) & 0xf)
+            // Sixteen bytes are there.
+            unsafe digits[position] = value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+        }
+        return 16
+    }
+}
+
+/// Hands out request ids on each loop: a random start, then every following number, so that one loop never repeats itself and two
+/// meet by chance once in billions of years.
+package struct RequestIDs: Sendable {
+    private final class Source {
+        var next: UInt64
+
+        init() {
+            // Without random bytes the numbers begin at 0; the ids need to be distinct, not secret.
+            next = (try? RandomBytes.generateUInt64()) ?? 0
+        }
+    }
+
+    private let sources = LoopLocal { _ in Source() }
+
+    package init() {}
+
+    package func next(on loop: LoopContext) -> RequestID {
+        let source = loop.value(of: sources)
+        defer { source.next &+= 1 }
+        return RequestID(source.next)
+    }
+}

@@ -1,0 +1,45 @@
+/// Carries out the TLS handshake of a connection, and hands over to the protocol that it agrees on.
+///
+/// OpenSSL reads and writes the socket itself, so this driver takes no bytes.
+final class TLSHandshakeDriver: PreludeDriver {
+    private let context: TLSContext
+
+    /// A handshake with the certificates of this context, which the connection keeps.
+    init(_ context: TLSContext) {
+        self.context = context
+    }
+
+    func started(on connection: HTTPConnection) {
+        guard connection.startTLS(context) else { return connection.close(reset: true) }
+        connection.setDeadline(connection.handshakeDeadline)
+    }
+
+    func socketReady(on connection: HTTPConnection) {
+        switch connection.shakeHands() {
+        case .done: finish(connection)
+        case .wouldBlock: break
+        case .failed(let reason): fail(connection, because: reason)
+        }
+    }
+
+    private func finish(_ connection: HTTPConnection) {
+        let listener = connection.listener
+        listener.observer.handshakeFinished(connection.peer, after: connection.age)
+        // A client that offers no protocol speaks HTTP/1.1.
+        connection.handOver(to: (connection.agreedProtocol ?? .http1).makeDriver(for: listener))
+    }
+
+    private func fail(_ connection: HTTPConnection, because reason: TLSHandshakeFailure) {
+        connection.listener.observer.handshakeFailed(connection.peer, because: reason)
+        // After other failures OpenSSL has sent its alert, which a reset could destroy.
+        connection.close(reset: reason == .timeout)
+    }
+
+    func deadlinePassed(on connection: HTTPConnection) {
+        fail(connection, because: .timeout)
+    }
+
+    func drain(on connection: HTTPConnection) {
+        connection.setDeadline(connection.drainDeadline)
+    }
+}

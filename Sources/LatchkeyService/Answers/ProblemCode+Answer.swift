@@ -1,0 +1,168 @@
+import HTTPMessages
+import Licensing
+
+/// How each code is told over HTTP.
+extension ProblemCode {
+    var status: HTTPStatus {
+        switch self {
+        case .bodyEmpty, .bodyUnrecognised, .spcIsCertificate, .spcVersionUnsupported, .spcMalformed, .tokenAmbiguous,
+            .tokenSchema,
+            .badRequest:
+            .badRequest
+        case .spcReplayed: .conflict
+        case .rateLimited, .overloaded: .tooManyRequests
+        case .spcCertificateUnknown, .spcRejected: .unprocessableContent
+        case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .keyIDRevoked, .tokenSignature,
+            .tokenExpired, .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
+            .unauthorized
+        case .contentMismatch, .offlineNotAllowed, .rightNotStarted, .rightEnded, .termsNotExpressible, .securityLevel,
+            .tokenUsed, .tokenRevoked, .subjectDisabled, .deviceMismatch, .deviceRevoked, .deviceLimit,
+            .concurrencyLimit, .sessionExpired, .sessionKilled, .addressDenied, .countryDenied, .entitlementDenied:
+            .forbidden
+        case .keyNotFound, .notFound: .notFound
+        case .methodNotAllowed: .methodNotAllowed
+        case .requestTimeout: .requestTimeout
+        case .bodyTooLarge: .contentTooLarge
+        case .uriTooLong: .uriTooLong
+        case .headTooLarge: .requestHeaderFieldsTooLarge
+        case .expectationFailed: .expectationFailed
+        case .notImplemented: .notImplemented
+        case .versionNotSupported: .versionNotSupported
+        case .storageUnavailable, .moduleUnavailable, .entitlementUnavailable: .serviceUnavailable
+        case .internalError: .internalServerError
+        }
+    }
+
+    /// The problem type (RFC 9457): DASH-IF's for tokens that prove too little, else one of our own.
+    var type: String {
+        switch self {
+        case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .keyIDRevoked, .tokenSignature,
+            .tokenExpired, .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
+            "https://dashif.org/drm-problems/insufficient-proof-of-authorization"
+        case .entitlementDenied: "https://dashif.org/drm-problems/not-authorized"
+        default: "urn:latchkey:error:" + rawValue  // Every other code is only ours.
+        }
+    }
+
+    package var title: String {
+        switch self {
+        case .bodyEmpty: "No SPC was sent"
+        case .bodyUnrecognised: "The body is not what is served here"
+        case .spcIsCertificate: "The body is a certificate, not an SPC"
+        case .spcVersionUnsupported: "This SPC version is not served"
+        case .spcMalformed: "The SPC container is malformed"
+        case .spcCertificateUnknown: "No credential has the SPC's certificate hash"
+        case .spcRejected: "The SPC was rejected"
+        case .spcReplayed: "The SPC was used before"
+        case .rateLimited: "There were too many requests"
+        case .overloaded: "The server has more to do than it can"
+        case .tokenMissing: "A token is required"
+        case .tokenAmbiguous: "More than one token was presented"
+        case .tokenMalformed: "The token cannot be read"
+        case .tokenAlgorithm: "The token's algorithm is not the one pinned to its key"
+        case .keyIDUnknown: "The token's key is not known"
+        case .keyIDRevoked: "The token's key is no longer accepted"
+        case .tokenSignature: "The token's signature does not hold"
+        case .tokenExpired: "The token has expired"
+        case .tokenNotYet: "The token is not valid yet"
+        case .tokenLife: "The token lives longer than its issuer may grant"
+        case .tokenAudience: "The token is meant for another service"
+        case .tokenIssuer: "The token's issuer is not the owner of its key"
+        case .tokenSchema: "A claim of the token is missing, invalid or not supported"
+        case .tokenUsed: "The token has been used as often as it may be"
+        case .tokenRevoked: "The token was revoked"
+        case .subjectDisabled: "The token's subject or issuer is disabled"
+        case .deviceRevoked: "This device is blocked"
+        case .addressDenied: "The token is for another network"
+        case .countryDenied: "The token is for another country"
+        case .contentMismatch: "The token does not allow this content"
+        case .offlineNotAllowed: "The token does not allow an offline licence"
+        case .rightNotStarted: "The right has not started"
+        case .rightEnded: "The right has ended"
+        case .deviceMismatch: "The rights belong to another device"
+        case .deviceLimit: "There are as many devices as there may be"
+        case .concurrencyLimit: "As many playbacks run as may run at once"
+        case .sessionExpired: "The session token renews nothing any more"
+        case .sessionKilled: "This playback was ended, by another one or by an operator"
+        case .keyNotFound: "No key is stored for this content"
+        case .entitlementDenied: "The entitlement service does not allow this"
+        case .entitlementUnavailable: "The entitlement service does not answer"
+        case .termsNotExpressible: "This device cannot be told the limits that the token demands"
+        case .securityLevel: "This device cannot give the protection that this content demands"
+        case .storageUnavailable: "The key store cannot be reached"
+        case .moduleUnavailable: "The credential's external module does not answer"
+        case .notFound: "There is nothing at this address"
+        case .methodNotAllowed: "This method is not served here"
+        case .badRequest: "The request is not well-formed HTTP"
+        case .requestTimeout: "The request did not arrive in time"
+        case .bodyTooLarge: "The body is too large"
+        case .uriTooLong: "The request target is too long"
+        case .headTooLarge: "The request head is too large"
+        case .expectationFailed: "This expectation is not served"
+        case .notImplemented: "This method or transfer coding is not served"
+        case .versionNotSupported: "This HTTP version is not served"
+        case .internalError: "Something is wrong with the server"
+        }
+    }
+
+    /// What to do about it, for whoever reads the answer.
+    var hint: String {
+        switch self {
+        case .bodyEmpty: "POST the bytes of the SPC as the body, with Content-Type application/octet-stream."
+        case .bodyUnrecognised: "POST a JSON object with one member, licenses or assets: a list of ids."
+        case .spcIsCertificate: "Give the certificate to the player; what the player makes with it is the SPC."
+        case .spcVersionUnsupported:
+            "Versions 1 and 2 are served, and 3 where a credential enables it. Text and forms are not SPCs."
+        case .spcMalformed: "Send the SPC exactly as the player made it: binary, whole, and nothing behind it."
+        case .spcCertificateUnknown: "Give the player the certificate from GET /fps/certificate."
+        case .spcRejected: "Look up the cause in the server's log by the request id."
+        case .spcReplayed:
+            "Have the player make a new SPC; for a sync request, fetch a challenge from POST /fps/challenge and use it once."
+        case .rateLimited, .overloaded: "Try again after the number of seconds in retry_after."
+        case .tokenMissing: "Send a token in the header Authorization: Bearer."
+        case .tokenAmbiguous: "Send one token, once."
+        case .tokenMalformed: "Send the compact form of a signed JWT, unchanged."
+        case .tokenAlgorithm: "Sign with the algorithm that is configured for the key."
+        case .keyIDUnknown: "Sign with a key that the server's configuration lists, and name it in kid."
+        case .keyIDRevoked: "Fetch a token that is signed with a newer key."
+        case .tokenSignature: "Check that the issuer signs with the key whose public part the server has."
+        case .tokenExpired: "Fetch a new token and try again."
+        case .tokenNotYet: "Compare the issuer's clock with server_time."
+        case .tokenLife: "Issue tokens with a shorter life, and with iat or nbf."
+        case .tokenAudience: "Put the server's audience into aud."
+        case .tokenIssuer: "Put the issuer that the server's configuration names into iss."
+        case .tokenSchema: "Compare the token's claims with the server's documentation."
+        case .tokenUsed: "Fetch a new token and try again."
+        case .tokenRevoked, .subjectDisabled, .deviceRevoked:
+            "Ask whoever issues the tokens; a new one helps only if they allow it."
+        case .addressDenied, .countryDenied: "Fetch a token where the player is, without a proxy between."
+        case .contentMismatch: "Fetch a token whose rights cover this content."
+        case .offlineNotAllowed:
+            "Ask for a streaming licence, or fetch a token with a right for offline use, without a lease."
+        case .rightNotStarted: "Try again after the number of seconds in retry_after."
+        case .rightEnded: "Fetch a token with a right that has not ended."
+        case .deviceMismatch: "Play on the device that the token was first used on, or fetch a token for this one."
+        case .deviceLimit: "Remove a device of this account, or play on one of them."
+        case .concurrencyLimit: "Stop another playback of this account, and wait until its lease has ended."
+        case .sessionExpired: "Fetch a new content token and ask with it, without the session token."
+        case .sessionKilled: "Start playback anew."
+        case .keyNotFound: "Register the content's key, or give each key of the content an id of its own."
+        case .termsNotExpressible:
+            "Update the player, or grant limits that this device knows; the log says which one it is."
+        case .securityLevel: "Grant less for this device, or use another device: the log says what it lacks."
+        case .entitlementDenied: "Ask whoever runs the service; a new token helps only if they allow it."
+        case .storageUnavailable, .moduleUnavailable, .entitlementUnavailable:
+            "Try again after the number of seconds in retry_after."
+        case .notFound: "Licences are at POST /fps/license, certificates at GET /fps/certificate."
+        case .methodNotAllowed: "Use a method that the header Allow names."
+        case .badRequest: "Check what stands between the client and the server."
+        case .requestTimeout: "Send the request without long pauses."
+        case .bodyTooLarge: "An SPC has a few kilobytes; send nothing else."
+        case .uriTooLong, .headTooLarge: "Send fewer and shorter fields."
+        case .expectationFailed: "Send no expectation but 100-continue."
+        case .notImplemented: "Use GET, HEAD or POST, and no transfer coding but chunked."
+        case .versionNotSupported: "Use HTTP/1.1."
+        case .internalError: "Report the request id to whoever runs the server."
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import Entitlements
+import FairPlay
+
+extension LicenseError {
+    /// The true cause, for the log alone. Holds no secret and no text of the token.
+    package var cause: RefusalCause {
+        switch self {
+        case .tokenMissing: RefusalCause("no token was presented")
+        case .entitlement(let error): RefusalCause(error.description)
+        case .spc(.rejected(let rejection)): RefusalCause(rejection)
+        case .spc(let error): RefusalCause("SPC refused: \(error)")
+        case .contentUnknown: RefusalCause("the asset id names no single live key, and no right names it")
+        case .keyNotFound: RefusalCause("no single live key is stored for the asset id")
+        case .store(let error): RefusalCause("store: \(error)")
+        case .denied(let denial): RefusalCause("shared state: \(denial)")
+        case .terms(let error): RefusalCause("terms: \(error)")
+        case .challengeNotOpen: RefusalCause("the sync report's challenge is not open")
+        case .module(let error): RefusalCause("external module: \(error)")
+        case .overloaded: RefusalCause("more to do than can be done: waited for nothing")
+        case .entitlementDenied(let error):
+            RefusalCause("the entitlement service said no\(error.map { " (error \($0))" } ?? "")")
+        case .entitlementUnavailable(let outage): RefusalCause("entitlement service: \(outage)")
+        case .unverifiedTooOften: RefusalCause("too many requests with tokens that nobody here can verify")
+        case .internalFailure(let error): RefusalCause("cryptography: \(error)")
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import ContentKeys
+import Entitlements
+import FairPlay
+import Records
+
+/// The one place that decides what a client hears about a licence that was not issued: a stable code, and when to try again.
+extension LicenseError {
+    package var code: ProblemCode {
+        switch self {
+        case .tokenMissing: .tokenMissing
+        case .entitlement(let error): error.code
+        case .spc(let error): error.code
+        case .contentUnknown: .contentMismatch
+        case .keyNotFound: .keyNotFound
+        case .store(let error): error.code
+        case .denied(let denial): denial.code
+        case .terms(let error): error.code
+        case .challengeNotOpen: .spcReplayed
+        case .module(let error): error.code
+        case .overloaded, .entitlementUnavailable(.busy): .overloaded
+        case .entitlementDenied: .entitlementDenied
+        case .entitlementUnavailable: .entitlementUnavailable
+        case .unverifiedTooOften: .rateLimited
+        case .internalFailure: .internalError
+        }
+    }
+
+    /// When to try again, in seconds; nil if another attempt needs something else than time.
+    package var retryAfterSeconds: Int64? {
+        if case .entitlement(let error) = self { return error.retryAfterSeconds }
+        if case .unverifiedTooOften(let seconds) = self { return seconds }
+        return code.passesByItself ? 2 : nil
+    }
+}
+
+extension ProblemCode {
+    /// Too much work, or a part that is away: the same request may be good a moment later.
+    fileprivate var passesByItself: Bool {
+        [.overloaded, .storageUnavailable, .moduleUnavailable, .entitlementUnavailable].contains(self)
+    }
+}
+
+extension EntitlementError {
+    fileprivate var code: ProblemCode {
+        switch self {
+        case .tokenMalformed: .tokenMalformed
+        case .tokenAmbiguous: .tokenAmbiguous
+        case .algorithmNotPinned: .tokenAlgorithm
+        case .keyUnknown: .keyIDUnknown
+        case .keyRevoked, .keyRetired: .keyIDRevoked
+        case .signatureInvalid: .tokenSignature
+        case .tokenExpired: .tokenExpired
+        case .tokenNotYetValid: .tokenNotYet
+        case .lifeTooLong: .tokenLife
+        case .issuerMismatch: .tokenIssuer
+        case .audienceMismatch: .tokenAudience
+        case .claimInvalid, .claimUnsupported: .tokenSchema
+        case .contentNotCovered, .streamingNotGranted: .contentMismatch
+        case .offlineNotGranted, .offlineOutlivesLease: .offlineNotAllowed
+        case .rightNotStarted: .rightNotStarted
+        case .rightEnded: .rightEnded
+        case .profileUnknown: .tokenSchema
+        case .tokenRevoked: .tokenRevoked
+        case .subjectDisabled: .subjectDisabled
+        case .deviceRevoked: .deviceRevoked
+        case .contentRevoked: .contentMismatch
+        case .sessionKilled: .sessionKilled
+        case .sessionEnded: .sessionExpired
+        case .tokenOfAnotherServer: .tokenIssuer
+        case .deviceMismatch: .deviceMismatch
+        case .addressDenied: .addressDenied
+        case .countryDenied: .countryDenied
+        case .outputNotAllowed, .securityLevelTooLow: .securityLevel
+        case .cryptoFailed: .internalError
+        }
+    }
+}
+
+extension LicenseTermsError {
+    fileprivate var code: ProblemCode {
+        switch self {
+        case .durationNeedsPlaybackState, .offlineKeyUnsupported, .offlineKeyVersion2Unsupported,
+            .dualExpiryUnsupported:
+            .termsNotExpressible
+        case .hdcpTypeUnsupported, .securityLevelTooLow, .denyListOutdated, .virtualMachine: .securityLevel
+        }
+    }
+}
+
+extension SPCError {
+    fileprivate var code: ProblemCode {
+        switch self {
+        case .empty: .bodyEmpty
+        case .isCertificate: .spcIsCertificate
+        case .unsupportedVersion: .spcVersionUnsupported
+        case .malformed: .spcMalformed
+        case .unknownCertificate: .spcCertificateUnknown
+        case .rejected: .spcRejected
+        case .internalFailure: .internalError
+        }
+    }
+}
+
+extension DecisionDenial {
+    fileprivate var code: ProblemCode {
+        switch self {
+        case .replayed: .spcReplayed
+        case .tokenUsed: .tokenUsed
+        case .deviceLimit(limit: 0...1): .deviceMismatch
+        case .deviceLimit: .deviceLimit
+        case .slotsFull: .concurrencyLimit
+        case .slotEvicted: .sessionKilled
+        case .sessionSuperseded: .sessionExpired
+        }
+    }
+}
+
+extension LadderModuleError {
+    /// A module that fails is a fault here; one that is busy or away comes back.
+    fileprivate var code: ProblemCode {
+        switch self {
+        case .failed, .answerMalformed, .refused: .internalError
+        case .workerLost, .unavailable: .moduleUnavailable
+        case .overloaded: .overloaded
+        }
+    }
+}
+
+extension StoreError {
+    fileprivate var code: ProblemCode {
+        switch self {
+        case .contentAmbiguous: .keyNotFound
+        // A queue that is full is no outage: clients can fill it.
+        case .unavailable(.busy): .overloaded
+        case .unavailable: .storageUnavailable
+        case .keyIDTaken, .aliasTaken, .keyUnknown, .sealBroken, .recordMalformed, .cryptographyFailed: .internalError
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import ByteCoding
+package import CommandLineKit
+import FairPlay
+import ServiceConfiguration
+
+extension Command {
+    /// `latchkey credentials`
+    package static let credentials = Command(
+        "credentials",
+        summary: "Show and check the FairPlay credentials of a configuration",
+        examples: [
+            "latchkey credentials list --config latchkey.json5",
+            "latchkey credentials check --config latchkey.json5",
+        ],
+        commands: [listCredentials, checkCredentials])
+
+    private static let config = CommandOption(
+        "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
+
+    private static let listCredentials = Command(
+        "list",
+        summary: "List the credentials, and by which certificate hashes requests find them",
+        details: """
+            An SPC names its credential by its version and the hash of a certificate, or of the bundle that apps are given. Each
+            hash is shown with the requests that it serves. Certificates that have ended are served all the same.
+
+            What is wrong with a credential is said on standard error, and the exit status is then 1.
+            """,
+        examples: [
+            "latchkey credentials list --config latchkey.json5",
+            "latchkey credentials list --config latchkey.json5 --json",
+        ],
+        options: [config, .json],
+        run: { arguments, context throws(CommandError) in
+            let review = CredentialReview(configuration: try arguments.required(config), context)
+            if arguments.isSet(.json) {
+                try context.printObject(review.writeList)
+            } else if !review.reports.isEmpty {
+                try context.print(review.list)
+            }
+            try review.throwProblems()
+        })
+
+    private static let checkCredentials = Command(
+        "check",
+        summary: "Check that the files of the credentials are there and belong together",
+        details: """
+            Checks what the daemon checks before it starts: that each file can be read and is what its field says, that private
+            keys open with their passphrase and belong to their certificates, that a bundle has its two halves in order, and
+            that no two credentials have one certificate hash. Ends with status 1 and a line for each problem; warnings leave
+            the status at 0.
+            """,
+        examples: [
+            "latchkey credentials check --config latchkey.json5",
+            "latchkey credentials check --config latchkey.json5 --json",
+        ],
+        options: [config, .json],
+        run: { arguments, context throws(CommandError) in
+            let review = CredentialReview(configuration: try arguments.required(config), context)
+            if arguments.isSet(.json) {
+                try context.printObject(review.writeCheck)
+            } else {
+                for warning in review.warningLines { context.note("warning: \(warning)") }
+                if review.error == nil { try context.print(review.verdict) }
+            }
+            try review.throwProblems()
+        })
+}
+
+/// The credentials of a configuration as the two commands show them.
+private struct CredentialReview {
+    let reports: [CredentialReport]
+    let error: ConfigurationError?
+    private let path: String
+
+    init(configuration path: String, _ context: CommandContext) {
+        self.path = path
+        do throws(ConfigurationError) {
+            let file = try ConfigurationFile(path: path, environment: context.environment)
+            let loaded = LoadedConfiguration.loadCredentials(file, environment: context.environment)
+            reports = loaded.credentials.map { CredentialReport($0, now: context.now) }
+            error = loaded.error
+        } catch {
+            reports = []
+            self.error = error
+        }
+    }
+
+    func throwProblems() throws(CommandError) {
+        if let error { throw .failed(error.description) }
+    }
+
+    var list: String { reports.map(\.text).joined(separator: "\n\n") }
+
+    var warningLines: [String] {
+        reports.flatMap { report in report.warnings.map { "\(report.name): \($0)" } }
+    }
+
+    var verdict: String {
+        "\(path): \(reports.count) credential\(reports.count == 1 ? "" : "s"), good: "
+            + reports.map(\.name).joined(separator: ", ")
+    }
+
+    func writeList(_ writer: inout JSONWriter) {
+        writer.name("credentials")
+        writer.array { writer in for report in reports { writer.object(report.write) } }
+    }
+
+    func writeCheck(_ writer: inout JSONWriter) {
+        writer.member("good", error == nil)
+        writer.name("problems")
+        writer.array { writer in
+            switch error {
+            case .none: break
+            case .unreadable, .malformed: writer.object { write(path, line: nil, error?.description, to: &$0) }
+            case .invalid(_, let problems):
+                for problem in problems {
+                    writer.object { write(problem.path, line: problem.position?.line, "\(problem.fault)", to: &$0) }
+                }
+            }
+        }
+        writer.name("warnings")
+        writer.array { writer in
+            for report in reports {
+                for warning in report.warnings { writer.object { report.write(warning, to: &$0) } }
+            }
+        }
+    }
+
+    private func write(_ path: String, line: Int?, _ message: String?, to writer: inout JSONWriter) {
+        writer.member("path", path)
+        writer.name("line")
+        if let line { writer.integer(Int64(line)) } else { writer.null() }
+        writer.member("message", message)
+    }
+}

@@ -1,0 +1,81 @@
+import ByteCoding
+import Entitlements
+import KeyCrypto
+import ServiceConfiguration
+
+/// A file that is yet to be written.
+struct SetupFile: Sendable {
+    /// Relative to the folder of the set-up, with at most one folder of its own.
+    let path: String
+    let contents: [UInt8]
+    let isSecret: Bool
+}
+
+/// Fresh credentials and secrets for development: everything that a daemon needs to serve on this machine.
+///
+/// The certificates are marked as development material, which the daemon refuses on listeners that strangers could reach.
+enum DevelopmentSetup {
+    /// The folders of the set-up.
+    static let folders = ["fairplay", "secrets", "tls"]
+    static let configurationName = "latchkey.json5"
+
+    /// All files; `now` is in seconds since 1970. Throws when OpenSSL has no randomness or makes no keys.
+    static func make(now: Int64) throws(CryptoError) -> [SetupFile] {
+        try fairPlayFiles(now: now) + secretFiles() + tlsFiles(now: now)
+            + [
+                SetupFile(
+                    path: configurationName, contents: Array(DevelopmentConfiguration.text.utf8), isSecret: false)
+            ]
+    }
+
+    private static func fairPlayFiles(now: Int64) throws(CryptoError) -> [SetupFile] {
+        var files: [SetupFile] = []
+        var bundle: [UInt8] = []
+        for bits in [1024, 2048] {
+            let key = try RSAPrivateKey.generate(bits: bits)
+            let certificate = try Certificate.makeDevelopment(
+                for: key, commonName: "Latchkey development \(bits)", now: now)
+            bundle += certificate.der
+            files.append(file("fairplay/certificate-\(bits).der", certificate.der))
+            files.append(secret("fairplay/private-key-\(bits).pem", try key.privatePEM().revealed()))
+        }
+        files.append(file("fairplay/bundle.bin", bundle))
+        files.append(secret("fairplay/application-secret.hex", try randomDigits(count: 16)))
+        return files
+    }
+
+    private static func secretFiles() throws(CryptoError) -> [SetupFile] {
+        let signingKey = try ES256PrivateKey.generate()
+        let adminToken = Base64URL.encode(try SecretBytes.random(count: 32).revealed()) + "\n"
+        return [
+            secret("secrets/key-encryption-key", try randomDigits(count: AES256GCMKey.keySize)),
+            secret("secrets/ledger-key", try randomDigits(count: Configuration.Ledger.keySize)),
+            secret("secrets/pseudonym-key", try randomDigits(count: Configuration.Ledger.keySize)),
+            secret("secrets/session-key", try randomDigits(count: SessionTokens.secretSize)),
+            secret("secrets/token-signing-key.pem", try signingKey.privatePEM().revealed()),
+            file("secrets/token-verification-key.pem", try signingKey.publicKey.publicPEM()),
+            secret("secrets/admin-token", Array(adminToken.utf8)),
+        ]
+    }
+
+    private static func tlsFiles(now: Int64) throws(CryptoError) -> [SetupFile] {
+        let key = try ES256PrivateKey.generate()
+        return [
+            file("tls/certificate.pem", try key.makeLocalTLSCertificate(now: now)),
+            secret("tls/private-key.pem", try key.privatePEM().revealed()),
+        ]
+    }
+
+    /// A random secret as a line of hexadecimal digits.
+    private static func randomDigits(count: Int) throws(CryptoError) -> [UInt8] {
+        Array((Hexadecimal.encode(try SecretBytes.random(count: count).revealed()) + "\n").utf8)
+    }
+
+    private static func file(_ path: String, _ contents: [UInt8]) -> SetupFile {
+        SetupFile(path: path, contents: contents, isSecret: false)
+    }
+
+    private static func secret(_ path: String, _ contents: [UInt8]) -> SetupFile {
+        SetupFile(path: path, contents: contents, isSecret: true)
+    }
+}

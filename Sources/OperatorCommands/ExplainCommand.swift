@@ -1,0 +1,102 @@
+import Administration
+import CommandLineKit
+import ContentKeys
+import Entitlements
+import FairPlay
+import KeyCrypto
+import Licensing
+import POSIXSockets
+import ServiceConfiguration
+
+extension Command {
+    private static let config = CommandOption(
+        "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
+    private static let spc = CommandOption(
+        "--spc", .value("FILE"),
+        help: "the SPC of a request, as raw bytes: then content, device and terms are explained too")
+    private static let offline = CommandOption(
+        "--offline", .flag, help: "explain a licence that the device keeps, as ?offline=1 asks for one")
+    private static let address = CommandOption(
+        "--address", .value("IP"), help: "the client's address, where the token has rules about it")
+
+    /// `latchkey token explain`
+    static let explainToken = Command(
+        "explain",
+        summary: "Show every check of a token, and with an SPC the licence that would come of it",
+        details: """
+            Goes through the daemon's decision with the same code, and shows for each check whether it passed, and why not. With an
+            SPC it also shows what the device would be told, and the true cause where the daemon only says spc_rejected. Nothing is
+            issued, and nothing is spent. What is counted in the store (uses, devices, playbacks) is named and not looked up. A
+            running daemon does the same by POST /v1/explain on its admin listener.
+            """,
+        examples: [
+            "latchkey token explain viewer.jwt --config latchkey.json5",
+            "latchkey token explain - --config latchkey.json5 --spc request.spc --json",
+        ],
+        operands: [CommandOperand("FILE", help: "the token, or \"-\" for standard input")],
+        options: [config, spc, offline, address, .json],
+        run: { arguments, context throws(CommandError) in
+            let use: LicenseUse = arguments.isSet(offline) ? .offline : .streaming
+            let subject = LicenseExplainer.Subject(
+                token: try readToken(arguments, context), message: try readMessage(arguments, context), use: use,
+                origin: RequestOrigin(address: try readAddress(arguments)))
+            let explainer = try makeExplainer(
+                configuration: try arguments.required(config), looksUpKeys: subject.message != nil, context)
+            let report: ExplanationReport
+            do throws(CryptoError) {
+                report = try ExplanationReport(await explainer.explain(subject, now: context.now), for: use)
+            } catch {
+                throw .failed("OpenSSL failed (\(error))")
+            }
+            if arguments.isSet(.json) {
+                try context.printObject(report.write)
+            } else {
+                try context.print(report.text)
+            }
+        })
+
+    /// Without the line feed that an editor or a shell puts behind it.
+    private static func readToken(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) -> [UInt8] {
+        let bytes = try CommandFile.readOperand(try arguments.operand(0), context)
+        let end = bytes.lastIndex { ![0x0A, 0x0D, 0x20].contains($0) }.map { $0 + 1 } ?? 0
+        return Array(bytes[..<end])
+    }
+
+    private static func readMessage(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) -> [UInt8]?
+    {
+        guard let path = arguments.value(spc) else { return nil }
+        return try CommandFile.readOperand(path, context)
+    }
+
+    private static func readAddress(_ arguments: Arguments) throws(CommandError) -> IPAddress? {
+        guard let text = arguments.value(address) else { return nil }
+        guard let address = IPAddress(text) else { throw .usage("--address takes an IPv4 or IPv6 address") }
+        return address
+    }
+
+    private static func makeExplainer(
+        configuration path: String, looksUpKeys: Bool, _ context: CommandContext
+    ) throws(CommandError) -> LicenseExplainer {
+        let loaded: LoadedConfiguration
+        do throws(ConfigurationError) {
+            let file = try ConfigurationFile(path: path, environment: context.environment)
+            loaded = try LoadedConfiguration.load(file, environment: context.environment)
+        } catch {
+            throw .failed(error.description)
+        }
+        let configuration = loaded.configuration
+        let keys: any ContentKeySource =
+            looksUpKeys ? try OpenedKeyStore(configuration: path, context) : NoContentKeys()
+        return LicenseExplainer(
+            credentials: loaded.credentials,
+            verifier: TokenVerifier(issuers: loaded.issuers, sessions: loaded.sessions),
+            keys: RecentContentKeys(source: keys), policy: configuration.fairplay.policy,
+            entitlementPolicy: configuration.entitlement.policy,
+            servedVersions: configuration.fairplay.protocolVersions, operations: RSAOperationCount())
+    }
+}
+
+/// Where no SPC names a key, no database is opened.
+private struct NoContentKeys: ContentKeySource {
+    func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? { nil }
+}

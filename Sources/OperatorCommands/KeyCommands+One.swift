@@ -1,0 +1,175 @@
+import ByteCoding
+import CommandLineKit
+import ContentKeys
+import KeyCrypto
+import ServiceConfiguration
+
+// The commands on keys that are stored already.
+
+extension Command {
+    static let showKey = Command(
+        "show",
+        summary: "Show a stored key, without the key itself unless asked",
+        details: """
+            --reveal prints key and initialization vector in clear, where the configuration allows it (keys.allowReveal);
+            --recipient prints both sealed for the holder of a private key: RSA-OAEP with SHA-256, in Base64, over key (16 bytes) and
+            vector (16 bytes). Either is recorded in the ledger before anything is printed.
+            """,
+        examples: [
+            "latchkey keys show --config latchkey.json5 --kid 2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11",
+            "latchkey keys show --config latchkey.json5 --kid 2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11 --recipient "
+                + "packager.pem --json",
+        ],
+        options: [KeyArguments.config, OneKey.keyID, KeyReveal.reveal, KeyReveal.recipient, .json],
+        run: { arguments, context throws(CommandError) in
+            let given = try OneKey(arguments, context)
+            let (record, aliases) = try await given.find()
+            let secrets = try KeyReveal(arguments).secrets(of: record, in: given.store.file, context)
+            let names = aliases.map { alias in
+                String(validating: alias.bytes, as: UTF8.self) ?? "hex:" + Hexadecimal.encode(alias.bytes)
+            }
+            if arguments.isSet(.json) {
+                try context.printObject { writer in
+                    record.attributes.write(to: &writer)
+                    writer.member("url", given.store.assetURL(of: record.keyID))
+                    writer.name("aliases")
+                    writer.array { writer in for name in names { writer.string(name) } }
+                    for secret in secrets { writer.member(secret.name, secret.value) }
+                }
+            } else {
+                let lines = [("kid", record.keyID.description), ("content", record.contentID.text)]
+                let more = [
+                    ("state", record.attributes.state.rawValue), ("URL", given.store.assetURL(of: record.keyID)),
+                ]
+                try context.print(
+                    KeyText.lines(
+                        lines + more + KeyText.policy(of: record.attributes) + names.map { ("alias", $0) } + secrets))
+            }
+        })
+
+    static let aliasKey = Command(
+        "alias",
+        summary: "Let further asset ids name a stored key",
+        examples: [
+            "latchkey keys alias --config latchkey.json5 --kid 2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11 --alias movie-1-hd"
+        ],
+        options: [KeyArguments.config, OneKey.keyID, OneKey.alias],
+        run: { arguments, context throws(CommandError) in
+            let aliases = try arguments.values(OneKey.alias).map(KeyArguments.alias)
+            let given = try OneKey(arguments, context)
+            if let error = await given.store.addAliases(aliases, to: given.keyID) { throw error }
+        })
+
+    static let deleteKey = Command(
+        "delete",
+        summary: "Withdraw a key from use, or delete it for good",
+        details: """
+            A withdrawn key is given out no more and stays in the list; --restore gives it back. With --for-good the key is deleted with
+            its aliases, and content that was encrypted with it can never be played again unless the key is kept elsewhere.
+            Nodes hold keys in memory for a short while, so that the last licence may follow within a minute.
+            """,
+        examples: [
+            "latchkey keys delete --config latchkey.json5 --kid 2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11",
+            "latchkey keys delete --config latchkey.json5 --kid 2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11 --for-good",
+        ],
+        options: [KeyArguments.config, OneKey.keyID, OneKey.forGood, OneKey.restore],
+        run: { arguments, context throws(CommandError) in
+            let (isForGood, isRestored) = (arguments.isSet(OneKey.forGood), arguments.isSet(OneKey.restore))
+            guard !isForGood || !isRestored else { throw .usage("--for-good and --restore contradict one another") }
+            let given = try OneKey(arguments, context)
+            let maintenance = try given.store.maintenance()
+            try await OpenedKeyStore.attempt { () async throws(StoreError) in
+                if isForGood {
+                    try await maintenance.delete(given.keyID)
+                } else {
+                    try await maintenance.set(isRestored ? .live : .withdrawn, of: given.keyID)
+                }
+            }
+        })
+
+    static let rewrapKeys = Command(
+        "rewrap",
+        summary: "Seal all keys under the newest key-encryption key",
+        details: """
+            The daemon may serve meanwhile, if its configuration names both key-encryption keys: the new one in keys.keyEncryptionKey
+            with a higher keys.keyEncryptionKeyVersion, the old one in keys.olderKeyEncryptionKeys. Where several nodes share the keys, each
+            must know the new one before the first seals with it: list it in keys.olderKeyEncryptionKeys on all of them beforehand.
+            Afterwards the old one is needed for nothing but old copies of the database.
+            """,
+        examples: ["latchkey keys rewrap --config latchkey.json5"],
+        options: [KeyArguments.config, .json],
+        run: { arguments, context throws(CommandError) in
+            let store = try OpenedKeyStore(configuration: arguments.required(KeyArguments.config), context)
+            try await KeyRewrap(store, context).run(printsJSON: arguments.isSet(.json))
+        })
+}
+
+/// A command's one key.
+private struct OneKey {
+    static let keyID = CommandOption("--kid", .value("UUID"), help: "the key", isRequired: true)
+    static let alias = CommandOption(
+        "--alias", .value("TEXT"), help: "the asset id: text, or \"hex:\" and its bytes", isRequired: true,
+        repeats: true)
+    static let forGood = CommandOption("--for-good", .flag, help: "delete the key and its aliases irrevocably")
+    static let restore = CommandOption("--restore", .flag, help: "give a withdrawn key out again")
+
+    let keyID: KeyID
+    let store: OpenedKeyStore
+
+    init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
+        guard let keyID = try? KeyID(parsing: arguments.required(Self.keyID)) else {
+            throw .usage("--kid takes a UUID or 32 hexadecimal digits")
+        }
+        self.keyID = keyID
+        store = try OpenedKeyStore(configuration: arguments.required(KeyArguments.config), context)
+    }
+
+    func find() async throws(CommandError) -> (record: ContentKeyRecord, aliases: [AssetID]) {
+        let maintenance = try store.maintenance()
+        return try await OpenedKeyStore.attempt { () async throws(StoreError) in
+            guard let found = try await maintenance.key(keyID) else { throw .keyUnknown(keyID) }
+            return found
+        }
+    }
+}
+
+/// The sealing anew of every key.
+private struct KeyRewrap {
+    private static let batchSize = 500
+
+    private let store: OpenedKeyStore
+    private let context: CommandContext
+
+    init(_ store: OpenedKeyStore, _ context: CommandContext) {
+        self.store = store
+        self.context = context
+    }
+
+    func run(printsJSON: Bool) async throws(CommandError) {
+        let maintenance = try store.maintenance()
+        let total = try await OpenedKeyStore.attempt { () async throws(StoreError) in try await maintenance.count() }
+        var progress = CommandProgress(context, unit: "keys", total: total)
+        defer { progress.clear() }
+        var (last, count, changed) = (KeyID?.none, 0, 0)
+        repeat {
+            let position = last
+            let step = try await OpenedKeyStore.attempt { () async throws(StoreError) in
+                try await maintenance.rewrap(after: position, limit: Self.batchSize)
+            }
+            (last, count, changed) = (step.last, count + step.count, changed + step.changed)
+            progress.show(count)
+        } while last != nil
+        _ = try await OpenedKeyStore.attempt { () async throws(StoreError) in try await maintenance.forgetUnusedKeys() }
+        progress.clear()
+        let version = store.file.configuration.keys.keyEncryptionKeyVersion
+        if printsJSON {
+            try context.printObject { writer in
+                writer.member("rewrapped", changed)
+                writer.member("keys", count)
+                writer.member("keyVersion", Int(version))
+            }
+        } else {
+            try context.print("\(changed) of \(count) keys sealed anew; all have version \(version)")
+        }
+    }
+}

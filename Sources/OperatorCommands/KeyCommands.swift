@@ -1,0 +1,247 @@
+import ByteCoding
+package import CommandLineKit
+import ContentKeys
+import KeyCrypto
+
+extension Command {
+    /// `latchkey keys`
+    package static let keys = Command(
+        "keys",
+        summary: "Make, import, list, show and delete content keys",
+        examples: [
+            "latchkey keys create --config latchkey.json5 --content movie-1",
+            "latchkey keys list --config latchkey.json5",
+        ],
+        commands: [createKey, importKey, listKeys, showKey, aliasKey, deleteKey, rewrapKeys])
+
+    private static let createKey = Command(
+        "create",
+        summary: "Store a new content key and initialization vector",
+        details: """
+            They are random, or derived from the master secret where the configuration says so (keys.material). Prints the key id and
+            the URL; and key and vector for the packager as `keys show` does: in clear with --reveal, where the configuration allows it
+            (keys.allowReveal), or sealed with --recipient. Either is recorded in the ledger.
+            """,
+        examples: [
+            "latchkey keys create --config latchkey.json5 --content movie-1",
+            "latchkey keys create --config latchkey.json5 --content movie-1 --recipient packager.pem --json",
+            "latchkey keys create --config latchkey.json5 --content movie-1 --track HD --alias movie-1-hd --reveal",
+            "latchkey keys create --config latchkey.json5 --content movie-1 --track 4K --content-type uhd --hdcp type1",
+        ],
+        options: [KeyArguments.config, KeyArguments.content, KeyArguments.keyID, KeyArguments.alias]
+            + KeyPolicyArguments.options + [KeyReveal.reveal, KeyReveal.recipient, .json],
+        run: { arguments, context throws(CommandError) in
+            let reveal = try KeyReveal(arguments)
+            let given = try KeyArguments(arguments)
+            let store = try given.open(context)
+            try reveal.requirePermission(by: store.file)
+            let stored = try await given.storeNew(in: store, context)
+            try stored.report(arguments, context, secrets: reveal.secrets(of: stored.record, in: store.file, context))
+        })
+
+    private static let importKey = Command(
+        "import",
+        summary: "Store content keys that a packager has already used",
+        details: """
+            One key by --content, --key and --iv, or many by --file: CSV whose first line names its columns, or JSON with an object in
+            each line. Columns and members are kid, content, key and iv, and if you like track, contentType, period, scheme, hdcp,
+            securityLevel and alias. A file is stored a thousand keys at a time; where it ends with an error, mend the line and import it
+            again.
+
+            The same key again under the same --kid and with the same options changes nothing and is no error. Key and vector are
+            32 hexadecimal digits; what stands on a command line can be read by everybody on the machine, so real keys come by @FILE
+            or standard input.
+            """,
+        examples: [
+            "latchkey keys import --config latchkey.json5 --content movie-1 --key @key.hex --iv "
+                + "000102030405060708090a0b0c0d0e0f",
+            "latchkey keys import --config latchkey.json5 --content movie-1 --kid "
+                + "2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11 --key - --iv @iv.hex --json",
+            "latchkey keys import --config latchkey.json5 --file keys.csv",
+        ],
+        options: [
+            KeyArguments.config, KeyFileImport.file, KeyArguments.importedContent, KeyArguments.key, KeyArguments.iv,
+            KeyArguments.keyID, KeyArguments.alias,
+        ] + KeyPolicyArguments.options + [.json],
+        run: { arguments, context throws(CommandError) in
+            if let file = arguments.value(KeyFileImport.file) {
+                return try await KeyFileImport(file, arguments, context).run()
+            }
+            let given = try KeyArguments(arguments)
+            let secret = try SecretArgument.block(KeyArguments.key, arguments.required(KeyArguments.key), context)
+            let iv = try SecretArgument.block(KeyArguments.iv, arguments.required(KeyArguments.iv), context)
+            let stored = try await given.store(KeyArguments.contentKey(secret), iv.revealedBytes16(), context)
+            try stored.report(arguments, context)
+        })
+
+    private static let listKeys = Command(
+        "list",
+        summary: "List the content keys, without the keys themselves",
+        examples: [
+            "latchkey keys list --config latchkey.json5",
+            "latchkey keys list --config latchkey.json5 --content movie-1 --json",
+        ],
+        options: [KeyArguments.config, KeyArguments.onlyContent, .json],
+        run: { arguments, context throws(CommandError) in
+            let contentID = try arguments.value(KeyArguments.onlyContent).map(KeyArguments.contentID)
+            let store = try OpenedKeyStore(configuration: arguments.required(KeyArguments.config), context)
+            let keys = try await store.list(of: contentID)
+            if arguments.isSet(.json) {
+                try context.printObject { writer in
+                    writer.name("keys")
+                    writer.array { writer in for key in keys { writer.object { key.write(to: &$0) } } }
+                }
+            } else {
+                try context.print(KeyText.list(keys))
+            }
+        })
+}
+
+/// The options of the commands that store a key.
+struct KeyArguments {
+    static let config = CommandOption(
+        "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
+    static let content = CommandOption(
+        "--content", .value("ID"), help: "the content's name: printable characters without space", isRequired: true)
+    static let onlyContent = CommandOption("--content", .value("ID"), help: "only the keys of this content")
+    static let importedContent = CommandOption(
+        "--content", .value("ID"), help: "the content's name: printable characters without space")
+    static let key = CommandOption("--key", .secret("HEX"), help: "the content key, 16 bytes")
+    static let iv = CommandOption("--iv", .secret("HEX"), help: "the packager's initialization vector, 16 bytes")
+    static let keyID = CommandOption("--kid", .value("UUID"), help: "the key id; random unless given")
+    static let alias = CommandOption(
+        "--alias", .value("TEXT"), help: "a further asset id that names this key: text, or \"hex:\" and its bytes",
+        repeats: true)
+
+    private let configuration: String
+    private let contentID: ContentID
+    private let keyID: KeyID
+    private let aliases: [AssetID]
+    private let policy: KeyPolicyArguments
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        configuration = try arguments.required(Self.config)
+        contentID = try Self.contentID(arguments.required(Self.content))
+        policy = try KeyPolicyArguments(arguments)
+        if let text = arguments.value(Self.keyID) {
+            guard let keyID = try? KeyID(parsing: text) else {
+                throw .usage("--kid takes a UUID or 32 hexadecimal digits")
+            }
+            self.keyID = keyID
+        } else {
+            keyID = try Self.attempt { () throws(CryptoError) in try KeyGeneration.generateKeyID() }
+        }
+        aliases = try arguments.values(Self.alias).map(Self.alias)
+    }
+
+    static func alias(_ text: String) throws(CommandError) -> AssetID {
+        guard let bytes = AssetIDText.bytes(text), let alias = try? AssetID(bytes: bytes) else {
+            throw .usage("--alias takes 2 to 200 bytes: text, or \"hex:\" and their hexadecimal digits")
+        }
+        return alias
+    }
+
+    func open(_ context: CommandContext) throws(CommandError) -> OpenedKeyStore {
+        try OpenedKeyStore(configuration: configuration, context)
+    }
+
+    /// Makes a key as the configuration says, and stores it with its aliases.
+    func storeNew(in store: OpenedKeyStore, _ context: CommandContext) async throws(CommandError) -> StoredKey {
+        let (key, iv) = try Self.attempt { () throws(CryptoError) in
+            guard let derivation = store.derivation else { return try KeyGeneration.generate() }
+            return try derivation.derive(contentID: contentID, keyID: keyID, periodIndex: nil)
+        }
+        return try await self.store(key, iv, in: store, context)
+    }
+
+    /// Stores the key and its aliases.
+    func store(_ key: ContentKey, _ iv: Bytes16, _ context: CommandContext) async throws(CommandError) -> StoredKey {
+        try await store(key, iv, in: open(context), context)
+    }
+
+    private func store(
+        _ key: ContentKey, _ iv: Bytes16, in store: OpenedKeyStore, _ context: CommandContext
+    ) async throws(CommandError) -> StoredKey {
+        var attributes = ContentKeyAttributes(
+            keyID: keyID, contentID: contentID, track: policy.track, createdAt: context.now)
+        attributes.leastHDCP = policy.leastHDCP
+        attributes.leastSecurityLevel = policy.leastSecurityLevel
+        let record: ContentKeyRecord
+        do throws(ContentKeyError) {
+            record = try ContentKeyRecord(attributes: attributes, key: key, iv: iv)
+        } catch {
+            throw .failed("the initialization vector equals the key; it is public, and would give the key away")
+        }
+        let outcome = try await store.insert(record)
+        let aliasError = await store.addAliases(aliases, to: keyID)
+        let live = try await store.list(of: contentID).count { $0.state == .live }
+        return StoredKey(
+            record: record, outcome: outcome, url: store.assetURL(of: keyID), liveKeyCount: live,
+            aliasError: aliasError)
+    }
+
+    static func contentID(_ text: String) throws(CommandError) -> ContentID {
+        guard let contentID = try? ContentID(text) else {
+            throw .usage("--content takes 1 to 200 printable ASCII characters without space")
+        }
+        return contentID
+    }
+
+    static func contentKey(_ secret: consuming SecretBytes) throws(CommandError) -> ContentKey {
+        do throws(ContentKeyError) {
+            return try ContentKey(secret)
+        } catch {
+            throw .usage("a content key has 16 bytes")
+        }
+    }
+
+    static func attempt<Result>(_ body: () throws(CryptoError) -> Result) throws(CommandError) -> Result {
+        do throws(CryptoError) {
+            return try body()
+        } catch {
+            throw .failed("OpenSSL gave no random bytes (\(error))")
+        }
+    }
+}
+
+/// A key that has just been stored.
+struct StoredKey {
+    let record: ContentKeyRecord
+    let outcome: StoreOutcome
+    let url: String
+    /// How many live keys its content has now.
+    let liveKeyCount: Int
+    /// Why not all aliases were registered.
+    let aliasError: CommandError?
+
+    /// Prints the key that was stored, and only then throws what was wrong with its aliases.
+    func report(
+        _ arguments: Arguments, _ context: CommandContext, secrets: [(name: String, value: String)] = []
+    ) throws(CommandError) {
+        if arguments.isSet(.json) {
+            try context.printObject { writer in
+                record.attributes.write(to: &writer)
+                writer.member("url", url)
+                writer.member("outcome", outcomeName)
+                for secret in secrets { writer.member(secret.name, secret.value) }
+            }
+        } else {
+            let lines = [("kid", record.keyID.description), ("content", record.contentID.text), ("URL", url)]
+            try context.print(KeyText.lines(lines + KeyText.policy(of: record.attributes) + secrets))
+            if outcome == .alreadyPresent { context.note("this key was stored already, and has not changed") }
+        }
+        if liveKeyCount > 1 {
+            context.note(
+                "note: \(record.contentID) has \(liveKeyCount) keys now, so an asset id that is the content's name finds "
+                    + "none of them; use the kid or an alias")
+        }
+        if let aliasError { throw aliasError }
+    }
+
+    private var outcomeName: String {
+        switch outcome {
+        case .stored: "stored"
+        case .alreadyPresent: "alreadyPresent"
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import ByteCoding
+import CommandLineKit
+import ContentKeys
+
+/// Stores the keys of a whole file.
+struct KeyFileImport {
+    package static let file = CommandOption(
+        "--file", .value("FILE|-"), help: "many keys, as CSV or as JSON lines, in place of --content, --key and --iv")
+
+    /// How many keys are stored in one transaction.
+    private static let batchSize = 1000
+
+    private let path: String
+    private let store: OpenedKeyStore
+    private let context: CommandContext
+    private let printsJSON: Bool
+
+    init(_ path: String, _ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
+        let others = [
+            KeyArguments.importedContent, KeyArguments.key, KeyArguments.iv, KeyArguments.keyID, KeyArguments.alias,
+        ]
+        if let other = (others + KeyPolicyArguments.options).first(where: arguments.isSet) {
+            throw .usage("\(other.name) says something of one key, and --file has its own say on each")
+        }
+        self.path = path
+        self.context = context
+        printsJSON = arguments.isSet(.json)
+        store = try OpenedKeyStore(configuration: arguments.required(KeyArguments.config), context)
+    }
+
+    func run() async throws(CommandError) {
+        var keys = try KeyFile(path, context)
+        let maintenance = try store.maintenance()
+        var progress = CommandProgress(context, unit: "keys")
+        var (readCount, storedCount) = (0, 0)
+        do throws(CommandError) {
+            while true {
+                let firstLine = keys.lineNumber + 1
+                var batch: [KeyImport] = []
+                while batch.count < Self.batchSize, let key = try keys.next() { batch.append(key) }
+                if batch.isEmpty { break }
+                do throws(StoreError) {
+                    storedCount += try await maintenance.store(batch)
+                } catch {
+                    throw .failed("lines \(firstLine) to \(keys.lineNumber): \(error.explanation)")
+                }
+                readCount += batch.count
+                progress.show(readCount, share: keys.share)
+            }
+            progress.clear()
+        } catch {
+            progress.clear()
+            context.note("\(storedCount) keys were stored before that")
+            throw error
+        }
+        try report(readCount, storedCount)
+    }
+
+    private func report(_ readCount: Int, _ storedCount: Int) throws(CommandError) {
+        if printsJSON {
+            try context.printObject { writer in
+                writer.member("stored", storedCount)
+                writer.member("alreadyPresent", readCount - storedCount)
+            }
+        } else {
+            try context.print("\(storedCount) keys stored, \(readCount - storedCount) were there already")
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import ByteCoding
+import CommandLineKit
+import ContentKeys
+import KeyCrypto
+import Records
+import ServiceConfiguration
+import StorageSQLite
+
+/// How a stored key may leave: in clear where the configuration allows it, or sealed for a recipient; each time with a line in the ledger.
+struct KeyReveal {
+    static let reveal = CommandOption(
+        "--reveal", .flag, help: "print key and vector in clear; keys.allowReveal must allow it")
+    static let recipient = CommandOption(
+        "--recipient", .value("FILE"), help: "print key and vector sealed for this RSA public key, in PEM or DER")
+
+    /// The least size of a recipient's modulus in bytes.
+    private static let modulusSizeMinimum = 256
+
+    private enum Form {
+        case none
+        case clear
+        case sealed(RSAPublicKey)
+    }
+
+    private let form: Form
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        switch (arguments.isSet(Self.reveal), arguments.value(Self.recipient)) {
+        case (true, .some): throw .usage("--reveal and --recipient are two ways to do one thing; choose one")
+        case (true, nil): form = .clear
+        case (false, .some(let path)): form = .sealed(try Self.publicKey(path))
+        case (false, nil): form = .none
+        }
+    }
+
+    /// Throws where nothing may be shown as it was asked for; to be called before anything is changed.
+    func requirePermission(by file: ConfigurationFile) throws(CommandError) {
+        if case .clear = form, !file.configuration.keys.allowReveal {
+            throw .failed("keys.allowReveal is false: this configuration lets no key out in clear; use --recipient")
+        }
+    }
+
+    /// What is to be shown beside the attributes; nothing is given back that was not recorded.
+    func secrets(
+        of record: ContentKeyRecord, in file: ConfigurationFile, _ context: CommandContext
+    ) throws(CommandError) -> [(name: String, value: String)] {
+        switch form {
+        case .none: return []
+        case .clear:
+            try requirePermission(by: file)
+            try Self.writeDown(record, "reveal", file, context)
+            return [
+                ("key", Hexadecimal.encode(record.key.bytes.revealed())), ("iv", Hexadecimal.encode(record.iv.bytes)),
+            ]
+        case .sealed(let key):
+            let sealed: [UInt8]
+            do throws(CryptoError) {
+                sealed = try key.encrypt(SecretBytes(joining: record.key.bytes, record.iv), padding: .sha256)
+            } catch {
+                throw .failed("OpenSSL did not seal the key (\(error))")
+            }
+            try Self.writeDown(record, "recipient", file, context)
+            return [("sealed", Base64.encode(sealed))]
+        }
+    }
+
+    private static func publicKey(_ path: String) throws(CommandError) -> RSAPublicKey {
+        let bytes = try CommandFile.read(path).revealed()
+        guard let key = try? RSAPublicKey(parsing: bytes), key.modulusSize >= modulusSizeMinimum else {
+            throw .failed("\(path) is no RSA public key of at least 2048 bits, in PEM or DER")
+        }
+        return key
+    }
+
+    private static func writeDown(
+        _ record: ContentKeyRecord, _ detail: String, _ file: ConfigurationFile, _ context: CommandContext
+    ) throws(CommandError) {
+        let path = file.configuration.storage.databasePath
+        let chain = try OpenedLedger.chain(file, context)
+        let id = try KeyArguments.attempt { () throws(CryptoError) in try LicenseID.naming(rowAt: context.now) }
+        let entry = LedgerEntry(
+            kind: .keyRevealed, at: context.now,
+            license: id, keyID: record.keyID, content: record.contentID.text, detail: detail)
+        do {
+            var appender = try LedgerAppender.open(path: path, chain: chain)
+            try appender.append([entry], at: context.now)
+        } catch {
+            throw OpenedLedger.explain(error, path)
+        }
+    }
+}

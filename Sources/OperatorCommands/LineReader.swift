@@ -1,0 +1,91 @@
+import CommandLineKit
+import Foundation
+import KeyCrypto
+
+/// Reads a text of any size line by line, and wipes what it has held: lines may hold keys.
+struct LineReader: ~Copyable {
+    /// The most bytes of a line.
+    private let lineSizeMaximum: Int
+    private let name: String
+    private let input: FileHandle
+    private var buffer: [UInt8] = []
+    /// Where the next line begins.
+    private var start = 0
+    private var isAtEnd = false
+    /// The number of the line that was given last, from 1.
+    private(set) var number = 0
+    /// Nil for what is no regular file.
+    private let size: Int?
+    private var readSize = 0
+
+    /// Which part of the file has been read, from 0 to 1; nil where its size is not known.
+    var share: Double? { size.map { Double(min(readSize, $0)) / Double(max($0, 1)) } }
+
+    /// The file at a path, or standard input for "-".
+    init(_ path: String, lineSizeMaximum: Int = 64 << 10, _ context: CommandContext) throws(CommandError) {
+        self.lineSizeMaximum = lineSizeMaximum
+        name = path == "-" ? "standard input" : path
+        if path == "-" {
+            input = context.inputHandle
+            size = nil
+        } else {
+            guard let file = FileHandle(forReadingAtPath: path) else {
+                throw .failed("cannot open \(path): \(SystemText.lastError)")
+            }
+            input = file
+            var status = stat()
+            // The file stays open during the call, and is told by its descriptor alone.
+            size = unsafe fstat(file.fileDescriptor, &status) == 0 ? Int(status.st_size) : nil
+        }
+    }
+
+    deinit {
+        var rest = buffer
+        rest.wipe()
+    }
+
+    /// The next line without its end (LF or CR LF); nil behind the last one. The caller wipes it if it is secret.
+    mutating func next() throws(CommandError) -> [UInt8]? {
+        while true {
+            if let end = buffer[start...].firstIndex(of: UInt8(ascii: "\n")) {
+                defer { start = end + 1 }
+                return line(start..<end)
+            }
+            guard !isAtEnd else {
+                guard start < buffer.count else { return nil }
+                defer { start = buffer.count }
+                return line(start..<buffer.count)
+            }
+            guard buffer.count - start <= lineSizeMaximum else {
+                throw .failed("\(name): line \(number + 1) has more than \(lineSizeMaximum) bytes")
+            }
+            try fill()
+        }
+    }
+
+    private mutating func line(_ range: Range<Int>) -> [UInt8] {
+        number += 1
+        let line = buffer[range]
+        return Array(line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
+    }
+
+    private mutating func fill() throws(CommandError) {
+        let part: Data?
+        do {
+            part = try input.read(upToCount: 1 << 16)
+        } catch {
+            throw .failed("cannot read \(name)")
+        }
+        guard let part, !part.isEmpty else {
+            isAtEnd = true
+            return
+        }
+        readSize += part.count
+        var next = Array(buffer[start...])
+        next.reserveCapacity(next.count + part.count)
+        next.append(contentsOf: part)
+        buffer.wipe()
+        buffer = next
+        start = 0
+    }
+}

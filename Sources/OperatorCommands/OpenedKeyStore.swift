@@ -1,0 +1,171 @@
+import Administration
+import ByteCoding
+import CommandLineKit
+import ContentKeys
+import KeyCrypto
+import ServiceConfiguration
+import StoragePostgreSQL
+import StorageSQLite
+
+/// The store of content keys that a configuration names, opened by a command while the daemon may be using it too.
+///
+/// Reads the configuration, the key-encryption key and what opens the database, and no other secret.
+struct OpenedKeyStore {
+    private enum Database {
+        case sqlite(SQLiteKeyStore, path: String)
+        case postgreSQL(ClosedAfterUse)
+    }
+
+    private let database: Database
+    private let ring: KeyRing
+    /// Both databases have pages of this size.
+    private static let pageSize = min(SQLiteKeyStore.pageSizeMaximum, PostgreSQLStore.pageSizeMaximum)
+
+    package let file: ConfigurationFile
+    /// What makes keys; nil where they are random.
+    let derivation: KeyDerivation?
+
+    init(configuration path: String, _ context: CommandContext) throws(CommandError) {
+        let secrets = try Self.read(path, context)
+        (file, ring, derivation) = (secrets.file, secrets.ring, secrets.derivation)
+        if let settings = secrets.postgreSQL {
+            database = .postgreSQL(try Self.open(settings, ring))
+        } else {
+            let path = file.configuration.storage.databasePath
+            database = .sqlite(try Self.open(path, ring), path: path)
+        }
+    }
+
+    private var store: any ContentKeyStore {
+        switch database {
+        case .sqlite(let store, _): store
+        case .postgreSQL(let opened): opened.store
+        }
+    }
+
+    /// For work on many keys, or on what no request needs. Lives no longer than this store.
+    func maintenance() throws(CommandError) -> any KeyMaintenance {
+        switch database {
+        case .postgreSQL(let opened): return opened.store
+        case .sqlite(_, let path):
+            do throws(StorageOpeningError) {
+                return try SQLiteKeyMaintenance.open(path: path, keyRing: ring)
+            } catch {
+                throw .failed("cannot open the database \(path): \(error.explanation)")
+            }
+        }
+    }
+
+    /// Runs what a store can refuse.
+    static func attempt<Result>(
+        _ body: () async throws(StoreError) -> Result
+    ) async throws(CommandError) -> Result {
+        do throws(StoreError) {
+            return try await body()
+        } catch {
+            throw .failed(error.explanation)
+        }
+    }
+
+    /// Stores a key and lets the aliases name it. A key that is there already gets the aliases too.
+    func insert(_ record: ContentKeyRecord) async throws(CommandError) -> StoreOutcome {
+        do throws(StoreError) {
+            return try await store.insert(record)
+        } catch {
+            throw .failed(error.explanation)
+        }
+    }
+
+    /// Registers aliases up to the first one that another key has; gives what went wrong, since the key itself is stored by now.
+    func addAliases(_ aliases: [AssetID], to keyID: KeyID) async -> CommandError? {
+        do throws(StoreError) {
+            for alias in aliases { _ = try await store.addAlias(alias, to: keyID) }
+            return nil
+        } catch {
+            return .failed(error.explanation)
+        }
+    }
+
+    /// All keys, page by page, in the order of their content ids.
+    func list(of contentID: ContentID?) async throws(CommandError) -> [ContentKeyAttributes] {
+        var keys: [ContentKeyAttributes] = []
+        do throws(StoreError) {
+            while true {
+                let page = try await store.list(of: contentID, after: keys.last, limit: Self.pageSize)
+                keys += page
+                if page.count < Self.pageSize { return keys }
+            }
+        } catch {
+            throw .failed(error.explanation)
+        }
+    }
+
+    /// The URL by which a playlist names the key.
+    func assetURL(of keyID: KeyID) -> String {
+        file.configuration.keys.skdTemplate.replacing("{kid}", with: keyID.description)
+    }
+
+    /// What a command reads of the configuration and its files.
+    private struct Secrets {
+        let file: ConfigurationFile
+        let ring: KeyRing
+        let derivation: KeyDerivation?
+        let postgreSQL: PostgreSQLSettings?
+    }
+
+    private static func read(_ path: String, _ context: CommandContext) throws(CommandError) -> Secrets {
+        do throws(ConfigurationError) {
+            let file = try ConfigurationFile(path: path, environment: context.environment)
+            var loader = ConfigurationLoader(file, environment: context.environment)
+            let key = loader.keyEncryptionKey()
+            let ring = key.flatMap { loader.keyRing($0) }
+            let derivation = loader.keyDerivation()
+            let postgreSQL = loader.postgreSQL()
+            if let ring, loader.error == nil {
+                return Secrets(file: file, ring: ring, derivation: derivation, postgreSQL: postgreSQL)
+            }
+            throw loader.error ?? .invalid(path: path, [])
+        } catch {
+            throw .failed(error.description)
+        }
+    }
+
+    private static func open(
+        _ settings: PostgreSQLSettings, _ ring: KeyRing
+    ) throws(CommandError) -> ClosedAfterUse {
+        do throws(PostgreSQLOpeningError) {
+            return ClosedAfterUse(store: try PostgreSQLStore.open(settings, keyRing: ring))
+        } catch {
+            throw .failed("cannot use the database of storage.url: \(error.explanation)")
+        }
+    }
+
+    private static func open(
+        _ path: String, _ ring: KeyRing
+    ) throws(CommandError) -> SQLiteKeyStore {
+        do throws(StorageOpeningError) {
+            return try SQLiteKeyStore.open(path: path, keyRing: ring, maximumReaders: 1)
+        } catch {
+            throw .failed("cannot open the database \(path): \(error.explanation)")
+        }
+    }
+}
+
+extension OpenedKeyStore: ContentKeySource {
+    func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? {
+        try await store.record(for: reference)
+    }
+}
+
+/// The connections of one command, which end with their last owner.
+private final class ClosedAfterUse: Sendable {
+    let store: PostgreSQLStore
+
+    init(store: PostgreSQLStore) {
+        self.store = store
+    }
+
+    deinit {
+        store.close()
+    }
+}

@@ -1,0 +1,68 @@
+import Administration
+import CommandLineKit
+import ContentKeys
+import Licensing
+import Records
+import ServiceConfiguration
+import StoragePostgreSQL
+import StorageSQLite
+
+/// The revocations that a configuration names and the node's ledger, opened by a command while the daemon may be using both.
+final class OpenedRevocations: Sendable {
+    private let desk: RevocationDesk
+    private let ledger: SQLiteDecisionStore
+    private let shared: PostgreSQLStore?
+
+    init(_ file: ConfigurationFile, _ context: CommandContext) throws(CommandError) {
+        var loader = ConfigurationLoader(file, environment: context.environment)
+        let (chain, pseudonymizer, settings) = (loader.ledgerChain(), loader.pseudonymizer(), loader.postgreSQL())
+        let ring = settings == nil ? nil : loader.keyEncryptionKey().flatMap { loader.keyRing($0) }
+        if let error = loader.error { throw .failed(error.description) }
+        guard let chain, let pseudonymizer else { preconditionFailure("the loader reports what it does not load") }
+
+        ledger = try Self.openLedger(file.configuration.storage.databasePath, chain)
+        if let settings, let ring {
+            shared = try Self.openShared(settings, ring)
+        } else {
+            shared = nil
+        }
+        desk = RevocationDesk(store: shared ?? ledger, ledger: ledger, names: RevocationNames(pseudonymizer))
+    }
+
+    deinit {
+        shared?.close()
+        ledger.stop()
+    }
+
+    /// Runs what the store can refuse.
+    func attempt<Result>(
+        _ body: (RevocationDesk) async throws(StoreError) -> Result
+    ) async throws(CommandError) -> Result {
+        do throws(StoreError) {
+            return try await body(desk)
+        } catch {
+            throw .failed(error.explanation)
+        }
+    }
+
+    /// Beside the daemon, which has the ledger's lock.
+    private static func openLedger(_ path: String, _ chain: LedgerChain) throws(CommandError) -> SQLiteDecisionStore {
+        var options = SQLiteDecisionStore.Options()
+        options.locksLedger = false
+        do throws(StorageOpeningError) {
+            return try SQLiteDecisionStore.open(path: path, chain: chain, options: options)
+        } catch {
+            throw .failed("cannot open the database \(path): \(error.explanation)")
+        }
+    }
+
+    private static func openShared(
+        _ settings: PostgreSQLSettings, _ ring: KeyRing
+    ) throws(CommandError) -> PostgreSQLStore {
+        do throws(PostgreSQLOpeningError) {
+            return try PostgreSQLStore.open(settings, keyRing: ring)
+        } catch {
+            throw .failed("cannot use the database of storage.url: \(error.explanation)")
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import Administration
+import ByteCoding
+package import CommandLineKit
+import ContentKeys
+import Records
+import ServiceConfiguration
+
+extension Command {
+    /// `latchkey revocations`
+    package static let revocations = Command(
+        "revocations",
+        summary: "Revoke tokens, subjects, devices, sessions, keys and contents",
+        details: """
+            Works on the store itself, while daemons may serve from it: each hears of a change within entitlement.revocationRefresh.
+            What is revoked gets no licence and no renewal; a licence that a device keeps cannot be taken back. Each change is recorded in
+            this node's ledger before it is made.
+            """,
+        examples: [
+            "latchkey revocations add --config latchkey.json5 --kind sub --value viewer-7 --reason \"chargeback\"",
+            "latchkey revocations list --config latchkey.json5",
+        ],
+        commands: [addRevocation, listRevocations, liftRevocation])
+
+    private static let addRevocation = Command(
+        "add",
+        summary: "Revoke something",
+        details: """
+            Kinds are jti (a token), sub (a subject), device (the issuer's own name for one) and session, whose names are an issuer's; and
+            kid (a signing key), iss (an issuer), hu (a device by the HU in its SPC) and content (a content id or key id). Subjects and
+            devices are stored under pseudonyms. The same thing again replaces end and reason.
+            """,
+        examples: [
+            "latchkey revocations add --config latchkey.json5 --kind sub --value viewer-7",
+            "latchkey revocations add --config latchkey.json5 --kind jti --issuer https://portal.example --value 4f1c "
+                + "--until 2026-01-31T12:00:00Z --json",
+        ],
+        options: RevocationArguments.target + [RevocationArguments.until, RevocationArguments.reason, .json],
+        run: { arguments, context throws(CommandError) in
+            let given = try RevocationArguments(arguments, context)
+            let order = try RevocationArguments.attempt { () throws(RevocationFault) in
+                try RevocationOrder(
+                    given.target, until: arguments.value(RevocationArguments.until),
+                    reason: arguments.value(RevocationArguments.reason), now: context.now)
+            }
+            let opened = try OpenedRevocations(given.file, context)
+            let revocation = try await opened.attempt { desk throws(StoreError) in
+                try await desk.add(order, now: context.now)
+            }
+            try RevocationArguments.report(revocation, arguments, context)
+        })
+
+    private static let liftRevocation = Command(
+        "lift",
+        summary: "Take a revocation back",
+        examples: [
+            "latchkey revocations lift --config latchkey.json5 --kind sub --value viewer-7",
+            "latchkey revocations lift --config latchkey.json5 --kind content --value movie-1 --json",
+        ],
+        options: RevocationArguments.target + [.json],
+        run: { arguments, context throws(CommandError) in
+            let given = try RevocationArguments(arguments, context)
+            let opened = try OpenedRevocations(given.file, context)
+            let lifted = try await opened.attempt { desk throws(StoreError) in
+                try await desk.lift(given.target, now: context.now)
+            }
+            guard let lifted else { throw .failed("nothing of this kind and value is revoked") }
+            try RevocationArguments.report(lifted, arguments, context)
+        })
+
+    private static let listRevocations = Command(
+        "list",
+        summary: "List what is revoked, the latest first",
+        details: """
+            Subjects and devices are shown by their pseudonyms, which `lift` takes as well, with the word before them.
+            """,
+        examples: [
+            "latchkey revocations list --config latchkey.json5",
+            "latchkey revocations list --config latchkey.json5 --json",
+        ],
+        options: [RevocationArguments.config, .json],
+        run: { arguments, context throws(CommandError) in
+            let file = try OpenedLedger.configuration(arguments.required(RevocationArguments.config), context)
+            let opened = try OpenedRevocations(file, context)
+            let found = try await opened.attempt { desk throws(StoreError) in
+                try await desk.store.revocations(at: context.now)
+            }.sorted(by: Revocation.isListedBefore)
+            if arguments.isSet(.json) {
+                try context.printObject { writer in
+                    writer.name("revocations")
+                    writer.array { writer in for one in found { writer.object { one.write(to: &$0) } } }
+                }
+            } else if found.isEmpty {
+                context.note("nothing is revoked")
+            } else {
+                try context.print(found.map(\.text).joined(separator: "\n"))
+            }
+        })
+}
+
+/// What the commands are told of one revocation.
+private struct RevocationArguments {
+    static let config = CommandOption(
+        "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
+    static let until = CommandOption(
+        "--until", .value("TIME"), help: "when it may be forgotten, as 2026-01-31T12:00:00Z; never unless given")
+    static let reason = CommandOption("--reason", .value("TEXT"), help: "a note for those who read the list")
+    private static let kind = CommandOption(
+        "--kind", .value("KIND"), help: "jti, kid, iss, sub, hu, device, content or session", isRequired: true)
+    private static let issuer = CommandOption(
+        "--issuer", .value("ISSUER"),
+        help: "whose token, subject, device or session it is; needed where several issuers are configured")
+    private static let value = CommandOption("--value", .value("ID"), help: "what is meant", isRequired: true)
+
+    static let target = [config, kind, issuer, value]
+
+    let file: ConfigurationFile
+    let target: RevocationTarget
+
+    init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
+        let file = try OpenedLedger.configuration(arguments.required(Self.config), context)
+        let (kind, value) = (try arguments.required(Self.kind), try arguments.required(Self.value))
+        target = try Self.attempt { () throws(RevocationFault) in
+            try RevocationTarget(
+                kind: kind, issuer: arguments.value(Self.issuer), value: value, issuers: file.configuration.issuerNames)
+        }
+        self.file = file
+    }
+
+    static func attempt<Result>(_ body: () throws(RevocationFault) -> Result) throws(CommandError) -> Result {
+        do throws(RevocationFault) { return try body() } catch { throw .usage(error.description) }
+    }
+
+    static func report(
+        _ revocation: Revocation, _ arguments: Arguments, _ context: CommandContext
+    ) throws(CommandError) {
+        if arguments.isSet(.json) {
+            try context.printObject { revocation.write(to: &$0) }
+        } else {
+            try context.print(revocation.text)
+        }
+    }
+}
+
+extension Revocation {
+    /// One line for a person.
+    fileprivate var text: String {
+        let owner = issuer.map { " of \($0)" } ?? ""
+        let end = until.map { "  until \(Self.time($0))" } ?? ""
+        let note = reason.isEmpty ? "" : "  \(reason)"
+        let line = "\(Self.time(revokedAt))  \(kind.rawValue)  \(shownValue)\(owner)\(end)\(note)"
+        // What others chose has no say in what a terminal does.
+        return String(
+            String.UnicodeScalarView(
+                line.unicodeScalars.map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "?" : $0 }))
+    }
+}

@@ -1,0 +1,140 @@
+import CommandLineKit
+import ContentKeys
+import Entitlements
+
+/// The options of `token mint` that make up the right.
+struct RightArguments {
+    private static let content = CommandOption(
+        "--content", .value("ID"), help: "the content that may be played", isRequired: true)
+    private static let mode = CommandOption(
+        "--mode", .value("stream|offline|both"), help: "how it may be played; stream unless given")
+    private static let lease = CommandOption(
+        "--lease", .value("SECONDS"),
+        help: "how long playback may go on before it must be renewed; no limit unless given; never with offline use")
+    private static let rental = CommandOption(
+        "--rental", .value("SECONDS"),
+        help: "how long from the licence on playback may begin, and an offline one is good; no limit unless given")
+    private static let storage = CommandOption(
+        "--storage", .value("SECONDS"),
+        help: "how long an offline licence is good until it is first played; no limit unless given")
+    private static let playback = CommandOption(
+        "--playback", .value("SECONDS"),
+        help: "how long an offline licence is good from its first play on; no limit unless given")
+    private static let hdcp = CommandOption(
+        "--hdcp", .value("none|type0|type1"), help: "the least protection of outputs; the key's unless given")
+    private static let minimumLevel = CommandOption(
+        "--min-level", .value("audio|baseline|main"),
+        help: "the least security level of devices; the key's unless given")
+    private static let track = CommandOption(
+        "--track", .value("LABEL:hdcp=WORD,min-level=WORD"),
+        help: "what a key with this track label demands besides; either part alone will do", repeats: true)
+
+    static let options = [content, mode, lease, rental, storage, playback, hdcp, minimumLevel, track]
+
+    private static let seconds: ClosedRange<Int64> = 1...Int64(LimitSeconds.maximum)
+
+    let right: Right
+
+    /// Throws `usage` for what a daemon would refuse, and for options that contradict one another.
+    init(_ arguments: Arguments) throws(CommandError) {
+        let contentText = try arguments.required(Self.content)
+        guard let contentID = try? ContentID(contentText) else {
+            throw .usage("--content takes 1 to 200 printable ASCII characters without space")
+        }
+        right = Right(
+            .content(contentID.text),
+            duration: try arguments.seconds(Self.rental, in: Self.seconds),
+            lease: try arguments.seconds(Self.lease, in: Self.seconds),
+            mode: try arguments.word(Self.mode) ?? .stream,
+            storage: try arguments.seconds(Self.storage, in: Self.seconds),
+            playback: try arguments.seconds(Self.playback, in: Self.seconds),
+            hdcp: try arguments.word(Self.hdcp),
+            minimumLevel: try arguments.word(Self.minimumLevel),
+            tracks: try Self.tracks(arguments.values(Self.track)))
+        try Self.checkUse(of: right)
+        try Self.checkTracks(of: right)
+    }
+
+    /// A word to whoever grants offline use that may go on for ever, which no server can take back.
+    var note: String? {
+        switch right.mode {
+        case .stream: return nil
+        case .offline, .both: break
+        }
+        guard right.playback == nil, right.duration == nil else { return nil }
+        return "note: an offline licence for this token may never end once it has been played; "
+            + "--playback or --rental limits it"
+    }
+
+    private static func checkUse(of right: Right) throws(CommandError) {
+        switch right.mode {
+        case .stream:
+            for (option, value) in [(storage, right.storage), (playback, right.playback)] where value != nil {
+                throw .usage(
+                    "\(option.name) limits offline licences, which this token does not allow; add --mode both or offline"
+                )
+            }
+        case .offline, .both:
+            guard right.lease == nil else {
+                throw .usage(
+                    "--lease and --mode \(right.mode.rawValue) contradict one another: an offline licence would outlive the lease"
+                )
+            }
+        }
+    }
+
+    /// A track cannot loosen what holds for all: the stricter of both would win in silence.
+    private static func checkTracks(of right: Right) throws(CommandError) {
+        for (label, protection) in right.tracks.sorted(by: { $0.key < $1.key }) {
+            if let all = right.protection.hdcp, let own = protection.hdcp, own < all {
+                throw .usage(
+                    "--track \(label): hdcp=\(own.rawValue) is laxer than --hdcp \(all.rawValue), which holds for all tracks"
+                )
+            }
+            if let all = right.protection.securityLevel, let own = protection.securityLevel, own < all {
+                throw .usage(
+                    "--track \(label): min-level=\(own.rawValue) is laxer than --min-level \(all.rawValue), which holds for all tracks"
+                )
+            }
+        }
+    }
+
+    private static func tracks(_ texts: [String]) throws(CommandError) -> [String: Protection] {
+        guard texts.count <= Right.trackCountMaximum else {
+            throw .usage("--track may be given \(Right.trackCountMaximum) times at most")
+        }
+        var tracks: [String: Protection] = [:]
+        for text in texts {
+            let (label, protection) = try TrackArgument.parse(text)
+            guard tracks.updateValue(protection, forKey: label.text) == nil else {
+                throw .usage("--track: the label \(label) is given twice")
+            }
+        }
+        return tracks
+    }
+}
+
+/// The value of `--track`: a label, a colon, and one or two demands. The label may have colons of its own.
+private enum TrackArgument {
+    private static let usage = CommandError.usage(
+        "--track takes a label of 1 to 64 printable characters, a colon, and hdcp=none|type0|type1, min-level=audio|baseline|main "
+            + "or both with a comma between")
+
+    static func parse(_ text: String) throws(CommandError) -> (TrackLabel, Protection) {
+        guard let colon = text.lastIndex(of: ":"), let label = try? TrackLabel(String(text[..<colon])) else {
+            throw usage
+        }
+        var hdcp: Right.HDCP?
+        var level: Right.SecurityLevel?
+        for demand in text[text.index(after: colon)...].split(separator: ",", omittingEmptySubsequences: false) {
+            let parts = demand.split(separator: "=", omittingEmptySubsequences: false)
+            guard parts.count == 2 else { throw usage }
+            switch (parts[0], Right.HDCP(rawValue: String(parts[1])), Right.SecurityLevel(rawValue: String(parts[1]))) {
+            case ("hdcp", let word?, _) where hdcp == nil: hdcp = word
+            case ("min-level", _, let word?) where level == nil: level = word
+            default: throw usage  // A name or a word that means nothing here, or one that was there before.
+            }
+        }
+        return (label, Protection(hdcp: hdcp, securityLevel: level))
+    }
+}

@@ -1,0 +1,76 @@
+import ByteCoding
+import CommandLineKit
+import Entitlements
+import KeyCrypto
+import ServiceConfiguration
+
+/// What `token mint --dialect expressplay` makes: a sealed token for a stored content.
+struct SealedTokenArguments {
+    private let issuer: Configuration.Issuer
+    private let sealer: TokenSealer
+    private let contents: SealedTokenContents
+
+    /// The longest life of a token of its issuer, in seconds.
+    private static func lifeMaximum(_ issuer: Configuration.Issuer) -> Int64 { issuer.maximumLife.components.seconds }
+
+    /// The issuer is the first one of the dialect that has an active key. Throws `usage` for a right that a sealed token cannot say.
+    init(
+        _ right: Right, subject: String?, life: Int64, configuration path: String, _ context: CommandContext
+    ) throws(CommandError) {
+        (issuer, sealer) = try Self.issuer(path, context)
+        guard life <= Self.lifeMaximum(issuer) else {
+            throw .usage(
+                "--expires: tokens of the issuer \(issuer.issuer) live for \(Self.lifeMaximum(issuer)) seconds at most, as its "
+                    + "maximumLife says")
+        }
+        guard right.tracks.isEmpty else { throw .usage("--track: a sealed token has no tracks") }
+        var contents = SealedTokenContents(
+            tokenID: try Self.randomTokenID(), issuedAt: context.now, expiresAt: context.now + life)
+        if case .content(let contentID) = right.selector { contents.contentID = contentID }
+        switch right.mode {
+        case .stream: break
+        case .both: contents.allowsOffline = true
+        case .offline: throw .usage("--mode offline: a sealed token allows streaming, or both")
+        }
+        contents.rental = right.duration
+        contents.lease = right.lease
+        contents.storage = right.storage
+        contents.playback = right.playback
+        contents.protection = right.protection
+        contents.subject = subject
+        self.contents = contents
+    }
+
+    func mint() throws(CommandError) -> String {
+        do throws(CryptoError) {
+            return try sealer.seal(contents)
+        } catch {
+            throw .failed("OpenSSL did not seal (\(error))")
+        }
+    }
+
+    private static func issuer(
+        _ path: String, _ context: CommandContext
+    ) throws(CommandError) -> (Configuration.Issuer, TokenSealer) {
+        let file: ConfigurationFile
+        let issuers: IssuerSet
+        do throws(ConfigurationError) {
+            file = try ConfigurationFile(path: path, environment: context.environment)
+            issuers = try LoadedConfiguration.loadIssuers(file, environment: context.environment)
+        } catch {
+            throw .failed(error.description)
+        }
+        for issuer in file.configuration.entitlement.issuers {
+            if let sealer = issuers.sealer(forIssuer: issuer.issuer) { return (issuer, sealer) }
+        }
+        throw .failed("no issuer in \(path) has dialect \"expressplay\" and an active key for A256GCM")
+    }
+
+    private static func randomTokenID() throws(CommandError) -> Bytes16 {
+        do throws(CryptoError) {
+            return Bytes16(try RandomBytes.generate(count: 16), at: 0)
+        } catch {
+            throw .failed("OpenSSL gave no random bytes (\(error))")
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import ByteCoding
+package import CommandLineKit
+import Foundation
+package import KeyCrypto
+import ServiceConfiguration
+
+/// The value of an option that may be a secret: the value itself, `@FILE`, or `-` for standard input.
+///
+/// What stands on a command line can be read by everybody on the machine, so only the latter two are for real secrets.
+package enum SecretArgument {
+    /// The size of content keys, initialization vectors, ASk and DASk in bytes.
+    package static let blockSize = 16
+
+    /// The most bytes of a token.
+    private static let tokenSizeMaximum = 64 << 10
+
+    /// The 16 bytes that an option gives: 32 hexadecimal digits, or a file of them, of Base64, or of the bytes themselves.
+    ///
+    /// With `acceptsPath`, a value that is not 32 hexadecimal digits is the path of the file even without `@`.
+    package static func block(
+        _ option: CommandOption, _ text: String, acceptsPath: Bool = false, _ context: CommandContext
+    ) throws(CommandError) -> SecretBytes {
+        switch Source(text) {
+        case .input:
+            return try block(in: context.readInput(sizeMaximum: 4096), "standard input")
+        case .file(let path):
+            return try block(in: read(path, context), path)
+        case .inline(let digits):
+            if let block = decode(Array(digits.utf8)) { return block }
+            guard acceptsPath else {
+                throw .usage("\(option.name) takes 32 hexadecimal digits, @FILE, or \"-\" for standard input")
+            }
+            guard FileManager.default.fileExists(atPath: digits) else {
+                throw .failed("\(option.name) is neither 32 hexadecimal digits nor the path of a file")
+            }
+            return try block(in: read(digits, context), digits)
+        }
+    }
+
+    /// A token: printable ASCII without space, so that it can stand in a header field.
+    package static func token(
+        _ option: CommandOption, _ text: String, _ context: CommandContext
+    ) throws(CommandError) -> String {
+        let bytes =
+            switch Source(text) {
+            case .input: try context.readInput(sizeMaximum: tokenSizeMaximum).revealed()
+            case .file(let path): try CommandFile.read(path).revealed()
+            case .inline(let token): Array(token.utf8)
+            }
+        let token = bytes.trimmed
+        guard (1...tokenSizeMaximum).contains(token.count), token.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw .failed("\(option.name): this is no token, which is printable characters without a space")
+        }
+        return String(decoding: token, as: UTF8.self)
+    }
+
+    private enum Source {
+        case inline(String)
+        case file(String)
+        case input
+
+        init(_ text: String) {
+            if text == "-" {
+                self = .input
+            } else if text.hasPrefix("@") {
+                self = .file(String(text.dropFirst()))
+            } else {
+                self = .inline(text)
+            }
+        }
+    }
+
+    private static func read(_ path: String, _ context: CommandContext) throws(CommandError) -> SecretBytes {
+        let bytes = try CommandFile.read(path)
+        warnIfExposed(path, context)
+        return bytes
+    }
+
+    private static func block(in contents: consuming SecretBytes, _ place: String) throws(CommandError) -> SecretBytes {
+        guard let block = EncodedSecret.decode(contents, size: blockSize) else {
+            throw .failed(
+                "\(place) holds no secret of 16 bytes: 32 hexadecimal digits, Base64, or the bytes themselves")
+        }
+        return block
+    }
+
+    private static func decode(_ digits: [UInt8]) -> SecretBytes? {
+        guard digits.count == blockSize * 2, var bytes = try? Hexadecimal.decode(digits) else { return nil }
+        defer { bytes.wipe() }
+        return SecretBytes(copying: bytes)
+    }
+
+    /// The daemon refuses such files; a tool that is told the name by hand only says so.
+    private static func warnIfExposed(_ path: String, _ context: CommandContext) {
+        var status = stat()
+        // Unsafe is the path as a C string alone, which lives until the call returns.
+        guard unsafe stat(path, &status) == 0, status.st_mode & 0o137 != 0 else { return }
+        let mode = String(status.st_mode & 0o777, radix: 8)
+        context.note("warning: the secret file \(path) has permissions 0\(mode); run: chmod 0600 \(Shell.quote(path))")
+    }
+}
+
+extension [UInt8] {
+    /// Without white space at both ends.
+    fileprivate var trimmed: [UInt8] {
+        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0D).contains($0) }
+        guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
+            return []
+        }
+        return Array(self[first...last])
+    }
+}

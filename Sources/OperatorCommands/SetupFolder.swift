@@ -1,0 +1,126 @@
+import CommandLineKit
+import Foundation
+
+/// Puts the files of a set-up into a folder that holds nothing else, and never over anything.
+///
+/// All files are first written into `.latchkey-init-unfinished` in the folder, which then gets the name `.latchkey-init-finished`, and
+/// its entries are moved to their places. Whatever interrupts this, a second run can tell what is its own: it drops what was
+/// unfinished, and moves on what was finished. A lock keeps two runs apart.
+struct SetupFolder {
+    private static let unfinished = ".latchkey-init-unfinished"
+    private static let finished = ".latchkey-init-finished"
+    private static let folderMode: mode_t = 0o700
+
+    private let path: String
+    private let isNew: Bool
+    private let descriptor: Int32
+
+    /// Opens the folder, or makes it with mode 0700 within one that exists.
+    ///
+    /// Throws `failed` unless it is a folder of no entries but those that an interrupted run left.
+    static func withFolder<Result>(
+        _ path: String, _ body: (SetupFolder) throws(CommandError) -> Result
+    ) throws(CommandError) -> Result {
+        let isNew = try make(path)
+        // Unsafe here and below are the paths as C strings alone, which live until their call returns.
+        let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .failed("cannot open the folder \(path): \(SystemText.lastError)") }
+        defer { close(descriptor) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            throw .failed("another latchkey init is at work in \(path)")
+        }
+        // Closing alone would leave the lock to a child process that was just being started, until it runs its own program.
+        defer { flock(descriptor, LOCK_UN) }
+        let folder = SetupFolder(path: path, isNew: isNew, descriptor: descriptor)
+        do throws(CommandError) {
+            try folder.refuseStrangers()
+            return try body(folder)
+        } catch {
+            if isNew { _ = unsafe rmdir(path) }
+            throw error
+        }
+    }
+
+    /// Whether an interrupted run had written all files, so that only `place` remains to be done.
+    var isWritten: Bool { entries.contains(Self.finished) }
+
+    /// Writes all files beside their places. Where that fails, nothing is left.
+    func write(_ files: [SetupFile], folders: [String]) throws(CommandError) {
+        let staging = within(Self.unfinished)
+        try? FileManager.default.removeItem(atPath: staging)
+        do throws(CommandError) {
+            for folder in [staging] + folders.map({ "\(staging)/\($0)" }) { try Self.makeFolder(folder) }
+            for file in files { try Self.write(file, in: staging) }
+            try Self.move(staging, to: within(Self.finished))
+        } catch {
+            try? FileManager.default.removeItem(atPath: staging)
+            throw error
+        }
+    }
+
+    /// Moves what was written to its place: folders first, so that the configuration file stands for a complete set-up.
+    func place() throws(CommandError) {
+        let staging = within(Self.finished)
+        let names = Self.entries(of: staging).sorted { left, right in
+            (left.hasSuffix(".json5") ? 1 : 0, left) < (right.hasSuffix(".json5") ? 1 : 0, right)
+        }
+        for name in names {
+            guard !entries.contains(name) else { throw occupied(by: name) }
+            try Self.move("\(staging)/\(name)", to: within(name))
+        }
+        guard unsafe rmdir(staging) == 0, fsync(descriptor) == 0 else {
+            throw .failed("cannot finish \(path): \(SystemText.lastError)")
+        }
+    }
+
+    private var entries: [String] { Self.entries(of: path) }
+
+    private func within(_ name: String) -> String { path.hasSuffix("/") ? path + name : "\(path)/\(name)" }
+
+    private func refuseStrangers() throws(CommandError) {
+        // Besides the rest of a finished run lies what it has moved already; `place` looks at each name by itself.
+        guard !isWritten else { return }
+        if let stranger = entries.sorted().first(where: { $0 != Self.unfinished }) { throw occupied(by: stranger) }
+    }
+
+    private func occupied(by name: String) -> CommandError {
+        .failed(
+            "\(path) is not empty: it holds \(name), and nothing is ever overwritten; "
+                + "name a new or an empty folder, or remove what is there")
+    }
+
+    /// Whether the folder was made.
+    private static func make(_ path: String) throws(CommandError) -> Bool {
+        if unsafe mkdir(path, folderMode) == 0 { return true }
+        switch errno {
+        case EEXIST: return false
+        case ENOENT: throw .failed("the folder that \(path) would lie in does not exist; make it first")
+        default: throw .failed("cannot make the folder \(path): \(SystemText.lastError)")
+        }
+    }
+
+    private static func makeFolder(_ path: String) throws(CommandError) {
+        guard unsafe mkdir(path, folderMode) == 0 else {
+            throw .failed("cannot make the folder \(path): \(SystemText.lastError)")
+        }
+    }
+
+    private static func write(_ file: SetupFile, in folder: String) throws(CommandError) {
+        do throws(NewFileError) {
+            try NewFile.write(file.contents, to: "\(folder)/\(file.path)", mode: file.isSecret ? 0o600 : 0o644)
+        } catch {
+            throw .failed(error.description)
+        }
+    }
+
+    private static func move(_ source: String, to target: String) throws(CommandError) {
+        guard unsafe rename(source, target) == 0 else {
+            throw .failed("cannot write \(target): \(SystemText.lastError)")
+        }
+    }
+
+    /// The names in a folder; none where it cannot be read, which opening it has shown before.
+    private static func entries(of path: String) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    }
+}

@@ -1,0 +1,162 @@
+import Administration
+import ByteCoding
+package import CommandLineKit
+import ContentKeys
+import ServiceConfiguration
+import StorageSQLite
+
+extension Command {
+    /// `latchkey store`
+    package static let store = Command(
+        "store",
+        summary: "Look after the database of keys and ledger",
+        examples: ["latchkey store check --config latchkey.json5"],
+        commands: [checkStore])
+
+    private static let checkStore = Command(
+        "check",
+        summary: "Read everything that is stored, and find what was altered or damaged",
+        details: """
+            Lets SQLite check its files, opens every sealed key under the configured key-encryption keys, and verifies the ledger of this
+            node. A seal opens only in the record for which it was made: a key, key id, content, period or version that was altered or
+            exchanged with another record's is found. Nothing is changed, and the daemon may serve meanwhile.
+
+            Ends with status 1 and a line for each finding. The daemon itself looks only at proofs and the ledger's end when it starts.
+            """,
+        examples: [
+            "latchkey store check --config latchkey.json5",
+            "latchkey store check --config latchkey.json5 --checkpoints checkpoints.txt --json",
+        ],
+        options: [KeyArguments.config, LedgerVerification.checkpoints, .json],
+        run: { arguments, context throws(CommandError) in
+            try await StoreCheck(arguments, context).run(asJSON: arguments.isSet(.json))
+        })
+}
+
+/// A whole check, and what it has found so far.
+private struct StoreCheck {
+    private static let batchSize = 500
+
+    private let store: OpenedKeyStore
+    private let ledger: LedgerVerification
+    private let ledgerPath: String
+    private let context: CommandContext
+
+    init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
+        self.context = context
+        // The files come first: what they are damaged in may keep everything else from opening them.
+        let path = try arguments.required(KeyArguments.config)
+        ledgerPath = try OpenedLedger.configuration(path, context).configuration.storage.databasePath
+        try Self.refuseDamaged(ledgerPath, context)
+        store = try OpenedKeyStore(configuration: path, context)
+        ledger = try LedgerVerification(arguments, context)
+    }
+
+    /// Throws for a file with findings, each of which is a line before that. A file that is not there yet is good.
+    private static func refuseDamaged(_ path: String, _ context: CommandContext) throws(CommandError) {
+        let findings: [String]
+        do throws(StorageOpeningError) {
+            findings = try DatabaseIntegrity.findings(path: path)
+        } catch .fileNotUsable(_, errno: 2) {
+            return
+        } catch {
+            throw .failed("cannot open the database \(path): \(error.explanation)")
+        }
+        for finding in findings { try context.print("database: \(finding)") }
+        if !findings.isEmpty {
+            throw .failed("the file \(path) is damaged: \(findings.count) findings; put back a copy of it")
+        }
+    }
+
+    func run(asJSON: Bool) async throws(CommandError) {
+        let keys = try await checkKeys()
+        let entries = try verifyLedger()
+        let findingCount = keys.findings.count + entries.findings.count
+        if asJSON {
+            try context.printObject { writer in
+                writer.member("isSound", findingCount == 0)
+                writer.member("keys", keys.count)
+                writer.member("entries", entries.rowCount)
+                writer.member("last", entries.last)
+                writer.name("findings")
+                writer.array { writer in
+                    for finding in keys.findings { writer.object { finding.write(to: &$0) } }
+                    for finding in entries.findings { writer.object { finding.write(to: &$0) } }
+                }
+            }
+        } else {
+            for finding in keys.findings { try context.print(finding.text) }
+            for finding in entries.findings { try context.print("ledger: \(finding.text)") }
+            if findingCount == 0 {
+                try context.print(
+                    "\(keys.count) keys open, and \(entries.rowCount) entries up to sequence \(entries.last) verify: nothing was altered"
+                )
+            }
+        }
+        if findingCount > 0 { throw .failed("what is stored does not verify: \(findingCount) findings") }
+    }
+
+    private func checkKeys() async throws(CommandError) -> (count: Int, findings: [KeyFinding]) {
+        let maintenance = try store.maintenance()
+        let total = try await OpenedKeyStore.attempt { () async throws(StoreError) in try await maintenance.count() }
+        var progress = CommandProgress(context, unit: "keys", total: total)
+        defer { progress.clear() }
+        var (count, findings) = (0, [KeyFinding]())
+        var position: [UInt8]?
+        repeat {
+            let start = position
+            let step = try await OpenedKeyStore.attempt { () async throws(StoreError) in
+                try await maintenance.check(after: start, limit: Self.batchSize)
+            }
+            position = step.last
+            count += step.count
+            findings += step.findings
+            progress.show(count)
+        } while position != nil
+        return (count, findings)
+    }
+
+    /// A ledger that the daemon has not begun yet is empty, and good.
+    private func verifyLedger() throws(CommandError) -> LedgerVerification.Outcome {
+        let hasLedger: Bool
+        do throws(StorageOpeningError) {
+            _ = try LedgerReader.open(path: ledgerPath)
+            hasLedger = true
+        } catch .ledgerMissing {
+            hasLedger = false
+        } catch .store(.unavailable(.notWritable)) {
+            hasLedger = false
+        } catch {
+            throw OpenedLedger.explain(error, ledgerPath)
+        }
+        return hasLedger ? try ledger.verify(context) : LedgerVerification.Outcome()
+    }
+}
+
+extension KeyFinding {
+    /// One line for a person.
+    fileprivate var text: String {
+        switch self {
+        case .sealBroken(let keyID):
+            "key \(Self.name(keyID)): its seal does not open; it was altered or exchanged, or sealed under a key that is not configured"
+        case .malformed(let keyID): "key \(Self.name(keyID)): a column holds what no version writes"
+        }
+    }
+
+    /// The members of a finding in what `--json` prints.
+    fileprivate func write(to writer: inout JSONWriter) {
+        switch self {
+        case .sealBroken(let keyID):
+            writer.member("finding", "sealBroken")
+            writer.member("kid", Self.name(keyID))
+        case .malformed(let keyID):
+            writer.member("finding", "keyMalformed")
+            writer.member("kid", Self.name(keyID))
+        }
+    }
+
+    /// A key id whose column was altered may have any size.
+    private static func name(_ bytes: [UInt8]) -> String {
+        KeyID(bytes: bytes)?.description ?? "hex:" + Hexadecimal.encode(bytes.prefix(32))
+    }
+}

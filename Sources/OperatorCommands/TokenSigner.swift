@@ -1,0 +1,97 @@
+import CommandLineKit
+import Entitlements
+import KeyCrypto
+import ServiceConfiguration
+
+/// A signing key and the configured issuer to whom it belongs.
+struct TokenSigner {
+    let issuer: Configuration.Issuer
+    let minter: TokenMinter
+
+    /// Reads the key and finds the issuer that has its other half: the public key, or for HS256 the same secret.
+    init(configuration path: String, keyPath: String, _ context: CommandContext) throws(CommandError) {
+        let configuration: Configuration
+        do throws(ConfigurationError) {
+            configuration = try ConfigurationFile(path: path, environment: context.environment).configuration
+        } catch {
+            throw .failed(error.description)
+        }
+        let candidates = configuration.entitlement.issuers.flatMap { issuer in issuer.keys.map { (issuer, $0) } }
+        for (issuer, key) in candidates {
+            guard let minter = try Self.minter(for: key, keyPath: keyPath, context) else { continue }
+            self.issuer = issuer
+            self.minter = minter
+            return
+        }
+        throw .failed(
+            "\(keyPath) is the signing key of no issuer in \(path): tokens signed with it would be refused; name the right one "
+                + "with --issuer-key")
+    }
+
+    /// The minter if the file holds what signs for this key; nil if it holds something else.
+    private static func minter(
+        for key: Configuration.IssuerKey, keyPath: String, _ context: CommandContext
+    ) throws(CommandError) -> TokenMinter? {
+        switch key.algorithm {
+        case .es256:
+            let signing = try signingKey(
+                keyPath, key, context, parse: { try? ES256PrivateKey(parsing: $0) },
+                publicPEM: { try? $0.publicKey.publicPEM() },
+                publicPEMOfFile: { try? ES256PublicKey(parsing: $0).publicPEM() })
+            return signing.map { TokenMinter(keyID: key.kid, es256: $0) }
+        case .edDSA:
+            let signing = try signingKey(
+                keyPath, key, context, parse: { try? Ed25519PrivateKey(parsing: $0) },
+                publicPEM: { try? $0.publicKey.publicPEM() },
+                publicPEMOfFile: { try? Ed25519PublicKey(parsing: $0).publicPEM() })
+            return signing.map { TokenMinter(keyID: key.kid, edDSA: $0) }
+        case .rs256:
+            let signing = try signingKey(
+                keyPath, key, context, parse: { try? RSAPrivateKey(parsing: $0) },
+                publicPEM: { try? $0.rs256PublicKey().publicPEM() },
+                publicPEMOfFile: { try? RS256PublicKey(parsing: $0).publicPEM() })
+            return signing.map { TokenMinter(keyID: key.kid, rs256: $0) }
+        case .hs256:
+            let secret = try sharedSecret(.file(path: keyPath), context)
+            guard secret.isEqual(to: try sharedSecret(key.key, context)) else { return nil }
+            return try? TokenMinter(keyID: key.kid, hs256: secret)
+        case .a256GCM: return nil
+        }
+    }
+
+    /// The signing key if it is the other half of the issuer's, which may lie in a file for both halves.
+    private static func signingKey<Key>(
+        _ keyPath: String, _ key: Configuration.IssuerKey, _ context: CommandContext, parse: ([UInt8]) -> Key?,
+        publicPEM: (Key) -> [UInt8]?, publicPEMOfFile: ([UInt8]) -> [UInt8]?
+    ) throws(CommandError) -> Key? {
+        guard let signing = try read(keyPath).withWipedArray(parse), let own = publicPEM(signing) else { return nil }
+        let contents: SecretBytes
+        do throws(FileError) {
+            contents = try SecretFile.readPublic(key.key, environment: context.environment)
+        } catch {
+            throw .failed(error.description)
+        }
+        let issuers = contents.withWipedArray { bytes in publicPEMOfFile(bytes) ?? parse(bytes).flatMap(publicPEM) }
+        return issuers == own ? signing : nil
+    }
+
+    private static func sharedSecret(
+        _ source: SecretSource, _ context: CommandContext
+    ) throws(CommandError) -> SecretBytes {
+        do throws(FileError) {
+            return try SecretFile.readSharedSecret(source, environment: context.environment)
+        } catch {
+            throw .failed(error.description)
+        }
+    }
+
+    private static func read(_ path: String) throws(CommandError) -> SecretBytes {
+        do throws(FileError) {
+            return try SecretFile.read(.file(path: path), environment: [:])
+        } catch .notFound {
+            throw .failed("there is no signing key \(path); name one with --issuer-key")
+        } catch {
+            throw .failed(error.description)
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import Entitlements
+import Licensing
+
+extension Configuration.Entitlement {
+    /// Ten years.
+    private static let deviceLifeMaximum: Int64 = 3650 * 86_400
+
+    init?(reading section: ConfigurationSection) {
+        let issuers = section.requiredSections(
+            "issuers",
+            example:
+                "[{ issuer: \"https://portal.example\", keys: [{ kid: \"k1\", algorithm: \"ES256\", key: \"…\" }] }]",
+            Configuration.Issuer.init(reading:))
+        let leeway = section.value(
+            "leeway", .seconds(0...IssuerSet.leewayMaximum, example: IssuerSet.leewayDefault),
+            default: .seconds(IssuerSet.leewayDefault))
+        let deviceLife = section.value(
+            "deviceLife", .seconds(60...Self.deviceLifeMaximum, example: DecisionRecorder.deviceLifeDefault),
+            default: .seconds(DecisionRecorder.deviceLifeDefault), effect: .restart)
+        let ignored = section.set(
+            "ignoredSources", .choice(TokenSource.allCases, example: .bearer), allowsEmpty: true)
+        let headers = section.set("tokenHeaders", .fieldName, allowsEmpty: true)
+        countryField = section.optional("countryField", .fieldName)
+        let policy = EntitlementPolicy(reading: section)
+        revocationRefresh = section.value(
+            "revocationRefresh", .seconds(1...300, example: 5), default: .seconds(5), effect: .restart)
+        retryWindow = section.value(
+            "retryWindow", .seconds(0...3600, example: 120), default: .seconds(120), effect: .restart)
+        let sessions = section.section("sessions", Configuration.Sessions.init(reading:))
+        let callback = section.optionalSection("callback", Configuration.Callback.init(reading:))
+
+        guard let issuers else { return nil }
+        let keys = issuers.enumerated().flatMap { issuer, value in
+            value.keys.enumerated().map { (kid: $1.kid, path: "issuers[\(issuer)].keys[\($0)].kid") }
+        }
+        section.requireDistinct(keys.map(\.kid)) { keys[$0].path }
+        self.issuers = issuers
+        self.leeway = leeway
+        self.deviceLife = deviceLife
+        finder = TokenFinder(ignoring: ignored ?? [], headerNames: (headers ?? []).sorted())
+        self.policy = policy
+        self.sessions = sessions
+        self.callback = callback
+    }
+}
+
+extension Configuration {
+    /// Whose names tokens, subjects, devices and sessions have.
+    package var issuerNames: Set<String> {
+        Set(entitlement.issuers.map(\.issuer)).union(entitlement.callback.map { [$0.name] } ?? [])
+    }
+}
+
+extension Configuration.Issuer {
+    private static let lifeMaximum: Duration = .seconds(366 * 86_400)
+    private static let lifeDefault: Duration = .seconds(86_400)
+
+    init?(reading section: ConfigurationSection) {
+        let issuer = section.required("issuer", .identifier(example: "https://portal.example"))
+        let audience = section.value("audience", .identifier(example: "latchkey"), default: "latchkey")
+        let dialect = section.value("dialect", .choice(TokenDialect.allCases, example: .jwt), default: .jwt)
+        let keysFile = section.optional("keysFile", .file(in: section.directory, example: "secrets/portal-keys.json"))
+        let example = "[{ kid: \"k1\", algorithm: \"ES256\", key: \"secrets/token-key.pem\" }]"
+        let keys =
+            section.contains("keysFile")
+            ? section.sections("keys", example: example, Configuration.IssuerKey.init(reading:))
+            : section.requiredSections("keys", example: example, Configuration.IssuerKey.init(reading:))
+        let maximumLife = section.value(
+            "maximumLife", .seconds(1...Self.lifeMaximum.components.seconds, example: 86_400),
+            default: dialect == .expressPlay ? .seconds(ExpressPlayTokenRequest.lifeMaximum) : Self.lifeDefault)
+
+        guard let issuer, keys != nil || (keysFile != nil && !section.contains("keys")) else { return nil }
+        for (index, key) in (keys ?? []).enumerated() where !key.isFit(for: dialect) {
+            section.report(
+                "keys", .invalidValue(expected: "keys \(index) with a signature algorithm", example: "\"HS256\""))
+        }
+        self.issuer = issuer
+        self.audience = audience
+        self.dialect = dialect
+        self.keys = keys ?? []
+        self.keysFile = keysFile
+        self.maximumLife = maximumLife
+    }
+}
+
+extension Configuration.IssuerKey {
+    init?(reading section: ConfigurationSection) {
+        let kid = section.required("kid", .identifier(example: "k1", sizeMaximum: Token.keyIDSizeMaximum))
+        let algorithm = section.required(
+            "algorithm", .choice(Configuration.KeyAlgorithm.allCases, example: .es256))
+        let key = section.required("key", .file(in: section.directory, example: "secrets/token-signing-key.pem"))
+        let state = KeyState(reading: section)
+
+        if algorithm == .a256GCM, let kid, UInt32(kid) == nil || kid != "\(UInt32(kid) ?? 0)" {
+            section.report("kid", .invalidValue(expected: "a number from 0 to 4294967295", example: "\"1\""))
+        }
+        guard let kid, let algorithm, let key, let state else { return nil }
+        self.kid = kid
+        self.algorithm = algorithm
+        self.key = key
+        self.state = state
+    }
+
+    /// A sealed token needs a key that seals. One that signs serves every dialect.
+    fileprivate func isFit(for dialect: TokenDialect) -> Bool {
+        algorithm != .a256GCM || dialect == .expressPlay
+    }
+}
+
+extension KeyState {
+    private enum Word: String, CaseIterable {
+        case next, active, retiring, revoked
+    }
+
+    /// Reads `state` and `until`; nil where they do not go together, which is reported.
+    fileprivate init?(reading section: ConfigurationSection) {
+        let word = section.value("state", .choice(Word.allCases, example: .active), default: .active)
+        let end = section.optional("until", .time)
+        if word != .retiring, section.contains("until") { section.report("until", .incomplete(without: "state")) }
+        switch word {
+        case .next: self = .next
+        case .active: self = .active
+        case .revoked: self = .revoked
+        case .retiring:
+            guard let end else {
+                if !section.contains("until") { section.report("state", .incomplete(without: "until")) }
+                return nil
+            }
+            self = .retiring(until: end)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+extension Configuration {
+    /// The record of what was given and refused.
+    package struct Ledger: Equatable, Sendable {
+        /// What becomes of a licence that the ledger cannot record.
+        package enum Mode: String, Sendable, CaseIterable {
+            /// It is refused.
+            case required
+            /// It is given nevertheless, and counted.
+            case bestEffort = "best-effort"
+        }
+
+        package let mode: Mode
+        /// The 32 bytes that seal the ledger's batches.
+        package let key: SecretSource
+        /// The 32 bytes under which devices and subjects have their pseudonyms.
+        package let pseudonymKey: SecretSource
+        /// How long entries are kept: whole seconds.
+        package let retention: Duration
+        /// How long renewals have rows of their own: whole seconds.
+        package let rollUpRenewalsAfter: Duration
+        /// How often the log stream says how far the ledger has come: whole seconds.
+        package let checkpointEvery: Duration
+        /// How many refusals of good tokens get a row of their own per second.
+        package let refusalsPerSecond: Int
+
+        /// The size of both keys in bytes.
+        package static let keySize = 32
+    }
+}
+
+extension Configuration.Ledger {
+    init(reading section: ConfigurationSection) {
+        mode = section.value("mode", .choice(Mode.allCases, example: .required), default: .required)
+        key = section.value(
+            "key", .file(in: section.directory, example: "secrets/ledger-key"),
+            default: .file(path: FilePath.resolve("secrets/ledger-key", relativeTo: section.directory)))
+        pseudonymKey = section.value(
+            "pseudonymKey", .file(in: section.directory, example: "secrets/pseudonym-key"),
+            default: .file(path: FilePath.resolve("secrets/pseudonym-key", relativeTo: section.directory)))
+        retention = section.value(
+            "retention", .seconds(3600...36_500 * 86_400, example: 400 * 86_400), default: .seconds(400 * 86_400))
+        rollUpRenewalsAfter = section.value(
+            "rollUpRenewalsAfter", .seconds(3600...36_500 * 86_400, example: 7 * 86_400), default: .seconds(7 * 86_400))
+        checkpointEvery = section.value(
+            "checkpointEvery", .seconds(1...86_400, example: 300), default: .seconds(300))
+        refusalsPerSecond =
+            section.section("refusals") { refusals in
+                refusals.value("perSecond", .integer(0...10_000, example: 10), default: 10)
+            } ?? 10
+    }
+}

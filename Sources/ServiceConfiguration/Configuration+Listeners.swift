@@ -1,0 +1,52 @@
+import POSIXSockets
+
+extension Configuration.Listeners {
+    init?(reading section: ConfigurationSection) {
+        let publicListeners = section.sections(
+            "public", example: "[{ address: \"127.0.0.1:8443\" }]", Configuration.PublicListener.init(reading:))
+        let adminListeners = section.sections(
+            "admin", example: "[{ address: \"127.0.0.1:9443\" }]", allowsEmpty: true,
+            Configuration.AdminListener.init(reading:))
+        let publicOverride = section.override(.listen, .listenerAddress)
+        let adminOverride = section.override(.adminListen, .listenerAddress)
+
+        let everyone = publicListeners ?? [.standard]
+        self.public = publicOverride.map { [everyone[0].moved(to: $0)] } ?? everyone
+        let admin = adminListeners ?? [.standard]
+        self.admin = adminOverride.map { [(admin.first ?? .standard).moved(to: $0)] } ?? admin
+    }
+}
+
+extension Configuration.PublicListener {
+    /// Port 8443 on this machine alone.
+    fileprivate static let standard = Self(address: .socket(.internet(.v4(0x7F00_0001), port: 8443)))
+
+    init?(reading section: ConfigurationSection) {
+        let address = section.required("address", .listenerAddress)
+        let transport = Configuration.Transport(reading: section)
+        guard let address else { return nil }
+        self.init(address: address, transport: transport)
+    }
+
+    fileprivate func moved(to address: ListenerAddress) -> Self {
+        Self(address: address, transport: transport)
+    }
+}
+
+extension Configuration.AdminListener {
+    /// Port 9443 on this machine alone, for everybody on it.
+    fileprivate static let standard = Self(address: .socket(.internet(.v4(0x7F00_0001), port: 9443)))
+
+    init?(reading section: ConfigurationSection) {
+        let address = section.required("address", .listenerAddress)
+        let tokenFile = section.optional(
+            "tokenFile", .file(in: section.directory, example: "secrets/admin-token"), effect: .reload)
+        let transport = Configuration.Transport(reading: section)
+        guard let address else { return nil }
+        self.init(address: address, transport: transport, tokenFile: tokenFile)
+    }
+
+    fileprivate func moved(to address: ListenerAddress) -> Self {
+        Self(address: address, transport: transport, tokenFile: tokenFile)
+    }
+}

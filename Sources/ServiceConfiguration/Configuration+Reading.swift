@@ -1,0 +1,67 @@
+import Entitlements
+import Glibc
+import HTTPMessages
+import Telemetry
+
+// Each section reads itself: one line for a field, and the rules that tie fields together below. A new field is a new
+// line, with a default, here and in Config/latchkey.json5.
+
+extension Configuration {
+    init?(reading section: ConfigurationSection) {
+        let node = section.value("node", .name, default: Self.hostName, overriddenBy: .node)
+        let listeners = section.section("listeners", Listeners.init(reading:))
+        let publicURL = section.optional("publicURL", .publicURL, effect: .reload)
+        let cors = section.section("cors", effect: .reload, CORSPolicy.init(reading:))
+        let fairplay = section.section("fairplay", effect: .reload, FairPlay.init(reading:))
+        let keys = section.section("keys", Keys.init(reading:))
+        let storage = section.section("storage", Storage.init(reading:))
+        let ledger = section.section("ledger", Ledger.init(reading:))
+        let entitlement = section.section("entitlement", effect: .reload, Entitlement.init(reading:))
+        let expressPlay = section.section("expressPlay", effect: .reload, ExpressPlay.init(reading:))
+        let limits = section.section("limits", Limits.init(reading:))
+        let logging = section.section("logging", effect: .reload, Logging.init(reading:))
+
+        guard let listeners, let cors, let fairplay, let keys, let storage, let ledger, let entitlement,
+            let expressPlay, let limits, let logging
+        else {
+            return nil
+        }
+        if !expressPlay.customers.isEmpty, expressPlay.redeemURL(under: publicURL) == nil {
+            section.report("expressPlay", .incomplete(without: "publicURL"))
+        }
+        self.node = node
+        self.listeners = listeners
+        self.publicURL = publicURL
+        self.cors = cors
+        self.fairplay = fairplay
+        self.keys = keys
+        self.storage = storage
+        self.ledger = ledger
+        self.entitlement = entitlement
+        self.expressPlay = expressPlay
+        self.limits = limits
+        self.logging = logging
+    }
+
+    /// The name of this machine as far as it is made of letters, digits, dots, hyphens and underscores.
+    private static var hostName: String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        // One byte less than there is, so that the name always ends.
+        guard unsafe gethostname(&buffer, buffer.count - 1) == 0 else { return "latchkey" }
+        let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+        let name = String(decoding: bytes.prefix(64), as: UTF8.self)
+        let isName =
+            !name.isEmpty && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }
+        return isName ? name : "latchkey"
+    }
+}
+
+extension Configuration.Logging {
+    init(reading section: ConfigurationSection) {
+        level = section.value("level", .logLevel, default: .info, overriddenBy: .logLevel)
+    }
+}
+
+extension ConfigurationForm<LogLevel> {
+    fileprivate static var logLevel: ConfigurationForm { .choice(LogLevel.allCases, example: .info) }
+}

@@ -1,0 +1,84 @@
+import ByteCoding
+package import Licensing
+package import StoragePostgreSQL
+
+extension Configuration {
+    /// Where content keys are kept, and what nodes share.
+    package struct Storage: Equatable, Sendable {
+        package let url: StorageURL
+        /// The password of the PostgreSQL role; nil where the server asks for none.
+        package let password: SecretSource?
+        /// The file of the node's own ledger beside PostgreSQL.
+        package let ledger: String
+        /// What becomes of a licence that needs what nodes share while PostgreSQL does not answer.
+        package let onStoreOutage: SharedDecisionStore.OutageRule
+
+        /// The node's own SQLite file: content keys, decisions and ledger, or beside PostgreSQL the ledger alone.
+        package var databasePath: String {
+            switch url {
+            case .sqlite(let path): path
+            case .postgreSQL: ledger
+            }
+        }
+    }
+}
+
+/// Where content keys are kept.
+package enum StorageURL: Equatable, Sendable {
+    /// `sqlite:PATH`; the file is made when it is first needed.
+    case sqlite(path: String)
+    /// `postgresql://USER@HOST[:PORT]/DATABASE`, for many nodes.
+    case postgreSQL(PostgreSQLURL)
+}
+
+extension Configuration.Storage {
+    init(reading section: ConfigurationSection) {
+        url = section.value(
+            "url", .storageURL(in: section.directory),
+            default: .sqlite(path: FilePath.resolve("latchkey.db", relativeTo: section.directory)),
+            overriddenBy: .storageURL)
+        password = section.optional(
+            "password", .file(in: section.directory, example: "secrets/postgresql-password"))
+        ledger = section.value(
+            "ledger", .path(in: section.directory, example: "latchkey-ledger.db"),
+            default: FilePath.resolve("latchkey-ledger.db", relativeTo: section.directory))
+        onStoreOutage = section.value(
+            "onStoreOutage", .choice(SharedDecisionStore.OutageRule.allCases, example: .refuse), default: .refuse)
+        switch url {
+        case .postgreSQL: break
+        case .sqlite:
+            for name in ["password", "ledger", "onStoreOutage"] where section.contains(name) {
+                section.report(name, .incomplete(without: "url: postgresql://USER@HOST/DATABASE"))
+            }
+        }
+    }
+}
+
+extension ConfigurationForm<StorageURL> {
+    /// `sqlite:PATH`, where a relative path is relative to `directory`, or the URL of a PostgreSQL database.
+    static func storageURL(in directory: String) -> ConfigurationForm {
+        let expected = "sqlite:PATH or postgresql://USER@HOST/DATABASE"
+        let read = { (node: JSONNode) -> ConfigurationFormResult<StorageURL> in
+            guard let text = node.string else { return .wrongType }
+            guard let path = text.suffix(after: "sqlite:") else { return postgreSQL(text) }
+            guard (1...4000).contains(path.utf8.count), !path.hasSuffix("/"), !path.hasPrefix("//"),
+                !path.utf8.contains(0)
+            else { return .invalid }
+            return .value(.sqlite(path: FilePath.resolve(path, relativeTo: directory)))
+        }
+        return ConfigurationForm(expected: expected, example: "\"sqlite:latchkey.db\"", read: read) { url in
+            switch url {
+            case .sqlite(let path): JSONNode.quoted("sqlite:" + path)
+            case .postgreSQL: nil  // Only the file or a variable gives one, as it stands there.
+            }
+        }
+    }
+
+    private static func postgreSQL(_ text: String) -> ConfigurationFormResult<StorageURL> {
+        do throws(PostgreSQLURLError) {
+            return .value(.postgreSQL(try PostgreSQLURL(parsing: text)))
+        } catch {
+            return error == .otherScheme ? .invalid : .fault(.databaseURL(error))
+        }
+    }
+}

@@ -1,0 +1,156 @@
+package import HTTPServing
+package import POSIXSockets
+
+/// Where a listener's connections come from.
+package enum ListenerAddress: Equatable, Sendable {
+    /// An address of our own; port 0 takes a free one.
+    case socket(SocketAddress)
+    /// The sockets that systemd passes under this name.
+    case systemd(name: String)
+
+    /// The address, where it is known before the listener is opened.
+    package var socketAddress: SocketAddress? {
+        switch self {
+        case .socket(let address): address
+        case .systemd: nil
+        }
+    }
+}
+
+extension ListenerAddress: LosslessStringConvertible {
+    /// Reads what `SocketAddress` reads, or `systemd:` and a name of letters, digits, ".", "-" and "_".
+    package init?(_ text: String) {
+        if let name = text.suffix(after: "systemd:") {
+            guard (1...255).contains(name.utf8.count), name.utf8.allSatisfy(\.isNameByte) else { return nil }
+            self = .systemd(name: name)
+        } else {
+            guard let address = SocketAddress(text) else { return nil }
+            self = .socket(address)
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .socket(let address): address.description
+        case .systemd(let name): "systemd:\(name)"
+        }
+    }
+}
+
+extension Configuration {
+    /// How connections come to a listener.
+    package struct Transport: Equatable, Sendable {
+        /// `nil` for plain HTTP.
+        package var tls: TLSFiles?
+        /// Whether every connection begins with a PROXY header.
+        package var proxyProtocol = false
+        package var trustedProxies = TrustedProxies()
+        /// Whether plain HTTP may be spoken where other machines could listen.
+        package var allowPlaintext = false
+        /// The permissions of a unix socket's file.
+        package var socketMode: UInt32 = 0o660
+    }
+
+    /// What TLS needs.
+    package struct TLSFiles: Equatable, Sendable {
+        /// Chains and keys in PEM; at least one, the first for clients that ask for no name that is there.
+        package let identities: [KeyPair]
+        /// Certificates in PEM; clients need one that these authorities have signed.
+        package let clientCA: SecretSource?
+    }
+}
+
+extension Configuration.Transport {
+    init(reading section: ConfigurationSection) {
+        // Whether there is TLS needs a restart; which files it uses does not.
+        section.notePresence("tls", effect: .restart)
+        if section.contains("tls") {
+            tls = section.section("tls", effect: .reload, Configuration.TLSFiles.init(reading:))
+        }
+        proxyProtocol = section.value("proxyProtocol", .boolean, default: proxyProtocol)
+        allowPlaintext = section.value("allowPlaintext", .boolean, default: allowPlaintext)
+        socketMode = section.value("socketMode", .socketMode, default: socketMode)
+        if let proxies = section.set("trustedProxies", .trustedProxy) {
+            trustedProxies = TrustedProxies(
+                networks: proxies.compactMap(\.network), includesUnixPeers: proxies.contains(.unixPeers))
+        } else if proxyProtocol && !section.contains("trustedProxies") {
+            section.report("proxyProtocol", .incomplete(without: "trustedProxies"))
+        }
+    }
+}
+
+extension Configuration.TLSFiles {
+    fileprivate init?(reading section: ConfigurationSection) {
+        let first = Configuration.KeyPair(reading: section)
+        let additional = section.sections(
+            "additional", example: "[{ certificate: \"tls/other.pem\", privateKey: \"tls/other-key.pem\" }]",
+            Configuration.KeyPair.init(reading:))
+        clientCA = section.optional("clientCA", .file(in: section.directory, example: "tls/client-ca.pem"))
+        guard let first else { return nil }
+        identities = [first] + (additional ?? [])
+    }
+}
+
+extension Configuration.KeyPair {
+    init?(reading section: ConfigurationSection) {
+        let certificate = section.required(
+            "certificate", .file(in: section.directory, example: "tls/certificate.pem"))
+        let privateKey = section.required(
+            "privateKey", .file(in: section.directory, example: "tls/private-key.pem"))
+        guard let certificate, let privateKey else { return nil }
+        self.init(certificate: certificate, privateKey: privateKey)
+    }
+}
+
+/// One entry of `trustedProxies`.
+enum TrustedProxy: Hashable {
+    case network(IPNetwork)
+    case unixPeers
+
+    var network: IPNetwork? {
+        switch self {
+        case .network(let network): network
+        case .unixPeers: nil
+        }
+    }
+}
+
+extension ConfigurationForm<TrustedProxy> {
+    static var trustedProxy: ConfigurationForm {
+        .string("an IP address, a network, or \"unix\"", example: "10.0.0.0/8") { text in
+            text == "unix" ? .unixPeers : IPNetwork(text).map { .network($0) }
+        }
+    }
+}
+
+extension ConfigurationForm<UInt32> {
+    /// Permissions as `chmod` takes them: three octal digits behind a zero.
+    static var socketMode: ConfigurationForm {
+        .string(
+            "permissions of four octal digits", example: "0660", write: { "0" + String($0, radix: 8) }
+        ) { text in
+            guard text.utf8.count == 4, text.hasPrefix("0") else { return nil }
+            return UInt32(text, radix: 8)
+        }
+    }
+}
+
+extension ConfigurationForm<ListenerAddress> {
+    static var listenerAddress: ConfigurationForm {
+        .string(
+            "a numeric IP address and a port, with IPv6 in brackets, \"unix:/PATH\" or \"systemd:NAME\"",
+            example: "127.0.0.1:8443"
+        ) { ListenerAddress($0) }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isNameByte: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,152 @@
+package import Entitlements
+package import HTTPMessages
+package import Licensing
+package import Telemetry
+
+/// What the configuration file says, complete with defaults: names of files, never their contents.
+///
+/// A value of this type is consistent in itself; whether the files hold what they should shows when
+/// `LoadedConfiguration` reads them. `Config/latchkey.json5` explains every field.
+package struct Configuration: Equatable, Sendable {
+    /// The name of this node in logs and metrics; the host name unless configured.
+    package let node: String
+    package let listeners: Listeners
+    /// Where clients reach the public listener, without a slash at its end; never taken from a request's `Host`.
+    package let publicURL: String?
+    /// Which web pages may read the answers of public listeners.
+    package let cors: CORSPolicy
+    package let fairplay: FairPlay
+    package let keys: Keys
+    package let storage: Storage
+    package let ledger: Ledger
+    package let entitlement: Entitlement
+    package let expressPlay: ExpressPlay
+    package let limits: Limits
+    package let logging: Logging
+
+    /// Where the daemon listens.
+    package struct Listeners: Equatable, Sendable {
+        /// For devices, apps and players; at least one.
+        package let `public`: [PublicListener]
+        /// For operators; may be empty.
+        package let admin: [AdminListener]
+    }
+
+    package struct PublicListener: Equatable, Sendable {
+        package let address: ListenerAddress
+        package let transport: Transport
+
+        init(address: ListenerAddress, transport: Transport = Transport()) {
+            self.address = address
+            self.transport = transport
+        }
+    }
+
+    package struct AdminListener: Equatable, Sendable {
+        package let address: ListenerAddress
+        package let transport: Transport
+        /// The file of the token that requests present as `Authorization: Bearer`.
+        package let tokenFile: SecretSource?
+
+        init(address: ListenerAddress, transport: Transport = Transport(), tokenFile: SecretSource? = nil) {
+            self.address = address
+            self.transport = transport
+            self.tokenFile = tokenFile
+        }
+    }
+
+    package struct FairPlay: Equatable, Sendable {
+        /// At least one; the names differ.
+        package let credentials: [Credential]
+        /// The FairPlay protocol versions that are served; at least one.
+        package let protocolVersions: Set<UInt32>
+        /// Whether a fixed DASk may be loaded and development certificates may be used where strangers can reach them.
+        package let allowTestCredentials: Bool
+        /// What is demanded of devices.
+        package let policy: LicensePolicy
+    }
+
+    package struct Entitlement: Equatable, Sendable {
+        /// At least one; key ids differ across all of them.
+        package let issuers: [Issuer]
+        /// By how much the clocks of an issuer and the server may differ: whole seconds, up to
+        /// `IssuerSet.leewayMaximum`.
+        package let leeway: Duration
+        /// How long a subject's device keeps its place after its last licence: whole seconds.
+        package let deviceLife: Duration
+        /// Where requests carry tokens.
+        package let finder: TokenFinder
+        /// The field in which trusted proxies name the client's country; nil where none does.
+        package let countryField: String?
+        /// Named profiles and this server's own floor.
+        package let policy: EntitlementPolicy
+        /// How often a node asks the store what is revoked: whole seconds.
+        package let revocationRefresh: Duration
+        /// How long the same request with the same token gets the same answer: whole seconds.
+        package let retryWindow: Duration
+        /// Nil where no session tokens are given.
+        package let sessions: Sessions?
+        /// The service that decides about tokens which only it can read; nil where there is none.
+        package let callback: Callback?
+    }
+
+    /// Whose tokens are accepted, how they are written, for whom they must be meant, and for how long they may live.
+    package struct Issuer: Equatable, Sendable {
+        package let issuer: String
+        package let audience: String
+        package let dialect: TokenDialect
+        /// Single keys; at least one where there is no file of keys.
+        package let keys: [IssuerKey]
+        /// A JSON Web Key Set.
+        package let keysFile: SecretSource?
+        /// Whole seconds, at least one.
+        package let maximumLife: Duration
+    }
+
+    /// A key that verifies or opens tokens, pinned to one algorithm.
+    package struct IssuerKey: Equatable, Sendable {
+        package let kid: String
+        package let algorithm: KeyAlgorithm
+        package let key: SecretSource
+        package let state: KeyState
+    }
+
+    /// What a key can be pinned to.
+    package enum KeyAlgorithm: String, Sendable, CaseIterable {
+        case es256 = "ES256"
+        case edDSA = "EdDSA"
+        case rs256 = "RS256"
+        case hs256 = "HS256"
+        /// For sealed tokens (RFC 7518, section 4.7, has the name).
+        case a256GCM = "A256GCM"
+    }
+
+    package struct Limits: Equatable, Sendable {
+        /// The limits and deadlines of HTTP connections.
+        package let http: HTTPLimits
+        /// How many verified tokens are remembered.
+        package let tokenCacheCapacity: Int
+        /// How often licences may be asked for.
+        package let rates: Rates
+        /// How long requests wait when there are more than can be served, and how many in all.
+        package let overload: Overload
+        /// How many event loops run; one for each processor unless configured.
+        package let loopCount: Int
+    }
+
+    package struct Overload: Equatable, Sendable {
+        package let wait: Duration
+        /// Of all loops together.
+        package let waitingMaximum: Int
+
+        /// What one of so many loops may do.
+        package func limits(loopCount: Int) -> OverloadLimits {
+            OverloadLimits(wait: wait, waitingMaximum: max(1, waitingMaximum / loopCount))
+        }
+    }
+
+    package struct Logging: Equatable, Sendable {
+        /// The least severity that is logged.
+        package let level: LogLevel
+    }
+}

@@ -1,0 +1,100 @@
+import ByteCoding
+
+// The forms of values that belong to one domain; general ones are in ConfigurationForm.swift.
+
+extension ConfigurationForm<String> {
+    /// A name for logs, metrics and messages: 1 to 64 letters, digits, dots, hyphens and underscores.
+    static var name: ConfigurationForm {
+        .string("a name of 1 to 64 letters, digits, \".\", \"-\" and \"_\"", example: "node-1") { text in
+            (1...64).contains(text.utf8.count) && text.utf8.allSatisfy(isNameByte) ? text : nil
+        }
+    }
+
+    /// A text that tokens carry too: 1 to 256 visible ASCII characters.
+    static func identifier(example: String, sizeMaximum: Int = 256) -> ConfigurationForm {
+        .string("a text of 1 to \(sizeMaximum) visible ASCII characters", example: example) { text in
+            (1...sizeMaximum).contains(text.utf8.count) && text.utf8.allSatisfy(isVisible) ? text : nil
+        }
+    }
+
+    /// An absolute URL without query and fragment; a slash at its end is dropped, so that paths can follow it.
+    static var publicURL: ConfigurationForm {
+        .string("an https: or http: URL without query and fragment", example: "https://keys.example.com") { text in
+            let scheme = ["https://", "http://"].first { text.hasPrefix($0) }
+            guard let scheme, text.utf8.count <= 1024 else { return nil }
+            let trimmed = text.hasSuffix("/") ? String(text.dropLast()) : text
+            let rest = trimmed.utf8.dropFirst(scheme.utf8.count)
+            let isPlain = rest.allSatisfy { isVisible($0) && !#""<>\^`{|}?#@"#.utf8.contains($0) }
+            guard isPlain, let first = rest.first, first != UInt8(ascii: "/"), first != UInt8(ascii: ":") else {
+                return nil
+            }
+            return trimmed
+        }
+    }
+
+    /// A key URI for packagers: ASCII that may stand between quotes in a playlist, with `{kid}` once and no other
+    /// braces.
+    ///
+    /// With the 36 characters of a UUID it must fit into the 200 bytes of an asset id.
+    static var skdTemplate: ConfigurationForm {
+        .string("an skd: URI with {kid} once, at most 169 characters", example: "skd://{kid}") { text in
+            let rest = text.utf8.split(separator: UInt8(ascii: "{"), omittingEmptySubsequences: false)
+            guard text.hasPrefix("skd:"), text.utf8.count <= 169, rest.count == 2, rest[1].starts(with: "kid}".utf8),
+                text.utf8.filter({ $0 == UInt8(ascii: "}") }).count == 1,
+                text.utf8.allSatisfy({ isVisible($0) && $0 != UInt8(ascii: "\"") })
+            else { return nil }
+            return text
+        }
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    private static func isVisible(_ byte: UInt8) -> Bool {
+        byte > 0x20 && byte < 0x7F
+    }
+}
+
+extension ConfigurationForm<String> {
+    /// The path of a file that is no secret and no credential; a relative one is relative to `directory`.
+    static func path(in directory: String, example: String) -> ConfigurationForm {
+        .string("a file's path", example: example) { text in
+            (1...4000).contains(text.utf8.count) && !text.utf8.contains(0)
+                ? FilePath.resolve(text, relativeTo: directory) : nil
+        }
+    }
+
+    /// The name of a user of this machine, as useradd takes it.
+    static var userName: ConfigurationForm {
+        .string("the name of a user", example: "latchkey-ladder") { text in
+            (1...32).contains(text.utf8.count) && text.utf8.allSatisfy(isNameByte) ? text : nil
+        }
+    }
+}
+
+extension ConfigurationForm<Int64> {
+    /// A moment, in whole seconds since 1970; a fraction is cut off.
+    package static var time: ConfigurationForm {
+        .string(
+            "a time as RFC 3339 writes it", example: "2027-01-31T12:00:00Z",
+            write: { UnixTime(seconds: $0).map { RFC3339.format($0) } ?? "" }
+        ) { text in
+            (try? RFC3339.parse(text))?.seconds
+        }
+    }
+}
+
+extension ConfigurationForm<SecretSource> {
+    /// Where a file lies; a relative path is relative to `directory`.
+    package static func file(in directory: String, example: String) -> ConfigurationForm {
+        .string("a file's path, credential:NAME or environment:VARIABLE", example: example) {
+            SecretSource($0, relativeTo: directory)
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import ByteCoding
+import Entitlements
+import FairPlay
+package import KeyCrypto
+
+/// Reads the files that a configuration names, and collects everything that is wrong with them.
+///
+/// Each method gives nil only where it reported a problem.
+package struct ConfigurationLoader {
+    package let file: ConfigurationFile
+    let environment: [String: String]
+    private(set) var problems: [ConfigurationProblem] = []
+    /// What the files hold, by the fields that name them.
+    private(set) var digests: [String: FileDigest] = [:]
+
+    package init(_ file: ConfigurationFile, environment: [String: String]) {
+        self.file = file
+        self.environment = environment
+    }
+
+    var configuration: Configuration { file.configuration }
+
+    /// The error with every problem so far; nil where there is none.
+    package var error: ConfigurationError? {
+        problems.isEmpty ? nil : .invalid(path: file.path, problems.inOrderOfFile)
+    }
+
+    mutating func report(_ path: String, _ fault: ConfigurationFault) {
+        problems.append(ConfigurationProblem(path: path, position: file.positions[path], fault: fault))
+    }
+
+    package mutating func keyEncryptionKey() -> AES256GCMKey? {
+        keyEncryptionKey(configuration.keys.keyEncryptionKey, "keys.keyEncryptionKey")
+    }
+
+    /// A key-encryption key from the file that a field names.
+    mutating func keyEncryptionKey(_ source: SecretSource, _ path: String) -> AES256GCMKey? {
+        guard let key = secret(source, size: AES256GCMKey.keySize, path) else { return nil }
+        do throws(CryptoError) {
+            return try AES256GCMKey(key)
+        } catch {
+            report(path, .cryptography(error))
+            return nil
+        }
+    }
+
+    mutating func publicListeners() -> [LoadedConfiguration.Listener] {
+        configuration.listeners.public.enumerated().map { index, listener in
+            let tls = tlsMaterial(listener.transport.tls, "listeners.public[\(index)]")
+            return LoadedConfiguration.Listener(
+                address: listener.address, transport: listener.transport, tls: tls, token: nil)
+        }
+    }
+
+    mutating func adminListeners() -> [LoadedConfiguration.Listener] {
+        configuration.listeners.admin.enumerated().map { index, listener in
+            let path = "listeners.admin[\(index)]"
+            let token = listener.tokenFile.flatMap { adminToken($0, "\(path).tokenFile") }
+            let tls = tlsMaterial(listener.transport.tls, path)
+            return LoadedConfiguration.Listener(
+                address: listener.address, transport: listener.transport, tls: tls, token: token)
+        }
+    }
+
+    /// A secret that is presented in a request: visible characters.
+    mutating func adminToken(_ source: SecretSource, _ path: String) -> SharedSecret? {
+        guard let contents = secret(source, path) else { return nil }
+        guard let token = contents.withoutTrailingWhiteSpace(), (16...1024).contains(token.count),
+            token.withWipedArray({ $0.allSatisfy { $0 > 0x20 && $0 < 0x7F } })
+        else {
+            report(path, .notAnAdminToken)
+            return nil
+        }
+        return SharedSecret(token)
+    }
+
+    mutating func checkListeners(with credentials: CredentialSet) {
+        let found = LoadedConfiguration.checkListeners(
+            configuration.listeners, credentials: credentials,
+            allowTestCredentials: configuration.fairplay.allowTestCredentials)
+        for problem in found { report(overridingVariable(of: problem.path) ?? problem.path, problem.fault) }
+    }
+
+    /// The variable that an address comes from in place of the file, where it has no line.
+    private func overridingVariable(of path: String) -> String? {
+        let variable: EnvironmentOverride? =
+            switch path {
+            case "listeners.public[0].address": .listen
+            case "listeners.admin[0].address": .adminListen
+            default: nil  // Nothing else about listeners can be overridden.
+            }
+        return variable.flatMap { environment[$0.rawValue] == nil ? nil : $0.rawValue }
+    }
+
+    // MARK: Files
+
+    /// The contents of a secret's file.
+    mutating func secret(
+        _ source: SecretSource, sizeMaximum: Int = SecretFile.sizeMaximum, _ path: String
+    ) -> SecretBytes? {
+        do throws(FileError) {
+            let contents = try SecretFile.read(source, environment: environment, sizeMaximum: sizeMaximum)
+            note(contents, path)
+            return contents
+        } catch {
+            report(path, .file(error))
+            return nil
+        }
+    }
+
+    /// The secret of a fixed size in a file, in any of the forms of `EncodedSecret`.
+    mutating func secret(_ source: SecretSource, size: Int, _ path: String) -> SecretBytes? {
+        guard let contents = secret(source, path) else { return nil }
+        let decoded = EncodedSecret.decode(contents, size: size)
+        if decoded == nil { report(path, .notASecret(size: size)) }
+        return decoded
+    }
+
+    /// The contents of a file that need not be secret.
+    mutating func publicFile(_ source: SecretSource, _ path: String) -> SecretBytes? {
+        do throws(FileError) {
+            let contents = try SecretFile.readPublic(source, environment: environment)
+            note(contents, path)
+            return contents
+        } catch {
+            report(path, .file(error))
+            return nil
+        }
+    }
+
+    private mutating func note(_ contents: borrowing SecretBytes, _ path: String) {
+        do throws(CryptoError) {
+            digests[path] = try FileDigest(of: contents)
+        } catch {
+            report(path, .cryptography(error))
+        }
+    }
+
+    /// Notes a file that is not read as a whole.
+    mutating func note(_ digest: FileDigest, _ path: String) {
+        digests[path] = digest
+    }
+}

@@ -1,0 +1,274 @@
+import ByteCoding
+
+/// An object of the configuration file while it is read: hands out its fields by name and type, and reports whatever is
+/// wrong with them.
+///
+/// A section reads all of its fields before it looks at any, so that one reading finds every problem. Fields that
+/// nobody asked for are unknown, and reported when the section has been read.
+final class ConfigurationSection {
+    /// The way here, empty at the root.
+    private let place: [ConfigurationField.Step]
+    private let position: TextPosition
+    /// Nil for the stand-in of a section that is absent or no object.
+    private let object: JSONObject?
+    private let reading: ConfigurationReading
+    /// False for the stand-in of a section that is not an object, where absent fields would only be noise.
+    private let reportsMissing: Bool
+    /// What holds for the fields that do not say when their value takes effect.
+    var effect: ConfigurationEffect
+    private var knownNames: [String] = []
+
+    init(
+        place: [ConfigurationField.Step], position: TextPosition, object: JSONObject?, in reading: ConfigurationReading,
+        effect: ConfigurationEffect, reportsMissing: Bool = true
+    ) {
+        self.place = place
+        self.position = position
+        self.object = object
+        self.reading = reading
+        self.effect = effect
+        self.reportsMissing = reportsMissing
+    }
+
+    /// Lets the section read itself, then reports the fields that it did not ask for.
+    func read<Value>(_ read: (ConfigurationSection) -> Value?) -> Value? {
+        let value = read(self)
+        for member in object?.members ?? [] where !isKnown(member.name) {
+            let nearest = NearestName.of(member.name, among: knownNames)
+            reading.report(path(to: member.name), at: member.namePosition, .unknownKey(nearest: nearest))
+        }
+        return value
+    }
+
+    // MARK: Fields
+
+    /// The folder of the file, to which relative paths are relative.
+    var directory: String { reading.directory }
+
+    /// A field that may be absent; nil too for a value that was reported.
+    func optional<Value>(
+        _ name: String, _ form: ConfigurationForm<Value>, effect: ConfigurationEffect? = nil
+    ) -> Value? {
+        let value = written(name, form)
+        note(
+            name, (form.expected, form.example),
+            value.flatMap { text(of: $0, name, form) }.map { .text($0) } ?? .absent, .file, effect)
+        return value
+    }
+
+    private func written<Value>(_ name: String, _ form: ConfigurationForm<Value>) -> Value? {
+        node(name).flatMap { value(of: $0, path: path(to: name), form) }
+    }
+
+    /// A field with a default, and where the environment overrides it, that value.
+    package func value<Value>(
+        _ name: String, _ form: ConfigurationForm<Value>, default standard: @autoclosure () -> Value,
+        overriddenBy variable: EnvironmentOverride? = nil, effect: ConfigurationEffect? = nil
+    ) -> Value {
+        // The file's value is checked even if it is overridden.
+        let written = written(name, form)
+        let overriding = variable.flatMap { reading.override($0, form) }
+        let value = overriding ?? written ?? standard()
+        let origin: ConfigurationField.Origin =
+            overriding != nil ? .environment : written != nil ? .file : .standard
+        let text = self.text(of: value, name, form)
+        note(name, (form.expected, form.example), text.map { .text($0) } ?? .absent, origin, effect)
+        return value
+    }
+
+    /// A field that must be there; nil only when that was reported.
+    func required<Value>(
+        _ name: String, _ form: ConfigurationForm<Value>, effect: ConfigurationEffect? = nil
+    ) -> Value? {
+        if node(name) == nil { reportMissing(name, expected: form.expected, example: form.example) }
+        return optional(name, form, effect: effect)
+    }
+
+    /// A list of plain values, no two the same and at least one unless it may be empty; nil where it is absent or was reported.
+    func set<Value: Hashable>(
+        _ name: String, _ form: ConfigurationForm<Value>, allowsEmpty: Bool = false
+    ) -> Set<Value>? {
+        let listForm = ConfigurationForm<[JSONNode]>.list(
+            of: form.expected, example: "[\(form.example)]", allowsEmpty: allowsEmpty)
+        let elements = written(name, listForm)
+        let text = elements == nil ? nil : node(name)?.text
+        note(name, (listForm.expected, listForm.example), text.map { .text($0) } ?? .absent, .file, nil)
+        guard let elements else { return nil }
+        var places: [Value: String] = [:]
+        for (index, element) in elements.enumerated() {
+            let elementPath = "\(path(to: name))[\(index)]"
+            guard let value = value(of: element, path: elementPath, form) else { continue }
+            if let other = places.updateValue(elementPath, forKey: value) {
+                reading.report(elementPath, at: element.position, .duplicate(of: other))
+            }
+        }
+        return Set(places.keys)
+    }
+
+    // MARK: Sections
+
+    /// A section that may be absent: then it reads itself from an empty object, and all its fields have their defaults.
+    func section<Value>(
+        _ name: String, effect: ConfigurationEffect? = nil, _ read: (ConfigurationSection) -> Value?
+    ) -> Value? {
+        child([.name(name)], node(name), effect, read)
+    }
+
+    /// A section that may be absent; nil then, and where it was reported.
+    ///
+    /// That it is there at all is a field too: its `effect` is the section's.
+    func optionalSection<Value>(
+        _ name: String, effect: ConfigurationEffect? = nil, _ read: (ConfigurationSection) -> Value?
+    ) -> Value? {
+        notePresence(name, effect: effect ?? self.effect)
+        return node(name).flatMap { child([.name(name)], $0, effect, read) }
+    }
+
+    /// Notes whether a section is there, for one that `section` reads.
+    func notePresence(_ name: String, effect: ConfigurationEffect) {
+        note(name, ("an object", "{ }"), node(name) == nil ? .absent : .section, .file, effect)
+    }
+
+    /// A list of sections that must not be empty where it is there; nil where it is absent or an element was reported.
+    func sections<Value>(
+        _ name: String, example: String, allowsEmpty: Bool = false, _ read: (ConfigurationSection) -> Value?
+    ) -> [Value]? {
+        let form = ConfigurationForm<[JSONNode]>.list(of: "an object", example: example, allowsEmpty: allowsEmpty)
+        let elements = written(name, form)
+        note(name, (form.expected, form.example), elements.map { .sections($0.count) } ?? .absent, .file, nil)
+        guard let elements else { return nil }
+        let values = elements.enumerated().map { index, element in
+            child([.name(name), .index(index)], element, nil, read)
+        }
+        return values.contains { $0 == nil } ? nil : values.compactMap(\.self)
+    }
+
+    /// The same for a list that must be there.
+    func requiredSections<Value>(
+        _ name: String, example: String, _ read: (ConfigurationSection) -> Value?
+    ) -> [Value]? {
+        if node(name) == nil { reportMissing(name, expected: "a list of at least one object", example: example) }
+        return sections(name, example: example, read)
+    }
+
+    /// A section whose fields are sections under names that the operator chooses; empty where it is absent.
+    ///
+    /// Names have 1 to 64 visible ASCII characters. What is wrong with one of them, or too many of them, is reported.
+    func namedSections<Value>(
+        _ name: String, countMaximum: Int, _ read: (ConfigurationSection) -> Value?
+    ) -> [String: Value] {
+        guard let node = node(name) else { return [:] }
+        var values: [String: Value] = [:]
+        _ = child([.name(name)], node, nil) { section in
+            for member in section.object?.members ?? [] {
+                let isName =
+                    (1...64).contains(member.name.utf8.count) && member.name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+                guard isName, values.count < countMaximum else {
+                    section.knownNames.append(member.name)
+                    let expected = "at most \(countMaximum) names of 1 to 64 visible ASCII characters"
+                    section.report(member.name, .invalidValue(expected: expected, example: "HD: { }"))
+                    continue
+                }
+                section.note(member.name, ("an object", "{ }"), .section, .file, nil)
+                if let value = section.section(member.name, read) { values[member.name] = value }
+            }
+            return Optional(())
+        }
+        return values
+    }
+
+    // MARK: What a section finds out by itself
+
+    /// Whether the field is there, whatever it holds.
+    func contains(_ name: String) -> Bool { node(name) != nil }
+
+    /// The value of a variable that overrides more than one field.
+    func override<Value>(_ variable: EnvironmentOverride, _ form: ConfigurationForm<Value>) -> Value? {
+        reading.override(variable, form)
+    }
+
+    /// Reports a fault of a field, or of the section where it has no such field.
+    func report(_ name: String?, _ fault: ConfigurationFault) {
+        guard let name else { return reading.report(path, at: position, fault) }
+        reading.report(path(to: name), at: object?[name]?.position ?? position, fault)
+    }
+
+    /// Reports every name that an earlier one equals; `path` gives the way from here to the name at an index.
+    func requireDistinct(_ names: [String], path: (Int) -> String) {
+        var places: [String: String] = [:]
+        for (index, name) in names.enumerated() {
+            let place = self.path(to: path(index))
+            if let other = places.updateValue(place, forKey: name) {
+                reading.report(place, at: reading.positions[place], .duplicate(of: other))
+            }
+        }
+    }
+
+    // MARK: Private parts
+
+    private func node(_ name: String) -> JSONNode? {
+        if !isKnown(name) { knownNames.append(name) }
+        return object?[name]
+    }
+
+    /// Names are equal when their UTF-8 is, as in `JSONObject`.
+    private func isKnown(_ name: String) -> Bool {
+        knownNames.contains { $0.utf8.elementsEqual(name.utf8) }
+    }
+
+    /// The way here as messages have it, "" at the root.
+    var path: String { ConfigurationField.path(place) }
+
+    private func path(to name: String) -> String { ConfigurationField.path(place + [.name(name)]) }
+
+    private func reportMissing(_ name: String, expected: String, example: String) {
+        guard reportsMissing else { return }
+        reading.report(path(to: name), at: position, .missing(expected: expected, example: example))
+    }
+
+    private func value<Value>(of node: JSONNode, path: String, _ form: ConfigurationForm<Value>) -> Value? {
+        switch form.read(node) {
+        case .value(let value): return value
+        case .wrongType:
+            let fault = ConfigurationFault.wrongType(
+                found: node.typeName, expected: form.expected, example: form.example)
+            reading.report(path, at: node.position, fault)
+        case .invalid:
+            reading.report(path, at: node.position, .invalidValue(expected: form.expected, example: form.example))
+        case .fault(let fault): reading.report(path, at: node.position, fault)
+        }
+        return nil
+    }
+
+    /// The value as the file would have it: by its form, or as it is written there.
+    private func text<Value>(of value: Value, _ name: String, _ form: ConfigurationForm<Value>) -> String? {
+        form.write.flatMap { $0(value) } ?? node(name)?.text
+    }
+
+    private func note(
+        _ name: String, _ form: (expected: String, example: String), _ value: ConfigurationField.Value,
+        _ origin: ConfigurationField.Origin,
+        _ effect: ConfigurationEffect?
+    ) {
+        reading.note(
+            ConfigurationField(
+                place: place + [.name(name)], expected: form.expected, example: form.example, value: value,
+                origin: origin,
+                effect: effect ?? self.effect))
+    }
+
+    private func child<Value>(
+        _ steps: [ConfigurationField.Step], _ node: JSONNode?, _ effect: ConfigurationEffect?,
+        _ read: (ConfigurationSection) -> Value?
+    ) -> Value? {
+        let childPath = ConfigurationField.path(place + steps)
+        if let node, node.object == nil {
+            let fault = ConfigurationFault.wrongType(found: node.typeName, expected: "an object", example: "{ }")
+            reading.report(childPath, at: node.position, fault)
+        }
+        let section = ConfigurationSection(
+            place: place + steps, position: node?.position ?? position, object: node?.object, in: reading,
+            effect: effect ?? self.effect, reportsMissing: reportsMissing && (node == nil || node?.object != nil))
+        return section.read(read)
+    }
+}

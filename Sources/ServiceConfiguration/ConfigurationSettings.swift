@@ -1,0 +1,133 @@
+import ContentKeys
+package import Entitlements
+package import HTTPMessages
+import Licensing
+import Telemetry
+
+/// The half of the configuration that only a restart puts in force.
+///
+/// What the daemon makes once, at its start, gets this and nothing of the other half.
+package struct FixedSettings: Equatable, Sendable {
+    package let node: String
+    /// Of TLS and tokens only whether there are any.
+    package let listeners: Configuration.Listeners
+    /// The credentials that an external module opens.
+    package let moduleCredentials: [Configuration.Credential]
+    package let keys: Configuration.Keys
+    package let storage: Configuration.Storage
+    package let ledger: Configuration.Ledger
+    package let decisions: Decisions
+    package let http: HTTPLimits
+    package let loopCount: Int
+
+    /// For how long decisions and revocations are remembered.
+    package struct Decisions: Equatable, Sendable {
+        package let retryWindow: Duration
+        package let deviceLife: Duration
+        package let revocationRefresh: Duration
+    }
+
+    init(_ configuration: Configuration) {
+        node = configuration.node
+        listeners = configuration.listeners.withoutFiles
+        moduleCredentials = configuration.fairplay.credentials.filter(\.ladder.isModule)
+        keys = configuration.keys
+        storage = configuration.storage
+        ledger = configuration.ledger
+        decisions = Decisions(
+            retryWindow: configuration.entitlement.retryWindow, deviceLife: configuration.entitlement.deviceLife,
+            revocationRefresh: configuration.entitlement.revocationRefresh)
+        http = configuration.limits.http
+        loopCount = configuration.limits.loopCount
+    }
+}
+
+/// The half of the configuration that a reload puts in force, for the next request or connection.
+package struct LiveSettings: Equatable, Sendable {
+    package let publicURL: String?
+    package let cors: CORSPolicy
+    /// The files of each listener, in the order of the listeners.
+    package let publicFiles: [Configuration.TLSFiles?]
+    package let adminFiles: [AdminFiles]
+    package let fairplay: Configuration.FairPlay
+    package let entitlement: Entitlement
+    package let expressPlay: Configuration.ExpressPlay
+    package let tokenCacheCapacity: Int
+    package let rates: Configuration.Rates
+    package let overload: Configuration.Overload
+    package let logging: Configuration.Logging
+
+    package struct AdminFiles: Equatable, Sendable {
+        package let tls: Configuration.TLSFiles?
+        package let tokenFile: SecretSource?
+    }
+
+    /// The section `entitlement` without `FixedSettings.Decisions`.
+    package struct Entitlement: Equatable, Sendable {
+        package let issuers: [Configuration.Issuer]
+        package let leeway: Duration
+        package let finder: TokenFinder
+        package let countryField: String?
+        package let policy: EntitlementPolicy
+        package let sessions: Configuration.Sessions?
+        package let callback: Configuration.Callback?
+    }
+
+    init(_ configuration: Configuration) {
+        publicURL = configuration.publicURL
+        cors = configuration.cors
+        publicFiles = configuration.listeners.public.map(\.transport.tls)
+        adminFiles = configuration.listeners.admin.map { AdminFiles(tls: $0.transport.tls, tokenFile: $0.tokenFile) }
+        fairplay = configuration.fairplay.withoutModules
+        let entitlement = configuration.entitlement
+        self.entitlement = Entitlement(
+            issuers: entitlement.issuers, leeway: entitlement.leeway, finder: entitlement.finder,
+            countryField: entitlement.countryField, policy: entitlement.policy, sessions: entitlement.sessions,
+            callback: entitlement.callback)
+        expressPlay = configuration.expressPlay
+        tokenCacheCapacity = configuration.limits.tokenCacheCapacity
+        rates = configuration.limits.rates
+        overload = configuration.limits.overload
+        logging = configuration.logging
+    }
+}
+
+extension Configuration {
+    package var fixed: FixedSettings { FixedSettings(self) }
+    package var live: LiveSettings { LiveSettings(self) }
+}
+
+extension Configuration.Ladder {
+    package var isModule: Bool {
+        switch self {
+        case .module: true
+        case .applicationSecret, .fixedDASk: false
+        }
+    }
+}
+
+extension Configuration.FairPlay {
+    fileprivate var withoutModules: Self {
+        Self(
+            credentials: credentials.filter { !$0.ladder.isModule }, protocolVersions: protocolVersions,
+            allowTestCredentials: allowTestCredentials, policy: policy)
+    }
+}
+
+extension Configuration.Listeners {
+    /// The same listeners without the files that a reload replaces.
+    fileprivate var withoutFiles: Self {
+        Self(
+            public: self.public.map { .init(address: $0.address, transport: $0.transport.withoutFiles) },
+            admin: admin.map { .init(address: $0.address, transport: $0.transport.withoutFiles, tokenFile: nil) })
+    }
+}
+
+extension Configuration.Transport {
+    /// Of TLS only whether there is any.
+    fileprivate var withoutFiles: Self {
+        var copy = self
+        if tls != nil { copy.tls = Configuration.TLSFiles(identities: [], clientCA: nil) }
+        return copy
+    }
+}

@@ -1,0 +1,66 @@
+import ByteCoding
+
+/// The environment variables that override a value of the configuration file.
+package enum EnvironmentOverride: String, Sendable, CaseIterable {
+    /// The address of the public listener; it is then the only one, with everything else of the first that is configured.
+    case listen = "LATCHKEY_LISTEN"
+    /// The address of the admin listener; it is then the only one, with everything else of the first that is configured.
+    case adminListen = "LATCHKEY_ADMIN_LISTEN"
+    /// `logging.level`.
+    case logLevel = "LATCHKEY_LOG_LEVEL"
+    /// `storage.url`; a relative path in it is relative to the configuration file.
+    case storageURL = "LATCHKEY_STORAGE_URL"
+    /// `node`.
+    case node = "LATCHKEY_NODE"
+}
+
+/// Something that works, and may not be what was meant.
+package enum ConfigurationWarning: Equatable, Sendable {
+    /// A `LATCHKEY_…` variable that overrides nothing.
+    case unknownVariable(name: String, nearest: String?)
+
+    /// Variables of the scripts and tests beside the daemon. They say nothing to it, and are no typing errors either.
+    private static let foreignVariables: Set<String> = [
+        "LATCHKEY_VECTORS", "LATCHKEY_BENCHMARKS", "LATCHKEY_BIN", "LATCHKEY_SETUP", "LATCHKEY_URL", "LATCHKEY_TOKEN",
+    ]
+    private static let foreignPrefixes = ["LATCHKEY_TEST_", "LATCHKEY_INTEROP_"]
+
+    /// A warning for each `LATCHKEY_…` variable that is neither an override nor foreign nor named by the configuration,
+    /// by name.
+    static func warnings(about environment: [String: String], named: Set<String>) -> [ConfigurationWarning] {
+        let overrides = EnvironmentOverride.allCases.map(\.rawValue)
+        return environment.keys.sorted().filter { name in
+            name.hasPrefix("LATCHKEY_") && !overrides.contains(name) && !foreignVariables.contains(name)
+                && !named.contains(name) && !foreignPrefixes.contains { name.hasPrefix($0) }
+        }.map { .unknownVariable(name: $0, nearest: NearestName.of($0, among: overrides)) }
+    }
+}
+
+extension ConfigurationWarning: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .unknownVariable(let name, let nearest):
+            "the environment variable \(name) overrides nothing" + (nearest.map { "; did you mean \($0)?" } ?? "")
+        }
+    }
+}
+
+extension Configuration {
+    /// The variables in which the configuration looks for paths.
+    var environmentVariables: Set<String> {
+        Set(
+            secretSources.compactMap { source in
+                switch source {
+                case .environment(let variable): variable
+                case .file, .credential: nil
+                }
+            })
+    }
+
+    private var secretSources: [SecretSource] {
+        [keys.keyEncryptionKey, ledger.key, ledger.pseudonymKey] + keys.olderKeyEncryptionKeys.map(\.key)
+            + (keys.masterSecret.map { [$0] } ?? []) + listeners.admin.compactMap(\.tokenFile)
+            + fairplay.credentials.flatMap(\.sources)
+            + entitlement.issuers.flatMap(\.keys).map(\.key)
+    }
+}

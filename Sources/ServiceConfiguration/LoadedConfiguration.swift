@@ -1,0 +1,124 @@
+package import ContentKeys
+package import Entitlements
+package import FairPlay
+package import KeyCrypto
+package import Records
+package import StoragePostgreSQL
+
+/// A configuration together with what its files hold: all that the daemon needs to serve, immutable and checked.
+///
+/// Private keys belong to their certificates, no two credentials answer to one certificate hash, and no listener is
+/// open to strangers that should not be.
+package struct LoadedConfiguration: Sendable {
+    package let configuration: Configuration
+    /// Every field with its value in force, and what the files hold that fields name.
+    private let fields: [ConfigurationField]
+    private let digests: [String: FileDigest]
+    /// A module among them answers nothing until the real one takes its place, by `CredentialSet.connecting`.
+    package let credentials: CredentialSet
+    /// What it takes to start the modules, by the name of the credential.
+    package let modules: [String: ExternalModuleSettings]
+    /// Seals content keys in the store.
+    package let keyEncryptionKey: AES256GCMKey
+    /// The same key among the older ones, which still open what they sealed.
+    package let keyRing: KeyRing
+    package let issuers: IssuerSet
+    package let expressPlay: ExpressPlaySettings
+    /// What signs session tokens; nil where none are given.
+    package let sessions: SessionTokens?
+    /// How to call the service that decides about tokens which only it can read; nil where there is none.
+    package let callback: CallbackMaterial?
+    /// Seals the batches of this node's ledger.
+    package let ledgerChain: LedgerChain
+    /// Names devices, subjects and tokens in the store and the ledger.
+    package let pseudonymizer: Pseudonymizer
+    /// In the order of the configuration.
+    package let publicListeners: [Listener]
+    package let adminListeners: [Listener]
+    /// How to reach PostgreSQL; nil where SQLite holds everything.
+    package let postgreSQL: PostgreSQLSettings?
+    /// The node's own SQLite file: content keys, decisions and ledger, or beside PostgreSQL the ledger alone.
+    package let databasePath: String
+
+    /// A listener, and what its files hold.
+    package struct Listener: Sendable {
+        package let address: ListenerAddress
+        package let transport: Configuration.Transport
+        package let tls: TLSMaterial?
+        /// What operators must present, compared with what follows `Authorization: Bearer`; nil on public listeners, and on
+        /// loopback, where none is asked for.
+        package let token: SharedSecret?
+    }
+
+    /// Reads every file that the configuration names and checks them against one another.
+    ///
+    /// `environment` is where the sources of secrets look. Throws `ConfigurationError.invalid` with all problems at
+    /// once.
+    package static func load(
+        _ file: ConfigurationFile, environment: [String: String]
+    ) throws(ConfigurationError) -> LoadedConfiguration {
+        var loader = ConfigurationLoader(file, environment: environment)
+        let publicListeners = loader.publicListeners()
+        let adminListeners = loader.adminListeners()
+        let credentials = loader.credentials()
+        let modules = loader.modules()
+        let keyEncryptionKey = loader.keyEncryptionKey()
+        let keyRing = keyEncryptionKey.flatMap { loader.keyRing($0) }
+        _ = loader.keyDerivation()
+        let issuers = loader.issuers()
+        let expressPlay = issuers.flatMap { loader.expressPlay($0) }
+        let sessions = loader.sessionTokens()
+        let callback = loader.callback()
+        let ledgerChain = loader.ledgerChain()
+        let pseudonymizer = loader.pseudonymizer()
+        let postgreSQL = loader.postgreSQL()
+        if let credentials { loader.checkListeners(with: credentials) }
+
+        if let error = loader.error { throw error }
+        guard let credentials, let keyEncryptionKey, let keyRing, let issuers, let expressPlay, let ledgerChain,
+            let pseudonymizer
+        else {
+            preconditionFailure("the loader reports what it does not load")
+        }
+        return LoadedConfiguration(
+            configuration: file.configuration, fields: file.fields, digests: loader.digests, credentials: credentials,
+            modules: modules,
+            keyEncryptionKey: keyEncryptionKey, keyRing: keyRing, issuers: issuers, expressPlay: expressPlay,
+            sessions: sessions, callback: callback, ledgerChain: ledgerChain, pseudonymizer: pseudonymizer,
+            publicListeners: publicListeners, adminListeners: adminListeners,
+            postgreSQL: postgreSQL, databasePath: file.configuration.storage.databasePath)
+    }
+
+    /// The fields that another configuration changes and that only a restart puts in force: by their values, and by the
+    /// contents of the files that they name. Sorted.
+    package func fieldsThatNeedRestart(toBecome other: LoadedConfiguration) -> [String] {
+        let values = fields.pathsThatNeedRestart(toBecome: other.fields)
+        let fixed = Set((fields + other.fields).filter { $0.effect == .restart }.map(\.path))
+        let files = fixed.filter { digests[$0] != other.digests[$0] }
+        return Set(values).union(files).sorted()
+    }
+
+    /// Reads the files of the credentials and their modules alone, and gives those that are good together with what is wrong with the
+    /// others.
+    package static func loadCredentials(
+        _ file: ConfigurationFile, environment: [String: String]
+    ) -> (credentials: [Credential], error: ConfigurationError?) {
+        var loader = ConfigurationLoader(file, environment: environment)
+        let loaded = loader.eachCredential()
+        let credentials = loaded.compactMap(\.self)
+        if credentials.count == loaded.count { _ = loader.credentialSet(credentials) }
+        _ = loader.modules()
+        return (credentials, loader.error)
+    }
+
+    /// Reads the key-encryption key alone, for tools that need no more of a configuration. Throws as `load` does.
+    package static func loadKeyEncryptionKey(
+        _ file: ConfigurationFile, environment: [String: String]
+    ) throws(ConfigurationError) -> AES256GCMKey {
+        var loader = ConfigurationLoader(file, environment: environment)
+        guard let key = loader.keyEncryptionKey() else {
+            throw loader.error ?? .invalid(path: file.path, [])
+        }
+        return key
+    }
+}

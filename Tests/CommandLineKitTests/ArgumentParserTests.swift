@@ -1,0 +1,148 @@
+import Testing
+
+@testable import CommandLineKit
+
+@Suite struct ArgumentParserTests {
+    private static let config = CommandOption("--config", .value("FILE"), help: "the file", isRequired: true)
+    private static let key = CommandOption("--key", .secret("HEX"), help: "the key")
+    private static let iv = CommandOption("--iv", .secret("HEX"), help: "the vector")
+    private static let alias = CommandOption("--alias", .value("TEXT"), help: "a name", repeats: true)
+    private static let options = [config, key, iv, alias, .json]
+
+    private static let tool = Command(
+        "tool", summary: "A tool", examples: ["tool keys import x"],
+        commands: [
+            Command(
+                "keys", summary: "Keys", examples: ["tool keys list"],
+                commands: [
+                    Command(
+                        "import", summary: "Import a key", details: "More words.", examples: ["tool keys import x"],
+                        operands: [CommandOperand("FILE", help: "a file")], options: options, run: { _, _ in }),
+                    Command("list", summary: "List", examples: ["tool keys list"], run: { _, _ in }),
+                ]),
+            Command("init", summary: "Begin", examples: ["tool init"], run: { _, _ in }),
+        ])
+
+    private func arguments(_ words: [String]) throws -> Arguments {
+        let invocation = try ArgumentParser(Self.tool).parse(words)
+        guard case .run(let path, _, let arguments) = invocation else {
+            throw UsageError(path: "not a run", .commandMissing)
+        }
+        #expect(path == "tool keys import")
+        return arguments
+    }
+
+    private func text(_ words: String...) throws -> String {
+        guard case .text(let text) = try ArgumentParser(Self.tool, version: "7.8.9").parse(words) else { return "" }
+        return text
+    }
+
+    private static let minimum = ["keys", "import", "a.bin", "--config", "c"]
+
+    @Test func readsOptionsAndOperandsInAnyOrder() throws {
+        let orders = [
+            ["keys", "import", "a.bin", "--config", "c", "--json"],
+            ["keys", "import", "--json", "--config=c", "a.bin"],
+            ["keys", "import", "--config", "c", "--json", "--", "a.bin"],
+        ]
+        for words in orders {
+            let arguments = try arguments(words)
+            #expect(try arguments.operand(0) == "a.bin")
+            #expect(try arguments.required(Self.config) == "c")
+            #expect(arguments.isSet(.json))
+            #expect(!arguments.isSet(Self.key))
+            #expect(arguments.value(Self.key) == nil)
+        }
+    }
+
+    @Test(arguments: [
+        (["--alias=--x"], "--x"), (["--alias", "-x"], "-x"), (["--alias="], ""), (["--alias", "-"], "-"),
+        (["--alias", "a=b"], "a=b"), (["--alias=a=b"], "a=b"),
+    ])
+    func takesValuesThatLookOdd(words: [String], value: String) throws {
+        #expect(try arguments(Self.minimum + words).value(Self.alias) == value)
+    }
+
+    @Test func keepsRepeatedValuesInOrder() throws {
+        #expect(try arguments(Self.minimum + ["--alias", "b", "--alias=a"]).values(Self.alias) == ["b", "a"])
+    }
+
+    @Test func takesWhatFollowsTwoHyphensAsOperands() throws {
+        #expect(try arguments(["keys", "import", "--config", "c", "--", "--json"]).operands == ["--json"])
+    }
+
+    @Test(arguments: [
+        ([], "tool", UsageProblem.commandMissing),
+        (["keys"], "tool keys", .commandMissing),
+        (["kyes"], "tool", .unknownCommand("kyes", nearest: "keys")),
+        (["zzzzzz"], "tool", .unknownCommand("zzzzzz", nearest: nil)),
+        (["keys", "improt"], "tool keys", .unknownCommand("improt", nearest: "import")),
+        (["--jsno", "keys"], "tool", .unknownOption("--jsno", nearest: nil)),
+        (minimum + ["--jsno"], "tool keys import", .unknownOption("--jsno", nearest: "--json")),
+        (minimum + ["--kye=secret"], "tool keys import", .unknownOption("--kye", nearest: "--key")),
+        (minimum + ["-j"], "tool keys import", .unknownOption("-j", nearest: nil)),
+        (minimum + ["--key"], "tool keys import", .valueMissing("--key HEX|@FILE|-")),
+        (minimum + ["--key", "--json"], "tool keys import", .valueMissing("--key HEX|@FILE|-")),
+        (minimum + ["--json=yes"], "tool keys import", .valueUnexpected("--json")),
+        (minimum + ["--json", "--json"], "tool keys import", .givenTwice("--json")),
+        (minimum + ["--config", "d"], "tool keys import", .givenTwice("--config")),
+        (["keys", "import", "a.bin"], "tool keys import", .optionMissing("--config FILE")),
+        (["keys", "import", "--config", "c"], "tool keys import", .operandMissing("FILE")),
+        (minimum + ["b.bin"], "tool keys import", .unexpectedArgument(position: 2)),
+        (["init", "here"], "tool init", .unexpectedArgument(position: 1)),
+        (minimum + ["--key", "-", "--iv", "-"], "tool keys import", .inputTakenTwice("--key", "--iv")),
+    ])
+    func refuses(words: [String], path: String, problem: UsageProblem) {
+        #expect(throws: UsageError(path: path, problem)) { try ArgumentParser(Self.tool).parse(words) }
+    }
+
+    @Test func repeatsNoValueInAMessage() {
+        let secret = "0123456789abcdef0123456789abcdef"
+        let lines = [
+            ["--kye=\(secret)"], ["--json=\(secret)"], [secret], ["--key", "--iv=\(secret)"],
+            ["--key=\(secret)", "--key=\(secret)"],
+        ]
+        for words in lines {
+            do throws(UsageError) {
+                _ = try ArgumentParser(Self.tool).parse(Self.minimum + words)
+                Issue.record("accepted \(words)")
+            } catch {
+                #expect(!error.problem.description.contains(secret))
+            }
+        }
+    }
+
+    @Test func helpsWhereverItIsAsked() throws {
+        for word in ["--help", "-h"] {
+            #expect(try text(word).contains("keys"))
+            #expect(try text("keys", word).contains("import"))
+            let help = try text("keys", "import", "--nonsense", word)
+            for part in [
+                "Import a key.", "More words.", "tool keys import FILE", "--alias TEXT", "Examples:", "(required)",
+            ] {
+                #expect(help.contains(part), "\(part) is missing in:\n\(help)")
+            }
+        }
+    }
+
+    @Test func tellsItsVersionAtTheRootAlone() throws {
+        #expect(try text("--version") == "7.8.9\n")
+        #expect(throws: UsageError.self) { try text("keys", "--version") }
+        let single = Command("daemon", summary: "Serve", examples: ["daemon"], options: [Self.config], run: { _, _ in })
+        guard case .text(let version) = try ArgumentParser(single, version: "1.2").parse(["--version"]) else {
+            Issue.record("no version")
+            return
+        }
+        #expect(version == "1.2\n")
+    }
+
+    @Test(arguments: [("0", Int64?.none), ("1", 1), ("60", 60), ("61", nil), ("-1", nil), ("1.0", nil), ("", nil)])
+    func readsSecondsWithinTheRange(text: String, seconds: Int64?) throws {
+        let arguments = try arguments(Self.minimum + ["--alias=\(text)"])
+        if let seconds {
+            #expect(try arguments.seconds(Self.alias, in: 1...60) == seconds)
+        } else {
+            #expect(throws: CommandError.self) { try arguments.seconds(Self.alias, in: 1...60) }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+import ByteCoding
+import CommandLineKit
+import FairPlay
+import Foundation
+import KeyCrypto
+import POSIXSockets
+import ServiceConfiguration
+import TestSupport
+import Testing
+
+@testable import OperatorCommands
+
+@Suite struct InitCommandTests {
+    private let folder: TemporaryDirectory
+
+    private static let secrets = [
+        "fairplay/private-key-1024.pem", "fairplay/private-key-2048.pem", "fairplay/application-secret.hex",
+        "secrets/key-encryption-key", "secrets/ledger-key", "secrets/pseudonym-key", "secrets/session-key",
+        "secrets/token-signing-key.pem",
+        "secrets/admin-token", "tls/private-key.pem",
+    ]
+
+    init() throws {
+        folder = try TemporaryDirectory()
+    }
+
+    @Test(arguments: [false, true])
+    func writesExactlyTheNamedFiles(exists: Bool) async throws {
+        if exists {
+            try FileManager.default.createDirectory(
+                atPath: folder.path("setup"), withIntermediateDirectories: false)
+        }
+        let run = try await LatchkeyProcess("init", folder.path("setup"))
+
+        #expect(run.status == 0, "\(run.messages)")
+        #expect(run.output.contains("Apple issues the real"))
+        #expect(run.output.contains("loopback"))
+        #expect(try folder.names(in: "setup") == ["fairplay", "latchkey.json5", "secrets", "tls"])
+        #expect(try folder.names(in: "setup/tls") == ["certificate.pem", "private-key.pem"])
+        #expect(
+            try folder.names(in: "setup/fairplay") == [
+                "application-secret.hex", "bundle.bin", "certificate-1024.der", "certificate-2048.der",
+                "private-key-1024.pem", "private-key-2048.pem",
+            ])
+        #expect(
+            try folder.names(in: "setup/secrets") == [
+                "admin-token", "key-encryption-key", "ledger-key", "pseudonym-key", "session-key",
+                "token-signing-key.pem",
+                "token-verification-key.pem",
+            ])
+        for file in Self.secrets { #expect(try folder.mode("setup/\(file)") == 0o600, "\(file)") }
+        for name in ["setup/fairplay", "setup/secrets", "setup/tls"] { #expect(try folder.mode(name) == 0o700) }
+        if !exists { #expect(try folder.mode("setup") == 0o700) }
+    }
+
+    @Test func makesMaterialThatBelongsTogether() throws {
+        let files = try DevelopmentSetup.make(now: 1_700_000_000)
+        func contents(_ path: String) throws -> [UInt8] { try #require(files.first { $0.path == path }).contents }
+
+        for bits in [1024, 2048] {
+            let certificate = try Certificate(parsing: contents("fairplay/certificate-\(bits).der"))
+            let key = try RSAPrivateKey(parsing: contents("fairplay/private-key-\(bits).pem"))
+            #expect(certificate.keyBits == bits)
+            #expect(certificate.publicKey.matches(key))
+            #expect(certificate.isDevelopmentMaterial)
+        }
+        #expect(
+            try contents("fairplay/bundle.bin")
+                == contents("fairplay/certificate-1024.der") + contents("fairplay/certificate-2048.der"))
+        let signingKey = try ES256PrivateKey(parsing: contents("secrets/token-signing-key.pem"))
+        let verificationKey = try ES256PublicKey(parsing: contents("secrets/token-verification-key.pem"))
+        let message = Array("message".utf8)
+        #expect(try verificationKey.isValidSignature(signingKey.signature(for: message)[...], for: message[...]))
+        #expect(try contents("fairplay/application-secret.hex").count == 33)
+        #expect(try contents("secrets/key-encryption-key").count == 65)
+        #expect(try contents("secrets/admin-token").count == 44)
+    }
+
+    @Test func makesOtherSecretsEachTime() throws {
+        let one = try DevelopmentSetup.make(now: 1_700_000_000)
+        let other = try DevelopmentSetup.make(now: 1_700_000_000)
+        for (left, right) in zip(one, other) where left.path != DevelopmentSetup.configurationName {
+            #expect(left.path == right.path)
+            #expect(left.contents != right.contents, "\(left.path)")
+        }
+    }
+
+    @Test func writesAConfigurationThatTheDaemonReads() throws {
+        let text = Array(DevelopmentConfiguration.text.utf8)
+        let file = try ConfigurationFile(parsing: text, path: "/setup/latchkey.json5", environment: [:])
+        let configuration = file.configuration
+
+        #expect(configuration.listeners.public.map(\.address.description) == ["127.0.0.1:8080"])
+        #expect(configuration.listeners.admin.map(\.address.description) == ["127.0.0.1:9080"])
+        let issuer = try #require(configuration.entitlement.issuers.first)
+        #expect(issuer.issuer == "latchkey-development")
+        #expect(issuer.audience == "latchkey")
+        #expect(issuer.maximumLife == .seconds(86_400))
+        #expect(issuer.keys.map(\.kid) == ["development-1"])
+        let named = ["/setup/secrets/key-encryption-key", "/setup/secrets/token-verification-key.pem"]
+        #expect(configuration.keys.keyEncryptionKey == .file(path: named[0]))
+        #expect(issuer.keys.map(\.key) == [.file(path: named[1])])
+        #expect(file.warnings.isEmpty)
+    }
+
+    @Test(arguments: ["latchkey.json5", "unrelated.txt", ".hidden"])
+    func refusesAFolderThatIsNotEmpty(name: String) async throws {
+        try folder.write(Array("mine".utf8), to: name)
+        let run = try await LatchkeyProcess("init", folder.path)
+
+        #expect(run.status == 1)
+        #expect(run.messages.contains(name))
+        #expect(run.output.isEmpty)
+        #expect(try folder.names() == [name])
+        #expect(try folder.read(name) == Array("mine".utf8))
+    }
+
+    @Test func refusesToRunTwice() async throws {
+        #expect(try await LatchkeyProcess("init", folder.path).status == 0)
+        let secret = try folder.read("fairplay/application-secret.hex")
+        #expect(try await LatchkeyProcess("init", folder.path).status == 1)
+        #expect(try folder.read("fairplay/application-secret.hex") == secret)
+    }
+
+    @Test func refusesAFileAndAMissingParent() async throws {
+        try folder.write([1], to: "file")
+        #expect(try await LatchkeyProcess("init", folder.path("file")).status == 1)
+        let run = try await LatchkeyProcess("init", folder.path("missing/setup"))
+        #expect(run.status == 1)
+        #expect(run.messages.contains("does not exist"))
+        #expect(try folder.names() == ["file"])
+    }
+
+    @Test func replacesWhatAnInterruptedRunHadNotFinished() throws {
+        let files = [SetupFile(path: "secrets/a", contents: [2], isSecret: true)]
+        try FileManager.default.createDirectory(
+            atPath: folder.path(".latchkey-init-unfinished/secrets"), withIntermediateDirectories: true)
+        try folder.write([1], to: ".latchkey-init-unfinished/secrets/a")
+
+        try SetupFolder.withFolder(folder.path) { folder throws(CommandError) in
+            #expect(!folder.isWritten)
+            try folder.write(files, folders: ["secrets"])
+            try folder.place()
+        }
+        #expect(try folder.names() == ["secrets"])
+        #expect(try folder.read("secrets/a") == [2])
+    }
+
+    @Test func movesOnWhatAnInterruptedRunHadFinished() throws {
+        let files = ["a/x", "b/x", "c.json5"].map { SetupFile(path: $0, contents: [1], isSecret: true) }
+        try SetupFolder.withFolder(folder.path) { folder throws(CommandError) in
+            try folder.write(files, folders: ["a", "b"])
+        }
+        try FileManager.default.moveItem(
+            atPath: folder.path(".latchkey-init-finished/a"), toPath: folder.path("a"))
+
+        try SetupFolder.withFolder(folder.path) { folder throws(CommandError) in
+            #expect(folder.isWritten)
+            try folder.place()
+        }
+        #expect(try folder.names() == ["a", "b", "c.json5"])
+    }
+
+    @Test func movesNothingOverAStranger() throws {
+        let files = ["a/x", "c.json5"].map { SetupFile(path: $0, contents: [1], isSecret: true) }
+        try SetupFolder.withFolder(folder.path) { folder throws(CommandError) in
+            try folder.write(files, folders: ["a"])
+        }
+        try folder.write([9], to: "c.json5")
+        #expect(throws: CommandError.self) {
+            try SetupFolder.withFolder(folder.path) { folder throws(CommandError) in try folder.place() }
+        }
+        #expect(try folder.read("c.json5") == [9])
+    }
+
+    @Test func leavesNothingWhereWritingFails() throws {
+        let files = [SetupFile(path: "missing/a", contents: [1], isSecret: true)]
+        #expect(throws: CommandError.self) {
+            try SetupFolder.withFolder(folder.path("setup")) { folder throws(CommandError) in
+                try folder.write(files, folders: ["secrets"])
+            }
+        }
+        #expect(try folder.names().isEmpty)
+    }
+}

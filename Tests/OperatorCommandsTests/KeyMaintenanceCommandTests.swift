@@ -1,0 +1,175 @@
+import ByteCoding
+import ContentKeys
+import Foundation
+import KeyCrypto
+import TestSupport
+import Testing
+
+@testable import OperatorCommands
+@testable import StorageSQLite
+
+@Suite struct KeyMaintenanceCommandTests {
+    private let fixture: DevelopmentFixture
+    private static let kid = "2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11"
+    private static let key = "00112233445566778899aabbccddeeff"
+    private static let iv = "0f0e0d0c0b0a09080706050403020100"
+
+    init() throws {
+        fixture = try DevelopmentFixture()
+    }
+
+    private func keys(_ words: String..., input: String = "") async throws -> LatchkeyProcess {
+        try await LatchkeyProcess(
+            arguments: ["keys", words[0], "--config", fixture.configuration] + words.dropFirst(), input: input)
+    }
+
+    private func configure(_ old: String, _ new: String) throws {
+        let text = String(decoding: try fixture.folder.read("latchkey.json5"), as: UTF8.self)
+        try #require(text.contains(old))
+        try fixture.folder.write(text.replacingOccurrences(of: old, with: new).utf8, to: "latchkey.json5")
+    }
+
+    private func importOne() async throws {
+        let run = try await keys(
+            "import", "--content", "movie-1", "--kid", Self.kid, "--key", Self.key, "--iv", Self.iv, "--alias", "hd")
+        try #require(run.status == 0, "\(run.messages)")
+    }
+
+    private func writeSecret(_ digits: String, to name: String) throws {
+        try fixture.folder.write((String(repeating: digits, count: 32) + "\n").utf8, to: name)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: fixture.folder.path(name))
+    }
+
+    private func makeLedger() throws {
+        let path = fixture.folder.path("latchkey.db")
+        var connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: 5000)
+        try connection.migrate(path: path)
+    }
+
+    @Test func importsCSVAndJSON() async throws {
+        let lines = (1...2500).map { number in
+            let digits = String(format: "%032x", number)
+            return
+                "\(digits),content-\(number),\(digits.dropLast())\("f"),\(digits.dropLast())\("0"),\"HD\",,alias-\(number)"
+        }
+        let csv = (["kid,content,key,iv,track,hdcp,alias"] + lines).joined(separator: "\r\n")
+        let run = try await keys("import", "--file", "-", "--json", input: csv)
+        #expect(run.status == 0, "\(run.messages)")
+        #expect(try run.object()["stored"]?.number?.signed == 2500)
+        #expect(run.messages.isEmpty)
+        let again = try await keys("import", "--file", "-", "--json", input: csv)
+        #expect(try again.object()["alreadyPresent"]?.number?.signed == 2500)
+
+        let json =
+            #"{"kid": "\#(Self.kid)", "content": "movie-1", "key": "\#(Self.key)", "iv": "\#(Self.iv)", "track": null}"#
+        #expect(try await keys("import", "--file", "-", input: json + "\n\n").status == 0)
+        let shown = try await keys("show", "--kid", Self.kid, "--json")
+        #expect(try shown.object()["content"]?.string == "movie-1")
+        #expect(!shown.output.contains(Self.key))
+    }
+
+    @Test(arguments: [
+        ("kid,content,key\n", "iv is missing"), ("kid,content,key,iv,color\n", "line 1"),
+        ("kid,content,key,iv,kid\n", "twice"), ("kid,content,key,iv\n\(kid),a,\(key),\(iv),x\n", "line 2"),
+        ("kid,content,key,iv\n\(kid),a,\(key)00,\(iv)\n", "key is not 32"),
+        ("kid,content,key,iv\n\(kid),a,\(key),\(key)\n", "equals the key"),
+        ("kid,content,key,iv\n\(kid),\"a,\(key),\(iv)\n", "quote"), ("{\"kid\": 5}\n", "kid"),
+        ("{\"secret\": \"\(key)\"}\n", "unknown member"), ("", "empty"),
+    ])
+    func namesTheLineAndNothingOfAKey(text: String, message: String) async throws {
+        let run = try await keys("import", "--file", "-", input: text)
+        #expect(run.status == 1)
+        #expect(run.messages.contains(message), "\(run.messages)")
+        #expect(!run.messages.contains(Self.key.prefix(8)))
+    }
+
+    @Test func revealsOnlyWhereItIsAllowedAndWritesItDown() async throws {
+        try await importOne()
+        let refused = try await keys("show", "--kid", Self.kid, "--reveal")
+        #expect(refused.status == 1)
+        #expect(!refused.output.contains(Self.key))
+        try configure("keys: {", "keys: { allowReveal: true,")
+        try makeLedger()
+        let run = try await keys("show", "--kid", Self.kid, "--reveal", "--json")
+        #expect(run.status == 0, "\(run.messages)")
+        #expect(try run.object()["key"]?.string == Self.key)
+        let ledger = try await LatchkeyProcess("ledger", "export", "--config", fixture.configuration)
+        let last = try #require(ledger.output.split(separator: "\n").last)
+        let entry = try #require(try JSONReader.parse(Array(last.utf8)).object)
+        #expect(entry["kind"]?.string == "keyRevealed")
+        #expect(entry["kid"]?.string == Self.kid)
+        #expect(entry["detail"]?.string == "reveal")
+        #expect(!ledger.output.contains(Self.key))
+        #expect(try await LatchkeyProcess("ledger", "verify", "--config", fixture.configuration).status == 0)
+    }
+
+    @Test func sealsForARecipientWhoAloneOpensIt() async throws {
+        try await importOne()
+        try makeLedger()
+        let recipient = try RSAPrivateKey.generate(bits: 2048)
+        try fixture.folder.write(recipient.privatePEM().revealed(), to: "recipient.key")
+        try openssl(
+            "pkey", "-in", fixture.folder.path("recipient.key"), "-pubout", "-out",
+            fixture.folder.path("recipient.pem"))
+        let run = try await keys(
+            "show", "--kid", Self.kid, "--recipient", fixture.folder.path("recipient.pem"), "--json")
+        #expect(run.status == 0, "\(run.messages)")
+        #expect(!run.output.contains(Self.key))
+        let sealed = try Base64.decode(try #require(try run.object()["sealed"]?.string))
+        #expect(sealed.count == 256)
+        try fixture.folder.write(sealed, to: "sealed.bin")
+        try openssl(
+            "pkeyutl", "-decrypt", "-inkey", fixture.folder.path("recipient.key"), "-in",
+            fixture.folder.path("sealed.bin"),
+            "-out", fixture.folder.path("opened.bin"), "-pkeyopt", "rsa_padding_mode:oaep", "-pkeyopt",
+            "rsa_oaep_md:sha256")
+        #expect(try Hexadecimal.encode(fixture.folder.read("opened.bin")) == Self.key + Self.iv)
+    }
+
+    private func openssl(_ arguments: String...) throws {
+        let process = try ChildProcess(program: "/usr/bin/openssl", arguments: arguments)
+        #expect(process.waitForExit() == 0, "\(process.messages.text)")
+    }
+
+    @Test func changesTheKeyEncryptionKey() async throws {
+        try await importOne()
+        try writeSecret("cd", to: "secrets/new-key")
+        try configure(
+            #"keyEncryptionKey: "secrets/key-encryption-key""#,
+            #"keyEncryptionKey: "secrets/new-key", keyEncryptionKeyVersion: 2, "#
+                + #"olderKeyEncryptionKeys: [{ version: 1, key: "secrets/key-encryption-key" }]"#)
+        #expect(try await keys("show", "--kid", Self.kid).status == 0)
+        let run = try await keys("rewrap", "--json")
+        #expect(run.status == 0, "\(run.messages)")
+        #expect(try run.object()["rewrapped"]?.number?.signed == 1)
+        try configure(#"[{ version: 1, key: "secrets/key-encryption-key" }]"#, "[]")
+        #expect(try await keys("show", "--kid", Self.kid).status == 0)
+        let done = try await keys("rewrap", "--json")
+        #expect(try done.object()["rewrapped"]?.number?.signed == 0)
+    }
+
+    @Test func derivesTheSameKeyAgain() async throws {
+        try writeSecret("ef", to: "secrets/master-secret")
+        try configure(
+            "keys: {", #"keys: { allowReveal: true, material: "derived", masterSecret: "secrets/master-secret","#)
+        let made = try await keys("create", "--content", "movie-1", "--kid", Self.kid, "--reveal", "--json").object()
+        let again = try await keys("create", "--content", "movie-1", "--kid", Self.kid, "--reveal", "--json").object()
+        #expect(made["key"]?.string?.count == 32)
+        #expect(again["outcome"]?.string == "alreadyPresent")
+        #expect(again["key"]?.string == made["key"]?.string)
+    }
+
+    @Test func aliasesWithdrawsAndDeletes() async throws {
+        try await importOne()
+        #expect(try await keys("alias", "--kid", Self.kid, "--alias", "hex:00ff").status == 0)
+        let shown = try await keys("show", "--kid", Self.kid, "--json").object()
+        #expect(shown["aliases"]?.array?.compactMap(\.string) == ["hex:00ff", "hd"])
+        #expect(try await keys("delete", "--kid", Self.kid).status == 0)
+        #expect(try await keys("show", "--kid", Self.kid, "--json").object()["state"]?.string == "withdrawn")
+        #expect(try await keys("delete", "--kid", Self.kid, "--restore").status == 0)
+        #expect(try await keys("delete", "--kid", Self.kid, "--for-good").status == 0)
+        let gone = try await keys("show", "--kid", Self.kid)
+        #expect(gone.status == 1)
+        #expect(gone.messages.contains(Self.kid))
+    }
+}

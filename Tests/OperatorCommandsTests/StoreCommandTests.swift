@@ -1,0 +1,105 @@
+import ByteCoding
+import Foundation
+import Records
+import ServiceConfiguration
+import TestSupport
+import Testing
+
+@testable import OperatorCommands
+@testable import StorageSQLite
+
+@Suite struct StoreCommandTests {
+    private let fixture: DevelopmentFixture
+    private static let kids = [
+        "2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11", "3f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11",
+        "4f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11",
+    ]
+
+    init() throws {
+        fixture = try DevelopmentFixture()
+    }
+
+    private var database: String { fixture.folder.path("latchkey.db") }
+
+    private func check(_ words: String...) async throws -> LatchkeyProcess {
+        try await LatchkeyProcess(arguments: ["store", "check", "--config", fixture.configuration] + words)
+    }
+
+    private func importKeys() async throws {
+        for (number, kid) in Self.kids.enumerated() {
+            let run = try await LatchkeyProcess(
+                "keys", "import", "--config", fixture.configuration, "--content", "movie-\(number)", "--kid", kid,
+                "--key",
+                "00112233445566778899aabbccddee0\(number)", "--iv", "0f0e0d0c0b0a0908070605040302010\(number)")
+            try #require(run.status == 0, "\(run.messages)")
+        }
+    }
+
+    /// What the daemon's start does to the file, and two entries.
+    private func makeLedger() throws {
+        let file = try ConfigurationFile(path: fixture.configuration, environment: [:])
+        let chain = try LoadedConfiguration.loadLedger(file, environment: [:]).chain
+        try SQLiteDecisionStore.open(path: database, chain: chain).stop()
+        var appender = try LedgerAppender.open(path: database, chain: chain)
+        for number in 1...2 as ClosedRange<UInt64> {
+            let license = LicenseID(milliseconds: 1_800_000_000_000, random: Bytes16(high: 1, low: number))
+            try appender.append(
+                [LedgerEntry(kind: .licenseIssued, at: 1_800_000_000, license: license, detail: "streaming")],
+                at: 1_800_000_000)
+        }
+    }
+
+    private func execute(_ sql: StaticString) throws {
+        var connection = try SQLiteConnection.open(path: database, busyTimeoutMilliseconds: 5000)
+        try connection.execute(sql)
+    }
+
+    private func findings(of run: LatchkeyProcess) throws -> [String?] {
+        try #require(try run.object()["findings"]?.array).map { $0.object?["finding"]?.string }
+    }
+
+    @Test func findsNothingWrongWithWhatIsSound() async throws {
+        try await importKeys()
+        let withoutLedger = try await check("--json")
+        #expect(withoutLedger.status == 0, "\(withoutLedger.messages)")
+        #expect(try withoutLedger.object()["keys"]?.number?.signed == 3)
+        try makeLedger()
+        let run = try await check("--json")
+        #expect(run.status == 0, "\(run.messages)")
+        #expect(run.output.contains("\"isSound\":true"))
+        #expect(try run.object()["entries"]?.number?.signed == 2)
+        #expect(try await check().output == "3 keys open, and 2 entries up to sequence 2 verify: nothing was altered\n")
+    }
+
+    @Test func findsKeysThatWereExchangedAndEntriesThatWereAltered() async throws {
+        try await importKeys()
+        try makeLedger()
+        try execute(
+            """
+            UPDATE content_key SET sealed = (SELECT sealed FROM content_key AS other WHERE other.content_id = 'movie-1')
+                WHERE content_id = 'movie-0';
+            UPDATE ledger_entry SET body = (SELECT body FROM ledger_entry AS other WHERE other.sequence = 1)
+                WHERE sequence = 2;
+            """)
+        let run = try await check("--json")
+        #expect(run.status == 1)
+        #expect(run.output.contains("\"isSound\":false"))
+        let found = try findings(of: run)
+        #expect(found.first == "sealBroken" && found.count > 1)
+        let text = try await check()
+        #expect(text.status == 1 && text.output.contains("key \(Self.kids[0]):") && text.output.contains("ledger: 2"))
+    }
+
+    @Test func namesADamagedFile() async throws {
+        try await importKeys()
+        try makeLedger()
+        try execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        var bytes = try fixture.folder.read("latchkey.db")
+        // The head of the second page, a tree's root, says what kind of page it is.
+        bytes[4096] = 0
+        try fixture.folder.write(bytes, to: "latchkey.db")
+        let run = try await check()
+        #expect(run.status == 1)
+        #expect(run.output.contains("database: ") && run.messages.contains("damaged"), "\(run.output) \(run.messages)")
+    }
+}

@@ -1,0 +1,157 @@
+import TestSupport
+import Testing
+
+@testable import ServiceConfiguration
+
+/// The table of fields that the readers note: complete, printable, and true about what a reload puts in force.
+@Suite struct ConfigurationFieldTests {
+    /// Every section and every kind of list, with as many fields as go together.
+    static let rich = """
+        {
+          publicURL: "https://keys.example.com",
+          listeners: {
+            public: [{ address: "127.0.0.1:8443",
+              tls: { certificate: "tls/chain.pem", privateKey: "tls/key.pem", clientCA: "tls/ca.pem",
+                additional: [{ certificate: "tls/other.pem", privateKey: "tls/other-key.pem" }] },
+              proxyProtocol: true, trustedProxies: ["10.0.0.0/8", "unix"] }],
+            admin: [{ address: "127.0.0.1:9443", tokenFile: "secrets/admin-token" }],
+          },
+          cors: { origins: ["https://www.example"] },
+          fairplay: {
+            credentials: [
+              { name: "main", certificate1024: "fairplay/c1.der", privateKey1024: "fairplay/k1.pem",
+                certificate2048: "fairplay/c2.der", privateKey2048: "fairplay/k2.pem", applicationSecret: "fairplay/ask" },
+              { name: "bundle", certificateBundle: "fairplay/bundle.bin", privateKey1024: "fairplay/k3.pem",
+                privateKey2048: "fairplay/k4.pem", privateKeyPassphrase: "secrets/phrase",
+                module: { library: "ladder.so", data: "module.bin", user: "latchkey-ladder" } },
+            ],
+          },
+          keys: {
+            keyEncryptionKeyVersion: 2, olderKeyEncryptionKeys: [{ version: 1, key: "secrets/older" }],
+            material: "derived", masterSecret: "secrets/master",
+          },
+          storage: { url: "postgresql://latchkey@localhost/latchkey", password: "secrets/password" },
+          entitlement: {
+            issuers: [
+              { issuer: "https://portal.example", keys: [{ kid: "k1", algorithm: "ES256", key: "secrets/token.pem" }],
+                keysFile: "secrets/portal-keys.json" },
+              { issuer: "expressplay", dialect: "expressplay", audience: "play",
+                keys: [{ kid: "1", algorithm: "A256GCM", key: "secrets/sealing" }] },
+            ],
+            ignoredSources: ["query"], tokenHeaders: ["x-token"], countryField: "x-country",
+            profiles: { "HD.1": { lease: "5m", tracks: { HD: { hdcp: "type1" } } } },
+            floor: { securityLevel: "baseline" },
+            sessions: { key: "secrets/session", retiredKeys: ["secrets/session-1"] },
+            callback: { url: "https://portal.example/entitle", secret: "secrets/callback",
+              identity: { certificate: "tls/client.pem", privateKey: "tls/client-key.pem" },
+              rates: { all: { perSecond: 10 }, perAddress: { perSecond: 5 } } },
+          },
+          expressPlay: {
+            customers: [{ name: "shop", issuer: "expressplay", authenticator: "secrets/shop", tokensPerDay: 1000,
+              rate: { perSecond: 10 } }],
+            sees: { customer: "shop", authenticator: "secrets/sees" },
+          },
+          limits: { rates: { all: { perSecond: 100 }, perAddress: { perSecond: 10 }, perSubject: { perSecond: 5 } } },
+        }
+        """
+
+    private static func fields() throws -> [ConfigurationField] { try ConfigurationText.parse(rich).fields }
+
+    @Test func printsTheConfigurationInForceSoThatItReadsTheSameAgain() throws {
+        let file = try ConfigurationText.parse(Self.rich, environment: ["LATCHKEY_NODE": "other"])
+        let printed = try ConfigurationText.parse(file.printed)
+        #expect(file.configuration.node == "other")
+        #expect(printed.configuration == file.configuration)
+        #expect(file.printed.contains(#"node: "other",  // environment  // restart"#))
+        #expect(file.printed.contains(#"// leeway: "5s","#))
+    }
+
+    @Test func namesEachFieldOnce() throws {
+        let paths = try Self.fields().map(\.path)
+        #expect(paths.count > 150)
+        #expect(Dictionary(grouping: paths) { $0 }.filter { $1.count > 1 }.keys.sorted() == [])
+    }
+
+    /// Each field is changed, and the half of the configuration that changes must be the one that its effect names. So a new
+    /// field can neither be left out of both halves nor be promised to take effect where it does not.
+    @Test func eachChangeConcernsTheHalfThatTheTableNames() throws {
+        let file = try ConfigurationText.parse(Self.rich)
+        var unchanged: [String] = []
+        for (index, field) in file.fields.enumerated() {
+            guard let other = Self.change(index, of: file) else {
+                if field.isValue { unchanged.append(field.path) }
+                continue
+            }
+            let isFixedChanged = other.configuration.fixed != file.configuration.fixed
+            let isLiveChanged = other.configuration.live != file.configuration.live
+            let named = file.fields.pathsThatNeedRestart(toBecome: other.fields)
+            switch field.effect {
+            case .restart: #expect(isFixedChanged, "\(field.path) needs a restart, and is not in FixedSettings")
+            // A default for others may change one that needs a restart, which is named then.
+            case .reload:
+                #expect(isLiveChanged && isFixedChanged == !named.isEmpty, "\(field.path) is not in LiveSettings")
+            }
+            #expect(named.contains(field.path) == (field.effect == .restart), "\(field.path): \(named)")
+        }
+        // Each of these can only be changed together with another field.
+        #expect(
+            Set(unchanged) == [
+                "listeners.admin[0].proxyProtocol", "entitlement.issuers[1].dialect", "expressPlay.customers[0].name",
+                "expressPlay.sees.customer",
+            ])
+    }
+
+    @Test func namesNothingIfNothingChanged() throws {
+        #expect(try Self.fields().pathsThatNeedRestart(toBecome: Self.fields()) == [])
+    }
+
+    /// The configuration with another value of one field; nil if none of the candidates is accepted or makes a difference.
+    private static func change(_ index: Int, of file: ConfigurationFile) -> ConfigurationFile? {
+        for candidate in file.fields[index].candidates {
+            var fields = file.fields
+            fields[index] = fields[index].with(candidate)
+            guard let other = try? ConfigurationText.parse(ConfigurationFile.text(of: fields)) else { continue }
+            if other.configuration != file.configuration { return other }
+        }
+        return nil
+    }
+}
+
+extension ConfigurationField {
+    /// Whether the field has a value of its own, and is no frame of others.
+    fileprivate var isValue: Bool {
+        switch value {
+        case .text: true
+        case .absent, .section, .sections: false
+        }
+    }
+
+    fileprivate func with(_ text: String) -> ConfigurationField {
+        ConfigurationField(
+            place: place, expected: expected, example: example, value: .text(text), origin: .file, effect: effect)
+    }
+
+    /// Values that the field might take, as JSON.
+    fileprivate var candidates: [String] {
+        guard case .text(let text) = value else { return [] }
+        let words = expected.split(separator: "\"").map(String.init).filter { !$0.contains(",") && !$0.contains(" ") }
+        var candidates =
+            words.map { "\"\($0)\"" } + [example, "true", "false", "\"7s\"", "\"77s\"", "\"3h\"", "\"2d\""]
+        if let number = Int64(text) {
+            candidates += ["\(number + 1)", "\(number + 2)", "\(number - 1)", "\(number * 2)"]
+        }
+        if text.hasPrefix("\"") {
+            let inner = text.dropFirst().dropLast()
+            candidates += ["\"\(inner)x\"", "\"x\(inner)\"", "\"\(inner)?sslmode=require\""]
+            candidates += ["\"\(inner.dropLast())7\"", "\"\(inner)/x\""]
+        }
+        if text.hasPrefix("[") {
+            candidates += ["[\(example.trimmingBrackets)]", "[2]", "[\"x-other\"]", "[\"/other/\"]", "[\"https://other.example\"]"]
+        }
+        return candidates.filter { $0 != text }
+    }
+}
+
+extension String {
+    fileprivate var trimmingBrackets: Substring { hasPrefix("[") ? dropFirst().dropLast() : self[...] }
+}

@@ -1,0 +1,186 @@
+import Entitlements
+import Foundation
+import HTTPMessages
+import HTTPServing
+import Licensing
+import StoragePostgreSQL
+import Telemetry
+import TestSupport
+import Testing
+
+@testable import ServiceConfiguration
+
+/// `Config/latchkey.json5` is the documentation of the fields, so it must be complete and true.
+@Suite struct ExampleConfigurationTests {
+    private static let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Config/latchkey.json5").standardizedFileURL.path
+
+    private let file: ConfigurationFile
+
+    init() throws {
+        file = try ConfigurationFile(path: Self.path, environment: [:])
+    }
+
+    @Test func itsValuesAreTheDefaults() throws {
+        let example = file.configuration
+        let directory = FilePath.directory(of: Self.path)
+        let defaults = try ConfigurationFile(
+            parsing: Array(ConfigurationText.make().utf8), path: Self.path, environment: [:]
+        ).configuration
+
+        #expect(example.listeners.public == defaults.listeners.public)
+        #expect(example.listeners.admin.map(\.address) == defaults.listeners.admin.map(\.address))
+        #expect(example.cors == defaults.cors)
+        #expect(example.fairplay == defaults.fairplay)
+        #expect(example.keys == defaults.keys)
+        #expect(example.storage == defaults.storage)
+        #expect(example.ledger == defaults.ledger)
+        #expect(example.entitlement == defaults.entitlement)
+        #expect(example.expressPlay == defaults.expressPlay)
+        #expect(example.limits.http == defaults.limits.http)
+        #expect(example.limits.tokenCacheCapacity == defaults.limits.tokenCacheCapacity)
+        #expect(example.limits.overload == defaults.limits.overload)
+        #expect(example.logging == defaults.logging)
+        #expect(example.storage.databasePath == directory + "/latchkey.db")
+    }
+
+    @Test func itHasEveryLimit() {
+        let names =
+            Mirror(reflecting: HTTPLimits()).children.compactMap(\.label) + [
+                "tokenCacheCapacity", "rates", "overload", "loopCount",
+            ]
+        #expect(names.count > 2)
+        #expect(names.filter { file.positions["limits.\($0)"] == nil } == [])
+        let http2Names = Mirror(reflecting: HTTP2Limits()).children.compactMap(\.label)
+        #expect(http2Names.count > 2)
+        #expect(http2Names.filter { file.positions["limits.http2.\($0)"] == nil } == [])
+    }
+
+    @Test(arguments: [
+        "node", "listeners.public[0].address", "listeners.public[0].proxyProtocol",
+        "listeners.public[0].allowPlaintext", "listeners.public[0].socketMode", "listeners.admin[0].address",
+        "listeners.admin[0].tokenFile",
+        "publicURL", "cors.origins", "cors.allowCredentials", "cors.allowedHeaders", "cors.maximumAge",
+        "fairplay.credentials[0].name", "fairplay.credentials[0].certificate1024",
+        "fairplay.credentials[0].privateKey1024", "fairplay.credentials[0].certificate2048",
+        "fairplay.credentials[0].privateKey2048", "fairplay.credentials[0].applicationSecret",
+        "fairplay.credentials[0].spcVersion3", "fairplay.spcVersion3", "fairplay.protocolVersions",
+        "fairplay.allowTestCredentials", "keys.keyEncryptionKey",
+        "keys.keyEncryptionKeyVersion", "keys.olderKeyEncryptionKeys", "keys.material", "keys.masterSecretVersion",
+        "keys.allowReveal",
+        "keys.skdTemplate",
+        "storage.url", "ledger.mode", "ledger.key", "ledger.pseudonymKey", "ledger.retention", "ledger.checkpointEvery",
+        "ledger.refusals.perSecond", "ledger.rollUpRenewalsAfter", "entitlement.revocationRefresh",
+        "entitlement.retryWindow",
+        "entitlement.issuers[0].issuer", "entitlement.issuers[0].audience",
+        "entitlement.issuers[0].dialect", "entitlement.issuers[0].keys[0].kid",
+        "entitlement.issuers[0].keys[0].algorithm", "entitlement.issuers[0].keys[0].key",
+        "entitlement.issuers[0].keys[0].state",
+        "entitlement.issuers[0].maximumLife", "entitlement.leeway", "entitlement.deviceLife",
+        "entitlement.ignoredSources",
+        "entitlement.tokenHeaders", "entitlement.profiles", "entitlement.floor", "expressPlay.customers",
+        "expressPlay.redeemPaths", "expressPlay.allowKeysInURL", "logging.level",
+    ])
+    func itHasEveryField(path: String) {
+        #expect(file.positions[path] != nil)
+    }
+
+    /// Fields that cannot stand beside those that are there, as comments.
+    @Test(arguments: [
+        "certificateBundle", "privateKeyPassphrase", "module", "library", "data", "workers", "callDeadline",
+        "memoryLimit", "user", "fixedDASk", "keysFile", "until", "password", "ledger", "onStoreOutage",
+    ])
+    func itShowsEveryAlternative(name: String) throws {
+        let text = try String(contentsOfFile: Self.path, encoding: .utf8)
+        #expect(text.contains("//   \(name): ") || text.contains("//     \(name): "))
+    }
+
+    /// What stands in comments is as true as the rest: with it in place of what it replaces, the text is a configuration.
+    @Test func itsAlternativesAreFields() throws {
+        let lines = try String(contentsOfFile: Self.path, encoding: .utf8).split(separator: "\n").map(String.init)
+        let replaced = ["certificate1024:", "certificate2048:", "applicationSecret:"]
+        let alternatives = [
+            "//   certificateBundle:", "//   privateKeyPassphrase:", "//   module:", "//     ", "//   },",
+        ]
+        let text = lines.compactMap { line -> String? in
+            let bare = line.trimmingCharacters(in: .whitespaces)
+            if replaced.contains(where: bare.hasPrefix) { return nil }
+            return alternatives.contains(where: bare.hasPrefix) ? String(bare.dropFirst(2)) : line
+        }.joined(separator: "\n")
+        let credential = try #require(
+            try ConfigurationFile(parsing: Array(text.utf8), path: Self.path, environment: [:]).configuration.fairplay
+                .credentials.first)
+
+        guard case .bundle = credential.certificates, case .module(let module) = credential.ladder else {
+            Issue.record("a bundle and a module: \(credential)")
+            return
+        }
+        #expect(module.callDeadline == .seconds(1) && module.memoryLimit == 512 << 20)
+        #expect(module.user == "latchkey-ladder")
+        #expect(credential.privateKeyPassphrase == .credential(name: "fairplay-passphrase"))
+    }
+
+    /// The same for a listener's fields that have no value to show as a default.
+    @Test func itsListenerCanHaveTLSAndProxies() throws {
+        let lines = try String(contentsOfFile: Self.path, encoding: .utf8).split(separator: "\n").map(String.init)
+        let start = try #require(lines.firstIndex { $0.contains("// tls: {") })
+        let end = try #require(lines[start...].firstIndex { $0.contains("// },") })
+        let text = lines.enumerated().map { index, line in
+            let bare = line.trimmingCharacters(in: .whitespaces)
+            let isShown = (start...end).contains(index) || bare.hasPrefix("// trustedProxies:")
+            return isShown ? String(bare.dropFirst(2)) : line
+        }.joined(separator: "\n")
+        let listener = try #require(
+            try ConfigurationFile(parsing: Array(text.utf8), path: Self.path, environment: [:]).configuration.listeners
+                .public.first)
+        #expect(listener.transport.tls?.identities.count == 2)
+        #expect(listener.transport.tls?.clientCA != nil)
+        #expect(listener.transport.trustedProxies.networks.count == 2)
+    }
+
+    @Test func itsStorageCanBePostgreSQL() throws {
+        let lines = try String(contentsOfFile: Self.path, encoding: .utf8).split(separator: "\n").map(String.init)
+        let fields = ["//   url:", "//   password:", "//   ledger:", "//   onStoreOutage:"]
+        let text = lines.filter { !$0.contains("url: \"sqlite:") }.map { line in
+            let bare = line.trimmingCharacters(in: .whitespaces)
+            return fields.contains(where: bare.hasPrefix) ? String(bare.dropFirst(2)) : line
+        }.joined(separator: "\n")
+        let storage = try ConfigurationFile(parsing: Array(text.utf8), path: Self.path, environment: [:]).configuration
+            .storage
+        guard case .postgreSQL(let url) = storage.url else { return #expect(Bool(false), "\(storage.url)") }
+        #expect(url.hosts.map(\.name) == ["db.example.com"] && url.tls == .verifyFull)
+        #expect(storage.password != nil && storage.databasePath.hasSuffix("/latchkey-ledger.db"))
+        #expect(storage.onStoreOutage == .refuse)
+    }
+
+    @Test func itNamesEverySourceOfTokens() throws {
+        let text = try String(contentsOfFile: Self.path, encoding: .utf8)
+        #expect(TokenSource.allCases.filter { !text.contains("\"\($0.rawValue)\"") } == [])
+        #expect(TokenDialect.allCases.filter { !text.contains("\"\($0.rawValue)\"") } == [])
+    }
+
+    /// The profile that stands in comments is one.
+    @Test func itsProfileIsOne() throws {
+        let lines = try String(contentsOfFile: Self.path, encoding: .utf8).split(separator: "\n").map(String.init)
+        let start = try #require(lines.firstIndex { $0.contains("// HD: {") })
+        let end = try #require(lines[start...].firstIndex { $0.contains("// },") })
+        let profile = lines[start...end].map { $0.trimmingCharacters(in: .whitespaces).dropFirst(2) }
+        let text = lines.joined(separator: "\n").replacing(
+            "profiles: {},", with: "profiles: {\n\(profile.joined(separator: "\n"))\n},")
+        let policy = try ConfigurationFile(parsing: Array(text.utf8), path: Self.path, environment: [:]).configuration
+            .entitlement.policy
+        #expect(
+            policy.profiles["HD"]
+                == PolicyRule(
+                    lease: 300, duration: 172_800, storage: 2_592_000, playback: 172_800, allowsOffline: false,
+                    protection: Protection(hdcp: .type0, securityLevel: .baseline),
+                    tracks: ["UHD": Protection(hdcp: .type1, securityLevel: .main)],
+                    outputs: OutputPermissions(airPlay: false, avAdapter: false)))
+    }
+
+    @Test func itNamesEveryOverrideAndLevel() throws {
+        let text = try String(contentsOfFile: Self.path, encoding: .utf8)
+        #expect(EnvironmentOverride.allCases.filter { !text.contains($0.rawValue) } == [])
+        #expect(LogLevel.allCases.filter { !text.contains("\"\($0.rawValue)\"") } == [])
+    }
+}

@@ -1,0 +1,58 @@
+import Telemetry
+
+/// Tasks wait here until a test opens it.
+package final class Gate: Sendable {
+    private struct State {
+        var isOpen = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Monitor(State())
+
+    /// A closed gate.
+    package init() {}
+
+    package func pass() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.update { state in
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    /// Waits until so many tasks wait.
+    package func waitForTasks(_ count: Int) {
+        state.wait { $0.waiting.count >= count ? () : nil }
+    }
+
+    package func open() {
+        let waiting = state.update { state in
+            state.isOpen = true
+            let waiting = state.waiting
+            state.waiting = []
+            return waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}
+
+/// What a test's loops have reported, in order; the test waits for it.
+package final class Log<Entry: Sendable & Equatable>: Sendable {
+    private let entries = Monitor<[Entry]>([])
+
+    /// An empty log.
+    package init() {}
+
+    package func append(_ entry: Entry) {
+        entries.update { $0.append(entry) }
+    }
+
+    /// Waits until there are so many entries and returns all.
+    package func wait(for count: Int) -> [Entry] {
+        entries.wait { $0.count >= count ? $0 : nil }
+    }
+
+    package var all: [Entry] { entries.update { $0 } }
+}

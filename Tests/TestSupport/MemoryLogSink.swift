@@ -1,0 +1,23 @@
+import Synchronization
+import Telemetry
+
+/// Keeps the lines in memory, for tests.
+package final class MemoryLogSink: LogSink {
+    private let kept = Mutex<[[UInt8]]>([])
+
+    /// A sink without lines.
+    package init() {}
+
+    /// The lines so far, without their line feeds.
+    package var lines: [String] {
+        kept.withLock { lines in lines.map { String(decoding: $0.dropLast(), as: UTF8.self) } }
+    }
+
+    /// Keeps the line.
+    package func append(_ line: [UInt8]) {
+        kept.withLock { $0.append(line) }
+    }
+
+    /// True at once.
+    package func flush(timeout: Duration) -> Bool { true }
+}
