@@ -31,17 +31,6 @@ package enum JSONError: Error, Equatable, Sendable {
 
     /// There is no such escape sequence, or it names half a surrogate pair.
     case invalidEscape(at: TextPosition)
-
-    /// Where the text went wrong.
-    package var position: TextPosition {
-        switch self {
-        case .tooLarge: .start
-        case .invalidUTF8(let position), .unexpectedEnd(let position), .unexpectedCharacter(let position),
-            .trailingContent(let position), .tooDeep(let position), .duplicateMember(let position),
-            .invalidNumber(let position), .controlCharacter(let position), .invalidEscape(let position):
-            position
-        }
-    }
 }
 
 extension JSONError: CustomStringConvertible {

@@ -62,12 +62,6 @@ package struct JSONWriter: Sendable {
         append(String(value))
     }
 
-    /// Writes the shortest number that reads back as this value, or null for infinities and NaN, which JSON has not.
-    package mutating func double(_ value: Double) {
-        beginValue()
-        append(value.isFinite ? value.description : "null")
-    }
-
     /// Writes `true` or `false`.
     package mutating func bool(_ value: Bool) {
         beginValue()
@@ -138,12 +132,6 @@ package struct JSONWriter: Sendable {
     package mutating func member(_ name: String, _ value: UInt64) {
         self.name(name)
         unsigned(value)
-    }
-
-    /// Writes a member that is a number, or null for infinities and NaN.
-    package mutating func member(_ name: String, _ value: Double) {
-        self.name(name)
-        double(value)
     }
 
     /// Writes a member that is `true` or `false`.

@@ -93,28 +93,3 @@ struct AssetText {
         try? ContentID(bytes: text)
     }
 }
-
-/// Percent-encoding of URLs (RFC 3986 section 2.1).
-enum PercentEncoding {
-    /// Decodes once; nil for a `%` without two digits behind it, and for `%00`.
-    static func decode(_ text: [UInt8]) -> [UInt8]? {
-        guard text.contains(UInt8(ascii: "%")) else { return text }
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(text.count)
-        var offset = 0
-        while offset < text.count {
-            guard text[offset] == UInt8(ascii: "%") else {
-                decoded.append(text[offset])
-                offset += 1
-                continue
-            }
-            // Why the two are no digits does not matter.
-            guard text.count - offset >= 3, let byte = try? Hexadecimal.decode(Array(text[offset + 1...offset + 2])),
-                byte != [0]
-            else { return nil }
-            decoded += byte
-            offset += 3
-        }
-        return decoded
-    }
-}

@@ -8,7 +8,7 @@ package struct ContentKeyAttributes: Hashable, Sendable {
     /// The number of the key rotation period (CPIX `ContentKeyPeriod@index`); nil where keys do not rotate.
     package var periodIndex: UInt32?
     package var scheme: EncryptionScheme
-    package var state: KeyState
+    package var state = ContentKeyState.live
     /// When the key was made or imported, in seconds since 1970.
     package var createdAt: Int64
 
@@ -17,20 +17,17 @@ package struct ContentKeyAttributes: Hashable, Sendable {
     package var leastHDCP: HDCP?
     package var leastSecurityLevel: SecurityLevel?
 
+    /// A live key without a floor of its own.
     package init(
         keyID: KeyID, contentID: ContentID, track: Track = .unlabelled, periodIndex: UInt32? = nil,
-        scheme: EncryptionScheme = .cbcs, state: KeyState = .live, createdAt: Int64, leastHDCP: HDCP? = nil,
-        leastSecurityLevel: SecurityLevel? = nil
+        scheme: EncryptionScheme = .cbcs, createdAt: Int64
     ) {
         self.keyID = keyID
         self.contentID = contentID
         self.track = track
         self.periodIndex = periodIndex
         self.scheme = scheme
-        self.state = state
         self.createdAt = createdAt
-        self.leastHDCP = leastHDCP
-        self.leastSecurityLevel = leastSecurityLevel
     }
 
     /// The packager's label; nil for a key that serves every track of its content.
@@ -48,7 +45,7 @@ package enum EncryptionScheme: String, Hashable, Sendable, CaseIterable {
 }
 
 /// Whether a key is given out. The raw values are stored, and never change.
-package enum KeyState: String, Hashable, Sendable, CaseIterable {
+package enum ContentKeyState: String, Hashable, Sendable, CaseIterable {
     case live
     /// Kept for the record; no licence carries it any more.
     case withdrawn

@@ -35,7 +35,7 @@ package protocol KeyMaintenance {
     func key(_ keyID: KeyID) async throws(StoreError) -> (record: ContentKeyRecord, aliases: [AssetID])?
 
     /// Withdraws a key, or gives it back. Throws `keyUnknown`.
-    func set(_ state: KeyState, of keyID: KeyID) async throws(StoreError)
+    func set(_ state: ContentKeyState, of keyID: KeyID) async throws(StoreError)
 
     /// Deletes a key and its aliases for good. Throws `keyUnknown`.
     func delete(_ keyID: KeyID) async throws(StoreError)

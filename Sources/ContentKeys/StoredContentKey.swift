@@ -15,20 +15,13 @@ package struct ContentKeyColumns: Sendable {
     package var leastHDCP: String?
     package var leastSecurityLevel: String?
 
-    package init(
-        keyID: [UInt8], contentID: String, trackLabel: String?, periodIndex: Int64?, scheme: String, state: String,
-        createdAt: Int64, contentType: String?, leastHDCP: String?, leastSecurityLevel: String?
-    ) {
+    /// The columns that are NULL in no row.
+    package init(keyID: [UInt8], contentID: String, scheme: String, state: String, createdAt: Int64) {
         self.keyID = keyID
         self.contentID = contentID
-        self.trackLabel = trackLabel
-        self.periodIndex = periodIndex
         self.scheme = scheme
         self.state = state
         self.createdAt = createdAt
-        self.contentType = contentType
-        self.leastHDCP = leastHDCP
-        self.leastSecurityLevel = leastSecurityLevel
     }
 }
 
@@ -36,12 +29,14 @@ extension ContentKeyAttributes {
     /// Throws `recordMalformed` for what this program never writes.
     package init(stored columns: ContentKeyColumns) throws(StoreError) {
         guard let keyID = KeyID(bytes: columns.keyID), let scheme = EncryptionScheme(rawValue: columns.scheme),
-            let state = KeyState(rawValue: columns.state)
+            let state = ContentKeyState(rawValue: columns.state)
         else { throw .recordMalformed }
         self.init(
             keyID: keyID, contentID: try Self.contentID(columns), track: try Self.track(columns),
-            periodIndex: try Self.periodIndex(columns), scheme: scheme, state: state, createdAt: columns.createdAt,
-            leastHDCP: try Self.word(columns.leastHDCP), leastSecurityLevel: try Self.word(columns.leastSecurityLevel))
+            periodIndex: try Self.periodIndex(columns), scheme: scheme, createdAt: columns.createdAt)
+        self.state = state
+        leastHDCP = try Self.word(columns.leastHDCP)
+        leastSecurityLevel = try Self.word(columns.leastSecurityLevel)
     }
 
     private static func contentID(_ columns: ContentKeyColumns) throws(StoreError) -> ContentID {

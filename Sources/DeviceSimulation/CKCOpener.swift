@@ -68,12 +68,10 @@ package struct CKCOpener {
 
     /// The key of the CKC's payload is AES-ECB(SHA-1(R1)[0..<16], anti-replay seed) (protocol, section 3.3).
     private func decrypt(_ envelope: CKCEnvelope, _ session: SharedSecret) throws(CKCFault) -> [UInt8] {
-        do throws(CryptoError) {
+        try wrap(CKCFault.cryptography) { () throws(CryptoError) in
             let antiReplayKey = try crypto.sha1Key(of: session.bytes, in: Self.r1Range)
             let key = try crypto.deriveKey(from: secrets.antiReplaySeed, key: antiReplayKey)
             return try crypto.decryptCBC(envelope.message, in: envelope.payload, key: key, iv: envelope.iv)
-        } catch {
-            throw .cryptography(error)
         }
     }
 
@@ -86,10 +84,6 @@ package struct CKCOpener {
             case .none, .generic: secrets.sessionBlock
             case .video: secrets.videoSessionBlock ?? secrets.sessionBlock
             }
-        do throws(CryptoError) {
-            return SharedSecret(try crypto.unwrapBlock(wrapped, key: session.bytes))
-        } catch {
-            throw .cryptography(error)
-        }
+        return SharedSecret(try wrap(CKCFault.cryptography, try crypto.unwrapBlock(wrapped, key: session.bytes)))
     }
 }

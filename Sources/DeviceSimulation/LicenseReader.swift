@@ -8,11 +8,7 @@ struct LicenseReader {
 
     init(parsing payload: [UInt8]) throws(CKCFault) {
         self.payload = payload
-        do throws(TLLVError) {
-            blocks = try TLLVBlocks(parsing: payload).blocks
-        } catch {
-            throw .framing(error)
-        }
+        blocks = try wrap(CKCFault.framing, try TLLVBlocks(parsing: payload)).blocks
     }
 
     /// The value of a block that must be there.

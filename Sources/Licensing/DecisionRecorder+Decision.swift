@@ -28,10 +28,10 @@ extension DecisionRecorder {
             deviceLife: deviceLife)
         decision.replay = token.replay(of: license, request, within: retryWindow)
         decision.tokenUse = try spender.tokenUse(obligations)
-        decision.deviceClaims = try spender.deviceClaims(obligations)
+        decision.devicePlaces = try spender.devicePlaces(obligations)
         decision.slotClaims = try spender.slotClaims(obligations)
-        decision.sessionClaim = try grant.map { grant throws(CryptoError) in
-            SessionClaim(
+        decision.sessionTokenUse = try grant.map { grant throws(CryptoError) in
+            SessionTokenUse(
                 session: try pseudonyms.pseudonym(of: .session, grant.id.bytes), generation: grant.generation,
                 keptUntil: grant.absoluteEnd)
         }
@@ -43,16 +43,22 @@ extension DecisionRecorder {
     ) throws(CryptoError) -> LedgerEntry {
         let authorization = license.authorization
         let facts = LicenseFacts(license.id, license.terms, license.times)
-        return LedgerEntry(
+        var entry = LedgerEntry(
             kind: request.isRenewal ? .licenseRenewed : .licenseIssued, at: facts.issuedAt, license: license.id,
-            previous: request.claims.renewal.map { LicenseID($0.license) }, keyID: request.key.keyID,
-            content: request.key.contentID.text,
-            subject: try authorization.subject.map { subject throws(CryptoError) in
-                try pseudonyms.pseudonym(of: .subject, Array(authorization.issuer.utf8), Array(subject.utf8))
-            },
-            device: device, tokenID: authorization.tokenID, cookie: authorization.cookie,
-            detail: facts.type, lease: facts.lease, rental: facts.rental, until: facts.expiresAt,
-            playback: facts.playback, renewAfter: facts.renewAfter)
+            keyID: request.key.keyID, content: request.key.contentID.text, detail: facts.type)
+        entry.previous = request.claims.renewal.map { LicenseID($0.license) }
+        entry.subject = try authorization.subject.map { subject throws(CryptoError) in
+            try pseudonyms.pseudonym(of: .subject, Array(authorization.issuer.utf8), Array(subject.utf8))
+        }
+        entry.device = device
+        entry.tokenID = authorization.tokenID
+        entry.cookie = authorization.cookie
+        entry.lease = facts.lease
+        entry.rental = facts.rental
+        entry.until = facts.expiresAt
+        entry.playback = facts.playback
+        entry.renewAfter = facts.renewAfter
+        return entry
     }
 }
 
@@ -127,17 +133,17 @@ private struct Spender {
             token: try tokenName(), keyID: request.key.keyID, limit: limit, keptUntil: claims.countedUntil)
     }
 
-    func deviceClaims(_ obligations: Obligations) throws(CryptoError) -> [DeviceClaim] {
-        var found: [DeviceClaim] = []
+    func devicePlaces(_ obligations: Obligations) throws(CryptoError) -> [DevicePlace] {
+        var found: [DevicePlace] = []
         if obligations.bindsFirstDevice {
             found.append(
-                DeviceClaim(owner: try tokenName(), device: device, limit: 1, keptUntil: claims.countedUntil))
+                DevicePlace(owner: try tokenName(), device: device, limit: 1, keptUntil: claims.countedUntil))
         }
         if let limit = obligations.deviceMaximum {
             let owner = try pseudonyms.pseudonym(of: .subject, issuer, owner)
             // The places of a subject outlive its tokens; a device that comes no more gives its place back.
             let end = claims.subject == nil ? claims.countedUntil : license.times.issuedAt + deviceLife
-            found.append(DeviceClaim(owner: owner, device: device, limit: limit, keptUntil: end))
+            found.append(DevicePlace(owner: owner, device: device, limit: limit, keptUntil: end))
         }
         return found
     }
@@ -158,11 +164,12 @@ private struct Spender {
         let end = license.terms.lease.map { now + Int64($0.value) } ?? license.times.expiresAt
         return SlotClaim(
             group: try pseudonyms.pseudonym(of: .group, issuer, owner, Array(group.id.utf8)), limit: group.maximum,
-            whenFull: session.mode == .evictOldest ? .evictOldest : .denyNew, device: device,
-            session: state?.sessionID,
-            content: try pseudonyms.pseudonym(of: .content, Array(request.key.contentID.text.utf8)),
+            whenFull: session.mode == .evictOldest ? .evictOldest : .denyNew,
+            playback: SlotClaim.Playback(
+                device: device, session: state?.sessionID,
+                content: try pseudonyms.pseudonym(of: .content, Array(request.key.contentID.text.utf8)),
+                isRelayed: request.device.output != .local),
             isConfirmed: state?.state == .playing || state?.state == .leaseExpiring,
-            isRelayed: request.device.output != .local,
             heldUntil: (end ?? now + Self.slotLifeWithoutEnd) + Int64(LimitSeconds.clamped(session.grace ?? 0)))
     }
 }

@@ -18,15 +18,17 @@ extension DecisionRecorder {
 
     private func entry(for accepted: AcceptedSyncReport, _ now: Int64) throws(CryptoError) -> LedgerEntry {
         let permission = accepted.permission
-        return LedgerEntry(
+        var entry = LedgerEntry(
             kind: .syncReportAccepted, at: now, license: try .naming(rowAt: now), keyID: permission.content.keyID,
             content: permission.content.contentID,
-            subject: try permission.subject.map { subject throws(CryptoError) in
-                try pseudonyms.pseudonym(of: .subject, Array(permission.issuer.utf8), Array(subject.utf8))
-            },
-            device: try pseudonyms.pseudonym(of: .device, accepted.deviceID.bytes), tokenID: permission.tokenID,
-            detail: accepted.isChallengeAccepted ? "challenged" : "unchallenged",
-            until: accepted.report.remaining.end(from: now))
+            detail: accepted.isChallengeAccepted ? "challenged" : "unchallenged")
+        entry.subject = try permission.subject.map { subject throws(CryptoError) in
+            try pseudonyms.pseudonym(of: .subject, Array(permission.issuer.utf8), Array(subject.utf8))
+        }
+        entry.device = try pseudonyms.pseudonym(of: .device, accepted.deviceID.bytes)
+        entry.tokenID = permission.tokenID
+        entry.until = accepted.report.remaining.end(from: now)
+        return entry
     }
 }
 

@@ -43,7 +43,7 @@ package final class DecisionRecorder: Sendable {
         } catch {
             // A queue that is full is no outage: clients can fill it. What a session renews was granted before.
             guard mode == .bestEffort, case .unavailable(let outage) = error, outage != .busy,
-                !decision.needsSharedState || decision.sessionClaim != nil
+                !decision.needsSharedState || decision.sessionTokenUse != nil
             else { throw error }
             unrecorded.add(1, ordering: .relaxed)
             return .recorded

@@ -53,14 +53,17 @@ extension DecisionRecorder {
         let contents = minted.contents
         let ownKeyID = contents.contentKey == nil ? nil : KeyID(words: contents.tokenID)
         let unused = minted.unused.map(\.shortName).joined(separator: ",")
-        return LedgerEntry(
+        var entry = LedgerEntry(
             kind: .tokenMinted, at: now, license: id, keyID: contents.keyID ?? ownKeyID, content: contents.contentID,
-            subject: try pseudonyms.pseudonym(
-                of: .subject, Array(minted.issuer.utf8), Array((contents.subject ?? minted.customer).utf8)),
-            tokenID: Hexadecimal.encode(contents.tokenID.bytes), cookie: contents.cookie,
-            detail: unused.isEmpty ? minted.customer : "unused \(unused); \(minted.customer)",
-            lease: contents.lease.map { UInt32(clamping: $0) }, rental: contents.rental.map { UInt32(clamping: $0) },
-            until: contents.expiresAt)
+            detail: unused.isEmpty ? minted.customer : "unused \(unused); \(minted.customer)")
+        entry.subject = try pseudonyms.pseudonym(
+            of: .subject, Array(minted.issuer.utf8), Array((contents.subject ?? minted.customer).utf8))
+        entry.tokenID = Hexadecimal.encode(contents.tokenID.bytes)
+        entry.cookie = contents.cookie
+        entry.lease = contents.lease.map { UInt32(clamping: $0) }
+        entry.rental = contents.rental.map { UInt32(clamping: $0) }
+        entry.until = contents.expiresAt
+        return entry
     }
 
     /// Each day, by UTC, is a token of its own that may be used so often.

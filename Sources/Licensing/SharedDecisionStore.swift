@@ -52,7 +52,7 @@ package final class SharedDecisionStore: DecisionStore {
     private func admit(
         _ decision: LicenseDecision, after error: StoreError
     ) async throws(StoreError) -> DecisionOutcome {
-        guard onStoreOutage == .admit || decision.sessionClaim != nil, error == .unavailable(.unreachable) else {
+        guard onStoreOutage == .admit || decision.sessionTokenUse != nil, error == .unavailable(.unreachable) else {
             throw error
         }
         let outcome = try await append(decision.entry)

@@ -162,10 +162,10 @@ struct KeyArguments {
     private func store(
         _ key: ContentKey, _ iv: Bytes16, in store: OpenedKeyStore, _ context: CommandContext
     ) async throws(CommandError) -> StoredKey {
-        let attributes = ContentKeyAttributes(
-            keyID: keyID, contentID: contentID, track: policy.track, createdAt: context.now,
-            leastHDCP: policy.leastHDCP,
-            leastSecurityLevel: policy.leastSecurityLevel)
+        var attributes = ContentKeyAttributes(
+            keyID: keyID, contentID: contentID, track: policy.track, createdAt: context.now)
+        attributes.leastHDCP = policy.leastHDCP
+        attributes.leastSecurityLevel = policy.leastSecurityLevel
         let record: ContentKeyRecord
         do throws(ContentKeyError) {
             record = try ContentKeyRecord(attributes: attributes, key: key, iv: iv)

@@ -49,8 +49,9 @@ struct KeyFields {
 
     func makeImport(now: Int64) throws(KeyFieldError) -> KeyImport {
         var attributes = ContentKeyAttributes(
-            keyID: try keyID(), contentID: try contentID(), track: try track(), createdAt: now,
-            leastHDCP: try word(.hdcp), leastSecurityLevel: try word(.securityLevel))
+            keyID: try keyID(), contentID: try contentID(), track: try track(), createdAt: now)
+        attributes.leastHDCP = try word(.hdcp)
+        attributes.leastSecurityLevel = try word(.securityLevel)
         if let scheme: EncryptionScheme = try word(.scheme) { attributes.scheme = scheme }
         if let text = text(.period) {
             guard let period = UInt32(text) else { throw KeyFieldError(.period, "not a whole number") }

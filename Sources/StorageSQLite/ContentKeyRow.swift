@@ -17,11 +17,14 @@ extension ContentKeyAttributes {
     /// Reads kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp and
     /// least_security_level.
     init(reading row: borrowing SQLiteStatement) throws(StoreError) {
-        let columns = ContentKeyColumns(
-            keyID: try row.bytes(at: 0), contentID: try row.text(at: 1), trackLabel: try row.optionalText(at: 2),
-            periodIndex: row.isNull(at: 3) ? nil : try row.integer(at: 3), scheme: try row.text(at: 4),
-            state: try row.text(at: 5), createdAt: try row.integer(at: 6), contentType: try row.optionalText(at: 7),
-            leastHDCP: try row.optionalText(at: 8), leastSecurityLevel: try row.optionalText(at: 9))
+        var columns = ContentKeyColumns(
+            keyID: try row.bytes(at: 0), contentID: try row.text(at: 1), scheme: try row.text(at: 4),
+            state: try row.text(at: 5), createdAt: try row.integer(at: 6))
+        columns.trackLabel = try row.optionalText(at: 2)
+        columns.periodIndex = row.isNull(at: 3) ? nil : try row.integer(at: 3)
+        columns.contentType = try row.optionalText(at: 7)
+        columns.leastHDCP = try row.optionalText(at: 8)
+        columns.leastSecurityLevel = try row.optionalText(at: 9)
         try self.init(stored: columns)
     }
 }

@@ -8,8 +8,7 @@ package import Records
 package struct LedgerAppender: ~Copyable {
     private let chain: LedgerChain
     private var reader: LedgerReader
-    private var insertRow: SQLiteStatement
-    private var insertBatch: SQLiteStatement
+    private var inserts: LedgerInserts
     private var connection: SQLiteConnection
 
     /// Opens an existing ledger. Throws `ledgerMissing` where the file holds none.
@@ -28,13 +27,10 @@ package struct LedgerAppender: ~Copyable {
     private init(
         _ chain: LedgerChain, _ reader: consuming LedgerReader, _ connection: consuming SQLiteConnection
     ) throws(StoreError) {
-        let insertRow = try connection.prepare("INSERT INTO ledger_entry (sequence, body) VALUES (?1, ?2)")
-        let insertBatch = try connection.prepare(
-            "INSERT INTO ledger_batch (first_sequence, last_sequence, at, mac) VALUES (?1, ?2, ?3, ?4)")
+        let inserts = try LedgerInserts(&connection)
         self.chain = chain
         self.reader = reader
-        self.insertRow = insertRow
-        self.insertBatch = insertBatch
+        self.inserts = inserts
         self.connection = connection
     }
 
@@ -42,29 +38,12 @@ package struct LedgerAppender: ~Copyable {
     package mutating func append(_ entries: [LedgerEntry], at: Int64) throws(StoreError) {
         try connection.beginImmediate()
         do throws(StoreError) {
-            try insert(entries.map { $0.encoded() }, at: at)
+            let bodies = entries.map { $0.encoded() }
+            try inserts.append(bodies, sealedBy: chain, after: try reader.link(), at: at)
             try connection.commit()
         } catch {
             connection.rollBack()
             throw error
         }
-    }
-
-    private mutating func insert(_ bodies: [[UInt8]], at: Int64) throws(StoreError) {
-        let link = try reader.link()
-        let batch: LedgerBatch
-        do { batch = try chain.seal(bodies, after: link, at: at) } catch { throw .cryptographyFailed }
-        for (offset, body) in bodies.enumerated() { try insertRow.run([batch.first + Int64(offset)], body) }
-        try insertBatch.run([batch.first, batch.last, batch.at], batch.seal)
-    }
-}
-
-extension SQLiteStatement {
-    /// Runs a statement that gives no rows with integers, and behind them bytes.
-    mutating func run(_ integers: [Int64], _ bytes: [UInt8]? = nil) throws(StoreError) {
-        defer { reset() }
-        for (index, integer) in integers.enumerated() { try bind(integer, at: Int32(index + 1)) }
-        if let bytes { try bind(bytes, at: Int32(integers.count + 1)) }
-        _ = try step()
     }
 }

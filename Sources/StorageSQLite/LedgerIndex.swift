@@ -1,3 +1,4 @@
+import ByteCoding
 package import ContentKeys
 package import Records
 
@@ -31,7 +32,7 @@ package struct LedgerIndex: ~Copyable {
     ) throws(StorageOpeningError) -> LedgerIndex {
         let path = path(of: databasePath)
         try DatabaseFile.prepare(path)
-        return try StorageOpeningError.wrapping { () throws(StoreError) in
+        return try wrap(StorageOpeningError.store) { () throws(StoreError) in
             var connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
             try connection.useWriteAheadLog()
             // What a power cut takes is indexed again.

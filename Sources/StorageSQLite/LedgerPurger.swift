@@ -10,7 +10,7 @@ package struct LedgerPurger: ~Copyable {
     private var reader: LedgerReader
     private var deleteRows: SQLiteStatement
     private var deleteBatches: SQLiteStatement
-    private var insertBeginning: SQLiteStatement
+    private var inserts: LedgerInserts
     private var connection: SQLiteConnection
 
     /// Opens an existing ledger. Throws `ledgerMissing` where the file holds none.
@@ -31,13 +31,12 @@ package struct LedgerPurger: ~Copyable {
     ) throws(StoreError) {
         let deleteRows = try connection.prepare("DELETE FROM ledger_entry WHERE sequence <= ?1")
         let deleteBatches = try connection.prepare("DELETE FROM ledger_batch WHERE first_sequence <= ?1")
-        let insertBeginning = try connection.prepare(
-            "INSERT INTO ledger_batch (first_sequence, last_sequence, at, mac) VALUES (?1, ?2, ?3, ?4)")
+        let inserts = try LedgerInserts(&connection)
         self.chain = chain
         self.reader = reader
         self.deleteRows = deleteRows
         self.deleteBatches = deleteBatches
-        self.insertBeginning = insertBeginning
+        self.inserts = inserts
         self.connection = connection
     }
 
@@ -74,7 +73,7 @@ package struct LedgerPurger: ~Copyable {
             }
             try deleteRows.run([last.last])
             try deleteBatches.run([last.first])
-            try insertBeginning.run([batch.first, batch.last, batch.at], batch.seal)
+            try inserts.insert(batch)
             try connection.commit()
             return true
         } catch {

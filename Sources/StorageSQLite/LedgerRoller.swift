@@ -11,8 +11,7 @@ package struct LedgerRoller: ~Copyable {
     private var reader: LedgerReader
     private var deleteRow: SQLiteStatement
     private var updateSeal: SQLiteStatement
-    private var insertRow: SQLiteStatement
-    private var insertBatch: SQLiteStatement
+    private var inserts: LedgerInserts
     private var connection: SQLiteConnection
     /// Everything before this sequence has been looked at.
     private var next: Int64
@@ -46,17 +45,14 @@ package struct LedgerRoller: ~Copyable {
     ) throws(StoreError) {
         let deleteRow = try connection.prepare("DELETE FROM ledger_entry WHERE sequence = ?1")
         let updateSeal = try connection.prepare("UPDATE ledger_batch SET mac = ?2 WHERE first_sequence = ?1")
-        let insertRow = try connection.prepare("INSERT INTO ledger_entry (sequence, body) VALUES (?1, ?2)")
-        let insertBatch = try connection.prepare(
-            "INSERT INTO ledger_batch (first_sequence, last_sequence, at, mac) VALUES (?1, ?2, ?3, ?4)")
+        let inserts = try LedgerInserts(&connection)
         let next = try Self.endOfRolledUp(&connection) + 1
         self.next = next
         self.chain = chain
         self.reader = reader
         self.deleteRow = deleteRow
         self.updateSeal = updateSeal
-        self.insertRow = insertRow
-        self.insertBatch = insertBatch
+        self.inserts = inserts
         self.connection = connection
     }
 
@@ -147,20 +143,12 @@ package struct LedgerRoller: ~Copyable {
         do throws(StoreError) {
             for row in removed { try deleteRow.run([row.sequence]) }
             for batch in batches { try updateSeal.run([batch.first], batch.seal) }
-            try append(bodies, at: now.seconds)
+            // Behind what the ledger ends with: no other connection writes meanwhile.
+            try inserts.append(bodies, sealedBy: chain, after: try reader.link(), at: now.seconds)
             try connection.commit()
         } catch {
             connection.rollBack()
             throw error
         }
-    }
-
-    /// Behind what the ledger ends with: nobody else writes meanwhile.
-    private mutating func append(_ bodies: [[UInt8]], at: Int64) throws(StoreError) {
-        let link = try reader.link()
-        let batch: LedgerBatch
-        do { batch = try chain.seal(bodies, after: link, at: at) } catch { throw .cryptographyFailed }
-        for (offset, body) in bodies.enumerated() { try insertRow.run([batch.first + Int64(offset)], body) }
-        try insertBatch.run([batch.first, batch.last, batch.at], batch.seal)
     }
 }

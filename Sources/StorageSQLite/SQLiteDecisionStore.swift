@@ -1,3 +1,4 @@
+import ByteCoding
 package import ContentKeys
 package import EventLoops
 package import Records
@@ -56,15 +57,15 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
     ) throws(StorageOpeningError) -> SQLiteDecisionStore {
         try DatabaseFile.prepare(path)
         let lock: NodeLock? = options.locksLedger ? try NodeLock(databasePath: path) : nil
-        var connection = try StorageOpeningError.wrapping { () throws(StoreError) in
-            try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds)
-        }
-        try SchemaMigrator().run(on: &connection, path: path)
+        var connection = try wrap(
+            StorageOpeningError.store,
+            try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds))
+        try connection.migrate(path: path)
         try DatabaseFile.checkPermissions(path)
         let writer = try verified(connection, chain, path)
-        let reader = try StorageOpeningError.wrapping { () throws(StoreError) in
-            try RevocationReader(.open(path: path, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds))
-        }
+        let reader = try wrap(
+            StorageOpeningError.store,
+            try RevocationReader(.open(path: path, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds)))
         let queue = WriteQueue(
             lengthMaximum: options.queueLengthMaximum, batchSizeMaximum: options.batchSizeMaximum)
         let thread = try startThread(queue, loops, lock, writer) { () throws(StoreError) in

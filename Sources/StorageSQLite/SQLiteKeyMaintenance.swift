@@ -24,7 +24,7 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
         // Brings the schema up to date and looks at the key-encryption keys' proofs.
         _ = try SQLiteKeyStore.open(
             path: path, keyRing: keyRing, maximumReaders: 1, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
-        return try StorageOpeningError.wrapping { () throws(StoreError) in
+        return try wrap(StorageOpeningError.store) { () throws(StoreError) in
             try SQLiteKeyMaintenance(
                 keyRing, SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds),
                 KeyWriter(SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)))
@@ -164,7 +164,7 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
         return (try row.open(with: ring), try aliases(of: keyID))
     }
 
-    package func set(_ state: KeyState, of keyID: KeyID) throws(StoreError) {
+    package func set(_ state: ContentKeyState, of keyID: KeyID) throws(StoreError) {
         defer { setState.reset() }
         try setState.bind(keyID.bytes, at: 1)
         try setState.bind(state.rawValue, at: 2)

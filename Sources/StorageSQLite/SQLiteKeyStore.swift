@@ -1,6 +1,5 @@
 package import ByteCoding
 package import ContentKeys
-package import KeyCrypto
 import Synchronization
 
 /// The content keys of one node in a SQLite file.
@@ -30,11 +29,11 @@ package final class SQLiteKeyStore: ContentKeyStore {
         path: String, keyRing ring: KeyRing, maximumReaders: Int, busyTimeoutMilliseconds: Int32 = 5000
     ) throws(StorageOpeningError) -> SQLiteKeyStore {
         try DatabaseFile.prepare(path)
-        var connection = try StorageOpeningError.wrapping { () throws(StoreError) in
-            try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
-        }
-        try SchemaMigrator().run(on: &connection, path: path)
-        try KeyEncryptionKeyProof.establish(ring, on: &connection)
+        var connection = try wrap(
+            StorageOpeningError.store,
+            try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
+        try connection.migrate(path: path)
+        try connection.establishProof(of: ring)
         // SQLite gives the log and its index the mode of the file; what lay there before is looked at too.
         try DatabaseFile.checkPermissions(path)
         do throws(StoreError) {
@@ -45,15 +44,6 @@ package final class SQLiteKeyStore: ContentKeyStore {
         } catch {
             throw .store(error)
         }
-    }
-
-    /// The same with one key-encryption key, of version 1.
-    package static func open(
-        path: String, keyEncryptionKey: AES256GCMKey, maximumReaders: Int, busyTimeoutMilliseconds: Int32 = 5000
-    ) throws(StorageOpeningError) -> SQLiteKeyStore {
-        try open(
-            path: path, keyRing: KeyRing(KeySealing(keyEncryptionKey: keyEncryptionKey, version: 1)),
-            maximumReaders: maximumReaders, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
     }
 
     package func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? {

@@ -57,6 +57,14 @@ struct SQLiteStatement: ~Copyable, @unchecked Sendable {
         _ = unsafe sqlite3_reset(handle)
     }
 
+    /// Runs a statement that gives no rows with integers, and behind them bytes.
+    mutating func run(_ integers: [Int64], _ bytes: [UInt8]? = nil) throws(StoreError) {
+        defer { reset() }
+        for (index, integer) in integers.enumerated() { try bind(integer, at: Int32(index + 1)) }
+        if let bytes { try bind(bytes, at: Int32(integers.count + 1)) }
+        _ = try step()
+    }
+
     // Columns of the current row, counted from 0. A value of another type is a row that this program did not write.
 
     func bytes(at column: Int32) throws(StoreError) -> [UInt8] {

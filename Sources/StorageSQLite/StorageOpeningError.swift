@@ -32,11 +32,4 @@ package enum StorageOpeningError: Error, Equatable, Sendable {
     // The database's.
 
     case store(StoreError)
-
-    /// Runs a part of opening whose errors are the database's.
-    static func wrapping<Result: ~Copyable>(
-        _ body: () throws(StoreError) -> Result
-    ) throws(StorageOpeningError) -> Result {
-        do { return try body() } catch { throw .store(error) }
-    }
 }

@@ -102,7 +102,7 @@ extension FileKind {
         for name in ["spc", "ckc"] {
             if text.hasPrefix("\(name)=") {
                 let value = text.dropFirst(name.count + 1).prefix { $0 != "&" }
-                if let decoded = base64(percentDecoded(value)) {
+                if let decoded = base64(PercentEncoding.decodeLeniently(Array(value.utf8))) {
                     return .wrapped(in: "the form field \"\(name)\"", nested(decoded, depth))
                 }
             }
@@ -114,22 +114,6 @@ extension FileKind {
             }
         }
         return text.hasPrefix("<") ? .markup : nil
-    }
-
-    private static func percentDecoded(_ text: Substring) -> [UInt8] {
-        var decoded: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), let escaped = try? Hexadecimal.decode(Array(rest.prefix(2))),
-                escaped.count == 1
-            {
-                decoded += escaped
-                rest = rest.dropFirst(2)
-            } else {
-                decoded.append(byte)
-            }
-        }
-        return decoded
     }
 }
 

@@ -48,8 +48,8 @@ struct BenchmarkLicensing {
     }
 
     private static func makeStore(at path: String) async throws -> SQLiteKeyStore {
-        let store = try SQLiteKeyStore.open(
-            path: path, keyEncryptionKey: AES256GCMKey(SecretBytes.random(count: 32)), maximumReaders: 2)
+        let sealing = KeySealing(keyEncryptionKey: try AES256GCMKey(SecretBytes.random(count: 32)), version: 1)
+        let store = try SQLiteKeyStore.open(path: path, keyRing: KeyRing(sealing), maximumReaders: 2)
         let attributes = ContentKeyAttributes(
             keyID: try KeyID(parsing: "00112233-4455-6677-8899-aabbccddeeff"), contentID: try ContentID("movie-1"),
             createdAt: 0)

@@ -1,3 +1,4 @@
+import ContentKeys
 import EventLoops
 import KeyCrypto
 import Records
@@ -17,9 +18,10 @@ struct SettlementBenchmark {
     func run() async throws {
         guard let database = BenchmarkDatabase.find(for: "decisions", schema: "bench_decisions") else { return }
         let key = try AES256GCMKey(SecretBytes.random(count: 32))
-        let grouped = try PostgreSQLStore.open(database.settings { _ in }, keyEncryptionKey: key)
+        let ring = KeyRing(KeySealing(keyEncryptionKey: key, version: 1))
+        let grouped = try PostgreSQLStore.open(database.settings { _ in }, keyRing: ring)
         defer { grouped.close() }
-        let alone = try PostgreSQLStore.open(database.settings { $0.groupSize = 1 }, keyEncryptionKey: key)
+        let alone = try PostgreSQLStore.open(database.settings { $0.groupSize = 1 }, keyRing: ring)
         defer { alone.close() }
         let bare = try database.bare(
             connections: PostgreSQLLimits().writers,

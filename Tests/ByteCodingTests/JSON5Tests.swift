@@ -58,7 +58,10 @@ import Testing
     @Test(arguments: accepted)
     func theStrictDialectHasNoneOfIt(text: String, again: String) {
         let common: Set = ["[]", "{}", "-0", "0.5", "1E+2", "null", "\"'\""]
-        guard !common.contains(text) else { return }
+        guard !common.contains(text) else {
+            #expect(throws: Never.self) { try JSONReader.parse(Array(text.utf8)) }
+            return
+        }
         #expect(throws: JSONError.self) { try JSONReader.parse(Array(text.utf8)) }
     }
 

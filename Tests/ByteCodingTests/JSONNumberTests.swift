@@ -65,4 +65,14 @@ import Testing
             #expect(try Self.number("\(signed)").signed == signed)
         }
     }
+
+    /// Swift's shortest description of a number is one of JSON.
+    @Test func randomFractionsKeepTheirValue() throws {
+        var generator = SeededGenerator.announced("JSON doubles")
+        for _ in 0..<2000 {
+            var value = Double(bitPattern: generator.next())
+            while !value.isFinite { value = Double(bitPattern: generator.next()) }
+            #expect(try Self.number(value.description).double == value)
+        }
+    }
 }

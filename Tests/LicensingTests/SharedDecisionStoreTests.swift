@@ -57,7 +57,7 @@ import Testing
     func renewsSessionsInAnOutage(rule: SharedDecisionStore.OutageRule) async throws {
         shared.answer(with: .failure(.unavailable(.unreachable)))
         var renewal = try decision(spends: true)
-        renewal.sessionClaim = SessionClaim(
+        renewal.sessionTokenUse = SessionTokenUse(
             session: try #require(Pseudonym([UInt8](repeating: 4, count: 32))), generation: 1, keptUntil: 100)
         let store = store(rule)
         #expect(try await store.commit(renewal) == .recorded)

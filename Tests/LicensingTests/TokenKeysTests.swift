@@ -93,11 +93,11 @@ import Testing
             }
             let request = try fixture.deviceRequest(.v1)
             _ = try await fixture.issue(request.message, token: token).get()
-            let claim = try #require(store.decisions.last?.deviceClaims.first)
+            let claim = try #require(store.decisions.last?.devicePlaces.first)
             #expect(claim.limit == limit)
             #expect(claim.keptUntil == LicensingFixture.now + DecisionRecorder.deviceLifeDefault)
         }
-        #expect(Set(store.decisions.flatMap(\.deviceClaims).map(\.owner)).count == 1)
+        #expect(Set(store.decisions.flatMap(\.devicePlaces).map(\.owner)).count == 1)
     }
 }
 

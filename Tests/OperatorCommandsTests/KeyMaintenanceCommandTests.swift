@@ -43,13 +43,7 @@ import Testing
     private func makeLedger() throws {
         let path = fixture.folder.path("latchkey.db")
         var connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: 5000)
-        try connection.execute(
-            """
-            CREATE TABLE IF NOT EXISTS ledger_entry (sequence INTEGER NOT NULL PRIMARY KEY, body BLOB NOT NULL) STRICT;
-            CREATE TABLE IF NOT EXISTS ledger_batch (
-                first_sequence INTEGER NOT NULL PRIMARY KEY, last_sequence INTEGER NOT NULL, at INTEGER NOT NULL,
-                mac BLOB NOT NULL) STRICT;
-            """)
+        try connection.migrate(path: path)
     }
 
     @Test func importsCSVAndJSON() async throws {

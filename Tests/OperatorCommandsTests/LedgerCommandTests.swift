@@ -21,24 +21,18 @@ import Testing
         chain = loaded.chain
         try DatabaseFile.prepare(database)
         var connection = try SQLiteConnection.open(path: database, busyTimeoutMilliseconds: 5000)
-        try SchemaMigrator().run(on: &connection, path: database)
-        try connection.execute(
-            """
-            CREATE TABLE IF NOT EXISTS ledger_entry (sequence INTEGER NOT NULL PRIMARY KEY, body BLOB NOT NULL) STRICT;
-            CREATE TABLE IF NOT EXISTS ledger_batch (
-                first_sequence INTEGER NOT NULL PRIMARY KEY, last_sequence INTEGER NOT NULL, at INTEGER NOT NULL,
-                mac BLOB NOT NULL) STRICT;
-            """)
+        try connection.migrate(path: database)
         var appender = try LedgerAppender.open(path: database, chain: chain)
         for number in 0..<20 as Range<Int64> {
             let subject = try loaded.pseudonymizer.pseudonym(
                 of: .subject, Array("latchkey-development".utf8), Array("viewer-\(number % 4)".utf8))
             let at = Self.start + number
-            let entry = LedgerEntry(
+            var entry = LedgerEntry(
                 kind: .licenseIssued, at: at,
                 license: LicenseID(milliseconds: UInt64(at) * 1000, random: Bytes16(high: 0, low: UInt64(number))),
-                content: "movie-\(number % 2)", subject: subject, tokenID: "t-\(number)", cookie: "evil\u{1B}[31m",
-                detail: "streaming", lease: 300, until: at + 300)
+                content: "movie-\(number % 2)", detail: "streaming")
+            (entry.subject, entry.tokenID, entry.cookie) = (subject, "t-\(number)", "evil\u{1B}[31m")
+            (entry.lease, entry.until) = (300, at + 300)
             try appender.append([entry], at: at)
         }
     }

@@ -22,7 +22,7 @@ import Testing
 
     @Test func saysThatNobodyAnswers() throws {
         let error = try #require(throws: PostgreSQLOpeningError.self) {
-            try PostgreSQLStore.open(settingsOfNoServer(), keyEncryptionKey: TestDatabase.keyEncryptionKey())
+            try PostgreSQLStore.open(settingsOfNoServer(), keyRing: SampleKeys.keyRing())
         }
         guard case .failed(.notConnected) = error else { return #expect(Bool(false), "\(error)") }
         #expect(error.mayPass)
@@ -30,7 +30,7 @@ import Testing
 
     @Test func startsWithoutTheDatabaseWhereThatIsAllowed() async throws {
         let store = try PostgreSQLStore.open(
-            settingsOfNoServer(), keyEncryptionKey: TestDatabase.keyEncryptionKey(), mayBeAway: true)
+            settingsOfNoServer(), keyRing: SampleKeys.keyRing(), mayBeAway: true)
         defer { store.close() }
         for number in 0..<50 as Range<UInt64> {
             await #expect(throws: StoreError.unavailable(.unreachable)) {

@@ -131,7 +131,7 @@ import Testing
         try await withNodes(1) { nodes async throws in
             let decision = LicenseDecision(
                 now: 0, replay: SampleDecisions.replay(1), tokenUse: SampleDecisions.use(limit: 1),
-                deviceClaims: [SampleDecisions.place(device: 1, limit: 1)],
+                devicePlaces: [SampleDecisions.place(device: 1, limit: 1)],
                 slotClaims: [SampleDecisions.slot(group: 1, limit: 1, device: 1, session: 1, content: 1)],
                 entry: SampleDecisions.entry(1))
             #expect(try await nodes[0].settle(decision) == .recorded)

@@ -1,6 +1,7 @@
 import DatabaseSupport
 import Foundation
 import KeyCrypto
+import StoreConformance
 import Telemetry
 import Testing
 
@@ -77,10 +78,6 @@ final class TestDatabase: Sendable {
     }
 
     func open(_ change: (inout PostgreSQLLimits) -> Void = { _ in }) throws -> PostgreSQLStore {
-        try PostgreSQLStore.open(settings(change), keyEncryptionKey: Self.keyEncryptionKey())
-    }
-
-    static func keyEncryptionKey(_ byte: UInt8 = 0x42) throws -> AES256GCMKey {
-        try AES256GCMKey(SecretBytes(copying: [UInt8](repeating: byte, count: AES256GCMKey.keySize)))
+        try PostgreSQLStore.open(settings(change), keyRing: SampleKeys.keyRing())
     }
 }

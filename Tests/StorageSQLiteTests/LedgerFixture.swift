@@ -19,32 +19,20 @@ struct LedgerFixture {
         chain = LedgerChain(key: try HMACSHA256Key(secret), node: try NodeID("node-1"))
         try DatabaseFile.prepare(path)
         var connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: 5000)
-        try SchemaMigrator().run(on: &connection, path: path)
-        try connection.execute(Self.tables)
+        try connection.migrate(path: path)
     }
-
-    /// As the schema has them; a file that has them already keeps its own.
-    private static let tables: StaticString = """
-        CREATE TABLE IF NOT EXISTS ledger_entry (
-            sequence INTEGER NOT NULL PRIMARY KEY,
-            body BLOB NOT NULL
-        ) STRICT;
-        CREATE TABLE IF NOT EXISTS ledger_batch (
-            first_sequence INTEGER NOT NULL PRIMARY KEY,
-            last_sequence INTEGER NOT NULL,
-            at INTEGER NOT NULL,
-            mac BLOB NOT NULL
-        ) STRICT;
-        """
 
     /// The entry with this number: one a second, of ten contents and three subjects.
     static func entry(_ number: Int64) -> LedgerEntry {
         let at = start + number
-        return LedgerEntry(
+        var entry = LedgerEntry(
             kind: .licenseIssued, at: at,
             license: LicenseID(milliseconds: UInt64(at) * 1000, random: Bytes16(high: 0, low: UInt64(number))),
-            content: "movie-\(number % 10)", subject: subject(UInt64(number % 3)), tokenID: "token-\(number)",
-            cookie: number.isMultiple(of: 50) ? "cookie" : nil, detail: "streaming")
+            content: "movie-\(number % 10)", detail: "streaming")
+        entry.subject = subject(UInt64(number % 3))
+        entry.tokenID = "token-\(number)"
+        entry.cookie = number.isMultiple(of: 50) ? "cookie" : nil
+        return entry
     }
 
     static func subject(_ number: UInt64) -> Pseudonym { Pseudonym(short: Bytes16(high: 7, low: number)) }

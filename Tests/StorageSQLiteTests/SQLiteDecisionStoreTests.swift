@@ -88,7 +88,7 @@ import Testing
                     LicenseDecision(
                         now: 1, replay: SampleDecisions.replay(number, answer: [UInt8(round)]),
                         tokenUse: SampleDecisions.use(limit: 3),
-                        deviceClaims: [SampleDecisions.place(device: number, limit: 3)],
+                        devicePlaces: [SampleDecisions.place(device: number, limit: 3)],
                         slotClaims: [SampleDecisions.slot(limit: 3, device: number, session: number)],
                         entry: SampleDecisions.entry(number)))
                 #expect(outcome == (round == 1 ? .recorded : .repeated(answer: [1])))
@@ -132,6 +132,25 @@ import Testing
         // A tail that is missing whole shows by a checkpoint kept elsewhere alone.
         try connection.execute("DELETE FROM ledger_batch WHERE last_sequence = 3")
         try open().stop()
+    }
+
+    /// No number in the last batch, or in the one before it, stops the program instead.
+    @Test(
+        arguments: [
+            "UPDATE ledger_batch SET last_sequence = 1 WHERE first_sequence = 3",
+            "UPDATE ledger_batch SET last_sequence = 2 WHERE first_sequence = 3",
+            "UPDATE ledger_batch SET last_sequence = 9223372036854775807 WHERE first_sequence = 3",
+            "UPDATE ledger_batch SET last_sequence = 9223372036854775807 WHERE first_sequence = 2",
+            "UPDATE ledger_batch SET last_sequence = -9223372036854775808 WHERE first_sequence = 2",
+        ] as [StaticString])
+    func refusesALedgerWhoseLastSequencesWereAltered(sql: StaticString) async throws {
+        let store = try open()
+        for number in 1...3 as ClosedRange<UInt64> { try await store.append(SampleDecisions.entry(number)) }
+        store.stop()
+        var connection = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 1000)
+        try connection.execute(sql)
+        #expect(connection.changedRowCount == 1)
+        #expect(throws: StorageOpeningError.ledgerDiffers(path: folder.database)) { try open() }
     }
 
     @Test func refusesWhatComesAfterItsEnd() async throws {

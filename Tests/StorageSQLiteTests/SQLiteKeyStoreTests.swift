@@ -15,7 +15,7 @@ import Testing
 
     func open(keyEncryptionKey: UInt8 = 0x42, readers: Int = 2, busyTimeout: Int32 = 5000) throws -> SQLiteKeyStore {
         try SQLiteKeyStore.open(
-            path: folder.database, keyEncryptionKey: SampleKeys.keyEncryptionKey(keyEncryptionKey),
+            path: folder.database, keyRing: SampleKeys.keyRing(keyEncryptionKey),
             maximumReaders: readers, busyTimeoutMilliseconds: busyTimeout)
     }
 
@@ -105,12 +105,12 @@ import Testing
     @Test func refusesAPathThatCannotBe() throws {
         #expect(throws: StorageOpeningError.self) {
             try SQLiteKeyStore.open(
-                path: folder.path + "/missing/latchkey.db", keyEncryptionKey: SampleKeys.keyEncryptionKey(),
+                path: folder.path + "/missing/latchkey.db", keyRing: SampleKeys.keyRing(),
                 maximumReaders: 1)
         }
         #expect(throws: StorageOpeningError.notAFile(path: folder.path)) {
             try SQLiteKeyStore.open(
-                path: folder.path, keyEncryptionKey: SampleKeys.keyEncryptionKey(), maximumReaders: 1)
+                path: folder.path, keyRing: SampleKeys.keyRing(), maximumReaders: 1)
         }
     }
 }

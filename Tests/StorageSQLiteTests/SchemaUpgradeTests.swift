@@ -34,14 +34,14 @@ import Testing
     /// Opens the file as the first version does.
     private func openAsFirstProgram() throws -> SQLiteConnection {
         var connection = try connect()
-        try SchemaMigrator([.contentKeys]).run(on: &connection, path: folder.database)
-        try KeyEncryptionKeyProof.establish(KeyRing(Self.sealing()), on: &connection)
+        try connection.migrate([SQLiteSchema.contentKeys], path: folder.database)
+        try connection.establishProof(of: KeyRing(Self.sealing()))
         return connection
     }
 
     private func open() throws -> SQLiteKeyStore {
         try SQLiteKeyStore.open(
-            path: folder.database, keyEncryptionKey: SampleKeys.keyEncryptionKey(), maximumReaders: 1)
+            path: folder.database, keyRing: SampleKeys.keyRing(), maximumReaders: 1)
     }
 
     private static func sealing() throws -> KeySealing {
@@ -118,7 +118,7 @@ import Testing
 
         // Rolled back, it opens the file again.
         var again = try connect()
-        try SchemaMigrator([.contentKeys]).run(on: &again, path: folder.database)
+        try again.migrate([SQLiteSchema.contentKeys], path: folder.database)
         #expect(try again.readInteger("SELECT max(number) FROM schema_migration") == 5)
     }
 

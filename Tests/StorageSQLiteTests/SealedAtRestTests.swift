@@ -16,7 +16,7 @@ import Testing
 
     func open() throws -> SQLiteKeyStore {
         try SQLiteKeyStore.open(
-            path: folder.database, keyEncryptionKey: SampleKeys.keyEncryptionKey(), maximumReaders: 1)
+            path: folder.database, keyRing: SampleKeys.keyRing(), maximumReaders: 1)
     }
 
     func connect() throws -> SQLiteConnection {

@@ -9,12 +9,12 @@ import Testing
         let folder = try TemporaryFolder()
         let path: String = folder.database
         let store = try SQLiteKeyStore.open(
-            path: path, keyEncryptionKey: SampleKeys.keyEncryptionKey(), maximumReaders: 1)
+            path: path, keyRing: SampleKeys.keyRing(), maximumReaders: 1)
         _ = try await store.insert(SampleKeys.record(1, content: "mine"))
 
         await #expect(processExitsWith: .success) { [path = path as String] in
             let theirs = try SQLiteKeyStore.open(
-                path: path, keyEncryptionKey: SampleKeys.keyEncryptionKey(), maximumReaders: 1)
+                path: path, keyRing: SampleKeys.keyRing(), maximumReaders: 1)
             guard try await theirs.record(for: SampleKeys.reference("mine")) != nil else { throw NotFound() }
             _ = try await theirs.insert(SampleKeys.record(2, content: "theirs"))
         }

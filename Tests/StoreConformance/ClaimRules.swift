@@ -57,7 +57,7 @@ enum ClaimRules {
     }
 
     static func freesAPlaceAtItsEnd(_ script: DecisionScript) async throws {
-        func place(_ device: UInt64, until end: Int64?) -> [DeviceClaim] {
+        func place(_ device: UInt64, until end: Int64?) -> [DevicePlace] {
             [SampleDecisions.place(device: device, limit: 2, keptUntil: end)]
         }
         try await script.expect(.recorded, at: 0, devices: place(1, until: 100))
@@ -74,7 +74,7 @@ enum ClaimRules {
     }
 
     static func bindsToTheFirstDevice(_ script: DecisionScript) async throws {
-        func claims(_ device: UInt64) -> [DeviceClaim] {
+        func claims(_ device: UInt64) -> [DevicePlace] {
             [
                 SampleDecisions.place(owner: 1, device: device, limit: 1),
                 SampleDecisions.place(owner: 2, device: device, limit: 5),

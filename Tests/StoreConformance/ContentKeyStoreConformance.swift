@@ -239,7 +239,7 @@ package enum ContentKeyStoreConformance {
         let contents = ["Z", "a", "a-1", "a-10", "a-2", "~"]
         // 37 and 60 have no common divisor, so this visits every number once, and not in order.
         let records = try (0..<60).map { (index: Int) throws -> ContentKeyRecord in
-            let state: KeyState = index % 4 == 0 ? .withdrawn : .live
+            let state: ContentKeyState = index % 4 == 0 ? .withdrawn : .live
             return try SampleKeys.record(UInt64(index * 37 % 60), content: contents[index % 6], state: state)
         }
         for record in records { _ = try await store.insert(record) }

@@ -45,7 +45,7 @@ package struct DecisionModel: Sendable {
 
     private var requests: [Pseudonym: Request] = [:]
     private var useCounts: [UseCount] = []
-    private var sessions: [Pseudonym: SessionClaim] = [:]
+    private var sessions: [Pseudonym: SessionTokenUse] = [:]
     private var places: [Place] = []
     private(set) package var slots: [Slot] = []
     private var slotNumber = 0
@@ -83,10 +83,10 @@ package struct DecisionModel: Sendable {
                 token: replay.token, retryUntil: decision.now + replay.retryWindow, keptUntil: replay.keptUntil,
                 answer: replay.answer)
         }
-        if let denial = decision.sessionClaim.flatMap({ session($0, at: decision.now) }) { return denial }
+        if let denial = decision.sessionTokenUse.flatMap({ session($0, at: decision.now) }) { return denial }
         if let denial = decision.tokenUse.flatMap({ use($0, at: decision.now) }) { return denial }
-        for claim in decision.deviceClaims {
-            if let denial = place(claim, at: decision.now) { return denial }
+        for place in decision.devicePlaces {
+            if let denial = take(place, at: decision.now) { return denial }
         }
         for claim in decision.slotClaims {
             if let denial = slot(claim, at: decision.now) { return denial }
@@ -95,14 +95,14 @@ package struct DecisionModel: Sendable {
         return nil
     }
 
-    private mutating func session(_ claim: SessionClaim, at now: Int64) -> DecisionDenial? {
-        guard let known = sessions[claim.session], known.keptUntil > now else {
-            sessions[claim.session] = claim
+    private mutating func session(_ use: SessionTokenUse, at now: Int64) -> DecisionDenial? {
+        guard let known = sessions[use.session], known.keptUntil > now else {
+            sessions[use.session] = use
             return nil
         }
-        guard claim.generation >= known.generation else { return .sessionSuperseded }
-        sessions[claim.session] = SessionClaim(
-            session: claim.session, generation: claim.generation, keptUntil: max(known.keptUntil, claim.keptUntil))
+        guard use.generation >= known.generation else { return .sessionSuperseded }
+        sessions[use.session] = SessionTokenUse(
+            session: use.session, generation: use.generation, keptUntil: max(known.keptUntil, use.keptUntil))
         return nil
     }
 
@@ -118,17 +118,17 @@ package struct DecisionModel: Sendable {
         return nil
     }
 
-    private mutating func place(_ claim: DeviceClaim, at now: Int64) -> DecisionDenial? {
+    private mutating func take(_ place: DevicePlace, at now: Int64) -> DecisionDenial? {
         places.removeAll { $0.keptUntil <= now }
-        let end = claim.keptUntil ?? .max
-        if let known = places.firstIndex(where: { $0.owner == claim.owner && $0.device == claim.device }) {
+        let end = place.keptUntil ?? .max
+        if let known = places.firstIndex(where: { $0.owner == place.owner && $0.device == place.device }) {
             places[known].keptUntil = max(places[known].keptUntil, end)
             return nil
         }
-        guard places.count(where: { $0.owner == claim.owner }) < claim.limit else {
-            return .deviceLimit(limit: claim.limit)
+        guard places.count(where: { $0.owner == place.owner }) < place.limit else {
+            return .deviceLimit(limit: place.limit)
         }
-        places.append(Place(owner: claim.owner, device: claim.device, keptUntil: end))
+        places.append(Place(owner: place.owner, device: place.device, keptUntil: end))
         return nil
     }
 
@@ -136,8 +136,9 @@ package struct DecisionModel: Sendable {
 
     private mutating func slot(_ claim: SlotClaim, at now: Int64) -> DecisionDenial? {
         slots.removeAll { $0.heldUntil <= now }
-        let playback = claim.session.map { Playback.session($0) } ?? .content(claim.content)
-        let mine = slots.filter { $0.group == claim.group && $0.device == claim.device && $0.playback == playback }
+        let (device, content) = (claim.playback.device, claim.playback.content)
+        let playback = claim.playback.session.map { Playback.session($0) } ?? .content(content)
+        let mine = slots.filter { $0.group == claim.group && $0.device == device && $0.playback == playback }
         if mine.contains(where: \.isEvicted) { return .slotEvicted }
         var slot: Slot
         if let found = found(claim, mine: mine.first) {
@@ -145,11 +146,11 @@ package struct DecisionModel: Sendable {
             slot = found
         } else {
             slot = Slot(
-                group: claim.group, device: claim.device, playback: playback, content: claim.content,
+                group: claim.group, device: device, playback: playback, content: content,
                 isConfirmed: false, number: nextNumber(), heldUntil: claim.heldUntil)
         }
-        if slot.device == claim.device { slot.playback = playback }
-        slot.content = claim.content
+        if slot.device == device { slot.playback = playback }
+        slot.content = content
         slot.isConfirmed = slot.isConfirmed || claim.isConfirmed
         slot.heldUntil = max(slot.heldUntil, claim.heldUntil)
         let denial = slot.isCounted ? nil : count(&slot, for: claim)
@@ -165,9 +166,9 @@ package struct DecisionModel: Sendable {
     /// Rules 1 to 3.
     private func found(_ claim: SlotClaim, mine: Slot?) -> Slot? {
         if let mine { return mine }
-        let ofContent = oldestFirst(slots.filter { $0.group == claim.group && $0.content == claim.content })
-        if claim.isRelayed, let joined = ofContent.first { return joined }
-        return ofContent.first { $0.device == claim.device }
+        let ofContent = oldestFirst(slots.filter { $0.group == claim.group && $0.content == claim.playback.content })
+        if claim.playback.isRelayed, let joined = ofContent.first { return joined }
+        return ofContent.first { $0.device == claim.playback.device }
     }
 
     /// Rules 4 to 7 for a slot that is not among the others.

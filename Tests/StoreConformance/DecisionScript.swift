@@ -33,8 +33,8 @@ final class DecisionScript: Sendable {
     }
 
     func expect(
-        _ outcome: DecisionOutcome, at now: Int64 = 0, replay: ReplayRecord? = nil, session: SessionClaim? = nil,
-        use: TokenUse? = nil, devices: [DeviceClaim] = [], slots: [SlotClaim] = [], _ comment: Comment? = nil,
+        _ outcome: DecisionOutcome, at now: Int64 = 0, replay: ReplayRecord? = nil, session: SessionTokenUse? = nil,
+        use: TokenUse? = nil, devices: [DevicePlace] = [], slots: [SlotClaim] = [], _ comment: Comment? = nil,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let (decided, modelled) = try await decide(
@@ -44,8 +44,8 @@ final class DecisionScript: Sendable {
     }
 
     func expect(
-        _ denial: DecisionDenial, at now: Int64 = 0, replay: ReplayRecord? = nil, session: SessionClaim? = nil,
-        use: TokenUse? = nil, devices: [DeviceClaim] = [], slots: [SlotClaim] = [], _ comment: Comment? = nil,
+        _ denial: DecisionDenial, at now: Int64 = 0, replay: ReplayRecord? = nil, session: SessionTokenUse? = nil,
+        use: TokenUse? = nil, devices: [DevicePlace] = [], slots: [SlotClaim] = [], _ comment: Comment? = nil,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         try await expect(
@@ -56,15 +56,15 @@ final class DecisionScript: Sendable {
 
     /// What the next node and the model make of a decision.
     func decide(
-        at now: Int64, replay: ReplayRecord? = nil, session: SessionClaim? = nil, use: TokenUse? = nil,
-        devices: [DeviceClaim] = [], slots: [SlotClaim] = []
+        at now: Int64, replay: ReplayRecord? = nil, session: SessionTokenUse? = nil, use: TokenUse? = nil,
+        devices: [DevicePlace] = [], slots: [SlotClaim] = []
     ) async throws -> (DecisionOutcome, DecisionOutcome) {
         let (number, decision, modelled) = state.withLock { state in
             state.count += 1
-            let decision = LicenseDecision(
-                now: now, replay: replay, tokenUse: use, deviceClaims: devices, slotClaims: slots,
-                sessionClaim: session,
+            var decision = LicenseDecision(
+                now: now, replay: replay, tokenUse: use, devicePlaces: devices, slotClaims: slots,
                 entry: SampleDecisions.entry(UInt64(state.count), at: now))
+            decision.sessionTokenUse = session
             return (state.count, decision, state.model.commit(decision))
         }
         return (try await nodes[number % nodes.count].settle(decision), modelled)

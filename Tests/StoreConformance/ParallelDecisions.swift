@@ -50,7 +50,7 @@ enum ParallelDecisions {
     private static func givesNoMorePlacesThanThereAre(_ nodes: [any SharedStateStore]) async throws {
         let outcomes = try await decideAtOnce(300, on: nodes) { number in
             LicenseDecision(
-                now: 0, deviceClaims: [SampleDecisions.place(device: number, limit: 7)],
+                now: 0, devicePlaces: [SampleDecisions.place(device: number, limit: 7)],
                 entry: SampleDecisions.entry(number))
         }
         #expect(outcomes.count { $0 == .recorded } == 7)

@@ -28,11 +28,15 @@ package enum SampleDecisions {
     }
 
     package static func entry(_ number: UInt64, at now: Int64 = 0) -> LedgerEntry {
-        LedgerEntry(
+        var entry = LedgerEntry(
             kind: .licenseIssued, at: now, license: license(number), keyID: SampleKeys.keyID(number % 7),
-            content: "movie-\(number % 5)", subject: pseudonym(.owner, number % 11),
-            device: pseudonym(.device, number % 13), tokenID: "token-\(number)", detail: "streaming", lease: 300,
-            until: now + 300)
+            content: "movie-\(number % 5)", detail: "streaming")
+        entry.subject = pseudonym(.owner, number % 11)
+        entry.device = pseudonym(.device, number % 13)
+        entry.tokenID = "token-\(number)"
+        entry.lease = 300
+        entry.until = now + 300
+        return entry
     }
 
     package static func replay(
@@ -50,15 +54,16 @@ package enum SampleDecisions {
             token: pseudonym(.token, token), keyID: SampleKeys.keyID(key), limit: limit, keptUntil: keptUntil)
     }
 
-    package static func session(_ session: UInt64 = 1, _ generation: UInt32, keptUntil: Int64 = 10_000) -> SessionClaim
-    {
-        SessionClaim(session: pseudonym(.session, session), generation: generation, keptUntil: keptUntil)
+    package static func session(
+        _ session: UInt64 = 1, _ generation: UInt32, keptUntil: Int64 = 10_000
+    ) -> SessionTokenUse {
+        SessionTokenUse(session: pseudonym(.session, session), generation: generation, keptUntil: keptUntil)
     }
 
     package static func place(
         owner: UInt64 = 1, device: UInt64, limit: UInt32, keptUntil: Int64? = nil
-    ) -> DeviceClaim {
-        DeviceClaim(
+    ) -> DevicePlace {
+        DevicePlace(
             owner: pseudonym(.owner, owner), device: pseudonym(.device, device), limit: limit, keptUntil: keptUntil)
     }
 
@@ -69,8 +74,10 @@ package enum SampleDecisions {
         heldUntil: Int64 = 1000
     ) -> SlotClaim {
         SlotClaim(
-            group: pseudonym(.group, group), limit: limit, whenFull: whenFull, device: pseudonym(.device, device),
-            session: session, content: pseudonym(.content, content), isConfirmed: !provisional, isRelayed: relayed,
-            heldUntil: heldUntil)
+            group: pseudonym(.group, group), limit: limit, whenFull: whenFull,
+            playback: SlotClaim.Playback(
+                device: pseudonym(.device, device), session: session, content: pseudonym(.content, content),
+                isRelayed: relayed),
+            isConfirmed: !provisional, heldUntil: heldUntil)
     }
 }

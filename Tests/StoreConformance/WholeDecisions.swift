@@ -79,7 +79,7 @@ enum WholeDecisions {
             limit: .random(in: 1...6, using: &random), keptUntil: now + .random(in: 0..<400, using: &random))
     }
 
-    private static func randomPlace(_ now: Int64, using random: inout SeededGenerator) -> DeviceClaim {
+    private static func randomPlace(_ now: Int64, using random: inout SeededGenerator) -> DevicePlace {
         let end = now + .random(in: 0..<200, using: &random)
         return SampleDecisions.place(
             owner: .random(in: 0..<4, using: &random), device: .random(in: 0..<6, using: &random),

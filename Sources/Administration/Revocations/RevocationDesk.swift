@@ -43,8 +43,8 @@ package struct RevocationDesk: Sendable {
     ) throws(StoreError) -> LedgerEntry {
         let id: LicenseID
         do throws(CryptoError) { id = try .naming(rowAt: now) } catch { throw .cryptographyFailed }
-        var entry = LedgerEntry(
-            kind: kind, at: now, license: id, detail: revocation.kind.rawValue, until: revocation.until)
+        var entry = LedgerEntry(kind: kind, at: now, license: id, detail: revocation.kind.rawValue)
+        entry.until = revocation.until
         switch revocation.kind {
         case .tokenID: entry.tokenID = revocation.value
         case .content: entry.content = revocation.value

@@ -42,7 +42,7 @@ package struct ExpressPlayForm: Sendable {
 
     /// In a form a plus is a space.
     private static func decode(_ text: ArraySlice<UInt8>) -> [UInt8] {
-        PercentEncoding.decode(text.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 })
+        PercentEncoding.decodeLeniently(text.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 })
     }
 
     /// `html` unless the caller asks for something else, even where that is not known.

@@ -1,3 +1,5 @@
+import ByteCoding
+
 /// Finds the one token of a request.
 package struct TokenFinder: Equatable, Sendable {
     /// The most tokens of one list.
@@ -62,7 +64,7 @@ package struct TokenFinder: Equatable, Sendable {
     private static func list(_ values: [String]) throws(EntitlementError) -> [[[UInt8]]] {
         var tokens: [[UInt8]] = []
         for value in values {
-            for part in PercentEncoding.decode(value.utf8).split(separator: UInt8(ascii: ",")) {
+            for part in PercentEncoding.decodeLeniently(Array(value.utf8)).split(separator: UInt8(ascii: ",")) {
                 let token = Array(part.trimmingSpaces())
                 if !token.isEmpty, !tokens.contains(token) { tokens.append(token) }
                 guard tokens.count <= listCountMaximum else { throw .tokenMalformed(.notThreeParts) }

@@ -30,8 +30,9 @@ package enum DecisionDenial: Equatable, Sendable {
 package protocol DecisionStore: Sendable {
     /// Records a decision, or says why not.
     ///
-    /// Checks in this order, and the first that speaks decides: replay, session claim, token use, device claims, slot claims. Returns `recorded` only
-    /// when the decision and its ledger entry would outlive a power cut. Throws when that cannot be known: nothing may be answered then.
+    /// Checks in this order, and the first denial decides: replay, use of a session token, token use, device places, slot
+    /// claims. Returns `recorded` only when the decision and its ledger entry would outlive a power cut. Throws when that
+    /// cannot be known: nothing may be answered then.
     func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome
 }
 

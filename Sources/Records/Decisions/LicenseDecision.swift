@@ -11,31 +11,30 @@ package struct LicenseDecision: Sendable {
     package var replay: ReplayRecord?
     package var tokenUse: TokenUse?
     /// In their order: each finds what the one before has taken.
-    package var deviceClaims: [DeviceClaim]
-    /// As the device claims.
+    package var devicePlaces: [DevicePlace]
+    /// In their order, as the device places.
     package var slotClaims: [SlotClaim]
     /// The session token that the licence renews; nil for any other token.
-    package var sessionClaim: SessionClaim?
+    package var sessionTokenUse: SessionTokenUse?
     /// What the ledger will say.
     package var entry: LedgerEntry
 
     package init(
-        now: Int64, replay: ReplayRecord? = nil, tokenUse: TokenUse? = nil, deviceClaims: [DeviceClaim] = [],
-        slotClaims: [SlotClaim] = [], sessionClaim: SessionClaim? = nil, entry: LedgerEntry
+        now: Int64, replay: ReplayRecord? = nil, tokenUse: TokenUse? = nil, devicePlaces: [DevicePlace] = [],
+        slotClaims: [SlotClaim] = [], entry: LedgerEntry
     ) {
         self.now = now
         self.replay = replay
         self.tokenUse = tokenUse
-        self.deviceClaims = deviceClaims
+        self.devicePlaces = devicePlaces
         self.slotClaims = slotClaims
-        self.sessionClaim = sessionClaim
         self.entry = entry
     }
 
     /// Whether other nodes must agree. Otherwise the node's own ledger is all that has to take the decision.
     package var needsSharedState: Bool {
-        replay != nil || tokenUse != nil || !deviceClaims.isEmpty || !slotClaims.isEmpty
-            || sessionClaim != nil
+        replay != nil || tokenUse != nil || !devicePlaces.isEmpty || !slotClaims.isEmpty
+            || sessionTokenUse != nil
     }
 }
 
@@ -82,14 +81,14 @@ package struct TokenUse: Equatable, Sendable {
 /// A place among the devices of a subject, or of a token: a device that has one keeps it.
 ///
 /// A limit of 1 is a binding by first use, and one of 0 lets in nobody who has no place.
-package struct DeviceClaim: Equatable, Sendable {
+package struct DevicePlace: Equatable, Sendable {
     /// Whose devices are counted.
     package var owner: Pseudonym
     /// Of HU.
     package var device: Pseudonym
     /// How many devices there may be before another one is denied.
     package var limit: UInt32
-    /// When the place is free again unless it is claimed once more; nil for never. The latest end that was claimed counts.
+    /// When the place is free again unless it is taken again; nil for never. The latest end that was told counts.
     package var keptUntil: Int64?
 
     package init(owner: Pseudonym, device: Pseudonym, limit: UInt32, keptUntil: Int64?) {
@@ -128,43 +127,51 @@ package struct SlotClaim: Equatable, Sendable {
         case evictOldest = "evict_oldest"
     }
 
+    /// What holds a slot.
+    package struct Playback: Equatable, Sendable {
+        /// Of HU.
+        package var device: Pseudonym
+        /// The playback session that the SPC tells; nil where it tells none, and device and content are all there is.
+        package var session: UInt64?
+        /// Of the content id.
+        package var content: Pseudonym
+        /// The device that asks is a screen or an adapter in between (AirPlay, the digital AV adapter): not the viewer's.
+        package var isRelayed: Bool
+
+        package init(device: Pseudonym, session: UInt64?, content: Pseudonym, isRelayed: Bool = false) {
+            self.device = device
+            self.session = session
+            self.content = content
+            self.isRelayed = isRelayed
+        }
+    }
+
     /// Of subject and group name.
     package var group: Pseudonym
     /// How many slots there may be; at least 1.
     package var limit: UInt32
     package var whenFull: WhenFull
-    /// Of HU.
-    package var device: Pseudonym
-    /// The playback session that the SPC tells; nil where it tells none, and device and content are all there is.
-    package var session: UInt64?
-    /// Of the content id.
-    package var content: Pseudonym
+    package var playback: Playback
     /// Playing, and not only ready to.
     package var isConfirmed: Bool
-    /// The device that asks is a screen or an adapter in between (AirPlay, the digital AV adapter): not the viewer's.
-    package var isRelayed: Bool
     /// The lease's end with its grace: when the slot is free without a renewal.
     package var heldUntil: Int64
 
     package init(
-        group: Pseudonym, limit: UInt32, whenFull: WhenFull, device: Pseudonym, session: UInt64?, content: Pseudonym,
-        isConfirmed: Bool, isRelayed: Bool, heldUntil: Int64
+        group: Pseudonym, limit: UInt32, whenFull: WhenFull, playback: Playback, isConfirmed: Bool, heldUntil: Int64
     ) {
         self.group = group
         self.limit = limit
         self.whenFull = whenFull
-        self.device = device
-        self.session = session
-        self.content = content
+        self.playback = playback
         self.isConfirmed = isConfirmed
-        self.isRelayed = isRelayed
         self.heldUntil = heldUntil
     }
 }
 
 /// The use of one of a session's tokens. Each renewal gives the next one, and the one before stays good until that is used: so an answer
 /// that is lost costs nothing, and a token that was copied is soon worth nothing.
-package struct SessionClaim: Equatable, Sendable {
+package struct SessionTokenUse: Equatable, Sendable {
     /// Of the session.
     package var session: Pseudonym
     /// Which of its tokens it is. One before the latest that was used is denied.

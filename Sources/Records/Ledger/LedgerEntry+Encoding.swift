@@ -36,8 +36,6 @@ extension LedgerEntry {
     package static let contentSizeMaximum = 200
     /// The size of the longest token id, cookie and detail in bytes.
     package static let textSizeMaximum = 64
-    /// The size of the longest encoding in bytes.
-    package static let encodedSizeMaximum = 4 + 16 + 10 + 16 + 16 + 201 + 2 * 16 + 3 * 65 + 3 * 5 + 2 * 10
 
     /// The entry as a ledger keeps it: texts cut to what they may have, at the end of a character, and pseudonyms to their first half.
     package var bounded: LedgerEntry {
@@ -51,7 +49,7 @@ extension LedgerEntry {
         return entry
     }
 
-    /// The encoding of `bounded`; at most `encodedSizeMaximum` bytes.
+    /// The encoding of `bounded`.
     package func encoded() -> [UInt8] {
         var writer = LedgerFieldWriter()
         let hasOwnTime = at != license.second

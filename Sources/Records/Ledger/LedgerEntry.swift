@@ -51,28 +51,16 @@ package struct LedgerEntry: Equatable, Sendable {
     /// When the app was told to renew the licence; nil where there is nothing to renew.
     package var renewAfter: Int64?
 
+    /// Everything else is set afterwards, where there is something to say.
     package init(
-        kind: Kind, at: Int64, license: LicenseID, previous: LicenseID? = nil, keyID: KeyID? = nil,
-        content: String? = nil, subject: Pseudonym? = nil, device: Pseudonym? = nil, tokenID: String? = nil,
-        cookie: String? = nil, detail: String = "", lease: UInt32? = nil, rental: UInt32? = nil, until: Int64? = nil,
-        playback: UInt32? = nil, renewAfter: Int64? = nil
+        kind: Kind, at: Int64, license: LicenseID, keyID: KeyID? = nil, content: String? = nil, detail: String = ""
     ) {
         self.kind = kind
         self.at = at
         self.license = license
-        self.previous = previous
         self.keyID = keyID
         self.content = content
-        self.subject = subject
-        self.device = device
-        self.tokenID = tokenID
-        self.cookie = cookie
         self.detail = detail
-        self.lease = lease
-        self.rental = rental
-        self.until = until
-        self.playback = playback
-        self.renewAfter = renewAfter
     }
 }
 

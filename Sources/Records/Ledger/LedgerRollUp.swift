@@ -133,13 +133,18 @@ package struct RenewalSummary: Sendable {
         var entries: [LedgerEntry] = []
         for playback in playbacks {
             let (first, last) = (playback.first, playback.last)
-            entries.append(
-                LedgerEntry(
-                    kind: .renewalsRolledUp, at: now, license: try name(), previous: first.previous, keyID: last.keyID,
-                    content: last.content, subject: last.subject, device: last.device, tokenID: last.tokenID,
-                    cookie: last.cookie,
-                    detail: "\(playback.count) from \(Self.time(first.at)) to \(Self.time(last.at))",
-                    lease: last.lease, rental: last.rental, until: last.until))
+            var entry = LedgerEntry(
+                kind: .renewalsRolledUp, at: now, license: try name(), keyID: last.keyID, content: last.content,
+                detail: "\(playback.count) from \(Self.time(first.at)) to \(Self.time(last.at))")
+            entry.previous = first.previous
+            entry.subject = last.subject
+            entry.device = last.device
+            entry.tokenID = last.tokenID
+            entry.cookie = last.cookie
+            entry.lease = last.lease
+            entry.rental = last.rental
+            entry.until = last.until
+            entries.append(entry)
         }
         return entries
     }

@@ -34,8 +34,8 @@ struct DatabaseCall: Sendable {
     }
 }
 
-/// Calls in their order. Taking the first one costs the same however many there are.
-struct CallQueue<Element> {
+/// What waits, in its order. Taking the first one costs the same however many there are.
+struct PendingQueue<Element> {
     private var elements: [Element?] = []
     private var head = 0
 

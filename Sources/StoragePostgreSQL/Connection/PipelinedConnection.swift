@@ -66,8 +66,8 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
     private var first: PostgreSQLConnection?
     private var state = State.connecting
     private var failures = 0
-    private var waiting = CallQueue<DatabaseCall>()
-    private var sent = CallQueue<Sent>()
+    private var waiting = PendingQueue<DatabaseCall>()
+    private var sent = PendingQueue<Sent>()
     private var timer: TimerID?
 
     /// `first` is a connection that is in its pipeline already.

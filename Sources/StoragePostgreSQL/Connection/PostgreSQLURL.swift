@@ -142,19 +142,8 @@ package struct PostgreSQLURL: Hashable, Sendable {
 
     /// Resolves `%XX`. A zero byte, which would end the text for libpq, is refused, as is what is not UTF-8.
     private static func decoded(_ text: Substring) throws(PostgreSQLURLError) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst(), let low = rest.popFirst(),
-                let value = try? Hexadecimal.decode([high, low]), let byte = value.first, byte != 0
-            else { throw .escapeMalformed }
-            bytes.append(byte)
-        }
-        guard let decoded = String(validating: bytes, as: UTF8.self), !decoded.isEmpty, !bytes.contains(0) else {
+        guard let bytes = PercentEncoding.decode(Array(text.utf8)), !bytes.contains(0) else { throw .escapeMalformed }
+        guard let decoded = String(validating: bytes, as: UTF8.self), !decoded.isEmpty else {
             throw .escapeMalformed
         }
         return decoded

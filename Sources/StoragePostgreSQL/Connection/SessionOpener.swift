@@ -1,3 +1,4 @@
+import ByteCoding
 import ContentKeys
 import Telemetry
 
@@ -14,19 +15,23 @@ struct SessionOpener: Sendable {
 
     /// Connects, brings the schema up to date, compares the key-encryption keys' proofs, prepares, and begins the pipeline. Blocks.
     func open() throws(PostgreSQLOpeningError) -> PostgreSQLConnection {
-        let connection = try PostgreSQLOpeningError.wrapping { () throws(PostgreSQLFailure) in
-            try PostgreSQLConnection.connect(settings)
-        }
+        let connection = try wrap(PostgreSQLOpeningError.failed, try PostgreSQLConnection.connect(settings))
         guard connection.serverVersion >= Self.oldestServer else { throw .serverTooOld(connection.serverVersion) }
         // The first migration of a large database may take long; it fails nothing but this start.
         let migrationEnd = SystemMonotonicClock().monotonicTime + .seconds(600)
-        try SchemaMigrator().run(on: connection, schema: settings.url.schema, until: migrationEnd)
+        try schema(on: connection, until: migrationEnd).migrate()
         let deadline = SystemMonotonicClock().monotonicTime + settings.limits.connect
-        try KeyEncryptionKeyProof.establish(ring, on: connection, until: deadline)
-        try PostgreSQLOpeningError.wrapping { () throws(PostgreSQLFailure) in
+        try schema(on: connection, until: deadline).establishProof(of: ring)
+        try wrap(PostgreSQLOpeningError.failed) { () throws(PostgreSQLFailure) in
             for statement in PreparedStatement.allCases { try connection.prepare(statement, until: deadline) }
             try connection.beginPipeline()
         }
         return connection
+    }
+
+    private func schema(on connection: PostgreSQLConnection, until deadline: MonotonicTime)
+        -> PostgreSQLSchemaConnection
+    {
+        PostgreSQLSchemaConnection(connection, schema: settings.url.schema, until: deadline)
     }
 }

@@ -1,5 +1,3 @@
-import ContentKeys
-
 /// Why a database cannot serve as a store.
 package enum PostgreSQLOpeningError: Error, Equatable, Sendable {
     // The operator's to mend.
@@ -26,16 +24,6 @@ package enum PostgreSQLOpeningError: Error, Equatable, Sendable {
     case cryptographyFailed
     /// The loop of the connections could not be started.
     case threadsNotStarted
-
-    /// Runs a part of opening whose errors are the database's.
-    static func wrapping<Result>(_ body: () throws(PostgreSQLFailure) -> Result) throws(Self) -> Result {
-        do { return try body() } catch { throw .failed(error) }
-    }
-
-    /// Runs a part of opening that reads what a query has given.
-    static func reading<Result>(_ body: () throws(StoreError) -> Result) throws(Self) -> Result {
-        do { return try body() } catch { throw .recordMalformed }
-    }
 
     /// Whether trying again may help without anybody mending anything.
     package var mayPass: Bool {

@@ -1,4 +1,4 @@
-import ContentKeys
+import ByteCoding
 package import Records
 
 /// Brings a node's ledger to the receiver, batch by batch, at least once.
@@ -24,26 +24,16 @@ package struct LedgerShipper: Sendable {
     @discardableResult
     package func shipAll() async throws(LedgerShippingError) -> Int {
         var count = 0
-        var position = try await local { () async throws(StoreError) in try await outbox.acknowledgedThrough() }
+        var position = try await wrap(LedgerShippingError.store, try await outbox.acknowledgedThrough())
         while true {
-            let shipment = try await next(behind: position)
+            let shipment = try await wrap(
+                LedgerShippingError.store,
+                try await outbox.batches(behind: position, rowsMaximum: Self.rowsMaximum))
             guard let last = shipment.last else { return count }
             try await receiver.ship(shipment, from: node)
-            try await local { () async throws(StoreError) in try await outbox.acknowledge(through: last) }
+            try await wrap(LedgerShippingError.store, try await outbox.acknowledge(through: last))
             count += shipment.rows.count
             position = last
         }
-    }
-
-    private func next(behind position: Int64) async throws(LedgerShippingError) -> LedgerShipment {
-        try await local { () async throws(StoreError) in
-            try await outbox.batches(behind: position, rowsMaximum: Self.rowsMaximum)
-        }
-    }
-
-    private func local<Value>(
-        _ body: () async throws(StoreError) -> Value
-    ) async throws(LedgerShippingError) -> Value {
-        do { return try await body() } catch { throw .store(error) }
     }
 }

@@ -10,10 +10,10 @@ extension PostgreSQLStore: SharedStateStore {
         let locks = Set(decision.contended.map(\.lockNumber)).sorted()
         let home = UInt64(bitPattern: decision.contended.last?.lockNumber ?? 0)
         let values = decision.values(locks: locks)
-        guard let claim = decision.sessionClaim else {
+        guard let use = decision.sessionTokenUse else {
             return try DecisionOutcome(try await run(.settle, values, .write(home), locks: locks))
         }
-        return try DecisionOutcome(try await run(.settleRenewal, claim.values + values, .write(home), locks: locks))
+        return try DecisionOutcome(try await run(.settleRenewal, use.values + values, .write(home), locks: locks))
     }
 }
 
@@ -65,7 +65,7 @@ extension Pseudonym {
 extension LicenseDecision {
     /// Everything that other decisions may be about at the same time; the widest, a subject's group, last.
     fileprivate var contended: [Pseudonym] {
-        [replay?.request, sessionClaim?.session, tokenUse?.token].compactMap { $0 } + deviceClaims.map(\.owner)
+        [replay?.request, sessionTokenUse?.session, tokenUse?.token].compactMap { $0 } + devicePlaces.map(\.owner)
             + slotClaims.map(\.group)
     }
 
@@ -93,23 +93,24 @@ extension LicenseDecision {
 
     private var deviceValues: [PostgreSQLValue] {
         [
-            .byteArrays(deviceClaims.map(\.owner.bytes)), .byteArrays(deviceClaims.map(\.device.bytes)),
-            .integers(deviceClaims.map { Int64($0.limit) }), .integers(deviceClaims.map { $0.keptUntil ?? .max }),
+            .byteArrays(devicePlaces.map(\.owner.bytes)), .byteArrays(devicePlaces.map(\.device.bytes)),
+            .integers(devicePlaces.map { Int64($0.limit) }), .integers(devicePlaces.map { $0.keptUntil ?? .max }),
         ]
     }
 
     private var slotValues: [PostgreSQLValue] {
-        [
+        let playbacks = slotClaims.map(\.playback)
+        return [
             .byteArrays(slotClaims.map(\.group.bytes)), .integers(slotClaims.map { Int64($0.limit) }),
-            .booleans(slotClaims.map { $0.whenFull == .evictOldest }), .byteArrays(slotClaims.map(\.device.bytes)),
-            .integers(slotClaims.map { $0.session.map { Int64(bitPattern: $0) } }),
-            .byteArrays(slotClaims.map(\.content.bytes)), .booleans(slotClaims.map(\.isConfirmed)),
-            .booleans(slotClaims.map(\.isRelayed)), .integers(slotClaims.map(\.heldUntil)),
+            .booleans(slotClaims.map { $0.whenFull == .evictOldest }), .byteArrays(playbacks.map(\.device.bytes)),
+            .integers(playbacks.map { $0.session.map { Int64(bitPattern: $0) } }),
+            .byteArrays(playbacks.map(\.content.bytes)), .booleans(slotClaims.map(\.isConfirmed)),
+            .booleans(playbacks.map(\.isRelayed)), .integers(slotClaims.map(\.heldUntil)),
         ]
     }
 }
 
-extension SessionClaim {
+extension SessionTokenUse {
     /// The parameters of `settle_renewal_1` before those of `settle_1`.
     fileprivate var values: [PostgreSQLValue] {
         [.bytes(session.bytes), .integer(Int64(generation)), .integer(keptUntil)]

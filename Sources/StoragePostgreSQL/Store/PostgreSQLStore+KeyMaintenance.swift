@@ -133,7 +133,7 @@ extension PostgreSQLStore: KeyMaintenance {
         return (try StoredContentKey(keys, row: 0).open(with: ring), names)
     }
 
-    package func set(_ state: KeyState, of keyID: KeyID) async throws(StoreError) {
+    package func set(_ state: ContentKeyState, of keyID: KeyID) async throws(StoreError) {
         let changed = try await run(.setKeyState, [.bytes(keyID.bytes), .text(state.rawValue)], .read)
         guard changed.rowCount == 1 else { throw .keyUnknown(keyID) }
     }

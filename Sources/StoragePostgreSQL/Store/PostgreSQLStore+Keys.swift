@@ -86,12 +86,15 @@ extension PostgreSQLStore: ContentKeyStore {
 extension ContentKeyAttributes {
     /// Reads kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp and least_security_level.
     fileprivate init(_ result: PostgreSQLResult, row: Int) throws(StoreError) {
-        try self.init(
-            stored: ContentKeyColumns(
-                keyID: result.bytes(row, 0), contentID: result.text(row, 1), trackLabel: result.optionalText(row, 2),
-                periodIndex: result.optionalInteger(row, 3), scheme: result.text(row, 4), state: result.text(row, 5),
-                createdAt: result.integer(row, 6), contentType: result.optionalText(row, 7),
-                leastHDCP: result.optionalText(row, 8), leastSecurityLevel: result.optionalText(row, 9)))
+        var columns = ContentKeyColumns(
+            keyID: try result.bytes(row, 0), contentID: try result.text(row, 1), scheme: try result.text(row, 4),
+            state: try result.text(row, 5), createdAt: try result.integer(row, 6))
+        columns.trackLabel = try result.optionalText(row, 2)
+        columns.periodIndex = try result.optionalInteger(row, 3)
+        columns.contentType = try result.optionalText(row, 7)
+        columns.leastHDCP = try result.optionalText(row, 8)
+        columns.leastSecurityLevel = try result.optionalText(row, 9)
+        try self.init(stored: columns)
     }
 }
 

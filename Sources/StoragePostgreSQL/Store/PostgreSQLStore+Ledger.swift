@@ -1,3 +1,4 @@
+import ByteCoding
 package import Records
 
 extension PostgreSQLStore: LedgerReceiver {
@@ -19,11 +20,8 @@ extension PostgreSQLStore: LedgerReceiver {
     }
 
     package func shippedThrough(_ node: NodeID) async throws(LedgerShippingError) -> Int64 {
-        do {
-            return try await run(.shippedThrough, [.text(node.text)], .read).integer(0, 0)
-        } catch {
-            throw .store(error)
-        }
+        try await wrap(
+            LedgerShippingError.store, try await run(.shippedThrough, [.text(node.text)], .read).integer(0, 0))
     }
 
     /// Raised by `ship_ledger_1`.

@@ -1,6 +1,5 @@
 package import ContentKeys
 import EventLoops
-package import KeyCrypto
 import Telemetry
 
 /// What an installation of many nodes shares: content keys, decisions, revocations, challenges and the shipped ledgers, in PostgreSQL.
@@ -40,15 +39,6 @@ package final class PostgreSQLStore: Sendable {
         } catch {
             throw .threadsNotStarted
         }
-    }
-
-    /// The same with one key-encryption key, of version 1.
-    package static func open(
-        _ settings: PostgreSQLSettings, keyEncryptionKey: AES256GCMKey, mayBeAway: Bool = false
-    ) throws(PostgreSQLOpeningError) -> PostgreSQLStore {
-        try open(
-            settings, keyRing: KeyRing(KeySealing(keyEncryptionKey: keyEncryptionKey, version: 1)),
-            mayBeAway: mayBeAway)
     }
 
     private init(

@@ -21,23 +21,23 @@ struct DeviceTable: ~Copyable {
         self.keep = keep
     }
 
-    /// The first denial among claims that are made together.
-    mutating func denial(of claims: [DeviceClaim], at now: Int64) throws(StoreError) -> DecisionDenial? {
-        var taken: [DeviceClaim] = []
-        for claim in claims {
-            if taken.contains(where: { $0.owner == claim.owner && $0.device == claim.device }) { continue }
-            if try hasPlace(claim, at: now) { continue }
-            let count = try placeCount(of: claim.owner, at: now) + taken.count { $0.owner == claim.owner }
-            guard count < Int(claim.limit) else { return .deviceLimit(limit: claim.limit) }
-            if claim.keptUntil ?? .max > now { taken.append(claim) }
+    /// The first denial among places that are taken together.
+    mutating func denial(of places: [DevicePlace], at now: Int64) throws(StoreError) -> DecisionDenial? {
+        var taken: [DevicePlace] = []
+        for place in places {
+            if taken.contains(where: { $0.owner == place.owner && $0.device == place.device }) { continue }
+            if try hasPlace(place, at: now) { continue }
+            let count = try placeCount(of: place.owner, at: now) + taken.count { $0.owner == place.owner }
+            guard count < Int(place.limit) else { return .deviceLimit(limit: place.limit) }
+            if place.keptUntil ?? .max > now { taken.append(place) }
         }
         return nil
     }
 
-    private mutating func hasPlace(_ claim: DeviceClaim, at now: Int64) throws(StoreError) -> Bool {
+    private mutating func hasPlace(_ place: DevicePlace, at now: Int64) throws(StoreError) -> Bool {
         defer { find.reset() }
-        try find.bind(claim.owner, at: 1)
-        try find.bind(claim.device, at: 2)
+        try find.bind(place.owner, at: 1)
+        try find.bind(place.device, at: 2)
         try find.bind(now, at: 3)
         return try find.step()
     }
@@ -50,12 +50,12 @@ struct DeviceTable: ~Copyable {
         return Int(try count.integer(at: 0))
     }
 
-    mutating func keep(_ claim: DeviceClaim, at now: Int64) throws(StoreError) {
+    mutating func keep(_ place: DevicePlace, at now: Int64) throws(StoreError) {
         defer { keep.reset() }
-        try keep.bind(claim.owner, at: 1)
-        try keep.bind(claim.device, at: 2)
+        try keep.bind(place.owner, at: 1)
+        try keep.bind(place.device, at: 2)
         try keep.bind(now, at: 3)
-        try keep.bind(claim.keptUntil ?? .max, at: 4)
+        try keep.bind(place.keptUntil ?? .max, at: 4)
         _ = try keep.step()
     }
 }

@@ -20,20 +20,20 @@ struct RenewalSessionTable: ~Copyable {
         self.keep = keep
     }
 
-    mutating func denial(of claim: SessionClaim, at now: Int64) throws(StoreError) -> DecisionDenial? {
+    mutating func denial(of use: SessionTokenUse, at now: Int64) throws(StoreError) -> DecisionDenial? {
         defer { find.reset() }
-        try find.bind(claim.session, at: 1)
+        try find.bind(use.session, at: 1)
         try find.bind(now, at: 2)
-        guard try find.step(), try find.integer(at: 0) > Int64(claim.generation) else { return nil }
+        guard try find.step(), try find.integer(at: 0) > Int64(use.generation) else { return nil }
         return .sessionSuperseded
     }
 
-    mutating func keep(_ claim: SessionClaim, at now: Int64) throws(StoreError) {
+    mutating func keep(_ use: SessionTokenUse, at now: Int64) throws(StoreError) {
         defer { keep.reset() }
-        try keep.bind(claim.session, at: 1)
+        try keep.bind(use.session, at: 1)
         try keep.bind(now, at: 2)
-        try keep.bind(Int64(claim.generation), at: 3)
-        try keep.bind(claim.keptUntil, at: 4)
+        try keep.bind(Int64(use.generation), at: 3)
+        try keep.bind(use.keptUntil, at: 4)
         _ = try keep.step()
     }
 }

@@ -29,34 +29,34 @@ struct SlotGroup {
 
     /// Grants a claim, or says why not; a denial leaves the group as nobody may store it. `wasEvicted` tells of this playback.
     mutating func take(_ claim: SlotClaim, wasEvicted: Bool) -> DecisionDenial? {
-        let playback = PlaybackName(claim)
-        let wasEvictedHere = evicted.contains {
-            $0.device == claim.device && $0.playback == playback && $0.heldUntil > now
-        }
+        let device = claim.playback.device
+        let name = PlaybackName(claim.playback)
+        let wasEvictedHere = evicted.contains { $0.device == device && $0.playback == name && $0.heldUntil > now }
         if wasEvicted || wasEvictedHere { return .slotEvicted }
         // What was claimed just now for no time at all has ended too.
         slots.removeAll { $0.heldUntil <= now }
-        let place = place(of: claim, playback) ?? append(claim, playback)
-        if slots[place].device == claim.device { slots[place].playback = playback }
-        slots[place].content = claim.content
+        let place = place(of: claim.playback, name) ?? append(claim, name)
+        if slots[place].device == device { slots[place].playback = name }
+        slots[place].content = claim.playback.content
         slots[place].isConfirmed = slots[place].isConfirmed || claim.isConfirmed
         slots[place].heldUntil = max(slots[place].heldUntil, claim.heldUntil)
         return slots[place].isCounted ? nil : count(place, for: claim)
     }
 
     /// Rules 1 to 3: which slot is claimed.
-    private func place(of claim: SlotClaim, _ playback: PlaybackName) -> Int? {
-        if let own = slots.firstIndex(where: { $0.device == claim.device && $0.playback == playback }) { return own }
+    private func place(of playback: SlotClaim.Playback, _ name: PlaybackName) -> Int? {
+        let device = playback.device
+        if let own = slots.firstIndex(where: { $0.device == device && $0.playback == name }) { return own }
         let ofContent = slots.indices.filter {
-            slots[$0].content == claim.content && (claim.isRelayed || slots[$0].device == claim.device)
+            slots[$0].content == playback.content && (playback.isRelayed || slots[$0].device == device)
         }
         return ofContent.first { slots[$0].isCounted } ?? ofContent.first
     }
 
-    private mutating func append(_ claim: SlotClaim, _ playback: PlaybackName) -> Int {
+    private mutating func append(_ claim: SlotClaim, _ name: PlaybackName) -> Int {
         slots.append(
             Slot(
-                number: takeNumber(), device: claim.device, playback: playback, content: claim.content,
+                number: takeNumber(), device: claim.playback.device, playback: name, content: claim.playback.content,
                 isCounted: false, isConfirmed: false, heldUntil: claim.heldUntil))
         return slots.count - 1
     }
@@ -111,9 +111,9 @@ struct PlaybackName: Equatable {
         self.bytes = bytes
     }
 
-    init(_ claim: SlotClaim) {
+    init(_ playback: SlotClaim.Playback) {
         bytes =
-            claim.session.map { session in (0..<8).map { UInt8(truncatingIfNeeded: session >> (56 - 8 * $0)) } }
-            ?? claim.content.bytes
+            playback.session.map { session in (0..<8).map { UInt8(truncatingIfNeeded: session >> (56 - 8 * $0)) } }
+            ?? playback.content.bytes
     }
 }

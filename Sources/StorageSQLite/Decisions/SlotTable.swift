@@ -72,8 +72,8 @@ struct SlotTable: ~Copyable {
     private mutating func wasEvicted(_ claim: SlotClaim, at now: Int64) throws(StoreError) -> Bool {
         defer { findEvicted.reset() }
         try findEvicted.bind(claim.group, at: 1)
-        try findEvicted.bind(claim.device, at: 2)
-        try findEvicted.bind(PlaybackName(claim).bytes, at: 3)
+        try findEvicted.bind(claim.playback.device, at: 2)
+        try findEvicted.bind(PlaybackName(claim.playback).bytes, at: 3)
         try findEvicted.bind(now, at: 4)
         return try findEvicted.step()
     }

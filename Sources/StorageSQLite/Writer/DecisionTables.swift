@@ -51,11 +51,11 @@ struct DecisionTables: ~Copyable {
     private mutating func decide(_ decision: LicenseDecision) throws(StoreError) -> DecisionOutcome {
         let now = decision.now
         if let record = decision.replay, let outcome = try replay.outcome(of: record, at: now) { return outcome }
-        if let claim = decision.sessionClaim, let denial = try sessions.denial(of: claim, at: now) {
+        if let use = decision.sessionTokenUse, let denial = try sessions.denial(of: use, at: now) {
             return .denied(denial)
         }
         if let use = decision.tokenUse, let denial = try uses.denial(of: use, at: now) { return .denied(denial) }
-        if !decision.deviceClaims.isEmpty, let denial = try devices.denial(of: decision.deviceClaims, at: now) {
+        if !decision.devicePlaces.isEmpty, let denial = try devices.denial(of: decision.devicePlaces, at: now) {
             return .denied(denial)
         }
         let changes: [SlotChanges]
@@ -64,9 +64,9 @@ struct DecisionTables: ~Copyable {
         case .granted(let granted): changes = granted
         }
         if let record = decision.replay { try replay.keep(record, at: now) }
-        if let claim = decision.sessionClaim { try sessions.keep(claim, at: now) }
+        if let use = decision.sessionTokenUse { try sessions.keep(use, at: now) }
         if let use = decision.tokenUse { try uses.keep(use, at: now) }
-        for claim in decision.deviceClaims { try devices.keep(claim, at: now) }
+        for place in decision.devicePlaces { try devices.keep(place, at: now) }
         for change in changes { try slots.store(change) }
         return .recorded
     }

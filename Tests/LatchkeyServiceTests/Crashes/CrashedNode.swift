@@ -132,7 +132,7 @@ final class CrashedNode: Sendable {
 
     private func shipEverything() async throws {
         let store = try await untilItWorks { [self] in
-            try PostgreSQLStore.open(place.settings(), keyEncryptionKey: SampleKeys.keyEncryptionKey())
+            try PostgreSQLStore.open(place.settings(), keyRing: SampleKeys.keyRing())
         }
         defer { store.close() }
         let node = try NodePlace.chain().node

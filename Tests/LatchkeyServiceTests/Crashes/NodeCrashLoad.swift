@@ -25,7 +25,7 @@ final class CrashingNode: Sendable {
 
     init(_ place: NodePlace) throws {
         shared = try PostgreSQLStore.open(
-            place.settings(), keyEncryptionKey: SampleKeys.keyEncryptionKey(), mayBeAway: true)
+            place.settings(), keyRing: SampleKeys.keyRing(), mayBeAway: true)
         let chain = try NodePlace.chain()
         ledger = try SQLiteDecisionStore.open(path: place.ledgerPath, chain: chain)
         decisions = SharedDecisionStore(shared: shared, ledger: ledger)
@@ -83,7 +83,7 @@ enum NodeCrashLoad {
             now: 0,
             replay: SampleDecisions.replay(number, window: end, keptUntil: end, answer: answer.bytes),
             tokenUse: SampleDecisions.use(number % tokenCount, limit: .max, keptUntil: end),
-            deviceClaims: [SampleDecisions.place(owner: number % tokenCount, device: number % 3, limit: 3)],
+            devicePlaces: [SampleDecisions.place(owner: number % tokenCount, device: number % 3, limit: 3)],
             slotClaims: [
                 SampleDecisions.slot(
                     group: number % groupCount, limit: slotLimit, .evictOldest, device: number, session: number,

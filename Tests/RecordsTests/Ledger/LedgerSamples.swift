@@ -15,13 +15,16 @@ enum LedgerSamples {
 
     /// What a player of a subscriber gets.
     static func license(_ number: UInt64 = 1) -> LedgerEntry {
-        LedgerEntry(
+        var entry = LedgerEntry(
             kind: .licenseIssued, at: at,
             license: LicenseID(milliseconds: UInt64(at) * 1000 + 250, random: Bytes16(high: number, low: number)),
             keyID: KeyID(words: Bytes16(high: 0x0011_2233_4455_6677, low: 0x8899_AABB_CCDD_EEFF)),
-            content: "movie-10042", subject: Pseudonym(short: Bytes16(high: 1, low: 2)),
-            device: Pseudonym(short: Bytes16(high: 3, low: 4)), tokenID: "6f1c0f54-3b7a-4d5f-8f7e-0a1b2c3d4e5f",
-            detail: "streaming", lease: 600, until: at + 600)
+            content: "movie-10042", detail: "streaming")
+        entry.subject = Pseudonym(short: Bytes16(high: 1, low: 2))
+        entry.device = Pseudonym(short: Bytes16(high: 3, low: 4))
+        entry.tokenID = "6f1c0f54-3b7a-4d5f-8f7e-0a1b2c3d4e5f"
+        (entry.lease, entry.until) = (600, at + 600)
+        return entry
     }
 
     static func any(using generator: inout SeededGenerator) -> LedgerEntry {

@@ -19,7 +19,7 @@ enum CrashLoad {
         LicenseDecision(
             now: 0, replay: SampleDecisions.replay(number, answer: [UInt8](repeating: 7, count: 100)),
             tokenUse: SampleDecisions.use(number % tokenCount, limit: .max),
-            deviceClaims: [SampleDecisions.place(owner: number % tokenCount, device: number % 3, limit: 3)],
+            devicePlaces: [SampleDecisions.place(owner: number % tokenCount, device: number % 3, limit: 3)],
             slotClaims: [
                 SampleDecisions.slot(
                     group: number % groupCount, limit: slotLimit, .evictOldest, device: number, session: number,

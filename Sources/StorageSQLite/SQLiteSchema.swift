@@ -1,22 +1,20 @@
-/// One step of the database's schema, run once in a file's life.
-///
-/// Steps only add (expand) while the version before still runs beside this one; what nobody uses any more goes in a
-/// later step (contract), which raises `oldestProgram`. Released steps are never edited.
-struct SchemaMigration: Sendable {
-    /// Steps are numbered 1, 2, 3, without gaps.
-    let number: Int64
-    /// Programs that know fewer steps than this cannot work with the schema that this step leaves behind.
-    let oldestProgram: Int64
-    let script: StaticString
+import ContentKeys
+
+/// The schema of a database file, step by step.
+enum SQLiteSchema {
+    typealias Migration = SchemaMigration<StaticString>
+
+    /// "LTCH", in the header of the file.
+    static let applicationID: Int64 = 0x4C54_4348
 
     /// All steps that this program knows.
-    static let all: [SchemaMigration] = [contentKeys, keyFloors, decisions, renewalSessions, issuersRevocations]
+    static let migrations: [Migration] = [contentKeys, keyFloors, decisions, renewalSessions, issuersRevocations]
 
     /// Content keys, their aliases, and the key-encryption keys' proofs.
     ///
     /// Key ids, sealed keys and aliases are bytes; scheme and state are the raw values of their types; times are
     /// seconds since 1970.
-    static let contentKeys = SchemaMigration(
+    static let contentKeys = Migration(
         number: 1, oldestProgram: 1,
         script: """
             CREATE TABLE key_encryption_key (
@@ -45,7 +43,7 @@ struct SchemaMigration: Sendable {
     ///
     /// The raw values of their types. Where content_type is NULL, a version before this one wrote the row: the label says the type, and
     /// a packager's own label has the strictest policy. Programs of that version work on without the columns, and so without floors.
-    static let keyFloors = SchemaMigration(
+    static let keyFloors = Migration(
         number: 2, oldestProgram: 1,
         script: """
             ALTER TABLE content_key ADD COLUMN content_type TEXT;

@@ -1,6 +1,8 @@
-extension SchemaMigration {
+import ContentKeys
+
+extension PostgreSQLSchema {
     /// Which tokens of a session have been used: the latest one.
-    static let renewalSessions = SchemaMigration(number: 2, oldestProgram: 1, scripts: [table, settle])
+    static let renewalSessions = Migration(number: 2, oldestProgram: 1, script: [table, settle])
 
     private static let table = """
         CREATE TABLE renewal_session (
@@ -11,8 +13,8 @@ extension SchemaMigration {
         CREATE INDEX renewal_session_by_end ON renewal_session (kept_until);
         """
 
-    /// A whole decision on a renewal by session token: `settle_1` with the session's claim before everything but a repetition. The
-    /// session's own lock is among those that the caller has sorted.
+    /// A whole decision on a renewal by session token: `settle_1`, with the use of the session token before everything but
+    /// a repetition. The session's own lock is among those that the caller has sorted.
     private static let settle = """
         CREATE FUNCTION settle_renewal_1(
             in_session bytea, in_generation int8, in_session_kept_until int8,

@@ -1,28 +1,23 @@
-/// One step of the database's schema, run once in its life.
-///
-/// Steps only add (expand) while the version before still runs beside this one; what nobody uses any more goes in a later step (contract),
-/// which raises `oldestProgram`. Released steps are never edited: a function that must change gets a new name.
-struct SchemaMigration: Sendable {
-    /// Steps are numbered 1, 2, 3, without gaps.
-    let number: Int64
-    /// Programs that know fewer steps than this cannot work with the schema that this step leaves behind.
-    let oldestProgram: Int64
-    /// Run with the installation's schema as the only one in the search path.
-    let scripts: [String]
+import ContentKeys
+
+/// The schema of a database, step by step. A function that must change gets a new name.
+enum PostgreSQLSchema {
+    /// The scripts of a step run with the installation's schema as the only one in the search path.
+    typealias Migration = SchemaMigration<[String]>
 
     /// All steps that this program knows.
-    static let all: [SchemaMigration] = [first, renewalSessions, issuersRevocations]
+    static let migrations: [Migration] = [first, renewalSessions, issuersRevocations]
 
     /// Content keys, shared state, and what nodes ship of their ledgers.
-    private static let first = SchemaMigration(
+    private static let first = Migration(
         number: 1, oldestProgram: 1,
-        scripts: [contentKeys, sharedState, claimDevice, claimSlot, settle, challenges, ledger])
+        script: [contentKeys, sharedState, claimDevice, claimSlot, settle, challenges, ledger])
 
     /// Revocations of names that are an issuer's own; the issuer is empty for all others. No program has written to the table of the step
     /// before, which goes in a later step.
-    private static let issuersRevocations = SchemaMigration(
+    private static let issuersRevocations = Migration(
         number: 3, oldestProgram: 1,
-        scripts: [
+        script: [
             """
             CREATE TABLE revoked (
                 kind text COLLATE "C" NOT NULL,
@@ -37,7 +32,7 @@ struct SchemaMigration: Sendable {
         ])
 }
 
-extension SchemaMigration {
+extension PostgreSQLSchema {
     /// The same tables as in SQLite. Key ids, sealed keys and aliases are bytes; scheme, state and floors are the raw values of their types;
     /// times are seconds since 1970. Texts are ordered by their bytes.
     private static let contentKeys = """
@@ -120,7 +115,7 @@ extension SchemaMigration {
         );
         """
 
-    /// One device claim; whether it is granted.
+    /// One device place; whether it is granted.
     private static let claimDevice = """
         CREATE FUNCTION claim_device_1(
             in_now int8, in_owner bytea, in_device bytea, in_limit int8, in_kept_until int8

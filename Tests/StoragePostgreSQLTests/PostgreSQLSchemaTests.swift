@@ -1,26 +1,27 @@
 import ContentKeys
 import EventLoops
+import StoreConformance
 import Testing
 
 @testable import StoragePostgreSQL
 
-@Suite(.needsPostgreSQL, .serialized) struct SchemaMigratorTests {
+@Suite(.needsPostgreSQL, .serialized) struct PostgreSQLSchemaTests {
     let database: TestDatabase
 
     init() throws {
         database = try TestDatabase()
     }
 
-    func migrate(_ migrations: [SchemaMigration] = SchemaMigration.all) throws {
-        try SchemaMigrator(migrations).run(
-            on: database.connect(), schema: database.schema, until: TestDatabase.deadline)
+    func migrate(_ steps: [PostgreSQLSchema.Migration] = PostgreSQLSchema.migrations) throws {
+        try PostgreSQLSchemaConnection(database.connect(), schema: database.schema, until: TestDatabase.deadline)
+            .migrate(steps)
     }
 
-    private static let newest = Int64(SchemaMigration.all.count)
+    private static let newest = Int64(PostgreSQLSchema.migrations.count)
 
     /// A step that this program does not know yet.
-    private static func further(_ scripts: String..., oldestProgram: Int64 = 1) -> SchemaMigration {
-        SchemaMigration(number: newest + 1, oldestProgram: oldestProgram, scripts: scripts)
+    private static func further(_ scripts: String..., oldestProgram: Int64 = 1) -> PostgreSQLSchema.Migration {
+        PostgreSQLSchema.Migration(number: newest + 1, oldestProgram: oldestProgram, script: scripts)
     }
 
     @Test func changesNothingTheSecondTime() throws {
@@ -34,7 +35,7 @@ import Testing
 
     @Test func runsOnlyTheStepsThatAreMissing() throws {
         try migrate()
-        let more = SchemaMigration.all + [Self.further("CREATE TABLE extra (x int8)")]
+        let more = PostgreSQLSchema.migrations + [Self.further("CREATE TABLE extra (x int8)")]
         try migrate(more)
         try migrate(more)
         #expect(try database.integer("SELECT count(*) FROM extra") == 0)
@@ -42,7 +43,7 @@ import Testing
     }
 
     @Test func worksWithANewerSchemaThatAllowsIt() async throws {
-        try migrate(SchemaMigration.all + [Self.further("ALTER TABLE content_key ADD COLUMN extra text")])
+        try migrate(PostgreSQLSchema.migrations + [Self.further("ALTER TABLE content_key ADD COLUMN extra text")])
         try await database.withStore { store async throws in
             #expect(try await store.list(of: nil, after: nil, limit: 1) == [])
         }
@@ -50,7 +51,7 @@ import Testing
 
     @Test func refusesANewerSchemaThatDoesNot() throws {
         try migrate(
-            SchemaMigration.all + [Self.further("CREATE TABLE extra (x int8)", oldestProgram: Self.newest + 1)])
+            PostgreSQLSchema.migrations + [Self.further("CREATE TABLE extra (x int8)", oldestProgram: Self.newest + 1)])
         #expect(throws: PostgreSQLOpeningError.schemaTooNew(found: Self.newest + 1, supported: Self.newest)) {
             try migrate()
         }
@@ -60,8 +61,10 @@ import Testing
     }
 
     @Test func leavesNothingOfAStepThatFails() throws {
-        let broken = SchemaMigration.all + [Self.further("CREATE TABLE extra (x int8)", "CREATE TABLE slot (x int8)")]
-        #expect(throws: PostgreSQLOpeningError.failed(.refused(SQLState("42P07")))) { try migrate(broken) }
+        let step = Self.further("CREATE TABLE extra (x int8)", "CREATE TABLE slot (x int8)")
+        #expect(throws: PostgreSQLOpeningError.failed(.refused(SQLState("42P07")))) {
+            try migrate(PostgreSQLSchema.migrations + [step])
+        }
         #expect(
             try database.integer("SELECT count(*) FROM pg_namespace WHERE nspname = '\(database.schema)'") == 0)
         try migrate()
@@ -94,7 +97,7 @@ import Testing
         try database.open().close()
         #expect(throws: PostgreSQLOpeningError.keyEncryptionKeyDiffers) {
             try PostgreSQLStore.open(
-                database.settings(), keyEncryptionKey: TestDatabase.keyEncryptionKey(0x43))
+                database.settings(), keyRing: SampleKeys.keyRing(0x43))
         }
         try database.open().close()
     }
@@ -116,6 +119,7 @@ import Testing
         let connection = try database.connect()
         try connection.execute("SET enable_seqscan = off", until: TestDatabase.deadline)
         let plan = try connection.query("EXPLAIN \(sql)", until: TestDatabase.deadline)
+        #expect(plan.rowCount > 0)
         for row in 0..<plan.rowCount { #expect(try !plan.text(row, 0).contains("Seq Scan")) }
     }
 }

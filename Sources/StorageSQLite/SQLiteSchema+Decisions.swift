@@ -1,9 +1,11 @@
-extension SchemaMigration {
+import ContentKeys
+
+extension SQLiteSchema {
     /// What licence decisions spend, what is revoked, and the node's ledger.
     ///
     /// Pseudonyms are 32 bytes; a key id is 16; times are seconds since 1970, and the largest integer is never. What ends has an index by
     /// its end, so that what has ended is found and forgotten. Programs of the versions before work on without any of it.
-    static let decisions = SchemaMigration(
+    static let decisions = Migration(
         number: 3, oldestProgram: 1,
         script: """
             CREATE TABLE replay (
@@ -86,7 +88,7 @@ extension SchemaMigration {
 
     /// Which tokens of a session have been used: the latest one. Programs of the versions before work on without it, and renew nothing by
     /// session tokens.
-    static let renewalSessions = SchemaMigration(
+    static let renewalSessions = Migration(
         number: 4, oldestProgram: 1,
         script: """
             CREATE TABLE renewal_session (
@@ -100,7 +102,7 @@ extension SchemaMigration {
     /// Revocations of names that are an issuer's own; the issuer is empty for all others.
     ///
     /// No program has written to the table of the step before, which goes in a later step.
-    static let issuersRevocations = SchemaMigration(
+    static let issuersRevocations = Migration(
         number: 5, oldestProgram: 1,
         script: """
             CREATE TABLE revoked (

@@ -1,0 +1,51 @@
+/// Percent-encoded text (RFC 3986 section 2.1).
+///
+/// A percent sign without two hexadecimal digits behind it is no escape. How strict a reader is about it depends on the text:
+///
+/// - `decode` is for names that are looked up, and for configuration. It refuses the whole text. An asset id that is not well
+///   encoded may still be a name as it stands, and is never half decoded.
+/// - `decodeLeniently` is for queries, forms and headers of clients. The sign stands for itself, as in browsers (URL Standard,
+///   section 1.3, "percent-decode"). A token with such a sign in it is refused for what it is, and not for its encoding.
+///
+/// Both decode once, take digits of either case, and give every byte, zero too. Both keep "+": only forms
+/// (`application/x-www-form-urlencoded`) mean a space by it, and their reader replaces it first.
+package enum PercentEncoding {
+    /// Nil if a percent sign in the text begins no escape.
+    package static func decode(_ text: [UInt8]) -> [UInt8]? {
+        decode(text, isLenient: false)
+    }
+
+    /// Decodes every escape, and keeps all other bytes.
+    package static func decodeLeniently(_ text: [UInt8]) -> [UInt8] {
+        decode(text, isLenient: true) ?? text
+    }
+
+    private static func decode(_ text: [UInt8], isLenient: Bool) -> [UInt8]? {
+        guard text.contains(sign) else { return text }
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(text.count)
+        var offset = 0
+        while offset < text.count {
+            if let byte = escapedByte(in: text, at: offset) {
+                decoded.append(byte)
+                offset += 3
+            } else {
+                guard isLenient || text[offset] != sign else { return nil }
+                decoded.append(text[offset])
+                offset += 1
+            }
+        }
+        return decoded
+    }
+
+    /// The byte of the escape that begins at an offset; nil if none does.
+    private static func escapedByte(in text: [UInt8], at offset: Int) -> UInt8? {
+        guard text[offset] == sign, text.count - offset >= 3,
+            let high = Hexadecimal.value(ofDigit: text[offset + 1]),
+            let low = Hexadecimal.value(ofDigit: text[offset + 2])
+        else { return nil }
+        return high << 4 | low
+    }
+
+    private static let sign = UInt8(ascii: "%")
+}

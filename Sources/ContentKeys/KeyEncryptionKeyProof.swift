@@ -1,0 +1,75 @@
+import ByteCoding
+import KeyCrypto
+
+/// The proof in a database of which key-encryption key seals its content keys.
+///
+/// So a wrong key file is found when the store is opened, and not by the first viewer.
+package struct KeyEncryptionKeyProof: Equatable, Sendable {
+    package let version: UInt32
+    /// A seal over nothing secret (`KeySealing.makeProof`).
+    package let bytes: [UInt8]
+
+    /// Reads a row. Throws `recordMalformed` for a version that no program writes.
+    package init(version: Int64, bytes: [UInt8]) throws(StoreError) {
+        guard let version = UInt32(exactly: version) else { throw .recordMalformed }
+        self.version = version
+        self.bytes = bytes
+    }
+
+    fileprivate init(of sealing: KeySealing) throws(CryptoError) {
+        version = sealing.version
+        bytes = try sealing.makeProof()
+    }
+}
+
+/// The table `key_encryption_key` of a database. The store reads and writes it in its own SQL.
+package protocol KeyProofTable: ~Copyable {
+    associatedtype Failure: Error
+
+    /// All proofs, in the order of their versions.
+    mutating func keyProofs() throws(Failure) -> [KeyEncryptionKeyProof]
+    /// Adds a proof in one statement, and so one transaction. A proof of the same version stays as it is.
+    mutating func add(_ proof: KeyEncryptionKeyProof) throws(Failure)
+}
+
+extension KeyRing {
+    /// Compares the keys with the proofs in a database. If the database has no proof of the key that seals, adds it.
+    package func establishProof<Table: KeyProofTable & ~Copyable>(
+        in table: inout Table
+    ) throws(KeyProofError<Table.Failure>) {
+        // Nothing is written for a key that does not belong here: its proof would keep all other programs out.
+        let proofs = try acceptedProofs(of: &table)
+        guard !proofs.contains(where: { $0.version == current.version }) else { return }
+        let proof: KeyEncryptionKeyProof
+        do { proof = try KeyEncryptionKeyProof(of: current) } catch { throw .cryptographyFailed }
+        try wrap(KeyProofError<Table.Failure>.database, try table.add(proof))
+        // Another program may have added one first.
+        _ = try acceptedProofs(of: &table)
+    }
+
+    /// The proofs, if the ring has the key of each.
+    private func acceptedProofs<Table: KeyProofTable & ~Copyable>(
+        of table: inout Table
+    ) throws(KeyProofError<Table.Failure>) -> [KeyEncryptionKeyProof] {
+        let proofs = try wrap(KeyProofError<Table.Failure>.database, try table.keyProofs())
+        for proof in proofs {
+            guard let sealing = all.first(where: { $0.version == proof.version }) else {
+                throw .missing(version: proof.version)
+            }
+            guard sealing.accepts(proof: proof.bytes) else { throw .differs }
+        }
+        return proofs
+    }
+}
+
+/// Why a database's content keys cannot be read with the keys of a ring.
+package enum KeyProofError<Failure: Error>: Error {
+    /// A key of the ring is not the one that the database knows under its version.
+    case differs
+    /// The database may have keys that were sealed under this version, of which the ring has no key.
+    case missing(version: UInt32)
+    case cryptographyFailed
+    case database(Failure)
+}
+
+extension KeyProofError: Equatable where Failure: Equatable {}

@@ -1,0 +1,135 @@
+import ByteCoding
+import ContentKeys
+import Telemetry
+
+/// An installation's schema in a database, on a connection of its own, before the connection begins its pipeline.
+///
+/// Of several nodes that start at once, one runs the missing steps and the others wait.
+struct PostgreSQLSchemaConnection {
+    private let connection: PostgreSQLConnection
+    /// The schema's name has only letters, digits and underscores (`PostgreSQLURL`).
+    private let schema: String
+    private let deadline: MonotonicTime
+
+    init(_ connection: PostgreSQLConnection, schema: String, until deadline: MonotonicTime) {
+        self.connection = connection
+        self.schema = schema
+        self.deadline = deadline
+    }
+
+    /// Brings the database to the schema of this program.
+    ///
+    /// Runs all steps that are missing or none. Changes nothing in a database that is refused.
+    func migrate(
+        _ steps: [PostgreSQLSchema.Migration] = PostgreSQLSchema.migrations
+    ) throws(PostgreSQLOpeningError) {
+        do throws(SchemaError<PostgreSQLOpeningError>) {
+            var database = self
+            try SchemaMigrator(steps).run(on: &database)
+        } catch {
+            switch error {
+            case .foreign: throw .foreignSchema(schema)
+            case .tooNew(let found, let supported): throw .schemaTooNew(found: found, supported: supported)
+            case .database(let error): throw error
+            }
+        }
+    }
+
+    /// Compares the key-encryption keys with the proofs in the database, and adds the proof of a key that is new there.
+    func establishProof(of ring: KeyRing) throws(PostgreSQLOpeningError) {
+        do throws(KeyProofError<PostgreSQLOpeningError>) {
+            var database = self
+            try ring.establishProof(in: &database)
+        } catch {
+            switch error {
+            case .differs: throw .keyEncryptionKeyDiffers
+            case .missing(let version): throw .keyEncryptionKeyMissing(version: version)
+            case .cryptographyFailed: throw .cryptographyFailed
+            case .database(let error): throw error
+            }
+        }
+    }
+
+    private func execute(_ script: String) throws(PostgreSQLOpeningError) {
+        try wrap(PostgreSQLOpeningError.failed, try connection.execute(script, until: deadline))
+    }
+
+    private func query(
+        _ sql: String, _ values: [PostgreSQLValue] = []
+    ) throws(PostgreSQLOpeningError) -> PostgreSQLResult {
+        try wrap(PostgreSQLOpeningError.failed, try connection.query(sql, values, until: deadline))
+    }
+
+    /// Reads what a query has given.
+    private func read<Value>(_ body: () throws(StoreError) -> Value) throws(PostgreSQLOpeningError) -> Value {
+        do { return try body() } catch { throw .recordMalformed }
+    }
+}
+
+extension PostgreSQLSchemaConnection: MigratedDatabase {
+    func schemaState() throws(PostgreSQLOpeningError) -> SchemaState {
+        let tables = try query(
+            """
+            SELECT count(*), count(*) FILTER (WHERE relname = 'schema_migration')
+            FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+            WHERE nspname = $1 AND relkind IN ('r', 'p', 'v', 'm', 'f')
+            """, [.text(schema)])
+        let (all, ours) = try read { () throws(StoreError) in (try tables.integer(0, 0), try tables.integer(0, 1)) }
+        guard ours == 1 else { return all == 0 ? .empty : .foreign }
+        let steps = try query("SELECT max(number), max(oldest_program) FROM schema_migration")
+        return try read { () throws(StoreError) in
+            .migrated(newest: try steps.integer(0, 0), oldestProgram: try steps.integer(0, 1))
+        }
+    }
+
+    func beginMigration() throws(PostgreSQLOpeningError) {
+        // The session's own limits are meant for decisions.
+        try execute("BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
+        _ = try query(
+            "SELECT pg_advisory_xact_lock(hashtextextended('latchkey schema ' || $1::text, 0))", [.text(schema)])
+    }
+
+    func apply(_ step: PostgreSQLSchema.Migration) throws(PostgreSQLOpeningError) {
+        if step.number == 1 { try makeFoundation() }
+        for script in step.script { try execute(script) }
+        _ = try query(
+            "INSERT INTO schema_migration (number, oldest_program) VALUES ($1, $2)",
+            [.integer(step.number), .integer(step.oldestProgram)])
+    }
+
+    /// What the first step rests on. A schema that an administrator has made for us is used: not every role has the right to make one.
+    private func makeFoundation() throws(PostgreSQLOpeningError) {
+        let found = try query("SELECT 1 FROM pg_namespace WHERE nspname = $1", [.text(schema)])
+        if found.rowCount == 0 { try execute("CREATE SCHEMA \"\(schema)\"") }
+        try execute("CREATE TABLE schema_migration (number int8 PRIMARY KEY, oldest_program int8 NOT NULL)")
+    }
+
+    func commit() throws(PostgreSQLOpeningError) {
+        try execute("COMMIT")
+    }
+
+    func rollBack() {
+        // A roll-back that fails leaves nothing to do: the server drops the transaction with the connection.
+        try? execute("ROLLBACK")
+    }
+}
+
+extension PostgreSQLSchemaConnection: KeyProofTable {
+    func keyProofs() throws(PostgreSQLOpeningError) -> [KeyEncryptionKeyProof] {
+        let found = try query("SELECT version, proof FROM key_encryption_key ORDER BY version")
+        return try read { () throws(StoreError) in
+            var proofs: [KeyEncryptionKeyProof] = []
+            for row in 0..<found.rowCount {
+                proofs.append(
+                    try KeyEncryptionKeyProof(version: try found.integer(row, 0), bytes: try found.bytes(row, 1)))
+            }
+            return proofs
+        }
+    }
+
+    func add(_ proof: KeyEncryptionKeyProof) throws(PostgreSQLOpeningError) {
+        _ = try query(
+            "INSERT INTO key_encryption_key (version, proof) VALUES ($1, $2) ON CONFLICT (version) DO NOTHING",
+            [.integer(Int64(proof.version)), .bytes(proof.bytes)])
+    }
+}

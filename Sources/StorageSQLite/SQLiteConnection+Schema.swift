@@ -1,0 +1,101 @@
+import ByteCoding
+import ContentKeys
+
+extension SQLiteConnection {
+    /// Brings a file to the schema of this program, and turns its write-ahead log on.
+    ///
+    /// Runs all steps that are missing or none. Changes nothing in a file that is refused.
+    mutating func migrate(
+        _ steps: [SQLiteSchema.Migration] = SQLiteSchema.migrations, path: String
+    ) throws(StorageOpeningError) {
+        do throws(SchemaError<StoreError>) {
+            try SchemaMigrator(steps).run(on: &self)
+        } catch {
+            switch error {
+            case .foreign: throw .foreignDatabase(path: path)
+            case .tooNew(let found, let supported): throw .schemaTooNew(found: found, supported: supported)
+            case .database(let error): throw .store(error)
+            }
+        }
+        // For a file that lacked no step.
+        try wrap(StorageOpeningError.store, try useWriteAheadLog())
+    }
+
+    /// Compares the key-encryption keys with the proofs in the file, and adds the proof of a key that is new there.
+    mutating func establishProof(of ring: KeyRing) throws(StorageOpeningError) {
+        do throws(KeyProofError<StoreError>) {
+            try ring.establishProof(in: &self)
+        } catch {
+            switch error {
+            case .differs: throw .keyEncryptionKeyDiffers
+            case .missing(let version): throw .keyEncryptionKeyMissing(version: version)
+            case .cryptographyFailed: throw .store(.cryptographyFailed)
+            case .database(let error): throw .store(error)
+            }
+        }
+    }
+
+    /// The first column of the first row of a statement that has one.
+    mutating func readInteger(_ sql: StaticString) throws(StoreError) -> Int64 {
+        var statement = try prepare(sql)
+        guard try statement.step() else { throw .recordMalformed }
+        return try statement.integer(at: 0)
+    }
+}
+
+extension SQLiteConnection: MigratedDatabase {
+    mutating func schemaState() throws(StoreError) -> SchemaState {
+        var owner = try readInteger("PRAGMA application_id")
+        if owner == 0 {
+            guard try readInteger("SELECT count(*) FROM sqlite_schema") > 0 else { return .empty }
+            // Tables and owner appear together. If the tables are there now, another process may have made both since the first look.
+            owner = try readInteger("PRAGMA application_id")
+        }
+        guard owner == SQLiteSchema.applicationID else { return .foreign }
+        return .migrated(
+            newest: try readInteger("SELECT max(number) FROM schema_migration"),
+            oldestProgram: try readInteger("SELECT max(oldest_program) FROM schema_migration"))
+    }
+
+    mutating func beginMigration() throws(StoreError) {
+        // The journal mode of a file cannot change within a transaction.
+        try useWriteAheadLog()
+        try beginImmediate()
+    }
+
+    mutating func apply(_ step: SQLiteSchema.Migration) throws(StoreError) {
+        if step.number == 1 { try execute(SQLiteSchema.foundation) }
+        try execute(step.script)
+        var record = try prepare("INSERT INTO schema_migration (number, oldest_program) VALUES (?1, ?2)")
+        try record.run([step.number, step.oldestProgram])
+    }
+}
+
+extension SQLiteConnection: KeyProofTable {
+    mutating func keyProofs() throws(StoreError) -> [KeyEncryptionKeyProof] {
+        var statement = try prepare("SELECT version, proof FROM key_encryption_key ORDER BY version")
+        var proofs: [KeyEncryptionKeyProof] = []
+        while try statement.step() {
+            proofs.append(
+                try KeyEncryptionKeyProof(version: try statement.integer(at: 0), bytes: try statement.bytes(at: 1)))
+        }
+        return proofs
+    }
+
+    mutating func add(_ proof: KeyEncryptionKeyProof) throws(StoreError) {
+        var statement = try prepare(
+            "INSERT INTO key_encryption_key (version, proof) VALUES (?1, ?2) ON CONFLICT (version) DO NOTHING")
+        try statement.run([Int64(proof.version)], proof.bytes)
+    }
+}
+
+extension SQLiteSchema {
+    /// What the first step rests on. The number in decimal is `applicationID`; a pragma takes no parameters.
+    fileprivate static let foundation: StaticString = """
+        PRAGMA application_id = 1280590664;
+        CREATE TABLE schema_migration (
+            number INTEGER NOT NULL PRIMARY KEY,
+            oldest_program INTEGER NOT NULL
+        ) STRICT;
+        """
+}
