@@ -15,11 +15,12 @@ import Testing
         #expect(track.policyLabels == [label])
     }
 
-    @Test(arguments: ContentType.allCases, ContentType.allCases)
-    func aWellKnownLabelIsNotContradicted(meant: ContentType, said: ContentType) throws {
-        guard meant != said else { return }
-        #expect(throws: TrackError.contentTypeContradicted(by: meant)) {
-            try Track(label: meant.label, contentType: said)
+    @Test(arguments: ContentType.allCases)
+    func aWellKnownLabelIsNotContradicted(meant: ContentType) throws {
+        for said in ContentType.allCases where said != meant {
+            #expect(throws: TrackError.contentTypeContradicted(by: meant)) {
+                try Track(label: meant.label, contentType: said)
+            }
         }
     }
 

@@ -46,12 +46,15 @@ import Testing
     /// Whatever is read has one encoding, so that altered bytes are refused or mean something else.
     @Test func everyReadableEncodingIsTheOnlyOne() throws {
         var generator = SeededGenerator.announced("everyReadableEncodingIsTheOnlyOne")
+        var readable = 0
         for _ in 0..<5000 {
             var bytes = LedgerSamples.any(using: &generator).encoded()
             bytes[Int.random(in: 0..<bytes.count, using: &generator)] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
             guard let entry = try? LedgerEntry(parsing: bytes) else { continue }
             #expect(entry.encoded() == bytes)
+            readable += 1
         }
+        #expect(readable > 1000)
     }
 
     @Test func refusesEveryTruncationAndTrailingBytes() throws {
