@@ -1,4 +1,5 @@
 import ContentKeys
+import DatabaseSupport
 import KeyCrypto
 import StoreConformance
 import Synchronization

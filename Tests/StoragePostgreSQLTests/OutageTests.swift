@@ -3,11 +3,12 @@ import DatabaseSupport
 import EventLoops
 import StoreConformance
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import StoragePostgreSQL
 
-@Suite(.needsPostgreSQL, .serialized) struct OutageTests {
+@Suite(.tags(.startsProcesses), .needsPostgreSQL, .serialized) struct OutageTests {
     private static func use(_ number: UInt64, token: UInt64 = 1) -> LicenseDecision {
         LicenseDecision(
             now: 0, replay: SampleDecisions.replay(number, answer: Array("answer \(number)".utf8)),

@@ -1,5 +1,6 @@
 import ByteCoding
 import ContentKeys
+import DatabaseSupport
 import StoreConformance
 import Testing
 

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Telemetry
@@ -111,7 +112,7 @@ import Testing
         #expect(MetricsRegistry().render().isEmpty)
     }
 
-    @Test func aNameTakenTwiceEndsTheProcess() async {
+    @Test(.tags(.startsProcesses)) func aNameTakenTwiceEndsTheProcess() async {
         await #expect(processExitsWith: .failure) {
             let registry = MetricsRegistry()
             _ = registry.gauge("latchkey_depth", help: "Depth.")
@@ -119,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func aCounterWithoutItsSuffixEndsTheProcess() async {
+    @Test(.tags(.startsProcesses)) func aCounterWithoutItsSuffixEndsTheProcess() async {
         await #expect(processExitsWith: .failure) {
             _ = MetricsRegistry().counter("latchkey_licenses", help: "Licences.")
         }

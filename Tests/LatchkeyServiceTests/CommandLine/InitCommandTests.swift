@@ -8,7 +8,7 @@ import Testing
 
 @testable import LatchkeyService
 
-@Suite struct InitCommandTests {
+@Suite(.tags(.startsProcesses)) struct InitCommandTests {
     private let folder: TemporaryDirectory
 
     private static let secrets = [

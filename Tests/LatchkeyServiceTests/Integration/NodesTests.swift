@@ -6,8 +6,7 @@ import TestSupport
 import Testing
 
 /// Several daemons that share one PostgreSQL (design, section 8).
-@Suite(.enabled(if: DatabaseServer.current != nil, Comment(rawValue: DatabaseServer.absence)), .serialized)
-struct NodesTests {
+@Suite(.tags(.startsProcesses), .needsPostgreSQL, .serialized) struct NodesTests {
     @Test func giveATokenItsUsesAndNoMore() async throws {
         let nodes = try NodesFixture(on: .current)
         let token = try nodes.token(uses: 3)
