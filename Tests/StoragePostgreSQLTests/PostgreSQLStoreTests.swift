@@ -2,6 +2,7 @@ import ByteCoding
 import ContentKeys
 import DatabaseSupport
 import StoreConformance
+import TestSupport
 import Testing
 
 @testable import StoragePostgreSQL
@@ -70,7 +71,7 @@ import Testing
         #expect(altered.rowCount == 1)
     }
 
-    @Test(arguments: DecisionConformance.Case.allCases, nodeCounts)
+    @Test(.tags(.slow), arguments: DecisionConformance.Case.allCases, nodeCounts)
     func decides(by rule: DecisionConformance.Case, nodeCount: Int) async throws {
         try await withNodes(nodeCount) { nodes async throws in
             try await DecisionConformance.run(rule, on: nodes)

@@ -42,7 +42,7 @@ import Testing
     }
 
     /// The rows of the outage table for PostgreSQL, with a server that never comes back.
-    @Test(arguments: ["refuse", "admit"])
+    @Test(.tags(.slow), arguments: ["refuse", "admit"])
     func serveWhatTheyCanWithoutTheDatabase(rule: String) async throws {
         let own = try OwnServer()
         let nodes = try NodesFixture(nodes: ["node-1"], on: own.server, onStoreOutage: rule)
