@@ -160,20 +160,23 @@ def slowhttptest(kind: str, daemon: OwnDaemon) -> Iterator[dict[str, int]]:
             process.kill()
 
 
+# Known before a daemon is started for them.
+NEEDS_SLOWHTTPTEST = (
+    pytest.mark.skipif(not IS_LONG, reason="slowhttptest runs in Scripts/test-abuse"),
+    pytest.mark.skipif(not shutil.which("slowhttptest"), reason="Scripts/test-abuse installs slowhttptest"),
+)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "attack"),
     [(kind, slow_clients) for kind in ("header", "body", "read", "pipeline")]
-    + [(kind, slowhttptest) for kind in SLOWHTTPTEST_OPTIONS],
+    + [pytest.param(kind, slowhttptest, marks=NEEDS_SLOWHTTPTEST) for kind in SLOWHTTPTEST_OPTIONS],
     ids=lambda value: value if isinstance(value, str) else value.__name__,
 )
 def test_slow_clients_do_not_slow_a_good_one(
     kind: str, attack, daemon: OwnDaemon, good_client: GoodClient, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    if attack is slowhttptest:
-        if not IS_LONG:
-            pytest.skip("slowhttptest runs in Scripts/test-abuse")
-        if not shutil.which("slowhttptest"):
-            pytest.skip("slowhttptest is not installed; Scripts/test-abuse installs it")
     slowdowns = []
     for _ in range(ATTEMPTS if IS_LONG else 1):
         with normal_times(kind, tmp_path_factory):
@@ -207,6 +210,7 @@ def test_slow_clients_do_not_slow_a_good_one(
 # --- Too many connections --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_descriptor_left(tmp_path: Path, latchkey_programs: None) -> None:
     """200 connections where 64 descriptors are all: the daemon rests instead of spinning, and is back at once."""
     with running_daemon(tmp_path, files=FILES) as daemon:
@@ -247,6 +251,7 @@ def huge_request(framing: bytes) -> Iterator[bytes]:
         yield b"%x\r\n%s\r\n" % (len(piece), piece) if is_chunked else piece
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "framing", [b"Content-Length: %d" % HUGE_SIZE, b"Transfer-Encoding: chunked"], ids=["sized", "chunked"]
 )
