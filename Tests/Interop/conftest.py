@@ -26,6 +26,7 @@ WARM_UP_COUNT = 50
 
 def pytest_configure(config: pytest.Config) -> None:
     """One seed for the whole run: given by the environment, or fresh."""
+    # `pytest.raises` makes objects of this class.
     _pytest.raises.RaisesExc = CountedRaises
     config.interop_seed = int(os.environ.get(SEED_VARIABLE) or secrets.randbits(32))
 
