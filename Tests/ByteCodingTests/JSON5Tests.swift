@@ -65,6 +65,11 @@ import Testing
         #expect(throws: JSONError.self) { try JSONReader.parse(Array(text.utf8)) }
     }
 
+    @Test(arguments: common)
+    func theStrictDialectHasWhatBothHave(text: String) {
+        #expect(throws: Never.self) { try JSONReader.parse(Array(text.utf8)) }
+    }
+
     @Test func placesCountThroughCommentsAndMarks() throws {
         let text = "\u{FEFF}// ключ\n{ /* ü\n ü */ a: 1,\n  'b': [x]\n}"
         let error = try #require(throws: JSONError.self) { try JSONReader.parse(Array(text.utf8), dialect: .json5) }

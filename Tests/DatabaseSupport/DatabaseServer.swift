@@ -1,5 +1,6 @@
 import Foundation
 package import KeyCrypto
+package import Testing
 
 /// The server that `Scripts/with-postgresql` has started, as it describes itself in the environment.
 package struct DatabaseServer: Sendable {
@@ -39,6 +40,13 @@ package struct DatabaseServer: Sendable {
             throw DatabaseServerError(messages: "no process id in \(processIDFile)")
         }
         return number
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// The suite is skipped, with the reason, if there is no server.
+    package static var needsPostgreSQL: Self {
+        .enabled(if: DatabaseServer.current != nil, Comment(rawValue: DatabaseServer.absence))
     }
 }
 

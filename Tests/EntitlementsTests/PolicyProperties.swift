@@ -134,14 +134,17 @@ import Testing
     @Test func everyRuleIsKept() throws {
         var generator = SeededGenerator.announced("everyRuleIsKept")
         let issuance = try Issuance()
+        var grants = 0
         for _ in 0..<500 {
             guard let found = try Self.authorize(.streaming, &generator, issuance) else { continue }
+            grants += 1
             let ofRules: [Protection?] = found.rules.flatMap { rule in [rule.protection, rule.tracks["HD"]] }
             let ofRight: [Protection?] = [found.right.protection, found.right.tracks["HD"]]
             let parts = (ofRight + ofRules).compactMap { $0 }
             #expect(found.authorization.protection.hdcp == parts.compactMap(\.hdcp).max())
             #expect(found.authorization.protection.securityLevel == parts.compactMap(\.securityLevel).max())
         }
+        #expect(grants > 100)
     }
 
     /// A rule more never grants more, and the order of rules does not matter.

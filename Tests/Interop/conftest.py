@@ -1,12 +1,19 @@
-"""Fixtures that every interop test may use, the seed of the random ones, and the order of the tests."""
+"""Fixtures that every interop test may use, the seed of the random ones, and the order of the tests.
+
+A test that has asserted nothing fails: it would pass whatever the tested program does.
+"""
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import _pytest.raises
 import pytest
+
+# What the helpers assert counts, and is explained when it fails.
+pytest.register_assert_rewrite(*(path.stem for path in Path(__file__).parent.glob("*.py") if path != Path(__file__)))
 
 from deployment import Deployment, deployment_of, sample_process
 from fairplay_device import containers
@@ -19,8 +26,9 @@ WARM_UP_COUNT = 50
 
 def pytest_configure(config: pytest.Config) -> None:
     """One seed for the whole run: given by the environment, or fresh."""
+    # `pytest.raises` makes objects of this class.
+    _pytest.raises.RaisesExc = CountedRaises
     config.interop_seed = int(os.environ.get(SEED_VARIABLE) or secrets.randbits(32))
-    config.addinivalue_line("markers", "last: runs after every test without this mark")
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -29,6 +37,35 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker("last") is not None)
+
+
+class Held:
+    """How many assertions have held in the test that runs."""
+
+    count = 0
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call() -> Generator[None, object, object]:
+    """Runs the test, and fails it if no assertion was reached."""
+    Held.count = 0
+    result = yield
+    if not Held.count:
+        pytest.fail("the test has asserted nothing", pytrace=False)
+    return result
+
+
+def pytest_assertion_pass() -> None:
+    Held.count += 1
+
+
+class CountedRaises(pytest.RaisesExc):
+    """`pytest.raises` as an assertion that counts."""
+
+    def __exit__(self, *exception: object) -> bool:
+        matches = super().__exit__(*exception)
+        Held.count += matches
+        return matches
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,8 @@ Everything that fails after the certificate hash gets one answer, 422 `spc_rejec
 get a licence; they are here because a parser that is too strict refuses them.
 """
 
+import pytest
+
 from fairplay_device import containers, tags
 from fairplay_device.credentials import sha1
 from fairplay_device.facts import PlaybackState
@@ -335,3 +337,10 @@ MALFORMED: list[Case] = (
     + SEMANTICS
 )
 CASES: list[Case] = MALFORMED + LEGAL + VERSION_3 + FACTS + SYNC
+# Each case in each version that it is made for, as parameters with their name.
+CASES_BY_VERSION = [
+    pytest.param(version, case, id=f"version {version}-{case.name}")
+    for version in containers.VERSIONS
+    for case in CASES
+    if version in case.versions
+]

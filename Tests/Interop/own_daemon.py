@@ -16,7 +16,7 @@ from deployment import sample_process
 
 START_SECONDS = 30
 STOP_SECONDS = 35
-METRICS_SECONDS = 5
+LOG_SECONDS = 10
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,14 @@ class OwnDaemon:
         metrics = self.metrics()
         requests = sum(value for name, value in metrics.items() if name.startswith("latchkey_http_requests_total{"))
         return Seen(int(requests), int(metrics["latchkey_http_inputs_refused_total"]))
+
+    def await_log(self, text: str) -> None:
+        """Waits for a text in the log, which is written a little after the answer."""
+        deadline = time.monotonic() + LOG_SECONDS
+        while text not in self.log.read_text():
+            assert time.monotonic() < deadline, f"no {text} in {self.log.read_text()[-2000:]}"
+            time.sleep(0.02)
+        assert text in self.log.read_text()
 
     def cpu_seconds(self) -> float:
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()

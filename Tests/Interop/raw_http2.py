@@ -4,6 +4,7 @@ import socket
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+import pytest
 from hpack import Decoder, Encoder
 from hyperframe.frame import (
     DataFrame,
@@ -166,11 +167,9 @@ class RawConnection:
             self.expect_alive()
 
     def expect_end(self) -> None:
-        try:
+        with pytest.raises(ConnectionEnded):
             while True:
                 self.receive()
-        except ConnectionEnded:
-            pass
 
     def expect_alive(self) -> None:
         """The connection still answers a PING."""

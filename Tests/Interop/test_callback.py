@@ -226,8 +226,7 @@ def test_a_dead_service_is_left_alone_and_found_again(latchkey_programs: None, t
         for _ in range(3):
             assert asked.ask(token("allow")).code == "entitlement_unavailable"
         assert daemon.metrics()["latchkey_callback_available"] == 0
-        log = daemon.log.read_text()
-        assert "breakerOpen" in log
+        daemon.await_log("breakerOpen")
         with service(port):
             deadline = time.monotonic() + WAIT_SECONDS
             while asked.ask(token("allow")).status != 200:
@@ -259,5 +258,5 @@ def test_goes_nowhere_inside_that_is_not_named(latchkey_programs: None, tmp_path
         url = running.url.replace("http://127.0.0.1", "https://localhost")
         with asking(tmp_path, url, hosts=hosts) as daemon:
             assert Asked(daemon, running).ask(token("allow")).code == "entitlement_unavailable"
-            assert "addressForbidden" in daemon.log.read_text()
+            daemon.await_log("addressForbidden")
             assert running.questions == []

@@ -36,6 +36,9 @@ OPTIONS = SPCOptions(
 BlockEdit = Callable[[list[Block]], list[Block]]
 
 
+pytestmark = pytest.mark.oracle
+
+
 @pytest.fixture(scope="module")
 def key_server(made_credential: Credential) -> KeyServer:
     return key_server_for(made_credential)

@@ -103,6 +103,7 @@ def hits(own: dict[str, bytes], places: list[tuple[str, bytes]]) -> set[str]:
     }
 
 
+@pytest.mark.slow
 def test_ordinary_memory_holds_no_stored_key(daemon: OwnDaemon, key: ContentKey) -> None:
     """Content keys and what seals them lie in the secure heap alone, so that they are missing in a core whatever its filter says."""
     try:
@@ -116,6 +117,7 @@ def test_ordinary_memory_holds_no_stored_key(daemon: OwnDaemon, key: ContentKey)
     assert not hits({name: own[name] for name in ("content key", "key-encryption key")}, memory)
 
 
+@pytest.mark.slow
 def test_a_forced_core_holds_no_secret(daemon: OwnDaemon, key: ContentKey, tmp_path: Path) -> None:
     """The memory is left out of it. Some keys lie in contexts of OpenSSL's, in ordinary memory: application secret, ledger, pseudonyms."""
     assert int(Path(f"/proc/{daemon.process.pid}/coredump_filter").read_text(), 16) == 0

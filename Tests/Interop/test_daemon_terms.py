@@ -389,6 +389,7 @@ def judge(
     return type(licence.terms).__name__
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", ["first", "other"])
 def test_random_combinations_get_what_is_owed(
     which: str, deployment: Deployment, other_deployment: Deployment, seed: int

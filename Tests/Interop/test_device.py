@@ -86,6 +86,9 @@ CMAC_VALUES = [
 ]
 
 
+pytestmark = pytest.mark.oracle
+
+
 @pytest.fixture(params=["version 1", "version 2", "version 3", "version 1, bundle hash", "version 3, bundle hash"])
 def device(request: pytest.FixtureRequest, made_credential: Credential) -> Device:
     version = int(request.param.split(",")[0][-1])

@@ -325,7 +325,9 @@ def test_nothing_secret_is_written_down(service: Service, key: dict[str, str]) -
         service.redeem(url[:-3] + "AAA", b"no SPC")
     for authenticator in (AUTHENTICATOR, TEST_AUTHENTICATOR):
         assert service.ask_by_get(key, authenticator).status in (400, 401)
-        assert service.ask(key | {"iv": "nonsense"}, authenticator).status in (400, 401)
+        last = service.ask(key | {"iv": "nonsense"}, authenticator)
+        assert last.status in (400, 401)
+    service.daemon.await_log(last.header("X-Request-Id") or "no request id")
     written = {
         file.name: file.read_bytes()
         for file in (service.daemon.log, *service.daemon.setup.glob("latchkey.db*"))

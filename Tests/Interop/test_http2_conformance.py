@@ -222,7 +222,7 @@ def reset_of_an_open_stream(c: RawConnection) -> None:
 @case("generic/3.5/1")
 def settings_are_acknowledged(c: RawConnection) -> None:
     started(c).send(SettingsFrame(0, settings={MAX_CONCURRENT_STREAMS: 100}))
-    c.receive_until(lambda frame: isinstance(frame, SettingsFrame) and "ACK" in frame.flags)
+    assert "ACK" in c.receive_until(lambda frame: isinstance(frame, SettingsFrame)).flags
 
 
 @case("generic/3.7/1")
@@ -369,16 +369,9 @@ def client_preface(c: RawConnection) -> None:
 def wrong_preface(c: RawConnection) -> None:
     # As long as it could be the preface of nobody, it is a request of HTTP/1.1, which has no such version.
     c.send_bytes(b"INVALID CONNECTION PREFACE\r\n\r\n")
-    try:
-        c.receive()
-    except ConnectionEnded:
-        return
-    except Exception:
-        pass
+    # Read as a frame, the answer is the beginning of one that never ends.
+    c.expect_end()
     assert c._buffer.startswith(b"HTTP/1.1 400 "), c._buffer
-    c.socket.settimeout(10)
-    while c.socket.recv(65536):
-        pass
 
 
 @case("http2/4.1/1")
@@ -389,13 +382,13 @@ def unknown_frame(c: RawConnection) -> None:
 @case("http2/4.1/2")
 def undefined_flags(c: RawConnection) -> None:
     started(c).send_bytes(raw_frame(6, 0x16, 0, b"\0" * 8))
-    c.receive_until(lambda frame: isinstance(frame, PingFrame) and "ACK" in frame.flags)
+    assert "ACK" in c.receive_until(lambda frame: isinstance(frame, PingFrame)).flags
 
 
 @case("http2/4.1/3")
 def reserved_bit(c: RawConnection) -> None:
     started(c).send_bytes(raw_frame(6, 0, 1 << 31, b"\0" * 8))
-    c.receive_until(lambda frame: isinstance(frame, PingFrame) and "ACK" in frame.flags)
+    assert "ACK" in c.receive_until(lambda frame: isinstance(frame, PingFrame)).flags
 
 
 case("http2/4.2/1")(posting(DataFrame(1, b"x" * 16384, flags=["END_STREAM"])))

@@ -38,6 +38,9 @@ ABLE = tags.CAPABILITY_HDCP_TYPE_1 | tags.CAPABILITY_LEVEL_MAIN
 OFFLINE = Right(mode="both", storage=3600, playback=60)
 
 
+pytestmark = pytest.mark.oracle
+
+
 @pytest.fixture(scope="module")
 def opened(made_credential: Credential) -> OpenedSPC:
     """The request of a device that says nothing but its playback state."""

@@ -28,6 +28,9 @@ KEY = ContentKey(b"the id of a key-", bytes(range(16)), bytes(range(16, 32)))
 SYNC = SyncV2(0, tags.SYNC_REPORT, bytes(16), NO_EXPIRY)
 
 
+pytestmark = pytest.mark.oracle
+
+
 @dataclass(frozen=True)
 class Running:
     """A server, a client of it, and the credential that both know of."""

@@ -133,6 +133,7 @@ def assert_answer_printed(members: dict[str, object], request: SyncV1 | SyncV2, 
 # --- Sync requests ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_random_reports_are_read_and_their_answer_printed(
     device: SwiftDevice, server: LicenceServer, url: str, seed: int
 ) -> None:
@@ -228,6 +229,7 @@ def test_a_ckc_is_no_answer_to_a_report(
 # --- SPCs that are written -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_random_spcs_open_with_what_was_said(
     device: SwiftDevice, made_credential: Credential, tmp_path: Path, seed: int
 ) -> None:

@@ -100,6 +100,7 @@ def judge(
     return f"OfflineKey {terms.version}" if isinstance(terms, OfflineKey) else type(terms).__name__
 
 
+@pytest.mark.slow
 def test_random_combinations_print_what_is_owed(bench: Bench, seed: int) -> None:
     print(f"seed {seed}")
     randomness = random.Random(f"{seed} swift device")

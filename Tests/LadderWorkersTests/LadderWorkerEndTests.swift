@@ -165,7 +165,8 @@ extension LadderWorkerTests {
             // As somebody else than root, if this is root.
             let wrapper = getuid() == 0 ? ["/usr/bin/setpriv", "--reuid=65534", "--clear-groups"] : []
             let worker = try WorkerHandle(path: (wrapper + command)[0], arguments: wrapper + command)
-            let isUnreadable = { try Self.owner(ofProcess: worker.processID) == 0 && Self.isWorker(worker.processID) }
+            // The wrapper is unreadable too: the program must be the worker before its owner is looked at.
+            let isUnreadable = { try Self.isWorker(worker.processID) && Self.owner(ofProcess: worker.processID) == 0 }
             let end = ContinuousClock.now + .seconds(30)
             while try !isUnreadable(), ContinuousClock.now < end { usleep(1_000) }
             #expect(try isUnreadable())

@@ -1,4 +1,5 @@
+import TestSupport
 import Testing
 
 /// All that starts worker processes: one test at a time, so that processes and descriptors can be counted.
-@Suite(.serialized) struct LadderWorkerTests {}
+@Suite(.tags(.startsProcesses), .serialized) struct LadderWorkerTests {}

@@ -7,7 +7,7 @@ import Testing
 
 @testable import OperatorCommands
 
-@Suite struct CredentialCommandTests {
+@Suite(.tags(.startsProcesses)) struct CredentialCommandTests {
     private static let keys = Result {
         (try RSAPrivateKey.generate(bits: 1024), try RSAPrivateKey.generate(bits: 2048))
     }

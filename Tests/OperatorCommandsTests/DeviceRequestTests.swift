@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct DeviceRequestTests {
+@Suite(.tags(.startsProcesses)) struct DeviceRequestTests {
     private let fixture: DevelopmentFixture
 
     init() throws {

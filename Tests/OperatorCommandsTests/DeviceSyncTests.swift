@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `device sync` against answers that are made up; the Integration tests ask the daemon.
-@Suite struct DeviceSyncTests {
+@Suite(.tags(.startsProcesses)) struct DeviceSyncTests {
     private let fixture: DevelopmentFixture
 
     init() throws {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `latchkey token explain`, with a set-up as `latchkey init` makes it.
-@Suite struct ExplainCommandTests {
+@Suite(.tags(.startsProcesses)) struct ExplainCommandTests {
     private let fixture: DevelopmentFixture
 
     init() throws {

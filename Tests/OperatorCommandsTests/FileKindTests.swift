@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What the inspect commands say of files that are something else, and what to do with them.
-@Suite struct FileKindTests {
+@Suite(.tags(.startsProcesses)) struct FileKindTests {
     private let fixture: DevelopmentFixture
     private let spc: [UInt8]
     private let ckc: [UInt8]

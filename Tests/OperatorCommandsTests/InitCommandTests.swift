@@ -10,7 +10,7 @@ import Testing
 
 @testable import OperatorCommands
 
-@Suite struct InitCommandTests {
+@Suite(.tags(.startsProcesses)) struct InitCommandTests {
     private let folder: TemporaryDirectory
 
     private static let secrets = [

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `device make-spc`, `spc inspect` and `ckc inspect`, which work without a server.
-@Suite struct InspectCommandTests {
+@Suite(.tags(.startsProcesses)) struct InspectCommandTests {
     private let fixture: DevelopmentFixture
     private var folder: TemporaryDirectory { fixture.folder }
 

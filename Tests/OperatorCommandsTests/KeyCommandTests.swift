@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct KeyCommandTests {
+@Suite(.tags(.startsProcesses)) struct KeyCommandTests {
     private let fixture: DevelopmentFixture
     private static let key = "00112233445566778899aabbccddeeff"
     private static let iv = "0f0e0d0c0b0a09080706050403020100"

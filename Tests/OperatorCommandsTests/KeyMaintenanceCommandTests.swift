@@ -8,7 +8,7 @@ import Testing
 @testable import OperatorCommands
 @testable import StorageSQLite
 
-@Suite struct KeyMaintenanceCommandTests {
+@Suite(.tags(.startsProcesses)) struct KeyMaintenanceCommandTests {
     private let fixture: DevelopmentFixture
     private static let kid = "2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11"
     private static let key = "00112233445566778899aabbccddeeff"

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// What all commands have in common: help, version, exit statuses.
-@Suite struct LatchkeyProgramTests {
+@Suite(.tags(.startsProcesses)) struct LatchkeyProgramTests {
     @Test func printsItsVersion() async throws {
         let run = try await LatchkeyProcess("--version")
         #expect(run.status == 0)

@@ -8,7 +8,7 @@ import Testing
 @testable import OperatorCommands
 @testable import StorageSQLite
 
-@Suite struct LedgerCommandTests {
+@Suite(.tags(.startsProcesses)) struct LedgerCommandTests {
     private let fixture: DevelopmentFixture
     private let chain: LedgerChain
     private var database: String { fixture.folder.path("latchkey.db") }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Each option of the device makes its block, and `spc inspect` explains every block in words.
-@Suite struct SPCExplanationTests {
+@Suite(.tags(.startsProcesses)) struct SPCExplanationTests {
     private let fixture: DevelopmentFixture
 
     init() throws {

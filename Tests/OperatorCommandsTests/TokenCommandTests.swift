@@ -7,7 +7,7 @@ import Testing
 
 @testable import OperatorCommands
 
-@Suite struct TokenCommandTests {
+@Suite(.tags(.startsProcesses)) struct TokenCommandTests {
     private let fixture: DevelopmentFixture
 
     init() throws {
@@ -219,7 +219,7 @@ import Testing
 }
 
 /// Sealed tokens from the command line.
-@Suite struct SealedTokenCommandTests {
+@Suite(.tags(.startsProcesses)) struct SealedTokenCommandTests {
     private let fixture: DevelopmentFixture
 
     init() throws {

@@ -1,4 +1,5 @@
 import ContentKeys
+import DatabaseSupport
 import KeyCrypto
 import Records
 import StoreConformance

@@ -4,11 +4,12 @@ import EventLoops
 import Records
 import StoreConformance
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import StoragePostgreSQL
 
-@Suite(.needsPostgreSQL, .serialized) struct OutageTests {
+@Suite(.tags(.startsProcesses), .needsPostgreSQL, .serialized) struct OutageTests {
     private static func use(_ number: UInt64, token: UInt64 = 1) -> LicenseDecision {
         LicenseDecision(
             now: 0, replay: SampleDecisions.replay(number, answer: Array("answer \(number)".utf8)),
@@ -126,7 +127,7 @@ import Testing
 
     /// The server is killed and comes back, five times, while eight callers decide. What was acknowledged is there, and everything is there
     /// once: a decision whose outcome nobody knows is made again, and finds itself.
-    @Test func losesNothingWhenTheServerIsKilledUnderLoad() async throws {
+    @Test(.tags(.slow)) func losesNothingWhenTheServerIsKilledUnderLoad() async throws {
         let own = try OwnServer()
         defer { own.stop() }
         let database = try TestDatabase(on: own.server)
@@ -195,7 +196,7 @@ import Testing
         .repeated(answer: Array("answer \(number)".utf8))
     }
 
-    @Test func shipsALedgerWhileTheServerIsKilled() async throws {
+    @Test(.tags(.slow)) func shipsALedgerWhileTheServerIsKilled() async throws {
         let own = try OwnServer()
         defer { own.stop() }
         let database = try TestDatabase(on: own.server)

@@ -1,4 +1,5 @@
 import ContentKeys
+import DatabaseSupport
 import EventLoops
 import StoreConformance
 import Testing

@@ -1,7 +1,9 @@
 import ByteCoding
 import ContentKeys
 import Records
+import DatabaseSupport
 import StoreConformance
+import TestSupport
 import Testing
 
 @testable import StoragePostgreSQL
@@ -70,7 +72,7 @@ import Testing
         #expect(altered.rowCount == 1)
     }
 
-    @Test(arguments: DecisionConformance.Case.allCases, nodeCounts)
+    @Test(.tags(.slow), arguments: DecisionConformance.Case.allCases, nodeCounts)
     func decides(by rule: DecisionConformance.Case, nodeCount: Int) async throws {
         try await withNodes(nodeCount) { nodes async throws in
             try await DecisionConformance.run(rule, on: nodes)

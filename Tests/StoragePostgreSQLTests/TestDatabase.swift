@@ -7,12 +7,6 @@ import Testing
 
 @testable import StoragePostgreSQL
 
-extension Trait where Self == ConditionTrait {
-    static var needsPostgreSQL: Self {
-        .enabled(if: DatabaseServer.current != nil, Comment(rawValue: DatabaseServer.absence))
-    }
-}
-
 /// An installation's place in the server's database, empty at first, which goes with this object.
 final class TestDatabase: Sendable {
     let server: DatabaseServer

@@ -1,10 +1,11 @@
 import ContentKeys
 import StorageSQLite
 import StoreConformance
+import TestSupport
 import Testing
 
 /// Two processes over one file: the daemon serves while the command-line tool imports.
-@Suite struct SeveralProcessesTests {
+@Suite(.tags(.startsProcesses)) struct SeveralProcessesTests {
     @Test func showsWhatAnotherProcessStored() async throws {
         let folder = try TemporaryFolder()
         let path: String = folder.database

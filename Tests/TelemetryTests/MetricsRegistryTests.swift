@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Telemetry
@@ -115,7 +116,7 @@ import Testing
         #expect(MetricsRegistry().render().isEmpty)
     }
 
-    @Test func aNameTakenTwiceEndsTheProcess() async {
+    @Test(.tags(.startsProcesses)) func aNameTakenTwiceEndsTheProcess() async {
         await #expect(processExitsWith: .failure) {
             let registry = MetricsRegistry()
             _ = registry.gauge("latchkey_depth", help: "Depth.")
@@ -123,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func aCounterWithoutItsSuffixEndsTheProcess() async {
+    @Test(.tags(.startsProcesses)) func aCounterWithoutItsSuffixEndsTheProcess() async {
         await #expect(processExitsWith: .failure) {
             _ = MetricsRegistry().counter("latchkey_licenses", help: "Licences.")
         }

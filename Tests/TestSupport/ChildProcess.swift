@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import Testing
 
 /// A program that a test started; it is killed with its last owner.
 ///
@@ -17,6 +18,7 @@ package final class ChildProcess: Sendable {
     package init(
         program: String, arguments: [String], environment: [String: String] = [:], passing descriptors: [Int32] = []
     ) throws {
+        Self.reportMissingTag(program)
         let output = try ChildStream()
         let messages = try ChildStream()
         defer {
@@ -29,6 +31,12 @@ package final class ChildProcess: Sendable {
             [output.writeEnd, messages.writeEnd] + descriptors)
         self.output = CollectedOutput(descriptor: output.readEnd)
         self.messages = CollectedOutput(descriptor: messages.readEnd)
+    }
+
+    /// A test that starts programs must be in the group of those tests. Outside of tests there is no test to look at.
+    private static func reportMissingTag(_ program: String) {
+        guard let test = Test.current, !test.tags.contains(.startsProcesses) else { return }
+        Issue.record("\(test.name) starts \(program): its suite needs the tag .startsProcesses")
     }
 
     deinit {

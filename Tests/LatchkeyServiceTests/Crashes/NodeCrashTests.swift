@@ -12,8 +12,7 @@ import Testing
 @testable import StorageSQLite
 
 /// Nodes, and PostgreSQL under them, that are killed while licences are given. `Scripts/test-crashes` kills more often than a normal run.
-@Suite(.enabled(if: DatabaseServer.current != nil, Comment(rawValue: DatabaseServer.absence)), .serialized)
-struct NodeCrashTests {
+@Suite(.tags(.startsProcesses, .slow), .needsPostgreSQL, .serialized) struct NodeCrashTests {
     /// How many processes are killed in each test.
     private static let rounds =
         ProcessInfo.processInfo.environment["LATCHKEY_CRASH_ROUNDS"].flatMap { Int($0) } ?? 6

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What the daemon does before it serves, and what keeps it from serving.
-@Suite(.serialized) struct DaemonStartTests {
+@Suite(.tags(.startsProcesses), .serialized) struct DaemonStartTests {
     private let folder: DevelopmentFolder
 
     init() throws {

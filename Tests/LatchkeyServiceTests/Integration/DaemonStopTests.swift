@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Signals, and requests that are still on their way.
-@Suite(.serialized) struct DaemonStopTests {
+@Suite(.tags(.startsProcesses), .serialized) struct DaemonStopTests {
     private let fixture: DaemonFixture
     private var daemon: RunningDaemon { fixture.daemon }
 

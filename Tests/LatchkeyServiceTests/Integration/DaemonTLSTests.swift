@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The real daemon with TLS and a real client: curl.
-@Suite(.serialized) struct DaemonTLSTests {
+@Suite(.tags(.startsProcesses), .serialized) struct DaemonTLSTests {
     private let folder: DevelopmentFolder
 
     init() throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `latchkey device` against the daemon: every kind of licence, renewals and sync reports.
-@Suite struct DeviceCommandTests {
+@Suite(.tags(.startsProcesses)) struct DeviceCommandTests {
     private let fixture: DaemonFixture
 
     init() throws {

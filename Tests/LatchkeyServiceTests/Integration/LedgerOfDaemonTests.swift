@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What the ledger holds of what a real daemon gave.
-@Suite struct LedgerOfDaemonTests {
+@Suite(.tags(.startsProcesses)) struct LedgerOfDaemonTests {
     private func verify(_ folder: DevelopmentFolder) async throws -> LatchkeyProcess {
         try await LatchkeyProcess("ledger", "verify", "--config", folder.configuration, "--json")
     }

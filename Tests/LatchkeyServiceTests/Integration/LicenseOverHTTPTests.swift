@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Licences from the real daemon, asked for by the clients that apps have.
-@Suite(.serialized) struct LicenseOverHTTPTests {
+@Suite(.tags(.startsProcesses), .serialized) struct LicenseOverHTTPTests {
     private let fixture: DaemonFixture
 
     init() throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Whatever is sent, the daemon answers as the table says, lives on, and keeps no memory of it.
-@Suite struct MalformedRequestTests {
+@Suite(.tags(.startsProcesses)) struct MalformedRequestTests {
     private static let requestCount = 2000
     private static let growthMaximum = 16 << 20
 

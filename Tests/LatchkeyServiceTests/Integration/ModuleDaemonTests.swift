@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Licences from the real daemon whose credential has no application secret, but a module in worker processes.
-@Suite(.serialized) struct ModuleDaemonTests {
+@Suite(.tags(.startsProcesses), .serialized) struct ModuleDaemonTests {
     private func fixture(
         workers: Int = 1, _ adjust: (inout StandInOptions) -> Void = { _ in }
     ) throws -> DaemonFixture {

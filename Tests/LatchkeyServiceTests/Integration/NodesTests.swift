@@ -6,8 +6,7 @@ import TestSupport
 import Testing
 
 /// Several daemons that share one PostgreSQL (design, section 8).
-@Suite(.enabled(if: DatabaseServer.current != nil, Comment(rawValue: DatabaseServer.absence)), .serialized)
-struct NodesTests {
+@Suite(.tags(.startsProcesses), .needsPostgreSQL, .serialized) struct NodesTests {
     @Test func giveATokenItsUsesAndNoMore() async throws {
         let nodes = try NodesFixture(on: .current)
         let token = try nodes.token(uses: 3)
@@ -43,7 +42,7 @@ struct NodesTests {
     }
 
     /// The rows of the outage table for PostgreSQL, with a server that never comes back.
-    @Test(arguments: ["refuse", "admit"])
+    @Test(.tags(.slow), arguments: ["refuse", "admit"])
     func serveWhatTheyCanWithoutTheDatabase(rule: String) async throws {
         let own = try OwnServer()
         let nodes = try NodesFixture(nodes: ["node-1"], on: own.server, onStoreOutage: rule)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Revocations of a real daemon on SQLite.
-@Suite struct RevocationTests {
+@Suite(.tags(.startsProcesses)) struct RevocationTests {
     private let fixture: RevocationFixture
 
     init() throws {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// No secret is ever in the log, however much it says, nor in the files of the database.
-@Suite struct SecretsAtRestTests {
+@Suite(.tags(.startsProcesses)) struct SecretsAtRestTests {
     private struct Secret {
         let name: String
         let bytes: [UInt8]

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Sockets that outlive the daemon.
-@Suite(.serialized) struct SocketActivationTests {
+@Suite(.tags(.startsProcesses), .serialized) struct SocketActivationTests {
     /// Every connection is answered, whichever daemon gets it, and however long nobody accepts.
     @Test func aRestartRefusesNoConnection() throws {
         let folder = try DevelopmentFolder()

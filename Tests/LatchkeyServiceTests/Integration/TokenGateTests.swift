@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// No token, no RSA work: seen from outside, by the daemon's own counter, which sits inside the RSA backend.
-@Suite struct TokenGateTests {
+@Suite(.tags(.startsProcesses)) struct TokenGateTests {
     private let fixture: DaemonFixture
 
     init() throws {

@@ -11,7 +11,7 @@ import Testing
 @testable import StorageSQLite
 
 /// Processes that die while they write. `Scripts/test-crashes` lets more of them die than a normal run does.
-@Suite(.serialized) struct CrashTests {
+@Suite(.tags(.startsProcesses, .slow), .serialized) struct CrashTests {
     /// How many die in each test.
     private static let rounds = environmentNumber("LATCHKEY_CRASH_ROUNDS") ?? 10
     /// The n of the n-th operation that fails.
