@@ -123,7 +123,7 @@ package final class Daemon: Sendable {
     }
 
     /// Puts what can be changed of a configuration in force: the TLS certificates, for connections that begin from now on, and
-    /// everything about entitlement, for requests that arrive from now on.
+    /// the rules that requests are judged by, for requests that arrive from now on. The call-back service stays as it was.
     ///
     /// A configuration that `load` refuses changes nothing. What else has changed is logged, because it needs a restart.
     package func reload(_ load: () throws(ConfigurationError) -> LoadedConfiguration) {

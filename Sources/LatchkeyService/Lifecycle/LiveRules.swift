@@ -51,10 +51,10 @@ extension LicenseRules {
     ) {
         let configuration = loaded.configuration
         self.init(
-            fairplay: FairPlay(
+            fairplay: FairPlayRules(
                 credentials: loaded.credentials.connecting(modules), policy: configuration.fairplay.policy,
                 servedVersions: configuration.fairplay.protocolVersions),
-            entitlement: Entitlement(
+            entitlement: EntitlementRules(
                 tokens: VerifiedTokenCache(
                     verifier: TokenVerifier(issuers: loaded.issuers, sessions: loaded.sessions),
                     capacity: configuration.limits.tokenCacheCapacity),
