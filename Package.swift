@@ -96,7 +96,8 @@ var targets: [Target] = [
     module(
         "ExpressPlay",
         [
-            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "HTTPMessages", "Entitlements", "ContentKeys",
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "HTTPMessages", "Entitlements",
+            "ContentKeys",
             "Records", "Licensing", "HTTPServing",
         ]),
     module(

@@ -138,12 +138,15 @@ extension Admission {
     fileprivate func question(
         about spc: SPC, _ key: ContentKeyAttributes, using crypto: CryptoContext
     ) throws(LicenseError) -> CallbackQuestion {
-        let device = spc.device
+        let playback = spc.device.playbackState
         let id = try wrap(LicenseError.internalFailure, try crypto.randomBytes16())
-        return CallbackQuestion(
+        var question = CallbackQuestion(
             messageID: KeyID(words: id), token: try CallbackDecider.single(token), content: RequestedContent(key),
-            device: spc.sessionKeys.flatMap { DeviceIdentifier($0.deviceID.bytes) },
-            session: device.playbackState?.sessionID, address: request.origin.address, use: request.use,
-            isRenewal: request.renewal.isRenewal || device.playbackState?.state == .leaseExpiring)
+            use: request.use)
+        question.device = spc.sessionKeys.flatMap { DeviceIdentifier($0.deviceID.bytes) }
+        question.session = playback?.sessionID
+        question.address = request.origin.address
+        question.isRenewal = request.renewal.isRenewal || playback?.state == .leaseExpiring
+        return question
     }
 }

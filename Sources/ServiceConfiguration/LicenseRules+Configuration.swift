@@ -10,10 +10,10 @@ extension LicenseRules {
     ) {
         let live = loaded.configuration.live
         self.init(
-            fairplay: FairPlay(
+            fairplay: FairPlayRules(
                 credentials: credentials ?? loaded.credentials, policy: live.fairplay.policy,
                 servedVersions: live.fairplay.protocolVersions),
-            entitlement: Entitlement(
+            entitlement: EntitlementRules(
                 tokens: VerifiedTokenCache(
                     verifier: TokenVerifier(issuers: loaded.issuers, sessions: loaded.sessions),
                     capacity: live.tokenCacheCapacity),

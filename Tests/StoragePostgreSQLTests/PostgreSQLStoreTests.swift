@@ -1,7 +1,7 @@
 import ByteCoding
 import ContentKeys
-import Records
 import DatabaseSupport
+import Records
 import StoreConformance
 import TestSupport
 import Testing

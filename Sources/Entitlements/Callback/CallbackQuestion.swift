@@ -11,26 +11,19 @@ package struct CallbackQuestion: Equatable, Sendable {
     package let token: [UInt8]
     package let content: RequestedContent
     /// HU; nil where only an external module could tell it.
-    package let device: DeviceIdentifier?
+    package var device: DeviceIdentifier?
     /// The number of the playback session, where the SPC has one.
-    package let session: UInt64?
-    package let address: IPAddress?
+    package var session: UInt64?
+    package var address: IPAddress?
     package let use: LicenseUse
     /// Whether a playback that goes on asks.
-    package let isRenewal: Bool
+    package var isRenewal = false
 
-    package init(
-        messageID: KeyID, token: [UInt8], content: RequestedContent, device: DeviceIdentifier?, session: UInt64?,
-        address: IPAddress?, use: LicenseUse, isRenewal: Bool
-    ) {
+    package init(messageID: KeyID, token: [UInt8], content: RequestedContent, use: LicenseUse) {
         self.messageID = messageID.description
         self.token = token
         self.content = content
-        self.device = device
-        self.session = session
-        self.address = address
         self.use = use
-        self.isRenewal = isRenewal
     }
 
     /// The body of the request: one JSON object.

@@ -15,9 +15,9 @@ struct EntitlementCallback: Sendable {
     private let transport: CallbackOverHTTP
 
     /// Starts the threads that call.
-    init(_ material: CallbackMaterial) throws(EventLoopError) {
+    init(_ material: CallbackMaterial, counts: CallbackCounts = CallbackCounts()) throws(EventLoopError) {
         transport = CallbackOverHTTP(caller: try HTTPCaller(material.calls), secret: material.secret)
-        decider = CallbackDecider(material.settings, transport: transport)
+        decider = CallbackDecider(material.settings, transport: transport, counts: counts)
     }
 
     /// Blocks until no call is under way.
@@ -25,7 +25,7 @@ struct EntitlementCallback: Sendable {
         transport.stop()
     }
 
-    /// Registers what the service of the rules in force does; the counts begin at 0 with a new service.
+    /// Registers what the service of the rules in force does; a service that takes its place counts on.
     static func register(_ cell: LiveRulesCell, in registry: MetricsRegistry) {
         registry.samples(
             "latchkey_callback_decisions_total",

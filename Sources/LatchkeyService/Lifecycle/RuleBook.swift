@@ -65,8 +65,9 @@ final class RuleBook {
     /// The service as it is, with what it remembers, unless anything about it has changed. One that is replaced ends with its last request.
     private func callback(for new: LoadedConfiguration) throws(DaemonError) -> EntitlementCallback? {
         if loaded.isSame(as: new, under: "entitlement.callback") { return callback.current }
+        let counts = callback.current?.decider.counts ?? CallbackCounts()
         return try new.callback.map { (material) throws(DaemonError) in
-            try wrap(DaemonError.loops, try EntitlementCallback(material))
+            try wrap(DaemonError.loops, try EntitlementCallback(material, counts: counts))
         }
     }
 

@@ -6,44 +6,8 @@ package import FairPlay
 /// The rules are immutable. A reload makes new rules, and each request is judged by one of them from its admission to its answer. What lasts
 /// longer than a configuration (buckets, waiting rooms, revocations) is in `SharedLicensing` and takes its settings from here.
 package final class LicenseRules: Sendable {
-    package struct FairPlay: Sendable {
-        package let credentials: CredentialSet
-        package let policy: LicensePolicy
-        /// The FairPlay protocol versions.
-        package let servedVersions: Set<UInt32>
-
-        package init(
-            credentials: CredentialSet, policy: LicensePolicy = LicensePolicy(), servedVersions: Set<UInt32> = [1]
-        ) {
-            self.credentials = credentials
-            self.policy = policy
-            self.servedVersions = servedVersions
-        }
-    }
-
-    package struct Entitlement: Sendable {
-        /// Verifies tokens, and remembers those that these rules have verified.
-        package let tokens: VerifiedTokenCache
-        /// Where requests carry tokens.
-        package let finder: TokenFinder
-        /// Named profiles, and this server's own floor.
-        package let policy: EntitlementPolicy
-        /// The field in which trusted proxies name the client's country; nil if no proxy does.
-        package let countryField: String?
-
-        package init(
-            tokens: VerifiedTokenCache, finder: TokenFinder = TokenFinder(),
-            policy: EntitlementPolicy = EntitlementPolicy(), countryField: String? = nil
-        ) {
-            self.tokens = tokens
-            self.finder = finder
-            self.policy = policy
-            self.countryField = countryField
-        }
-    }
-
-    package let fairplay: FairPlay
-    package let entitlement: Entitlement
+    package let fairplay: FairPlayRules
+    package let entitlement: EntitlementRules
     /// The service that decides about tokens which only it can read; nil if there is no such service.
     package let callback: CallbackDecider?
     package let rates: RequestRates
@@ -51,7 +15,7 @@ package final class LicenseRules: Sendable {
     package let overload: OverloadLimits
 
     package init(
-        fairplay: FairPlay, entitlement: Entitlement, callback: CallbackDecider? = nil,
+        fairplay: FairPlayRules, entitlement: EntitlementRules, callback: CallbackDecider? = nil,
         rates: RequestRates = RequestRates(), overload: OverloadLimits = OverloadLimits()
     ) {
         self.fairplay = fairplay
@@ -59,6 +23,44 @@ package final class LicenseRules: Sendable {
         self.callback = callback
         self.rates = rates
         self.overload = overload
+    }
+}
+
+/// Which SPCs are opened, and what is demanded of devices.
+package struct FairPlayRules: Sendable {
+    package let credentials: CredentialSet
+    package let policy: LicensePolicy
+    /// The FairPlay protocol versions.
+    package let servedVersions: Set<UInt32>
+
+    package init(
+        credentials: CredentialSet, policy: LicensePolicy = LicensePolicy(), servedVersions: Set<UInt32> = [1]
+    ) {
+        self.credentials = credentials
+        self.policy = policy
+        self.servedVersions = servedVersions
+    }
+}
+
+/// Whose tokens are accepted, where requests carry them, and what they may grant.
+package struct EntitlementRules: Sendable {
+    /// Verifies tokens, and remembers those that these rules have verified.
+    package let tokens: VerifiedTokenCache
+    /// Where requests carry tokens.
+    package let finder: TokenFinder
+    /// Named profiles, and this server's own floor.
+    package let policy: EntitlementPolicy
+    /// The field in which trusted proxies name the client's country; nil if no proxy does.
+    package let countryField: String?
+
+    package init(
+        tokens: VerifiedTokenCache, finder: TokenFinder = TokenFinder(),
+        policy: EntitlementPolicy = EntitlementPolicy(), countryField: String? = nil
+    ) {
+        self.tokens = tokens
+        self.finder = finder
+        self.policy = policy
+        self.countryField = countryField
     }
 }
 

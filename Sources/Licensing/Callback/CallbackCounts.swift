@@ -14,6 +14,8 @@ package final class CallbackCounts: Sendable {
 
     private let counts = Mutex([UInt64](repeating: 0, count: Outcome.allCases.count))
 
+    package init() {}
+
     package subscript(outcome: Outcome) -> UInt64 { counts.withLock { $0[outcome.rawValue] } }
 
     func note(_ outcome: Outcome) {

@@ -7,10 +7,16 @@ import Testing
 @Suite struct CallbackMessagesTests {
     private static let content = RequestedContent(
         contentID: "movie-1", keyID: KeyID(words: Bytes16(high: 1, low: 2)), trackLabels: [])
-    private static let question = CallbackQuestion(
-        messageID: KeyID(words: Bytes16(high: 3, low: 4)), token: Array("opaque".utf8), content: content,
-        device: DeviceIdentifier([UInt8](repeating: 0xAB, count: 20)), session: 7, address: .v4(0x7f00_0001),
-        use: .streaming, isRenewal: true)
+    private static let question = {
+        var question = CallbackQuestion(
+            messageID: KeyID(words: Bytes16(high: 3, low: 4)), token: Array("opaque".utf8), content: content,
+            use: .streaming)
+        question.device = DeviceIdentifier([UInt8](repeating: 0xAB, count: 20))
+        question.session = 7
+        question.address = .v4(0x7f00_0001)
+        question.isRenewal = true
+        return question
+    }()
     private static let messageID = "00000000-0000-0003-0000-000000000004"
 
     private func answer(_ members: String) throws(CallbackAnswerFault) -> CallbackAnswer {

@@ -32,13 +32,15 @@ import Testing
     private func question(
         _ token: String = "opaque", use: LicenseUse = .streaming, isRenewal: Bool = false
     ) throws -> CallbackQuestion {
-        CallbackQuestion(
+        var question = CallbackQuestion(
             messageID: KeyID(words: try crypto.randomBytes16()), token: Array(token.utf8),
             content: RequestedContent(
                 contentID: "movie-1", keyID: try KeyID(parsing: "00112233-4455-6677-8899-aabbccddeeff"),
-                trackLabels: []),
-            device: DeviceIdentifier([UInt8](repeating: 1, count: 20)), session: 7, address: nil, use: use,
-            isRenewal: isRenewal)
+                trackLabels: []), use: use)
+        question.device = DeviceIdentifier([UInt8](repeating: 1, count: 20))
+        question.session = 7
+        question.isRenewal = isRenewal
+        return question
     }
 
     private func decide(
