@@ -89,7 +89,7 @@ private struct DeviceRequestCommand {
         try report(try open(answer, with: request.secrets), answer, request, options)
     }
 
-    private func open(_ answer: LicenseAnswer, with secrets: RequestSecrets) throws(CommandError) -> OpenedLicense {
+    private func open(_ answer: ReceivedLicense, with secrets: RequestSecrets) throws(CommandError) -> OpenedLicense {
         let crypto = try Cryptography.attempt { () throws(CryptoError) in try CryptoContext() }
         do throws(CKCFault) {
             return try CKCOpener(secrets: secrets, using: crypto).open(answer.body)
@@ -102,7 +102,7 @@ private struct DeviceRequestCommand {
     }
 
     private func report(
-        _ license: OpenedLicense, _ answer: LicenseAnswer, _ request: DeviceRequest, _ options: DeviceOptions
+        _ license: OpenedLicense, _ answer: ReceivedLicense, _ request: DeviceRequest, _ options: DeviceOptions
     ) throws(CommandError) {
         let session = options.playbackState.map { hexadecimal($0.sessionID) }
         guard arguments.isSet(.json) else {

@@ -109,7 +109,7 @@ private struct SyncAnswerReading {
     private let members: JSONObject
     private let sync: JSONObject
 
-    init(_ answer: LicenseAnswer) throws(CommandError) {
+    init(_ answer: ReceivedLicense) throws(CommandError) {
         guard let members = (try? JSONReader.parse(answer.body))?.object,
             let sync = members["offline-sync"]?.object
         else {

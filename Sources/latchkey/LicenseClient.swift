@@ -4,7 +4,7 @@ import FoundationNetworking
 import Synchronization
 
 /// A server's answer to a licence request.
-struct LicenseAnswer: Sendable {
+struct ReceivedLicense: Sendable {
     let status: Int
     let requestID: String?
     /// What the header fields tell of the licence; each is nil where the server does not say it.
@@ -27,18 +27,18 @@ enum LicenseClient {
     /// A raw SPC, for a CKC or for what a sync reports.
     static func post(
         spc: [UInt8], to url: URL, token: String, accepting type: String = "application/octet-stream"
-    ) async throws(CommandError) -> LicenseAnswer {
+    ) async throws(CommandError) -> ReceivedLicense {
         try await post(spc, as: "application/octet-stream", to: url, token: token, accepting: type)
     }
 
     /// Nothing but the token, for a challenge.
-    static func postNothing(to url: URL, token: String) async throws(CommandError) -> LicenseAnswer {
+    static func postNothing(to url: URL, token: String) async throws(CommandError) -> ReceivedLicense {
         try await post([], as: nil, to: url, token: token, accepting: "application/json")
     }
 
     private static func post(
         _ body: [UInt8], as type: String?, to url: URL, token: String, accepting accepted: String
-    ) async throws(CommandError) -> LicenseAnswer {
+    ) async throws(CommandError) -> ReceivedLicense {
         bypassProxy(for: url)
         var request = URLRequest(url: url, timeoutInterval: timeoutSeconds)
         request.httpMethod = "POST"
@@ -79,12 +79,12 @@ private final class Exchange: NSObject, URLSessionDataDelegate, Sendable {
     private struct State {
         var body: [UInt8] = []
         var isTooLarge = false
-        var continuation: CheckedContinuation<Result<LicenseAnswer, URLError>, Never>?
+        var continuation: CheckedContinuation<Result<ReceivedLicense, URLError>, Never>?
     }
 
     private let state = Mutex(State())
 
-    func run(_ request: URLRequest) async -> Result<LicenseAnswer, URLError> {
+    func run(_ request: URLRequest) async -> Result<ReceivedLicense, URLError> {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieStorage = nil
         configuration.urlCache = nil
@@ -121,12 +121,12 @@ private final class Exchange: NSObject, URLSessionDataDelegate, Sendable {
 
     private static func result(
         of task: URLSessionTask, _ error: (any Error)?, _ state: State
-    ) -> Result<LicenseAnswer, URLError> {
+    ) -> Result<ReceivedLicense, URLError> {
         if state.isTooLarge { return .failure(URLError(.dataLengthExceedsMaximum)) }
         if let error { return .failure(error as? URLError ?? URLError(.unknown)) }
         guard let response = task.response as? HTTPURLResponse else { return .failure(URLError(.badServerResponse)) }
         return .success(
-            LicenseAnswer(
+            ReceivedLicense(
                 status: response.statusCode, requestID: response.value(forHTTPHeaderField: "X-Request-Id"),
                 licenseID: response.value(forHTTPHeaderField: "X-License-Id"),
                 renewAfter: response.value(forHTTPHeaderField: "X-License-Renew-After"),

@@ -6,7 +6,7 @@ struct LicenseProblem: CustomStringConvertible {
 
     let description: String
 
-    init(_ answer: LicenseAnswer) {
+    init(_ answer: ReceivedLicense) {
         // Anything may come from a server that is not ours: what is no problem document has nothing to tell.
         let object = (try? JSONReader.parse(answer.body))?.object
         let text = { (name: String) in object?[name]?.string.map(Self.printable) }

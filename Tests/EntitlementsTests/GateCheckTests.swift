@@ -59,11 +59,12 @@ import Testing
     /// What is never registered cannot be asked for in the store.
     @Test func aReceiverIsNoRegisteredDevice() throws {
         let verified = try issuance.verify(try issuance.token())
-        let claims = Claims(
+        var claims = Claims(
             Claims.Verified(
                 issuer: Issuer(name: verified.issuer, audience: "latchkey", keys: []), keyID: verified.keyID,
                 keyEnd: nil, times: verified.times),
-            subject: "viewer", tokenID: nil, rights: verified.rights, device: DeviceClaims(isRegisteredOnly: true))
+            subject: "viewer", tokenID: nil, rights: verified.rights)
+        claims.device = DeviceClaims(isRegisteredOnly: true)
         var request = GateRequest(claims: claims, content: content, use: .streaming, now: Self.now)
         request.device = device()
         #expect(try Gate.authorize(request).obligations.deviceMaximum == 0)

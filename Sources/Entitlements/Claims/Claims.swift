@@ -21,16 +21,16 @@ package struct Claims: Equatable, Sendable {
     package let keyID: String
     /// What the token grants; the first right that grants counts.
     package let rights: [Right]
-    package let device: DeviceClaims
+    package internal(set) var device = DeviceClaims()
     /// What counts for all rights; a right can have limits of its own besides.
-    package let session: SessionClaims
-    package let limits: UseLimits
+    package internal(set) var session = SessionClaims()
+    package internal(set) var limits = UseLimits()
     /// The operator's mark, for finding the licence in the ledger.
-    package let cookie: String?
-    /// The key that the licence must carry, where the token brings it along.
-    package let embeddedKey: EmbeddedContentKey?
+    package internal(set) var cookie: String?
+    /// The key that the licence must carry, if the token brings it along.
+    package internal(set) var embeddedKey: EmbeddedContentKey?
     /// What a session token renews; nil for an entitlement token.
-    package let renewal: SessionGrant?
+    package internal(set) var renewal: SessionGrant?
 
     let times: TokenTimes
     /// The first second in which the key no longer verifies; nil where it has no end.
@@ -51,12 +51,7 @@ package struct Claims: Equatable, Sendable {
         let times: TokenTimes
     }
 
-    init(
-        _ verified: Verified, subject: String?, tokenID: String?, rights: [Right],
-        device: DeviceClaims = DeviceClaims(), session: SessionClaims = SessionClaims(),
-        limits: UseLimits = UseLimits(), cookie: String? = nil, embeddedKey: EmbeddedContentKey? = nil,
-        renewal: SessionGrant? = nil
-    ) {
+    init(_ verified: Verified, subject: String?, tokenID: String?, rights: [Right]) {
         issuer = verified.issuer.name
         dialect = verified.issuer.dialect
         keyID = verified.keyID
@@ -65,12 +60,6 @@ package struct Claims: Equatable, Sendable {
         self.subject = subject
         self.tokenID = tokenID
         self.rights = rights
-        self.device = device
-        self.session = session
-        self.limits = limits
-        self.cookie = cookie
-        self.embeddedKey = embeddedKey
-        self.renewal = renewal
     }
 }
 
@@ -89,10 +78,11 @@ extension Claims {
         let device = try DeviceClaims(native: claims)
         self.init(
             verified, subject: try claims.string("sub"), tokenID: try claims.string("jti"),
-            rights: try Self.rights(of: claims), device: device,
-            session: try Self.session(of: claims),
-            limits: try Self.limits(of: claims),
-            cookie: try claims.string("cookie", sizeMaximum: Self.cookieSizeMaximum))
+            rights: try Self.rights(of: claims))
+        self.device = device
+        session = try Self.session(of: claims)
+        limits = try Self.limits(of: claims)
+        cookie = try claims.string("cookie", sizeMaximum: Self.cookieSizeMaximum)
     }
 
     private static func session(of claims: ClaimObject) throws(EntitlementError) -> SessionClaims {

@@ -42,7 +42,9 @@ extension Claims {
         let access = try AxinomAccess(reading: message.object("license_server"), grace: license.grace)
         self.init(
             verified, subject: nil, tokenID: try claims.string("id"),
-            rights: try AxinomKeys.rights(of: message, license), session: access.session, limits: access.limits)
+            rights: try AxinomKeys.rights(of: message, license))
+        session = access.session
+        limits = access.limits
     }
 }
 

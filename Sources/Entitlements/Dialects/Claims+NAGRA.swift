@@ -35,9 +35,9 @@ extension Claims {
         {
             rights.append(try Right(nagra: object))
         }
-        self.init(
-            verified, subject: device.account, tokenID: tokenID, rights: rights, device: device,
-            limits: UseLimits(usesPerKey: tokenID == nil ? nil : 1))
+        self.init(verified, subject: device.account, tokenID: tokenID, rights: rights)
+        self.device = device
+        limits = UseLimits(usesPerKey: tokenID == nil ? nil : 1)
     }
 
     private static func nagraDevice(of claims: ClaimObject) throws(EntitlementError) -> DeviceClaims {

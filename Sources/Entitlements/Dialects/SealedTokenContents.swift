@@ -207,12 +207,13 @@ extension Claims {
             mode: contents.allowsOffline ? .both : .stream, storage: contents.storage, playback: contents.playback,
             hdcp: contents.protection.hdcp, minimumLevel: contents.protection.securityLevel)
         self.init(
-            verified, subject: contents.subject, tokenID: Hexadecimal.encode(contents.tokenID.bytes), rights: [right],
-            device: DeviceClaims(
-                pinned: contents.device, binding: contents.bindsFirstDevice ? .firstUse : .unbound,
-                maximum: contents.deviceMaximum, isRegisteredOnly: contents.isRegisteredOnly),
-            limits: UseLimits(usesPerKey: contents.usesPerKey), cookie: contents.cookie,
-            embeddedKey: contents.contentKey)
+            verified, subject: contents.subject, tokenID: Hexadecimal.encode(contents.tokenID.bytes), rights: [right])
+        device = DeviceClaims(
+            pinned: contents.device, binding: contents.bindsFirstDevice ? .firstUse : .unbound,
+            maximum: contents.deviceMaximum, isRegisteredOnly: contents.isRegisteredOnly)
+        limits = UseLimits(usesPerKey: contents.usesPerKey)
+        cookie = contents.cookie
+        embeddedKey = contents.contentKey
     }
 
     /// A token with a key inside is good for whatever asset the player names, as a pasted token URL has no asset of its own. The names that

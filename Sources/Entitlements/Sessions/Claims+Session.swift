@@ -103,13 +103,12 @@ extension Claims {
         let device = try claims.object("device")
         self.init(
             verified, subject: try claims.string("sub"), tokenID: try origin.string("jti"),
-            rights: [try Right(native: right).with(SessionClaims(kept: sessions[1]))],
-            device: DeviceClaims(id: try device?.string("id"), account: try device?.string("account")),
-            session: try SessionClaims(kept: sessions[0]),
-            limits: try claims.object("limits").map { limits throws(EntitlementError) in try UseLimits(native: limits) }
-                ?? UseLimits(),
-            cookie: try claims.string("cookie", sizeMaximum: Self.cookieSizeMaximum),
-            renewal: try SessionGrant(reading: claims, keyID: key.id))
+            rights: [try Right(native: right).with(SessionClaims(kept: sessions[1]))])
+        self.device = DeviceClaims(id: try device?.string("id"), account: try device?.string("account"))
+        session = try SessionClaims(kept: sessions[0])
+        if let limits = try claims.object("limits") { self.limits = try UseLimits(native: limits) }
+        cookie = try claims.string("cookie", sizeMaximum: Self.cookieSizeMaximum)
+        renewal = try SessionGrant(reading: claims, keyID: key.id)
     }
 
     /// The issuer must still be one, and its key must not have been revoked; that it was retired since is no reason to stop a playback.
