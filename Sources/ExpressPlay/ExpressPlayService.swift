@@ -68,12 +68,4 @@ package final class ExpressPlayService: Sendable {
                 .string("cause", refusal.cause.text),
             ])
     }
-
-    /// The fields of every answer.
-    static func fields(_ contentType: String, _ id: RequestID) -> HTTPFields {
-        [
-            "Content-Type": contentType, "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
-            "X-Request-Id": id.text,
-        ]
-    }
 }

@@ -44,7 +44,7 @@ package struct ExpressPlayTokenEndpoint: Sendable {
             let token = try await service.minter.mint(asked, for: customer)
             service.logMinted(by: customer, id)
             return HTTPResponse(
-                status: .ok, fields: ExpressPlayService.fields("text/uri-list", id),
+                status: .ok, fields: HTTPFields.answer("text/uri-list", id),
                 body: Array(settings.tokenURL(token).utf8))
         } catch {
             return response(to: error, format, id)
@@ -91,7 +91,7 @@ package struct ExpressPlayTokenEndpoint: Sendable {
         service.logRefusal(refusal, id)
         let error = ExpressPlayErrorBody(
             code: refusal.code.rawValue, message: refusal.code.message, requestID: id.text)
-        var fields = ExpressPlayService.fields(error.contentType(format), id)
+        var fields = HTTPFields.answer(error.contentType(format), id)
         fields.append("X-Error-Code", String(refusal.code.rawValue))
         if let wait = refusal.retryAfterSeconds { fields.append("Retry-After", String(wait)) }
         return HTTPResponse(status: refusal.status, fields: fields, body: error.bytes(format))

@@ -60,7 +60,7 @@ package struct SEESEndpoint: Sendable {
                 try await contents(for: question, sees), for: sees.customer)
             service.logMinted(by: sees.customer, id)
             let body = Self.body(messageID: question.messageID, tokenURL: settings.tokenURL(token))
-            return HTTPResponse(status: .ok, fields: ExpressPlayService.fields("application/json", id), body: body)
+            return HTTPResponse(status: .ok, fields: HTTPFields.answer("application/json", id), body: body)
         } catch {
             let isOurs = error.status.code >= 500
             let refusal = ExpressPlayRefusal(
@@ -94,7 +94,7 @@ package struct SEESEndpoint: Sendable {
 
     private func response(to refusal: ExpressPlayRefusal, messageID: String, _ id: RequestID) -> HTTPResponse {
         service.logRefusal(refusal, id)
-        var fields = ExpressPlayService.fields("application/json", id)
+        var fields = HTTPFields.answer("application/json", id)
         fields.append("X-Error-Code", String(refusal.code.rawValue))
         if refusal.status == .unauthorized { fields.append("WWW-Authenticate", "Bearer") }
         if let wait = refusal.retryAfterSeconds { fields.append("Retry-After", String(wait)) }

@@ -11,12 +11,7 @@ import Licensing
 enum SyncAnswer {
     /// `now` is in seconds since 1970.
     static func response(to accepted: AcceptedSyncReport, now: Int64, id: RequestID) -> HTTPResponse {
-        let fields: HTTPFields = [
-            "Content-Type": "application/json",
-            "Cache-Control": "no-store",
-            "X-Content-Type-Options": "nosniff",
-            "X-Request-Id": id.text,
-        ]
+        let fields = HTTPFields.answer("application/json", id)
         return HTTPResponse(status: .ok, fields: fields, body: body(of: accepted, now: now))
     }
 

@@ -49,12 +49,7 @@ struct ChallengeEndpoint: Sendable {
     }
 
     private func response(_ challenge: UInt64, _ id: RequestID) -> HTTPResponse {
-        let fields: HTTPFields = [
-            "Content-Type": "application/json",
-            "Cache-Control": "no-store",
-            "X-Content-Type-Options": "nosniff",
-            "X-Request-Id": id.text,
-        ]
+        let fields = HTTPFields.answer("application/json", id)
         let body = JSONWriter.object { writer in
             writer.member("challenge", sixteenDigits(challenge))
             writer.member("expiresIn", ServerChallenges.life)

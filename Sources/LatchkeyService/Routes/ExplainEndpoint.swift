@@ -50,10 +50,7 @@ struct ExplainEndpoint: Sendable {
                     .string("request_id", id.text),
                     .string("code", explanation.refusal.map { ExplainedCheck.code(of: $0) } ?? "none"),
                 ])
-            let fields: HTTPFields = [
-                "Content-Type": "application/json", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
-                "X-Request-Id": id.text,
-            ]
+            let fields = HTTPFields.answer("application/json", id)
             return HTTPResponse(status: .ok, fields: fields, body: JSONWriter.object(report.write))
         } catch {
             let cause = RefusalCause("cryptography: \(error)")

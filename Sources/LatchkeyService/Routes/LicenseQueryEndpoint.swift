@@ -116,10 +116,7 @@ struct LicenseQueryEndpoint: Sendable {
                 }
             }
         }
-        let fields: HTTPFields = [
-            "Content-Type": "application/json", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
-            "X-Request-Id": id.text,
-        ]
+        let fields = HTTPFields.answer("application/json", id)
         return HTTPResponse(status: .ok, fields: fields, body: body)
     }
 

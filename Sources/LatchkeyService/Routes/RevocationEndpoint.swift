@@ -85,10 +85,7 @@ final class RevocationEndpoint: Sendable {
     }
 
     private static func response(_ id: RequestID, _ write: (inout JSONWriter) -> Void) -> HTTPResponse {
-        let fields: HTTPFields = [
-            "Content-Type": "application/json", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
-            "X-Request-Id": id.text,
-        ]
+        let fields = HTTPFields.answer("application/json", id)
         return HTTPResponse(status: .ok, fields: fields, body: JSONWriter.object(write))
     }
 
