@@ -1,3 +1,4 @@
+import ByteCoding
 package import CommandLineKit
 import Foundation
 package import KeyCrypto
@@ -10,11 +11,9 @@ package enum CommandFile {
 
     /// The contents of a regular file of 1 to `sizeMaximum` bytes.
     package static func read(_ path: String) throws(CommandError) -> SecretBytes {
-        do throws(FileError) {
-            return try FileReading.read(path, sizeMaximum: sizeMaximum, permissions: .any)
-        } catch {
-            throw .failed(error.description)
-        }
+        return try wrap(
+            { (error: FileError) in CommandError.failed(error.description) },
+            try FileReading.read(path, sizeMaximum: sizeMaximum, permissions: .any))
     }
 
     /// The same for an operand, where `-` stands for standard input. An empty file has no bytes.
@@ -38,11 +37,9 @@ package enum CommandFile {
         let exists = unsafe stat(path, &status) == 0
         guard !exists || status.st_mode & S_IFMT == S_IFREG else { throw .failed("\(path) is not a regular file") }
         let part = "\(path).\(UInt32.random(in: .min ... .max)).part"
-        do throws(NewFileError) {
-            try NewFile.write(bytes, to: part, mode: isSecret ? 0o600 : 0o644)
-        } catch {
-            throw .failed(error.description)
-        }
+        try wrap(
+            { (error: NewFileError) in CommandError.failed(error.description) },
+            try NewFile.write(bytes, to: part, mode: isSecret ? 0o600 : 0o644))
         // Unsafe are again the C strings alone, as in every call below that takes a path.
         guard unsafe rename(part, path) == 0 else {
             let reason = SystemText.lastError

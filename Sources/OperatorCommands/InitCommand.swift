@@ -1,3 +1,4 @@
+import ByteCoding
 package import CommandLineKit
 import KeyCrypto
 import ServiceConfiguration
@@ -32,11 +33,10 @@ extension DevelopmentSetup {
     }
 
     private static func files(_ context: CommandContext) throws(CommandError) -> [SetupFile] {
-        do throws(CryptoError) {
-            return try make(now: context.now)
-        } catch {
-            throw .failed("OpenSSL made no keys (\(error)); is its installation complete?")
-        }
+        return try wrap(
+            { (error: CryptoError) in
+                CommandError.failed("OpenSSL made no keys (\(error)); is its installation complete?")
+            }, try make(now: context.now))
     }
 
     private static func report(_ directory: String) -> String {

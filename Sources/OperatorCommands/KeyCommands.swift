@@ -196,11 +196,8 @@ struct KeyArguments {
     }
 
     static func attempt<Result>(_ body: () throws(CryptoError) -> Result) throws(CommandError) -> Result {
-        do throws(CryptoError) {
-            return try body()
-        } catch {
-            throw .failed("OpenSSL gave no random bytes (\(error))")
-        }
+        return try wrap(
+            { (error: CryptoError) in CommandError.failed("OpenSSL gave no random bytes (\(error))") }, try body())
     }
 }
 

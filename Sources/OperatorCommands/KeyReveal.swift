@@ -54,11 +54,9 @@ struct KeyReveal {
             ]
         case .sealed(let key):
             let sealed: [UInt8]
-            do throws(CryptoError) {
-                sealed = try key.encrypt(SecretBytes(joining: record.key.bytes, record.iv), padding: .sha256)
-            } catch {
-                throw .failed("OpenSSL did not seal the key (\(error))")
-            }
+            sealed = try wrap(
+                { (error: CryptoError) in CommandError.failed("OpenSSL did not seal the key (\(error))") },
+                try key.encrypt(SecretBytes(joining: record.key.bytes, record.iv), padding: .sha256))
             try Self.writeDown(record, "recipient", file, context)
             return [("sealed", Base64.encode(sealed))]
         }

@@ -48,11 +48,10 @@ struct OpenedKeyStore {
         switch database {
         case .postgreSQL(let opened): return opened.store
         case .sqlite(_, let path):
-            do throws(StorageOpeningError) {
-                return try SQLiteKeyMaintenance.open(path: path, keyRing: ring)
-            } catch {
-                throw .failed("cannot open the database \(path): \(error.explanation)")
-            }
+            return try wrap(
+                { (error: StorageOpeningError) in
+                    CommandError.failed("cannot open the database \(path): \(error.explanation)")
+                }, try SQLiteKeyMaintenance.open(path: path, keyRing: ring))
         }
     }
 
@@ -60,20 +59,13 @@ struct OpenedKeyStore {
     static func attempt<Result>(
         _ body: () async throws(StoreError) -> Result
     ) async throws(CommandError) -> Result {
-        do throws(StoreError) {
-            return try await body()
-        } catch {
-            throw .failed(error.explanation)
-        }
+        return try await wrap({ (error: StoreError) in CommandError.failed(error.explanation) }, try await body())
     }
 
     /// Stores a key and lets the aliases name it. A key that is there already gets the aliases too.
     func insert(_ record: ContentKeyRecord) async throws(CommandError) -> StoreOutcome {
-        do throws(StoreError) {
-            return try await store.insert(record)
-        } catch {
-            throw .failed(error.explanation)
-        }
+        return try await wrap(
+            { (error: StoreError) in CommandError.failed(error.explanation) }, try await store.insert(record))
     }
 
     /// Registers aliases up to the first one that another key has; gives what went wrong, since the key itself is stored by now.
@@ -143,11 +135,10 @@ struct OpenedKeyStore {
     private static func open(
         _ path: String, _ ring: KeyRing
     ) throws(CommandError) -> SQLiteKeyStore {
-        do throws(StorageOpeningError) {
-            return try SQLiteKeyStore.open(path: path, keyRing: ring, maximumReaders: 1)
-        } catch {
-            throw .failed("cannot open the database \(path): \(error.explanation)")
-        }
+        return try wrap(
+            { (error: StorageOpeningError) in
+                CommandError.failed("cannot open the database \(path): \(error.explanation)")
+            }, try SQLiteKeyStore.open(path: path, keyRing: ring, maximumReaders: 1))
     }
 }
 

@@ -1,4 +1,5 @@
 import Administration
+import ByteCoding
 import CommandLineKit
 import ContentKeys
 import KeyCrypto
@@ -9,11 +10,9 @@ import StorageSQLite
 /// What commands need of the ledger that a configuration names.
 enum OpenedLedger {
     static func configuration(_ path: String, _ context: CommandContext) throws(CommandError) -> ConfigurationFile {
-        do throws(ConfigurationError) {
-            return try ConfigurationFile(path: path, environment: context.environment)
-        } catch {
-            throw .failed(error.description)
-        }
+        return try wrap(
+            { (error: ConfigurationError) in CommandError.failed(error.description) },
+            try ConfigurationFile(path: path, environment: context.environment))
     }
 
     static func chain(_ file: ConfigurationFile, _ context: CommandContext) throws(CommandError) -> LedgerChain {
@@ -27,11 +26,9 @@ enum OpenedLedger {
     ) throws(CommandError) -> Pseudonym {
         var loader = ConfigurationLoader(file, environment: context.environment)
         guard let pseudonymizer = loader.pseudonymizer() else { throw failure(of: loader) }
-        do throws(CryptoError) {
-            return try pseudonymizer.pseudonym(of: .subject, Array(issuer.utf8), Array(subject.utf8))
-        } catch {
-            throw .failed("OpenSSL made no pseudonym (\(error))")
-        }
+        return try wrap(
+            { (error: CryptoError) in CommandError.failed("OpenSSL made no pseudonym (\(error))") },
+            try pseudonymizer.pseudonym(of: .subject, Array(issuer.utf8), Array(subject.utf8)))
     }
 
     /// What is wrong with a ledger's file, in words; an error of the command's own stays as it is.

@@ -1,4 +1,5 @@
 import Administration
+import ByteCoding
 import CommandLineKit
 import ContentKeys
 import Licensing
@@ -38,31 +39,25 @@ final class OpenedRevocations: Sendable {
     func attempt<Result>(
         _ body: (RevocationDesk) async throws(StoreError) -> Result
     ) async throws(CommandError) -> Result {
-        do throws(StoreError) {
-            return try await body(desk)
-        } catch {
-            throw .failed(error.explanation)
-        }
+        return try await wrap({ (error: StoreError) in CommandError.failed(error.explanation) }, try await body(desk))
     }
 
     /// Beside the daemon, which has the ledger's lock.
     private static func openLedger(_ path: String, _ chain: LedgerChain) throws(CommandError) -> SQLiteDecisionStore {
         var options = SQLiteDecisionStore.Options()
         options.locksLedger = false
-        do throws(StorageOpeningError) {
-            return try SQLiteDecisionStore.open(path: path, chain: chain, options: options)
-        } catch {
-            throw .failed("cannot open the database \(path): \(error.explanation)")
-        }
+        return try wrap(
+            { (error: StorageOpeningError) in
+                CommandError.failed("cannot open the database \(path): \(error.explanation)")
+            }, try SQLiteDecisionStore.open(path: path, chain: chain, options: options))
     }
 
     private static func openShared(
         _ settings: PostgreSQLSettings, _ ring: KeyRing
     ) throws(CommandError) -> PostgreSQLStore {
-        do throws(PostgreSQLOpeningError) {
-            return try PostgreSQLStore.open(settings, keyRing: ring)
-        } catch {
-            throw .failed("cannot use the database of storage.url: \(error.explanation)")
-        }
+        return try wrap(
+            { (error: PostgreSQLOpeningError) in
+                CommandError.failed("cannot use the database of storage.url: \(error.explanation)")
+            }, try PostgreSQLStore.open(settings, keyRing: ring))
     }
 }

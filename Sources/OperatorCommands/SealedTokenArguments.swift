@@ -42,11 +42,9 @@ struct SealedTokenArguments {
     }
 
     func mint() throws(CommandError) -> String {
-        do throws(CryptoError) {
-            return try sealer.seal(contents)
-        } catch {
-            throw .failed("OpenSSL did not seal (\(error))")
-        }
+        return try wrap(
+            { (error: CryptoError) in CommandError.failed("OpenSSL did not seal (\(error))") },
+            try sealer.seal(contents))
     }
 
     private static func issuer(

@@ -1,3 +1,4 @@
+import ByteCoding
 import CommandLineKit
 import Foundation
 
@@ -106,11 +107,9 @@ struct SetupFolder {
     }
 
     private static func write(_ file: SetupFile, in folder: String) throws(CommandError) {
-        do throws(NewFileError) {
-            try NewFile.write(file.contents, to: "\(folder)/\(file.path)", mode: file.isSecret ? 0o600 : 0o644)
-        } catch {
-            throw .failed(error.description)
-        }
+        try wrap(
+            { (error: NewFileError) in CommandError.failed(error.description) },
+            try NewFile.write(file.contents, to: "\(folder)/\(file.path)", mode: file.isSecret ? 0o600 : 0o644))
     }
 
     private static func move(_ source: String, to target: String) throws(CommandError) {

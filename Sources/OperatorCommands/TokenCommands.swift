@@ -111,11 +111,9 @@ private struct MintArguments {
         switch token {
         case .sealed(let sealed): return try sealed.mint()
         case .signed(let signer, let contents):
-            do throws(CryptoError) {
-                return try signer.minter.mint(contents)
-            } catch {
-                throw .failed("OpenSSL did not sign (\(error))")
-            }
+            return try wrap(
+                { (error: CryptoError) in CommandError.failed("OpenSSL did not sign (\(error))") },
+                try signer.minter.mint(contents))
         }
     }
 

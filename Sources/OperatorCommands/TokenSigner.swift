@@ -1,3 +1,4 @@
+import ByteCoding
 import CommandLineKit
 import Entitlements
 import KeyCrypto
@@ -11,11 +12,9 @@ struct TokenSigner {
     /// Reads the key and finds the issuer that has its other half: the public key, or for HS256 the same secret.
     init(configuration path: String, keyPath: String, _ context: CommandContext) throws(CommandError) {
         let configuration: Configuration
-        do throws(ConfigurationError) {
-            configuration = try ConfigurationFile(path: path, environment: context.environment).configuration
-        } catch {
-            throw .failed(error.description)
-        }
+        configuration = try wrap(
+            { (error: ConfigurationError) in CommandError.failed(error.description) },
+            try ConfigurationFile(path: path, environment: context.environment).configuration)
         let candidates = configuration.entitlement.issuers.flatMap { issuer in issuer.keys.map { (issuer, $0) } }
         for (issuer, key) in candidates {
             guard let minter = try Self.minter(for: key, keyPath: keyPath, context) else { continue }
@@ -66,11 +65,9 @@ struct TokenSigner {
     ) throws(CommandError) -> Key? {
         guard let signing = try read(keyPath).withWipedArray(parse), let own = publicPEM(signing) else { return nil }
         let contents: SecretBytes
-        do throws(FileError) {
-            contents = try SecretFile.readPublic(key.key, environment: context.environment)
-        } catch {
-            throw .failed(error.description)
-        }
+        contents = try wrap(
+            { (error: FileError) in CommandError.failed(error.description) },
+            try SecretFile.readPublic(key.key, environment: context.environment))
         let issuers = contents.withWipedArray { bytes in publicPEMOfFile(bytes) ?? parse(bytes).flatMap(publicPEM) }
         return issuers == own ? signing : nil
     }
@@ -78,11 +75,9 @@ struct TokenSigner {
     private static func sharedSecret(
         _ source: SecretSource, _ context: CommandContext
     ) throws(CommandError) -> SecretBytes {
-        do throws(FileError) {
-            return try SecretFile.readSharedSecret(source, environment: context.environment)
-        } catch {
-            throw .failed(error.description)
-        }
+        return try wrap(
+            { (error: FileError) in CommandError.failed(error.description) },
+            try SecretFile.readSharedSecret(source, environment: context.environment))
     }
 
     private static func read(_ path: String) throws(CommandError) -> SecretBytes {

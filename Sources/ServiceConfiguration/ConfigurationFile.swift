@@ -22,11 +22,9 @@ package struct ConfigurationFile: Sendable {
     /// Reads no other file. Throws every case of `ConfigurationError`, `invalid` with all problems at once.
     package init(path: String, environment: [String: String]) throws(ConfigurationError) {
         let bytes: [UInt8]
-        do throws(FileError) {
-            bytes = try FileReading.read(path, sizeMaximum: Self.sizeMaximum, permissions: .any).revealed()
-        } catch {
-            throw .unreadable(path: path, error)
-        }
+        bytes = try wrap(
+            { (error: FileError) in ConfigurationError.unreadable(path: path, error) },
+            try FileReading.read(path, sizeMaximum: Self.sizeMaximum, permissions: .any).revealed())
         try self.init(parsing: bytes, path: path, environment: environment)
     }
 
@@ -35,11 +33,9 @@ package struct ConfigurationFile: Sendable {
     /// Throws `malformed`, and `invalid` with all problems at once.
     package init(parsing bytes: [UInt8], path: String, environment: [String: String]) throws(ConfigurationError) {
         let root: JSONNode
-        do throws(JSONError) {
-            root = try JSONReader.parse(bytes, dialect: .json5, limits: JSONLimits(sizeMaximum: Self.sizeMaximum))
-        } catch {
-            throw .malformed(path: path, error)
-        }
+        root = try wrap(
+            { (error: JSONError) in ConfigurationError.malformed(path: path, error) },
+            try JSONReader.parse(bytes, dialect: .json5, limits: JSONLimits(sizeMaximum: Self.sizeMaximum)))
         let reading = ConfigurationReading(
             root, directory: FilePath.directory(of: path), environment: environment)
         let configuration = reading.read(Configuration.init(reading:))

@@ -14,11 +14,10 @@ struct CKCReport {
     private let license: OpenedLicense?
 
     init(_ given: InspectArguments) throws(CommandError) {
-        do throws(CKCFault) {
-            envelope = try CKCEnvelope(parsing: given.bytes)
-        } catch {
-            throw .failed("\(given.path) is not a CKC: \(error.explanation(of: FileKind(given.bytes)))")
-        }
+        envelope = try wrap(
+            { (error: CKCFault) in
+                CommandError.failed("\(given.path) is not a CKC: \(error.explanation(of: FileKind(given.bytes)))")
+            }, try CKCEnvelope(parsing: given.bytes))
         guard let secrets = given.secrets?.secrets else {
             license = nil
             return

@@ -33,11 +33,10 @@ struct SPCReport {
     }
 
     private static func envelope(_ given: InspectArguments) throws(CommandError) -> SPCEnvelope {
-        do throws(SPCError) {
-            return try SPCEnvelope(parsing: given.bytes, served: Set(SPCVersion.allCases))
-        } catch {
-            throw .failed("\(given.path) is not an SPC: \(explanation(of: error, FileKind(given.bytes)))")
-        }
+        return try wrap(
+            { (error: SPCError) in
+                CommandError.failed("\(given.path) is not an SPC: \(explanation(of: error, FileKind(given.bytes)))")
+            }, try SPCEnvelope(parsing: given.bytes, served: Set(SPCVersion.allCases)))
     }
 
     private static func contents(

@@ -1,3 +1,4 @@
+import ByteCoding
 package import CommandLineKit
 import Entitlements
 import FairPlay
@@ -60,11 +61,9 @@ package enum DaemonCommand {
     }
 
     private static func readFile(_ path: String, _ context: CommandContext) throws(CommandError) -> ConfigurationFile {
-        do throws(ConfigurationError) {
-            return try ConfigurationFile(path: path, environment: context.environment)
-        } catch {
-            throw .failed(error.description)
-        }
+        return try wrap(
+            { (error: ConfigurationError) in CommandError.failed(error.description) },
+            try ConfigurationFile(path: path, environment: context.environment))
     }
 
     private static func serve(

@@ -1,3 +1,4 @@
+import ByteCoding
 import EventLoops
 import Licensing
 import Records
@@ -27,11 +28,9 @@ final class LicenseRecords: Sendable {
         _ loaded: LoadedConfiguration, shared: PostgreSQLStore?, loops: [LoopContext], logger: Logger
     ) throws(DaemonError) {
         let path = loaded.databasePath
-        do throws(StorageOpeningError) {
-            store = try SQLiteDecisionStore.open(path: path, chain: loaded.ledgerChain, loops: loops)
-        } catch {
-            throw .store(path: path, error)
-        }
+        store = try wrap(
+            { (error: StorageOpeningError) in DaemonError.store(path: path, error) },
+            try SQLiteDecisionStore.open(path: path, chain: loaded.ledgerChain, loops: loops))
         do throws(EventLoopError) {
             sharing = if let shared { try Self.share(shared, store, loaded, logger) } else { nil }
         } catch {

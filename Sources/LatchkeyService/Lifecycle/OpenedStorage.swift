@@ -1,3 +1,4 @@
+import ByteCoding
 import ContentKeys
 import KeyCrypto
 import Licensing
@@ -25,13 +26,11 @@ enum OpenedStorage {
     }
 
     private static func openFile(_ loaded: LoadedConfiguration) throws(DaemonError) -> SQLiteKeyStore {
-        do throws(StorageOpeningError) {
-            return try SQLiteKeyStore.open(
+        return try wrap(
+            { (error: StorageOpeningError) in DaemonError.store(path: loaded.databasePath, error) },
+            try SQLiteKeyStore.open(
                 path: loaded.databasePath, keyRing: loaded.keyRing,
-                maximumReaders: loaded.configuration.limits.loopCount)
-        } catch {
-            throw .store(path: loaded.databasePath, error)
-        }
+                maximumReaders: loaded.configuration.limits.loopCount))
     }
 
     func recentKeys() -> RecentContentKeys {

@@ -1,3 +1,4 @@
+import ByteCoding
 import FairPlay
 import HTTPServing
 import POSIXSockets
@@ -39,11 +40,7 @@ final class ServingListeners: Sendable {
         self.sockets = sockets
         self.metrics = metrics
         self.logger = logger
-        do throws(TLSError) {
-            tickets = try TLSTicketKeys()
-        } catch {
-            throw .tls(error)
-        }
+        tickets = try wrap(DaemonError.tls, try TLSTicketKeys())
     }
 
     // MARK: Opening
@@ -83,11 +80,9 @@ final class ServingListeners: Sendable {
     }
 
     private func take(_ name: String, _ id: ListenerID) throws(DaemonError) -> ListeningSocket? {
-        do throws(SocketError) {
-            return try sockets.take(name)
-        } catch {
-            throw .listener(name: id.name, address: "systemd:\(name)", .socket(error))
-        }
+        return try wrap(
+            { (error: SocketError) in DaemonError.listener(name: id.name, address: "systemd:\(name)", .socket(error)) },
+            try sockets.take(name))
     }
 
     private func listen(
