@@ -21,7 +21,7 @@ package enum DaemonCommand {
         "latchkeyd", summary: "FairPlay Streaming licence server",
         details: """
             Serves until SIGTERM or SIGINT, then finishes the requests in flight; a second signal ends it at once. SIGHUP reads \
-            the configuration again and puts its TLS certificates and its issuers of tokens in force. Logs one JSON \
+            the configuration again and puts in force what needs no restart; --print-config marks what does. Logs one JSON \
             object per line to standard error; the event "listening" names the address of each listener once it listens.
             """,
         examples: [
