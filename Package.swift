@@ -137,7 +137,8 @@ var targets: [Target] = [
     .target(
         name: "TestSupport",
         dependencies: [
-            "ByteCoding", "Telemetry", "KeyCrypto", "FairPlay", "DeviceSimulation", "ContentKeys", "Records",
+            "ByteCoding", "Telemetry", "KeyCrypto", "FairPlay", "DeviceSimulation", "Entitlements", "ContentKeys",
+            "Records",
         ],
         path: "Tests/TestSupport",
         swiftSettings: settings),

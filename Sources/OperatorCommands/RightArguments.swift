@@ -41,16 +41,16 @@ struct RightArguments {
         guard let contentID = try? ContentID(contentText) else {
             throw .usage("--content takes 1 to 200 printable ASCII characters without space")
         }
-        right = Right(
-            .content(contentID.text),
-            duration: try arguments.seconds(Self.rental, in: Self.seconds),
-            lease: try arguments.seconds(Self.lease, in: Self.seconds),
-            mode: try arguments.word(Self.mode) ?? .stream,
-            storage: try arguments.seconds(Self.storage, in: Self.seconds),
-            playback: try arguments.seconds(Self.playback, in: Self.seconds),
-            hdcp: try arguments.word(Self.hdcp),
-            minimumLevel: try arguments.word(Self.minimumLevel),
-            tracks: try Self.tracks(arguments.values(Self.track)))
+        var right = Right(.content(contentID.text))
+        right.duration = try arguments.seconds(Self.rental, in: Self.seconds)
+        right.lease = try arguments.seconds(Self.lease, in: Self.seconds)
+        right.mode = try arguments.word(Self.mode) ?? .stream
+        right.storage = try arguments.seconds(Self.storage, in: Self.seconds)
+        right.playback = try arguments.seconds(Self.playback, in: Self.seconds)
+        right.protection = Protection(
+            hdcp: try arguments.word(Self.hdcp), securityLevel: try arguments.word(Self.minimumLevel))
+        right.tracks = try Self.tracks(arguments.values(Self.track))
+        self.right = right
         try Self.checkUse(of: right)
         try Self.checkTracks(of: right)
     }

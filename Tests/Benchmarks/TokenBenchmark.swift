@@ -3,6 +3,7 @@ private import COpenSSL
 import Entitlements
 import Glibc
 import KeyCrypto
+import TestSupport
 
 /// What a token costs before anything else of a request is done: one that is remembered, and one that must be verified, against OpenSSL's
 /// check of the same signature over the same bytes.

@@ -8,22 +8,19 @@ extension Right {
     /// `claimUnsupported`.
     init(native claims: ClaimObject) throws(EntitlementError) {
         try claims.refuseStrangers(to: Self.vocabulary)
-        self.init(
-            try Self.selector(of: claims),
-            start: try claims.date("start")?.up,
-            end: try claims.date("end")?.down,
-            duration: try claims.seconds("duration"),
-            lease: try claims.seconds("lease"),
-            mode: try claims.word("mode") ?? .stream,
-            storage: try claims.seconds("storage"),
-            playback: try claims.seconds("playback"),
-            hdcp: try claims.word("hdcp"),
-            minimumLevel: try claims.word("min_level"),
-            tracks: try Self.tracks(of: claims),
-            outputs: OutputPermissions(
-                airPlay: try claims.bool("airplay"), avAdapter: try claims.bool("av_adapter")),
-            profile: try claims.string("profile"),
-            renewAhead: try claims.seconds("renew_ahead"))
+        self.init(try Self.selector(of: claims))
+        start = try claims.date("start")?.up
+        end = try claims.date("end")?.down
+        duration = try claims.seconds("duration")
+        lease = try claims.seconds("lease")
+        mode = try claims.word("mode") ?? .stream
+        storage = try claims.seconds("storage")
+        playback = try claims.seconds("playback")
+        protection = Protection(hdcp: try claims.word("hdcp"), securityLevel: try claims.word("min_level"))
+        tracks = try Self.tracks(of: claims)
+        outputs = OutputPermissions(airPlay: try claims.bool("airplay"), avAdapter: try claims.bool("av_adapter"))
+        profile = try claims.string("profile")
+        renewAhead = try claims.seconds("renew_ahead")
     }
 
     private static let vocabulary: Set = [

@@ -45,55 +45,36 @@ package struct Right: Equatable, Sendable {
     /// The sizes that a label may have, in bytes.
     package static let trackLabelSizes = 1...64
 
-    package let selector: Selector
+    package var selector: Selector
     /// The first second in which the right holds.
-    package let start: Int64?
+    package var start: Int64?
     /// The first second in which the right no longer holds.
-    package let end: Int64?
+    package var end: Int64?
     /// How long after the licence is issued playback may begin; at least 1.
-    package let duration: Int64?
+    package var duration: Int64?
     /// How long playback may go on without a renewal; at least 1.
-    package let lease: Int64?
-    package let mode: Mode
+    package var lease: Int64?
+    package var mode = Mode.stream
     /// How long an offline licence is good until its first play; at least 1.
-    package let storage: Int64?
+    package var storage: Int64?
     /// How long an offline licence is good from its first play; at least 1.
-    package let playback: Int64?
+    package var playback: Int64?
     /// What the device must be able to do, whatever the track.
-    package let protection: Protection
+    package var protection = Protection()
     /// What it must be able to do besides, by the label of the track.
-    package let tracks: [String: Protection]
+    package var tracks: [String: Protection] = [:]
     /// Where the pictures may go.
-    package let outputs: OutputPermissions
+    package var outputs = OutputPermissions()
     /// The name of a policy of the configuration that holds besides.
-    package let profile: String?
+    package var profile: String?
     /// How many seconds before the end of a lease the player should renew it; at least 1. It restricts nothing.
-    package let renewAhead: Int64?
+    package var renewAhead: Int64?
     /// What counts for this right besides what counts for the whole token.
-    package let session: SessionClaims
+    package var session = SessionClaims()
 
-    /// A right to be minted. It grants nothing before a verifier has read it from a signed token.
-    package init(
-        _ selector: Selector, start: Int64? = nil, end: Int64? = nil, duration: Int64? = nil, lease: Int64? = nil,
-        mode: Mode = .stream, storage: Int64? = nil, playback: Int64? = nil, hdcp: HDCP? = nil,
-        minimumLevel: SecurityLevel? = nil, tracks: [String: Protection] = [:],
-        outputs: OutputPermissions = OutputPermissions(), profile: String? = nil, renewAhead: Int64? = nil,
-        session: SessionClaims = SessionClaims()
-    ) {
+    /// A right without limits. It grants nothing before a verifier has read it from a signed token.
+    package init(_ selector: Selector) {
         self.selector = selector
-        self.start = start
-        self.end = end
-        self.duration = duration
-        self.lease = lease
-        self.mode = mode
-        self.storage = storage
-        self.playback = playback
-        protection = Protection(hdcp: hdcp, securityLevel: minimumLevel)
-        self.tracks = tracks
-        self.outputs = outputs
-        self.profile = profile
-        self.renewAhead = renewAhead
-        self.session = session
     }
 
     /// Whether the right is about this content, by identifier or by key.

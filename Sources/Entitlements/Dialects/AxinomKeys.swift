@@ -54,14 +54,18 @@ enum AxinomKeys {
     fileprivate static func rights(
         _ selector: Right.Selector, _ policy: Policy?, _ license: AxinomLicense
     ) -> [Right] {
-        let outputs = policy?.outputs ?? OutputPermissions()
-        let streaming = Right(
-            selector, start: license.start, end: license.end, duration: license.duration, lease: license.lease,
-            hdcp: policy?.hdcp, outputs: outputs)
+        var streaming = Right(selector)
+        streaming.start = license.start
+        streaming.end = license.end
+        streaming.duration = license.duration
+        streaming.lease = license.lease
+        streaming.protection = Protection(hdcp: policy?.hdcp)
+        streaming.outputs = policy?.outputs ?? OutputPermissions()
         guard license.isPersistent else { return [streaming] }
-        let offline = Right(
-            selector, start: license.start, end: license.end, duration: license.duration, lease: license.interval,
-            mode: .offline, playback: license.playback, hdcp: policy?.hdcp, outputs: outputs)
+        var offline = streaming
+        offline.mode = .offline
+        offline.lease = license.interval
+        offline.playback = license.playback
         return [streaming, offline]
     }
 

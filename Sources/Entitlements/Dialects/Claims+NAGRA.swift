@@ -60,15 +60,14 @@ extension Right {
     /// Reads one element of `contentRights`.
     fileprivate init(nagra claims: ClaimObject) throws(EntitlementError) {
         try claims.refuseStrangers(to: Self.nagraVocabulary)
-        self.init(
-            try Self.nagraSelector(of: claims),
-            start: try claims.time("start")?.up,
-            end: try claims.time("end")?.down,
-            duration: try claims.seconds("duration"),
-            mode: try claims.bool("storable") ?? false ? .both : .stream,
-            hdcp: try Self.nagraHDCP(of: claims),
-            profile: try claims.string("usageRulesProfileId"),
-            session: try Self.nagraSession(of: claims))
+        self.init(try Self.nagraSelector(of: claims))
+        start = try claims.time("start")?.up
+        end = try claims.time("end")?.down
+        duration = try claims.seconds("duration")
+        mode = try claims.bool("storable") ?? false ? .both : .stream
+        protection = Protection(hdcp: try Self.nagraHDCP(of: claims))
+        profile = try claims.string("usageRulesProfileId")
+        session = try Self.nagraSession(of: claims)
     }
 
     /// Keys where they are named: they say more than the content they belong to.

@@ -202,10 +202,13 @@ extension Claims {
     /// extension that demands something.
     init(sealed contents: SealedTokenContents, _ verified: Verified) throws(EntitlementError) {
         for addition in contents.extensions where !addition.saysNothing { throw .claimUnsupported("extension") }
-        let right = Right(
-            try Self.selector(of: contents), duration: contents.rental, lease: contents.lease,
-            mode: contents.allowsOffline ? .both : .stream, storage: contents.storage, playback: contents.playback,
-            hdcp: contents.protection.hdcp, minimumLevel: contents.protection.securityLevel)
+        var right = Right(try Self.selector(of: contents))
+        right.duration = contents.rental
+        right.lease = contents.lease
+        right.mode = contents.allowsOffline ? .both : .stream
+        right.storage = contents.storage
+        right.playback = contents.playback
+        right.protection = contents.protection
         self.init(
             verified, subject: contents.subject, tokenID: Hexadecimal.encode(contents.tokenID.bytes), rights: [right])
         device = DeviceClaims(

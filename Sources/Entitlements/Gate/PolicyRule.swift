@@ -69,20 +69,17 @@ package struct EntitlementPolicy: Equatable, Sendable {
 extension Right {
     /// The right as far as a rule leaves it, for one use. Throws `offlineNotGranted`.
     func tightened(by rule: PolicyRule, for use: LicenseUse) throws(EntitlementError) -> Right {
-        let lease: Int64?
+        var right = self
         switch use {
-        case .streaming: lease = LimitSeconds.least(self.lease, rule.lease)
-        case .offline:
-            if rule.allowsOffline == false { throw .offlineNotGranted }
-            lease = self.lease
+        case .streaming: right.lease = LimitSeconds.least(lease, rule.lease)
+        case .offline: if rule.allowsOffline == false { throw .offlineNotGranted }
         }
-        return Right(
-            selector, start: start, end: end, duration: LimitSeconds.least(duration, rule.duration), lease: lease,
-            mode: mode, storage: LimitSeconds.least(storage, rule.storage),
-            playback: LimitSeconds.least(playback, rule.playback),
-            hdcp: protection.merged(with: rule.protection).hdcp,
-            minimumLevel: protection.merged(with: rule.protection).securityLevel,
-            tracks: tracks.merging(rule.tracks) { $0.merged(with: $1) }, outputs: outputs.merged(with: rule.outputs),
-            profile: profile, renewAhead: renewAhead, session: session)
+        right.duration = LimitSeconds.least(duration, rule.duration)
+        right.storage = LimitSeconds.least(storage, rule.storage)
+        right.playback = LimitSeconds.least(playback, rule.playback)
+        right.protection = protection.merged(with: rule.protection)
+        right.tracks = tracks.merging(rule.tracks) { $0.merged(with: $1) }
+        right.outputs = outputs.merged(with: rule.outputs)
+        return right
     }
 }

@@ -181,9 +181,8 @@ extension SessionClaims {
 
 extension Right {
     fileprivate func with(_ session: SessionClaims) -> Right {
-        Right(
-            selector, start: start, end: end, duration: duration, lease: lease, mode: mode, storage: storage,
-            playback: playback, hdcp: protection.hdcp, minimumLevel: protection.securityLevel, tracks: tracks,
-            outputs: outputs, profile: profile, renewAhead: renewAhead, session: session)
+        var copy = self
+        copy.session = session
+        return copy
     }
 }

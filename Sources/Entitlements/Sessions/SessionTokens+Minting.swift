@@ -79,15 +79,17 @@ extension Right {
     ///
     /// It is what the token said and not what the policy left of it, because each renewal meets the policy of its own time.
     fileprivate func sessionRight(of content: RequestedContent, until end: Int64) -> Right {
-        let kept: Selector =
+        var kept = self
+        kept.selector =
             switch selector {
             // One token for each key: it was given for a request that counted for this one alone.
             case .keyIDs: .keyIDs([content.keyID])
             case .content, .contentPrefix, .anything: .content(content.contentID)
             }
-        return Right(
-            kept, start: start, end: end, duration: duration, lease: lease, mode: .stream, hdcp: protection.hdcp,
-            minimumLevel: protection.securityLevel, tracks: tracks, outputs: outputs, profile: profile,
-            renewAhead: renewAhead, session: session)
+        kept.end = end
+        kept.mode = .stream
+        kept.storage = nil
+        kept.playback = nil
+        return kept
     }
 }

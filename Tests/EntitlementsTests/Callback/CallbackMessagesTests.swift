@@ -1,5 +1,6 @@
 import ByteCoding
 import POSIXSockets
+import TestSupport
 import Testing
 
 @testable import Entitlements
