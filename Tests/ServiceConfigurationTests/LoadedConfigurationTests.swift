@@ -324,6 +324,19 @@ import Testing
                 #"public: [{ address: "unix:/run/x" }, { address: "systemd:x" }]"#, allowTestCredentials: false) == [])
     }
 
+    // MARK: Reload
+
+    /// The call-back service of a reload is a new one if its secret is another, even in the same file.
+    @Test func noticesANewSecretOfTheCallbackInTheSameFile() throws {
+        let text = ConfigurationText.make(
+            entitlement: #"callback: { url: "https://portal.example/entitle", secret: "callback-secret" },"#)
+        try folder.write("callback-secret", String(repeating: "a", count: 32))
+        let (first, again) = (try folder.load(text), try folder.load(text))
+        #expect(first.isSame(as: again, under: "entitlement.callback"))
+        try folder.write("callback-secret", String(repeating: "b", count: 32))
+        #expect(!first.isSame(as: try folder.load(text), under: "entitlement.callback"))
+    }
+
     // MARK: TLS files
 
     private func writeTLSFiles() throws {
