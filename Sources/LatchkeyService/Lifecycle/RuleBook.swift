@@ -38,8 +38,14 @@ final class RuleBook {
         fileprivate let callback: EntitlementCallback?
         /// The fields and files that differ from those of the start, and need a restart.
         let fieldsThatNeedRestart: [String]
+        /// What takes the places of the listeners that run, in their order; nil for one that is not configured any more.
+        let publicListeners: [LoadedConfiguration.Listener?]
+        let adminListeners: [LoadedConfiguration.Listener?]
         /// What the listeners would serve.
         var credentials: CredentialSet { rules.license.fairplay.credentials }
+        var allowsTestCredentials: Bool { loaded.configuration.live.fairplay.allowTestCredentials }
+        /// The token of each admin listener that runs.
+        var adminTokens: [SharedSecret?] { rules.administration.tokens }
     }
 
     func draft(_ new: LoadedConfiguration) throws(DaemonError) -> Draft {
@@ -52,7 +58,9 @@ final class RuleBook {
         let callback = try self.callback(for: new)
         return Draft(
             loaded: new, rules: try Self.rules(of: new, credentials, callback, like: started), callback: callback,
-            fieldsThatNeedRestart: fixed)
+            fieldsThatNeedRestart: fixed,
+            publicListeners: LoadedConfiguration.successors(of: started.publicListeners, in: new.publicListeners),
+            adminListeners: LoadedConfiguration.successors(of: started.adminListeners, in: new.adminListeners))
     }
 
     /// Puts the rules in force for requests that arrive from now on. Requests under way keep theirs.
@@ -105,13 +113,9 @@ final class CurrentCallback: Sendable {
 }
 
 extension LoadedConfiguration {
-    /// The tokens of the admin listeners that run, found by their addresses. A listener that is not configured any more keeps its token.
+    /// The tokens of the admin listeners that run. A listener that is not configured any more keeps its token.
     fileprivate func adminTokens(ofListenersLike running: LoadedConfiguration) -> [SharedSecret?] {
-        running.adminListeners.map { listener in
-            guard let same = adminListeners.first(where: { $0.address == listener.address }) else {
-                return listener.token
-            }
-            return same.token
-        }
+        let successors = Self.successors(of: running.adminListeners, in: adminListeners)
+        return zip(running.adminListeners, successors).map { listener, successor in (successor ?? listener).token }
     }
 }
