@@ -4,7 +4,7 @@ import ByteCoding
 /// wrong with them.
 ///
 /// A section reads all of its fields before it looks at any, so that one reading finds every problem. Fields that
-/// nobody asked for are unknown, and reported when the section has been read.
+/// no reader asked for are unknown, and reported when the section has been read.
 final class ConfigurationSection {
     /// The way here, empty at the root.
     private let place: [ConfigurationField.Step]

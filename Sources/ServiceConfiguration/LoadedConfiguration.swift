@@ -45,8 +45,8 @@ package struct LoadedConfiguration: Sendable {
         package let address: ListenerAddress
         package let transport: Configuration.Transport
         package let tls: TLSMaterial?
-        /// What operators must present, compared with what follows `Authorization: Bearer`; nil on public listeners, and on
-        /// loopback, where none is asked for.
+        /// What operators must present behind `Authorization: Bearer`. Nil on public listeners, and on loopback if no token is
+        /// configured.
         package let token: SharedSecret?
     }
 
