@@ -1,7 +1,7 @@
 import ByteCoding
 
 /// When a changed value of the configuration takes effect.
-package enum ConfigurationEffect: String, Sendable, CaseIterable {
+package enum ConfigurationEffect: Sendable {
     /// With SIGHUP, for the next request or connection.
     case reload
     /// When the daemon starts again.
