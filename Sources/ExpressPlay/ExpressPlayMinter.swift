@@ -80,7 +80,7 @@ package struct ExpressPlayMinter: Sendable {
     private static func refusal(of error: LicenseError, at now: Int64) -> ExpressPlayRefusal {
         switch error {
         case .denied:
-            // The quota begins anew with the next day.
+            // The quota begins again with the next day.
             ExpressPlayRefusal(
                 .quotaExhausted, RefusalCause("the customer's tokens of this day are used up"),
                 retryAfterSeconds: 86_400 - now % 86_400)
@@ -110,7 +110,7 @@ package struct ExpressPlayMinter: Sendable {
     private func storedKey(
         _ asked: ExpressPlayTokenRequest.KeyName
     ) async throws(ExpressPlayRefusal) -> ContentKeyRecord? {
-        // A name of one character is no asset id, and so nobody's.
+        // A name of one character is no asset id, so no key has it.
         guard let assetID = try? AssetID(bytes: asked.bytes) else { throw ExpressPlayRefusal(.keyNotFound) }
         let record: ContentKeyRecord?
         do throws(StoreError) {

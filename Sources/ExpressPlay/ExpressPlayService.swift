@@ -26,7 +26,7 @@ package final class ExpressPlayService: Sendable {
             "latchkey_token_requests_refused_total", help: "Requests for tokens that were refused.")
     }
 
-    /// Refuses who asks too often, before anything of the request is looked at.
+    /// Refuses an address that asks too often, before anything of the request is looked at.
     func admit(
         _ request: HTTPRequest, under rules: LicenseRules, on loop: LoopContext
     ) throws(ExpressPlayRefusal) {

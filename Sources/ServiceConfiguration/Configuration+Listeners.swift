@@ -9,6 +9,8 @@ extension Configuration.Listeners {
             Configuration.AdminListener.init(reading:))
         let publicOverride = section.override(.listen, .listenerAddress)
         let adminOverride = section.override(.adminListen, .listenerAddress)
+        if publicOverride != nil { section.noteOverride(of: "public", by: "address", .listenerAddress, .listen) }
+        if adminOverride != nil { section.noteOverride(of: "admin", by: "address", .listenerAddress, .adminListen) }
 
         let everyone = publicListeners ?? [.standard]
         self.public = publicOverride.map { [everyone[0].moved(to: $0)] } ?? everyone

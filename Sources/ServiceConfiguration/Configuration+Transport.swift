@@ -103,9 +103,17 @@ extension Configuration.KeyPair {
 }
 
 /// One entry of `trustedProxies`.
-enum TrustedProxy: Hashable {
+enum TrustedProxy: Hashable, CustomStringConvertible {
     case network(IPNetwork)
     case unixPeers
+
+    /// As the file has it.
+    var description: String {
+        switch self {
+        case .network(let network): network.description
+        case .unixPeers: "unix"
+        }
+    }
 
     var network: IPNetwork? {
         switch self {

@@ -1,7 +1,7 @@
 import ByteCoding
 
 /// When a changed value of the configuration takes effect.
-package enum ConfigurationEffect: String, Sendable, CaseIterable {
+package enum ConfigurationEffect: Sendable {
     /// With SIGHUP, for the next request or connection.
     case reload
     /// When the daemon starts again.
@@ -63,12 +63,17 @@ package struct ConfigurationField: Equatable, Sendable {
 extension [ConfigurationField] {
     /// The paths of the fields that only a restart puts in force and whose value differs in `others`, absent ones too.
     package func pathsThatNeedRestart(toBecome others: [ConfigurationField]) -> [String] {
-        let (own, other) = (fixedValues, others.fixedValues)
+        filter { $0.effect == .restart }.pathsThatDiffer(from: others.filter { $0.effect == .restart })
+    }
+
+    /// The paths of the fields whose value differs in `others`, absent ones too. Sorted.
+    func pathsThatDiffer(from others: [ConfigurationField]) -> [String] {
+        let (own, other) = (values, others.values)
         return Set(own.keys).union(other.keys).filter { own[$0] != other[$0] }.sorted()
     }
 
-    private var fixedValues: [String: ConfigurationField.Value] {
-        Dictionary(filter { $0.effect == .restart && $0.value != .absent }.map { ($0.path, $0.value) }) { $1 }
+    private var values: [String: ConfigurationField.Value] {
+        Dictionary(filter { $0.value != .absent }.map { ($0.path, $0.value) }) { $1 }
     }
 }
 

@@ -108,6 +108,18 @@ package struct ConfigurationLoader {
         }
     }
 
+    /// An HS256 secret, as `SecretFile.readSharedSecret` reads it.
+    mutating func sharedSecret(_ source: SecretSource, _ path: String) -> SecretBytes? {
+        do throws(FileError) {
+            let secret = try SecretFile.readSharedSecret(source, environment: environment)
+            note(secret, path)
+            return secret
+        } catch {
+            report(path, .file(error))
+            return nil
+        }
+    }
+
     /// The secret of a fixed size in a file, in any of the forms of `EncodedSecret`.
     mutating func secret(_ source: SecretSource, size: Int, _ path: String) -> SecretBytes? {
         guard let contents = secret(source, path) else { return nil }

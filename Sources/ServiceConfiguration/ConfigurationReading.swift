@@ -36,8 +36,18 @@ final class ConfigurationReading {
         fields.append(field)
     }
 
+    /// Takes back what was noted of fields that something else replaces.
+    func forget(_ isReplaced: (ConfigurationField) -> Bool) {
+        fields.removeAll(where: isReplaced)
+    }
+
     func report(_ path: String, at position: TextPosition?, _ fault: ConfigurationFault) {
         problems.append(ConfigurationProblem(path: path, position: position, fault: fault))
+    }
+
+    /// What a variable holds, as the file would have it.
+    func text(of variable: EnvironmentOverride) -> String? {
+        environment[variable.rawValue].map(JSONNode.quoted)
     }
 
     /// The value of the variable as if the file had it, or nil where it is not set; what is wrong with it is reported.

@@ -4,7 +4,7 @@ import ByteCoding
 /// wrong with them.
 ///
 /// A section reads all of its fields before it looks at any, so that one reading finds every problem. Fields that
-/// nobody asked for are unknown, and reported when the section has been read.
+/// no reader asked for are unknown, and reported when the section has been read.
 final class ConfigurationSection {
     /// The way here, empty at the root.
     private let place: [ConfigurationField.Step]
@@ -71,7 +71,10 @@ final class ConfigurationSection {
         let value = overriding ?? written ?? standard()
         let origin: ConfigurationField.Origin =
             overriding != nil ? .environment : written != nil ? .file : .standard
-        let text = self.text(of: value, name, form)
+        let text =
+            overriding == nil
+            ? text(of: value, name, form)
+            : form.write.flatMap { $0(value) } ?? variable.flatMap { reading.text(of: $0) }
         note(name, (form.expected, form.example), text.map { .text($0) } ?? .absent, origin, effect)
         return value
     }
@@ -91,13 +94,17 @@ final class ConfigurationSection {
         let listForm = ConfigurationForm<[JSONNode]>.list(
             of: form.expected, example: "[\(form.example)]", allowsEmpty: allowsEmpty)
         let elements = written(name, listForm)
-        let text = elements == nil ? nil : node(name)?.text
-        note(name, (listForm.expected, listForm.example), text.map { .text($0) } ?? .absent, .file, nil)
+        var texts: [String] = []
+        defer {
+            let text = elements == nil ? ConfigurationField.Value.absent : .text("[\(texts.joined(separator: ", "))]")
+            note(name, (listForm.expected, listForm.example), text, .file, nil)
+        }
         guard let elements else { return nil }
         var places: [Value: String] = [:]
         for (index, element) in elements.enumerated() {
             let elementPath = "\(path(to: name))[\(index)]"
             guard let value = value(of: element, path: elementPath, form) else { continue }
+            texts.append(form.write.flatMap { $0(value) } ?? element.text)
             if let other = places.updateValue(elementPath, forKey: value) {
                 reading.report(elementPath, at: element.position, .duplicate(of: other))
             }
@@ -185,6 +192,26 @@ final class ConfigurationSection {
     /// The value of a variable that overrides more than one field.
     func override<Value>(_ variable: EnvironmentOverride, _ form: ConfigurationForm<Value>) -> Value? {
         reading.override(variable, form)
+    }
+
+    /// Notes that a variable has put one section in the place of a list: the first of the file with another value of one field.
+    func noteOverride<Value>(
+        of list: String, by name: String, _ form: ConfigurationForm<Value>, _ variable: EnvironmentOverride
+    ) {
+        let listPlace = place + [.name(list)]
+        let first = listPlace + [.index(0)]
+        reading.forget { field in
+            field.place.starts(with: listPlace)
+                && (!field.place.starts(with: first) || field.place == first + [.name(name)])
+        }
+        func note(_ place: [ConfigurationField.Step], _ value: ConfigurationField.Value) {
+            reading.note(
+                ConfigurationField(
+                    place: place, expected: form.expected, example: form.example, value: value, origin: .environment,
+                    effect: effect))
+        }
+        note(listPlace, .sections(1))
+        note(first + [.name(name)], reading.text(of: variable).map { .text($0) } ?? .absent)
     }
 
     /// Reports a fault of a field, or of the section where it has no such field.

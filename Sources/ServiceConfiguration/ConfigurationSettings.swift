@@ -6,10 +6,10 @@ import Telemetry
 
 /// The half of the configuration that only a restart puts in force.
 ///
-/// What the daemon makes once, at its start, gets this and nothing of the other half.
+/// What the daemon makes once, at its start, must depend on nothing of the other half.
 package struct FixedSettings: Equatable, Sendable {
     package let node: String
-    /// Of TLS and tokens only whether there are any.
+    /// Of TLS only whether there is any, and nothing of tokens.
     package let listeners: Configuration.Listeners
     /// The credentials that an external module opens.
     package let moduleCredentials: [Configuration.Credential]

@@ -27,6 +27,15 @@ extension LoadedConfiguration {
         }
     }
 
+    /// The listeners of a later configuration that take the places of `running` ones, in the order of those: by their addresses, and of
+    /// several with one address (port 0) in their order. Nil for a listener that is not configured any more.
+    package static func successors(of running: [Listener], in listeners: [Listener]) -> [Listener?] {
+        var rest = listeners
+        return running.map { listener in
+            rest.firstIndex { $0.address == listener.address }.map { rest.remove(at: $0) }
+        }
+    }
+
     /// What is wrong with a listener on this address, which may be unknown yet.
     ///
     /// Beyond this machine there must be TLS, unless plain HTTP is allowed; no development material, unless test credentials

@@ -45,8 +45,8 @@ package struct LoadedConfiguration: Sendable {
         package let address: ListenerAddress
         package let transport: Configuration.Transport
         package let tls: TLSMaterial?
-        /// What operators must present, compared with what follows `Authorization: Bearer`; nil on public listeners, and on
-        /// loopback, where none is asked for.
+        /// What operators must present behind `Authorization: Bearer`. Nil on public listeners, and on loopback if no token is
+        /// configured.
         package let token: SharedSecret?
     }
 
@@ -99,10 +99,20 @@ package struct LoadedConfiguration: Sendable {
     /// The fields that another configuration changes and that only a restart puts in force: by their values, and by the
     /// contents of the files that they name. Sorted.
     package func fieldsThatNeedRestart(toBecome other: LoadedConfiguration) -> [String] {
-        let values = fields.pathsThatNeedRestart(toBecome: other.fields)
-        let fixed = Set((fields + other.fields).filter { $0.effect == .restart }.map(\.path))
-        let files = fixed.filter { digests[$0] != other.digests[$0] }
-        return Set(values).union(files).sorted()
+        fieldsThatDiffer(from: other) { $0.effect == .restart }
+    }
+
+    /// The fields of one section that another configuration changes, by their values and by the contents of their files. Sorted.
+    package func fieldsThatDiffer(from other: LoadedConfiguration, under path: String) -> [String] {
+        fieldsThatDiffer(from: other) { $0.path.hasPrefix(path) }
+    }
+
+    private func fieldsThatDiffer(
+        from other: LoadedConfiguration, _ isMeant: (ConfigurationField) -> Bool
+    ) -> [String] {
+        let (own, others) = (fields.filter(isMeant), other.fields.filter(isMeant))
+        let files = Set((own + others).map(\.path)).filter { digests[$0] != other.digests[$0] }
+        return files.union(own.pathsThatDiffer(from: others)).sorted()
     }
 
     /// Reads the files of the credentials and their modules alone, and gives those that are good together with what is wrong with the

@@ -66,6 +66,34 @@ import Testing
         #expect(file.printed.contains(#"// leeway: "5s","#))
     }
 
+    @Test func printsFilesByTheirAbsolutePathsInListsToo() throws {
+        #expect(try ConfigurationText.parse(Self.rich).printed.contains(#"["/etc/latchkey/secrets/session-1"]"#))
+    }
+
+    @Test(arguments: [
+        rich, ConfigurationText.make(),
+        ConfigurationText.make(
+            rest: """
+                listeners: {
+                  public: [{ address: "127.0.0.1:1", proxyProtocol: true, trustedProxies: ["unix"] }, { address: "127.0.0.1:2" }],
+                  admin: [],
+                },
+                """),
+    ])
+    func printsWhatVariablesReplace(text: String) throws {
+        let file = try ConfigurationText.parse(
+            text,
+            environment: [
+                "LATCHKEY_LISTEN": "127.0.0.1:7001", "LATCHKEY_ADMIN_LISTEN": "[::1]:7002",
+                "LATCHKEY_STORAGE_URL": "postgresql://other@localhost/other",
+            ])
+        #expect(file.configuration.listeners.public.map(\.address.description) == ["127.0.0.1:7001"])
+        #expect(try ConfigurationText.parse(file.printed).configuration == file.configuration)
+        #expect(file.printed.contains(#"address: "127.0.0.1:7001",  // environment  // restart"#))
+        let paths = file.fields.map(\.path)
+        #expect(Set(paths).count == paths.count)
+    }
+
     @Test func namesEachFieldOnce() throws {
         let paths = try Self.fields().map(\.path)
         #expect(paths.count > 150)

@@ -324,6 +324,42 @@ import Testing
                 #"public: [{ address: "unix:/run/x" }, { address: "systemd:x" }]"#, allowTestCredentials: false) == [])
     }
 
+    // MARK: Reload
+
+    /// The call-back service of a reload is a new one if its secret is another, even in the same file.
+    @Test func noticesANewSecretOfTheCallbackInTheSameFile() throws {
+        let text = ConfigurationText.make(
+            entitlement: #"callback: { url: "https://portal.example/entitle", secret: "callback-secret" },"#)
+        try folder.write("callback-secret", String(repeating: "a", count: 32))
+        let (first, again) = (try folder.load(text), try folder.load(text))
+        #expect(first.isSame(as: again, under: "entitlement.callback"))
+        try folder.write("callback-secret", String(repeating: "b", count: 32))
+        #expect(!first.isSame(as: try folder.load(text), under: "entitlement.callback"))
+    }
+
+    private func adminListeners(_ elements: String) throws -> [LoadedConfiguration.Listener] {
+        let text = ConfigurationText.make(rest: "listeners: { admin: [\(elements)] },")
+        return try folder.load(text).adminListeners
+    }
+
+    @Test func listenersAreSucceededByThoseOfTheirAddress() throws {
+        let running = try adminListeners(#"{ address: "127.0.0.1:1" }, { address: "127.0.0.1:2", socketMode: "0600" }"#)
+        let new = try adminListeners(
+            #"{ address: "127.0.0.1:3" }, { address: "127.0.0.1:2", socketMode: "0640" }, { address: "127.0.0.1:4" }"#)
+        let successors = LoadedConfiguration.successors(of: running, in: new)
+        #expect(successors.map { $0?.address.description } == [nil, "127.0.0.1:2"])
+        #expect(successors.map { $0?.transport.socketMode } == [nil, 0o640])
+    }
+
+    /// With port 0 two listeners may have one address: neither gets the token of the other.
+    @Test func listenersOfOneAddressAreSucceededInTheirOrder() throws {
+        let elements = #"{ address: "127.0.0.1:0" }, { address: "127.0.0.1:0", socketMode: "0600" }"#
+        let running = try adminListeners(elements)
+        let successors = LoadedConfiguration.successors(of: running, in: try adminListeners(elements))
+        #expect(successors.map { $0?.transport.socketMode } == [0o660, 0o600])
+        #expect(LoadedConfiguration.successors(of: running, in: []).allSatisfy { $0 == nil })
+    }
+
     // MARK: TLS files
 
     private func writeTLSFiles() throws {

@@ -78,8 +78,8 @@ struct DaemonParts: Sendable {
     /// Puts a configuration in force. Returns the fields that it changes and that need a restart. On an error nothing has changed.
     func adopt(_ new: LoadedConfiguration, _ book: RuleBook) throws(ReloadError) -> [String] {
         let draft = try wrap(ReloadError.daemon, try book.draft(new))
-        try wrap(ReloadError.daemon, try listeners.checkExposure(of: new, serving: draft.credentials))
-        try wrap(ReloadError.certificates, try listeners.replaceCertificates(with: new))
+        try wrap(ReloadError.daemon, try listeners.checkExposure(of: draft))
+        try wrap(ReloadError.certificates, try listeners.replaceCertificates(with: draft))
         book.adopt(draft)
         return draft.fieldsThatNeedRestart
     }

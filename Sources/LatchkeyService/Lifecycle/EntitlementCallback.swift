@@ -9,20 +9,22 @@ import Telemetry
 
 /// The operator's own service: calls it over HTTP, and decides by what it says.
 ///
-/// The threads that call end with the last owner: the rules in force, or a request that was admitted under earlier rules.
+/// Its threads end by themselves after its last owner: the rules in force, or a request that was admitted under earlier rules. Only `stop`
+/// waits for them, because that last owner may end on a loop.
 struct EntitlementCallback: Sendable {
     let decider: CallbackDecider
-    private let transport: CallbackOverHTTP
+    private let caller: HTTPCaller
 
     /// Starts the threads that call.
     init(_ material: CallbackMaterial, counts: CallbackCounts = CallbackCounts()) throws(EventLoopError) {
-        transport = CallbackOverHTTP(caller: try HTTPCaller(material.calls), secret: material.secret)
-        decider = CallbackDecider(material.settings, transport: transport, counts: counts)
+        caller = try HTTPCaller(material.calls)
+        decider = CallbackDecider(
+            material.settings, transport: CallbackOverHTTP(caller: caller, secret: material.secret), counts: counts)
     }
 
     /// Blocks until no call is under way.
     func stop() {
-        transport.stop()
+        caller.stop()
     }
 
     /// Registers what the service of the rules in force does; a service that takes its place counts on.
@@ -53,24 +55,9 @@ extension CallbackCounts.Outcome {
 }
 
 /// Posts questions, each with a code over its time and its bytes where a secret is configured.
-private final class CallbackOverHTTP: CallbackTransport {
-    private let caller: HTTPCaller
-    private let secret: HMACSHA256Key?
-
-    init(caller: HTTPCaller, secret: HMACSHA256Key?) {
-        self.caller = caller
-        self.secret = secret
-    }
-
-    deinit {
-        // No request can ask any more, so no call is under way and the threads end at once.
-        caller.stop()
-    }
-
-    /// Blocks until no call is under way.
-    func stop() {
-        caller.stop()
-    }
+private struct CallbackOverHTTP: CallbackTransport {
+    let caller: HTTPCaller
+    let secret: HMACSHA256Key?
 
     func ask(_ body: [UInt8], on loop: LoopContext) async throws(CallbackOutage) -> [UInt8] {
         let fields = try fields(for: body)

@@ -21,7 +21,7 @@ final class LiveRules: Sendable {
         /// The token of each admin listener, in the order of the listeners. Nil only for a loopback listener without a token.
         var tokens: [SharedSecret?]
         /// Whose tokens are accepted; revocations name them.
-        package var issuerNames: Set<String>
+        var issuerNames: Set<String>
     }
 
     init(

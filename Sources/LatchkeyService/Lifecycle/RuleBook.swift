@@ -12,6 +12,8 @@ import Telemetry
 ///
 /// Used by the thread that starts and reloads the daemon, and by no other.
 final class RuleBook {
+    private static let credentials = "fairplay.credentials"
+
     let cell: LiveRulesCell
     /// The configuration of the start. Its fixed half is in force as long as the daemon runs.
     private let started: LoadedConfiguration
@@ -38,21 +40,33 @@ final class RuleBook {
         fileprivate let callback: EntitlementCallback?
         /// The fields and files that differ from those of the start, and need a restart.
         let fieldsThatNeedRestart: [String]
+        /// What takes the places of the listeners that run, in their order; nil for one that is not configured any more.
+        let publicListeners: [LoadedConfiguration.Listener?]
+        let adminListeners: [LoadedConfiguration.Listener?]
         /// What the listeners would serve.
         var credentials: CredentialSet { rules.license.fairplay.credentials }
+        var allowsTestCredentials: Bool { loaded.configuration.live.fairplay.allowTestCredentials }
+        /// The token of each admin listener that runs.
+        var adminTokens: [SharedSecret?] { rules.administration.tokens }
     }
 
     func draft(_ new: LoadedConfiguration) throws(DaemonError) -> Draft {
-        let fixed = started.fieldsThatNeedRestart(toBecome: new)
-        // An external module runs on with its credential. So if one of those differs, all credentials stay as they are.
-        let keepsCredentials = fixed.contains { $0.hasPrefix("fairplay.credentials") }
+        var fixed = started.fieldsThatNeedRestart(toBecome: new)
+        // An external module runs on with its credential. So if one of those differs, all credentials stay as they are, and every field of
+        // theirs that differs waits for the restart too.
+        let keepsCredentials = fixed.contains { $0.hasPrefix(Self.credentials) }
+        if keepsCredentials {
+            fixed = Set(fixed).union(started.fieldsThatDiffer(from: new, under: Self.credentials)).sorted()
+        }
         let credentials =
             keepsCredentials
             ? cell.current.license.fairplay.credentials : new.credentials.connecting(modules?.byCredential ?? [:])
         let callback = try self.callback(for: new)
         return Draft(
             loaded: new, rules: try Self.rules(of: new, credentials, callback, like: started), callback: callback,
-            fieldsThatNeedRestart: fixed)
+            fieldsThatNeedRestart: fixed,
+            publicListeners: LoadedConfiguration.successors(of: started.publicListeners, in: new.publicListeners),
+            adminListeners: LoadedConfiguration.successors(of: started.adminListeners, in: new.adminListeners))
     }
 
     /// Puts the rules in force for requests that arrive from now on. Requests under way keep theirs.
@@ -105,13 +119,9 @@ final class CurrentCallback: Sendable {
 }
 
 extension LoadedConfiguration {
-    /// The tokens of the admin listeners that run, found by their addresses. A listener that is not configured any more keeps its token.
+    /// The tokens of the admin listeners that run. A listener that is not configured any more keeps its token.
     fileprivate func adminTokens(ofListenersLike running: LoadedConfiguration) -> [SharedSecret?] {
-        running.adminListeners.map { listener in
-            guard let same = adminListeners.first(where: { $0.address == listener.address }) else {
-                return listener.token
-            }
-            return same.token
-        }
+        let successors = Self.successors(of: running.adminListeners, in: adminListeners)
+        return zip(running.adminListeners, successors).map { listener, successor in (successor ?? listener).token }
     }
 }

@@ -20,7 +20,7 @@ final class ServingListeners: Sendable {
     private struct Opened {
         let id: ListenerID
         let address: SocketAddress
-        let listener: LoadedConfiguration.Listener
+        let transport: Configuration.Transport
     }
 
     /// A listener by its place in the configuration.
@@ -108,7 +108,7 @@ final class ServingListeners: Sendable {
     }
 
     private func log(_ id: ListenerID, _ listener: LoadedConfiguration.Listener, _ bound: SocketAddress) {
-        opened.withLock { $0.append(Opened(id: id, address: bound, listener: listener)) }
+        opened.withLock { $0.append(Opened(id: id, address: bound, transport: listener.transport)) }
         logger.info(
             "listening",
             [
@@ -123,7 +123,7 @@ final class ServingListeners: Sendable {
     ) -> HTTPListenerSettings {
         var settings = HTTPListenerSettings(
             name: id.name, address: address, limits: loaded.configuration.limits.http, handler: handler)
-        // Without TLS nobody negotiates: a client that knows of HTTP/2 may begin with it, if it is on this machine.
+        // Without TLS nothing is negotiated: a client that knows of HTTP/2 may begin with it, if it is on this machine.
         settings.offersHTTP2 = slot != nil || address.isLoopback
         settings.tls = slot
         settings.trustedProxies = listener.transport.trustedProxies
@@ -139,14 +139,12 @@ final class ServingListeners: Sendable {
 
     /// Refuses a configuration whose credentials must not be served where the open listeners are. Listeners stay as they are until a
     /// restart, whatever the configuration says of their addresses.
-    func checkExposure(of loaded: LoadedConfiguration, serving credentials: CredentialSet) throws(DaemonError) {
+    func checkExposure(of draft: RuleBook.Draft) throws(DaemonError) {
         for opened in opened.withLock({ $0 }) {
-            let isAdmin = opened.id.name == "admin"
-            let token = loaded.adminListeners.first { $0.address == opened.listener.address }.map(\.token)
             let faults = LoadedConfiguration.exposureFaults(
-                of: opened.address, opened.listener.transport,
-                isGuarded: !isAdmin || (token ?? opened.listener.token) != nil, credentials: credentials,
-                allowTestCredentials: loaded.configuration.live.fairplay.allowTestCredentials)
+                of: opened.address, opened.transport,
+                isGuarded: opened.id.name == "public" || draft.adminTokens[opened.id.index] != nil,
+                credentials: draft.credentials, allowTestCredentials: draft.allowsTestCredentials)
             if let fault = faults.first { throw .exposed(listener: opened.id.description, fault) }
         }
     }
@@ -167,13 +165,14 @@ final class ServingListeners: Sendable {
         }
     }
 
-    /// Gives all listeners that have TLS, before and now, the certificates of a configuration; all or none.
-    func replaceCertificates(with loaded: LoadedConfiguration) throws(TLSError) {
+    /// Gives all listeners that have TLS, before and now, the certificates of a configuration; all or none. A listener that is not
+    /// configured any more keeps its own: those of another might ask no client for a certificate.
+    func replaceCertificates(with draft: RuleBook.Draft) throws(TLSError) {
         let slots = slots.withLock { $0 }
         var contexts: [(TLSContextSlot, TLSContext)] = []
-        for (name, listeners) in [("public", loaded.publicListeners), ("admin", loaded.adminListeners)] {
+        for (name, listeners) in [("public", draft.publicListeners), ("admin", draft.adminListeners)] {
             for (index, listener) in listeners.enumerated() {
-                guard let slot = slots[ListenerID(name: name, index: index)], let material = listener.tls else {
+                guard let slot = slots[ListenerID(name: name, index: index)], let material = listener?.tls else {
                     continue
                 }
                 contexts.append(

@@ -15,7 +15,7 @@ struct AdminRoutes: HTTPHandler {
     let listener: Int
     let requestIDs: RequestIDs
     let refusals: Refusals
-    /// Served only where a token is configured: whoever may revoke must have shown who it is.
+    /// Served only with a token: an operator who revokes must have shown it.
     var revocations: RevocationEndpoint?
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
@@ -49,7 +49,7 @@ struct AdminRoutes: HTTPHandler {
             id: requestIDs.next(on: loop))
     }
 
-    /// Why whoever asks is not the administrator; nil where they are, or where no token is configured.
+    /// Why the sender is not the administrator; nil if it is, or if no token is configured.
     private func refusalOfSender(of request: HTTPRequest, _ rules: LiveRules) -> ProblemCode? {
         guard let token = token(rules) else { return nil }
         guard case .one(let presented) = BearerToken.presented(in: request.fields) else { return .tokenMissing }

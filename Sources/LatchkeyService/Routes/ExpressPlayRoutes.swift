@@ -19,7 +19,7 @@ struct ExpressPlayRoutes: Sendable {
         sees = SEESEndpoint(service: service)
     }
 
-    /// Nil for every other address, and where nobody is configured who could use this one.
+    /// Nil for every other address, and if no customer is configured who could use this one.
     func answer(
         _ request: HTTPRequest, under rules: LiveRules, id: RequestID, on loop: LoopContext
     ) -> HTTPAnswer? {

@@ -40,7 +40,7 @@ final class Health: Sendable {
     private static let notReady = Array("not ready\n".utf8)
     private static let fields: HTTPFields = ["Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"]
 
-    /// Load balancers ask often: what is the same in every answer is not made anew, and there is room for the fields of CORS.
+    /// Load balancers ask often: what is the same in every answer is made once, and there is room for the fields of CORS.
     private static func response(_ status: HTTPStatus, _ text: [UInt8], _ id: RequestID) -> HTTPResponse {
         var fields = HTTPFields(roomForFields: 8, bytes: 512)
         fields.append(contentsOf: Self.fields)

@@ -8,7 +8,8 @@ import Licensing
 import Records
 import Telemetry
 
-/// `POST /fps/licenses/query`: until when licences are good and when to renew them, for whoever holds a token of the one who was given them.
+/// `POST /fps/licenses/query`: until when licences are good and when to renew them. The sender needs a token of the subject to whom
+/// they were given.
 ///
 /// A licence of somebody else is unknown, just as one that never was.
 struct LicenseQueryEndpoint: Sendable {
@@ -162,7 +163,7 @@ struct LicenseQueryEndpoint: Sendable {
     }
 }
 
-/// Whoever asks, as the ledger knows them.
+/// The sender, as the ledger knows it.
 private struct Asker: Sendable {
     let holder: TokenHolder
     /// Nil where the token has no subject; then it may only ask about what was given for itself.

@@ -19,7 +19,7 @@ struct LicenseWish: Equatable, Sendable {
         self.form = form
     }
 
-    /// Nil where a request says something twice, or in words that nobody knows. Where the form does not follow what is accepted, only the
+    /// Nil where a request says something twice, or in unknown words. Where the form does not follow what is accepted, only the
     /// query says it.
     init?(query: String?, fields: HTTPFields, formFollowsAccept: Bool = true) {
         let pairs = (query ?? "").split(separator: "&")

@@ -1,0 +1,85 @@
+import KeyCrypto
+import Licensing
+import ServiceConfiguration
+import TestSupport
+import Testing
+
+@testable import LatchkeyService
+
+/// What a reload makes of a configuration, before and after it is in force.
+@Suite struct RuleBookTests {
+    private let folder: ConfigurationFolder
+
+    init() throws {
+        folder = try ConfigurationFolder()
+        for name in ["a", "b", "c"] { try folder.write("secrets/\(name)", String(repeating: name, count: 16)) }
+    }
+
+    private func load(_ rest: String, entitlement: String = "") throws -> LoadedConfiguration {
+        let text = ConfigurationText.make(entitlement: entitlement, rest: rest)
+        let file = try ConfigurationFile(
+            parsing: Array(text.utf8), path: "\(folder.path)/latchkey.json5", environment: [:])
+        return try .load(file, environment: [:])
+    }
+
+    private func loadAdmin(_ listeners: String) throws -> LoadedConfiguration {
+        try load("listeners: { admin: [\(listeners)] },")
+    }
+
+    private func texts(_ tokens: [SharedSecret?]) -> [String?] {
+        tokens.map { $0.map { String(decoding: $0.bytes.revealed().prefix(1), as: UTF8.self) } }
+    }
+
+    private static let unguarded = #"{ address: "127.0.0.1:0" }"#
+    private static let guardedByA = #"{ address: "127.0.0.1:0", tokenFile: "secrets/a" }"#
+
+    /// Port 0 may stand there twice, and then the address does not tell the two apart.
+    @Test func listenersOfOneAddressKeepTheirOwnTokens() throws {
+        let loaded = try loadAdmin("\(Self.unguarded), \(Self.guardedByA)")
+        let book = try RuleBook(loaded, modules: nil)
+        #expect(texts(book.cell.current.administration.tokens) == [nil, "a"])
+        #expect(texts(try book.draft(loaded).adminTokens) == [nil, "a"])
+    }
+
+    @Test func tokensFollowTheAddressAndStayWithoutOne() throws {
+        let book = try RuleBook(
+            try loadAdmin(
+                #"{ address: "127.0.0.1:1", tokenFile: "secrets/a" }, { address: "127.0.0.1:2", tokenFile: "secrets/b" }"#
+            ),
+            modules: nil)
+        let new = try loadAdmin(#"{ address: "127.0.0.1:3" }, { address: "127.0.0.1:2", tokenFile: "secrets/c" }"#)
+        let draft = try book.draft(new)
+        #expect(texts(book.cell.current.administration.tokens) == ["a", "b"])
+        book.adopt(draft)
+        #expect(texts(book.cell.current.administration.tokens) == ["a", "c"])
+        #expect(draft.fieldsThatNeedRestart == ["listeners.admin[0].address"])
+    }
+
+    /// The certificates of another listener might ask no client for one.
+    @Test func certificatesFollowTheAddress() throws {
+        let book = try RuleBook(
+            try load(#"listeners: { public: [{ address: "127.0.0.1:1" }, { address: "127.0.0.1:2" }] },"#), modules: nil
+        )
+        let new = try load(#"listeners: { public: [{ address: "127.0.0.1:3" }, { address: "127.0.0.1:1" }] },"#)
+        #expect(try book.draft(new).publicListeners.map { $0?.address.description } == ["127.0.0.1:1", nil])
+    }
+
+    /// With what it remembers, as long as nothing about it changes.
+    @Test func theCallbackServiceStaysUntilItChanges() throws {
+        let entitlement = #"callback: { url: "https://portal.example/entitle", secret: "secrets/callback" },"#
+        try folder.write("secrets/callback", String(repeating: "a", count: 32))
+        let book = try RuleBook(try load("", entitlement: entitlement), modules: nil)
+        let first = try #require(book.cell.current.license.callback)
+
+        book.adopt(try book.draft(try load(#"logging: { level: "error" },"#, entitlement: entitlement)))
+        #expect(book.cell.current.license.callback === first)
+
+        try folder.write("secrets/callback", String(repeating: "b", count: 32))
+        book.adopt(try book.draft(try load("", entitlement: entitlement)))
+        let second = try #require(book.cell.current.license.callback)
+        #expect(second !== first && second.counts === first.counts)
+
+        book.adopt(try book.draft(try load("")))
+        #expect(book.cell.current.license.callback == nil && book.callback.current == nil)
+    }
+}
