@@ -20,7 +20,4 @@ package struct SecurityLevelReport: Sendable, Equatable {
         self.rawLevel = rawLevel
         self.denyListVersion = denyListVersion
     }
-
-    /// Nil for a level below all that are known.
-    package var level: SecurityLevel? { SecurityLevel(reported: rawLevel) }
 }

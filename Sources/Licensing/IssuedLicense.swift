@@ -1,5 +1,5 @@
 package import ContentKeys
-package import Entitlements
+import Entitlements
 package import FairPlay
 package import Records
 
@@ -17,12 +17,9 @@ package struct IssuedLicense: Sendable {
     package let isRepeated: Bool
 
     package var id: LicenseID { granted.id }
-    package var authorization: Authorization { granted.authorization }
     package var terms: LicenseTerms { granted.terms }
     package var times: LicenseTimes { granted.times }
     package var facts: LicenseFacts { LicenseFacts(id, terms, times) }
     package var key: ContentKeyAttributes { request.key }
-    package var spc: SPC { request.spc }
-    package var device: DeviceFacts { request.device }
     package var credentialName: String { request.admission.credentialKey.credentialName }
 }

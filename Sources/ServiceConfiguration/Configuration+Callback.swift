@@ -29,8 +29,6 @@ extension Configuration {
 }
 
 extension Configuration.Callback {
-    private static let hostCountMaximum = 16
-
     init?(reading section: ConfigurationSection) {
         let url = section.required("url", .serviceURL)
         let hosts = section.set("hosts", .hostName, allowsEmpty: true) ?? []

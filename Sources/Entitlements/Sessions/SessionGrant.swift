@@ -24,8 +24,6 @@ package struct SessionGrant: Equatable, Sendable {
 package enum SessionEnd: Equatable, Sendable {
     /// The lease and its grace, or the whole session, are over.
     case expired
-    /// A later token of the session has been used.
-    case superseded
     /// The request is of another playback.
     case otherPlayback
 }

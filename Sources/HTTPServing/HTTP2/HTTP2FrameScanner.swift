@@ -23,7 +23,6 @@ struct HTTP2FrameHeader: Equatable, Sendable {
 
     var endsStream: Bool { flags & 0x1 != 0 }
     var endsHeaders: Bool { flags & 0x4 != 0 }
-    var isAcknowledgement: Bool { flags & 0x1 != 0 }
 }
 
 extension HTTP2FrameHeader.Kind {
