@@ -11,11 +11,11 @@ package import Telemetry
 package struct ExpressPlayMinter: Sendable {
     private let recorder: DecisionRecorder
     private let keys: RecentContentKeys
-    private let clock: any Telemetry.WallClock
+    private let clock: any WallClock
     private let minted: Counter
 
     package init(
-        recorder: DecisionRecorder, keys: RecentContentKeys, metrics: MetricsRegistry, clock: any Telemetry.WallClock
+        recorder: DecisionRecorder, keys: RecentContentKeys, metrics: MetricsRegistry, clock: any WallClock
     ) {
         self.recorder = recorder
         self.keys = keys

@@ -6,9 +6,9 @@ import Telemetry
 /// Turns problems into responses, and writes the line of the log that an operator finds by the request id.
 struct Refusals: Sendable {
     private let logger: Logger
-    private let clock: any Telemetry.WallClock
+    private let clock: any WallClock
 
-    init(logger: Logger, clock: any Telemetry.WallClock) {
+    init(logger: Logger, clock: any WallClock) {
         self.logger = logger
         self.clock = clock
     }

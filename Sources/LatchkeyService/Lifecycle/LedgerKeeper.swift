@@ -24,7 +24,7 @@ final class LedgerKeeper: Sendable {
     /// Starts the thread; `loop` wakes it. Nothing behind `purgeableThrough` is purged, because it is still needed elsewhere. A ledger that cannot be opened is tried again in every pass.
     init(
         path: String, chain: LedgerChain, settings: Configuration.Ledger, loop: LoopContext, logger: Logger,
-        clock: any Telemetry.WallClock = SystemWallClock(), purgeableThrough: @escaping @Sendable () -> Int64
+        clock: any WallClock = SystemWallClock(), purgeableThrough: @escaping @Sendable () -> Int64
     ) throws(EventLoopError) {
         thread = JoinableThread(
             try NativeThread(name: "ledger-keeper") { [order] in
@@ -78,7 +78,7 @@ private struct LedgerUpkeep: ~Copyable {
     private let chain: LedgerChain
     private let settings: Configuration.Ledger
     private let logger: Logger
-    private let clock: any Telemetry.WallClock
+    private let clock: any WallClock
     private let purgeableThrough: @Sendable () -> Int64
     private var maintenance: LedgerMaintenance?
     /// Seconds since 1970.
@@ -86,7 +86,7 @@ private struct LedgerUpkeep: ~Copyable {
 
     init(
         path: String, chain: LedgerChain, settings: Configuration.Ledger, logger: Logger,
-        clock: any Telemetry.WallClock, purgeableThrough: @escaping @Sendable () -> Int64
+        clock: any WallClock, purgeableThrough: @escaping @Sendable () -> Int64
     ) {
         self.path = path
         self.chain = chain

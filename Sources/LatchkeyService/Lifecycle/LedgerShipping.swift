@@ -28,14 +28,14 @@ final class LedgerShipping: Sendable {
     private let store: PostgreSQLStore
     private let group: EventLoopGroup
     private let logger: Logger
-    private let clock: any Telemetry.WallClock
+    private let clock: any WallClock
     private let state = Mutex(State())
     private let rowCount = Atomic<UInt64>(0)
 
     /// Starts the thread, and the first shipment.
     init(
         path: String, node: NodeID, store: PostgreSQLStore, logger: Logger,
-        clock: any Telemetry.WallClock = SystemWallClock()
+        clock: any WallClock = SystemWallClock()
     ) throws(EventLoopError) {
         outbox = LedgerFileOutbox(path: path, node: node, receiver: store)
         shipper = LedgerShipper(node: node, outbox: outbox, receiver: store)

@@ -31,7 +31,7 @@ final class RevocationKeeper: Sendable {
     private let pause: Duration
     private let publish: @Sendable (RevocationView) -> Void
     private let logger: Logger
-    private let clock: any Telemetry.WallClock
+    private let clock: any WallClock
     private let group: EventLoopGroup
     private let state = Mutex(State())
     private let hasTried = Monitor(false)
@@ -40,7 +40,7 @@ final class RevocationKeeper: Sendable {
     /// each view that differs from the one before, from the keeper's thread.
     init(
         store: any RevocationStore, names: RevocationNames, every pause: Duration, logger: Logger,
-        clock: any Telemetry.WallClock = SystemWallClock(), publish: @escaping @Sendable (RevocationView) -> Void
+        clock: any WallClock = SystemWallClock(), publish: @escaping @Sendable (RevocationView) -> Void
     ) throws(EventLoopError) {
         self.store = store
         self.names = names

@@ -9,9 +9,9 @@ import Telemetry
 struct ChallengeEndpoint: Sendable {
     private let pipelines: LicensePipelines
     private let refusals: Refusals
-    private let clock: any Telemetry.WallClock
+    private let clock: any WallClock
 
-    init(pipelines: LicensePipelines, refusals: Refusals, clock: any Telemetry.WallClock) {
+    init(pipelines: LicensePipelines, refusals: Refusals, clock: any WallClock) {
         self.pipelines = pipelines
         self.refusals = refusals
         self.clock = clock

@@ -16,12 +16,12 @@ struct ExplainEndpoint: Sendable {
     private let pipelines: LicensePipelines
     private let refusals: Refusals
     private let logger: Logger
-    private let clock: any Telemetry.WallClock
+    private let clock: any WallClock
 
     /// An SPC of the largest size in Base64, a token of the largest size, and room for the rest.
     private static let limits = JSONLimits(sizeMaximum: 128 * 1024, depthMaximum: 4)
 
-    init(pipelines: LicensePipelines, logger: Logger, clock: any Telemetry.WallClock) {
+    init(pipelines: LicensePipelines, logger: Logger, clock: any WallClock) {
         self.pipelines = pipelines
         self.logger = logger
         self.clock = clock

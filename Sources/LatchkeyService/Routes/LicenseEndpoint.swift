@@ -14,9 +14,9 @@ struct LicenseEndpoint: Sendable {
     private let metrics: ServiceMetrics
     private let logger: Logger
     private let refusals: Refusals
-    private let clock: any Telemetry.WallClock
+    private let clock: any WallClock
 
-    init(pipelines: LicensePipelines, metrics: ServiceMetrics, logger: Logger, clock: any Telemetry.WallClock) {
+    init(pipelines: LicensePipelines, metrics: ServiceMetrics, logger: Logger, clock: any WallClock) {
         self.pipelines = pipelines
         self.metrics = metrics
         self.logger = logger

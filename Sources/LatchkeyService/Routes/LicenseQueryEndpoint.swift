@@ -21,11 +21,11 @@ struct LicenseQueryEndpoint: Sendable {
     private let pseudonyms: Pseudonymizer
     private let metrics: ServiceMetrics
     private let refusals: Refusals
-    private let clock: any Telemetry.WallClock
+    private let clock: any WallClock
 
     init(
         pipelines: LicensePipelines, lookup: LicenseLookup, pseudonyms: Pseudonymizer, metrics: ServiceMetrics,
-        refusals: Refusals, clock: any Telemetry.WallClock
+        refusals: Refusals, clock: any WallClock
     ) {
         self.pipelines = pipelines
         self.lookup = lookup

@@ -20,10 +20,10 @@ final class RevocationEndpoint: Sendable {
     private let desk: RevocationDesk
     private let keeper: RevocationKeeper
     private let refusals: Refusals
-    private let clock: any Telemetry.WallClock
+    private let clock: any WallClock
 
     init(
-        desk: RevocationDesk, keeper: RevocationKeeper, refusals: Refusals, clock: any Telemetry.WallClock
+        desk: RevocationDesk, keeper: RevocationKeeper, refusals: Refusals, clock: any WallClock
     ) {
         self.desk = desk
         self.keeper = keeper

@@ -16,7 +16,7 @@ struct ServiceRoutes {
         let metrics: ServiceMetrics
         let health: Health
         let logger: Logger
-        let clock: any Telemetry.WallClock
+        let clock: any WallClock
         var expressPlay: ExpressPlayService?
         var revocations: RevocationEndpoint?
     }
