@@ -34,21 +34,17 @@ extension ConfigurationLoader {
     }
 
     private mutating func callbackSecret(_ source: SecretSource, _ path: String) -> HMACSHA256Key? {
-        do throws(FileError) {
-            let secret = try SecretFile.readSharedSecret(source, environment: environment)
-            guard secret.count >= HMACSHA256Key.codeSize else {
-                report(path, .notASecret(size: HMACSHA256Key.codeSize))
-                return nil
-            }
-            do throws(CryptoError) {
-                return try HMACSHA256Key(secret)
-            } catch {
-                report(path, .cryptography(error))
-            }
-        } catch {
-            report(path, .file(error))
+        guard let secret = sharedSecret(source, path) else { return nil }
+        guard secret.count >= HMACSHA256Key.codeSize else {
+            report(path, .notASecret(size: HMACSHA256Key.codeSize))
+            return nil
         }
-        return nil
+        do throws(CryptoError) {
+            return try HMACSHA256Key(secret)
+        } catch {
+            report(path, .cryptography(error))
+            return nil
+        }
     }
 
     private mutating func callbackIdentity(

@@ -110,17 +110,13 @@ extension ConfigurationLoader {
     }
 
     private mutating func hs256Key(_ configured: Configuration.IssuerKey, _ path: String) -> VerificationKey? {
-        do throws(FileError) {
-            let secret = try SecretFile.readSharedSecret(configured.key, environment: environment)
-            do throws(IssuerSetError) {
-                return try VerificationKey(id: configured.kid, hs256: secret, state: configured.state)
-            } catch {
-                report(path, .issuer(error))
-            }
+        guard let secret = sharedSecret(configured.key, path) else { return nil }
+        do throws(IssuerSetError) {
+            return try VerificationKey(id: configured.kid, hs256: secret, state: configured.state)
         } catch {
-            report(path, .file(error))
+            report(path, .issuer(error))
+            return nil
         }
-        return nil
     }
 
     private mutating func sealingKey(_ configured: Configuration.IssuerKey, _ path: String) -> TokenSealingKey? {

@@ -116,6 +116,18 @@ package struct ConfigurationLoader {
         return decoded
     }
 
+    /// The secret that two services share, as its file spells it.
+    mutating func sharedSecret(_ source: SecretSource, _ path: String) -> SecretBytes? {
+        do throws(FileError) {
+            let secret = try SecretFile.readSharedSecret(source, environment: environment)
+            note(secret, path)
+            return secret
+        } catch {
+            report(path, .file(error))
+            return nil
+        }
+    }
+
     /// The contents of a file that need not be secret.
     mutating func publicFile(_ source: SecretSource, _ path: String) -> SecretBytes? {
         do throws(FileError) {

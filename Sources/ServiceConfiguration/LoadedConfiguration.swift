@@ -101,7 +101,11 @@ package struct LoadedConfiguration: Sendable {
     package func fieldsThatNeedRestart(toBecome other: LoadedConfiguration) -> [String] {
         let values = fields.pathsThatNeedRestart(toBecome: other.fields)
         let fixed = Set((fields + other.fields).filter { $0.effect == .restart }.map(\.path))
-        let files = fixed.filter { digests[$0] != other.digests[$0] }
+        // A file that only one of both reads is read because of another field, which is named.
+        let files = fixed.filter { path in
+            guard let own = digests[path], let others = other.digests[path] else { return false }
+            return own != others
+        }
         return Set(values).union(files).sorted()
     }
 
