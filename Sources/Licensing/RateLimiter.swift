@@ -27,12 +27,13 @@ package final class RateLimiter<Party: Hashable & Sendable>: Sendable {
     /// Counts an event of a party. Returns nil if the event may happen now, or else how long the party has to wait.
     ///
     /// An `urgent` event may draw on twice the burst, so it still gets through if the others have used up theirs. The rate comes with each
-    /// call: so a reload can change it, and no party gets a new burst by that.
+    /// call: so a reload can change it. No party gets a new burst by that, and none waits longer than the new rate makes it wait.
     package func take(_ party: Party, at rate: Rate, urgent: Bool = false) -> Duration? {
         let now = clock.monotonicTime.nanoseconds
         let part = parts[Int(UInt(bitPattern: party.hashValue) % UInt(parts.count))]
         let wait = part.take(
-            party, now: now, interval: rate.interval, burst: Int64(urgent ? 2 * rate.burst : rate.burst))
+            party, now: now, interval: rate.interval, burst: Int64(urgent ? 2 * rate.burst : rate.burst),
+            debtMaximum: 2 * Int64(rate.burst) * rate.interval)
         return wait.map { .nanoseconds($0) }
     }
 
@@ -55,9 +56,18 @@ package final class RateLimiter<Party: Hashable & Sendable>: Sendable {
         var count: Int { generations.withLock { $0.younger.count + $0.older.count } }
 
         /// The nanoseconds to wait, or nil.
-        func take(_ party: Party, now: Int64, interval: Int64, burst: Int64) -> Int64? {
+        func take(_ party: Party, now: Int64, interval: Int64, burst: Int64, debtMaximum: Int64) -> Int64? {
             generations.withLock { generations in
-                let fullAt = max(now, generations.younger[party] ?? generations.older[party] ?? now)
+                var fullAt = max(now, generations.younger[party] ?? generations.older[party] ?? now)
+                // Only a slower rate than this one can have made such a debt.
+                if fullAt > now + debtMaximum {
+                    fullAt = now + debtMaximum
+                    if generations.younger[party] != nil {
+                        generations.younger[party] = fullAt
+                    } else {
+                        generations.older[party] = fullAt
+                    }
+                }
                 let wait = fullAt - now - (burst - 1) * interval
                 guard wait <= 0 else { return wait }
                 if generations.younger[party] == nil, generations.younger.count >= halfCapacity {

@@ -111,7 +111,11 @@ package struct LoadedConfiguration: Sendable {
         from other: LoadedConfiguration, _ isMeant: (ConfigurationField) -> Bool
     ) -> [String] {
         let (own, others) = (fields.filter(isMeant), other.fields.filter(isMeant))
-        let files = Set((own + others).map(\.path)).filter { digests[$0] != other.digests[$0] }
+        // A file that only one of both reads is read because of another field, which is named.
+        let files = Set((own + others).map(\.path)).filter { path in
+            guard let before = digests[path], let after = other.digests[path] else { return false }
+            return before != after
+        }
         return files.union(own.pathsThatDiffer(from: others)).sorted()
     }
 

@@ -125,15 +125,22 @@ def _replace(file: Path, old: str, new: str) -> None:
     file.write_text(text.replace(old, new, 1))
 
 
+FREE_PORTS = {"LATCHKEY_LISTEN": "127.0.0.1:0", "LATCHKEY_ADMIN_LISTEN": "127.0.0.1:0"}
+
+
 def start_daemon(
-    setup: Path, log: Path, environment: dict[str, str] | None = None, through: tuple[str, ...] = (), **options: Any
+    setup: Path,
+    log: Path,
+    environment: dict[str, str] | None = None,
+    through: tuple[str, ...] = (),
+    addresses: dict[str, str] = FREE_PORTS,
+    **options: Any,
 ) -> subprocess.Popen[bytes]:
     """The daemon of a set-up on free ports, which it writes to its log; waits for nothing.
 
-    `through` is a command that becomes the daemon.
+    `through` is a command that becomes the daemon. `addresses` replaces those of the configuration.
     """
     program = Path(os.environ["LATCHKEY_BIN"]).with_name("latchkeyd")
-    addresses = {"LATCHKEY_LISTEN": "127.0.0.1:0", "LATCHKEY_ADMIN_LISTEN": "127.0.0.1:0"}
     with log.open("wb") as output:
         return subprocess.Popen(
             [*through, program, "--config", setup / "latchkey.json5"],

@@ -53,10 +53,23 @@ import Testing
         #expect(limiter.take(1, at: slow) == nil && limiter.take(1, at: slow) == nil)
         #expect(limiter.take(1, at: slow) == .seconds(1))
         let quick = Rate(perSecond: 10, burst: 3)
-        #expect(limiter.take(1, at: quick) == .milliseconds(1800))
-        clock.advance(by: .milliseconds(1800))
+        // The debt of two seconds becomes the largest of the new rate, which is twice its burst.
+        #expect(limiter.take(1, at: quick) == .milliseconds(400))
+        clock.advance(by: .milliseconds(300))
+        #expect(limiter.take(1, at: quick) == .milliseconds(100))
+        clock.advance(by: .milliseconds(100))
         #expect(limiter.take(1, at: quick) == nil)
         #expect(limiter.take(1, at: quick) == .milliseconds(100))
+    }
+
+    @Test func letsNoPartyPayTheDebtOfASlowerRate() {
+        let limiter = limiter()
+        let slow = Rate(perSecond: 1, burst: 1000)
+        for _ in 0..<1000 { #expect(limiter.take(1, at: slow) == nil) }
+        let quick = Rate(perSecond: 1000, burst: 1000)
+        #expect(limiter.take(1, at: quick) == .milliseconds(1001))
+        #expect(limiter.take(1, at: quick, urgent: true) == .milliseconds(1))
+        #expect(limiter.take(2, at: quick) == nil)
     }
 
     @Test func remembersABoundedNumber() {
