@@ -26,8 +26,10 @@ final class AnsweringServer: Sendable {
         }
         try #require(isListening)
         port = UInt16(bigEndian: address.sin_port)
-        // The thread holds the descriptor and the state alone, so that the server ends with its owner.
+        // The thread holds the descriptor and the state alone, so that the server ends with its owner. It also closes the descriptor: if the
+        // owner did, the thread might accept on a number that another server has by then.
         Thread.detachNewThread { [owner = Weak(self)] in
+            defer { close(descriptor) }
             while true {
                 let connection = accept(descriptor, nil, nil)
                 guard connection >= 0 else { return }
@@ -39,7 +41,6 @@ final class AnsweringServer: Sendable {
 
     deinit {
         shutdown(descriptor, Int32(SHUT_RDWR))
-        close(descriptor)
     }
 
     private final class Weak: Sendable {

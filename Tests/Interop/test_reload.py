@@ -1206,8 +1206,8 @@ def test_a_credential_with_a_module_is_named(lab: Lab) -> None:
             if field.is_fixed and field.path.startswith("fairplay") and field.value is not None
         }
         assert "fairplay.credentials[3].module.library" in named
-        # The table shows a section with fields by its fields alone.
-        named.add("fairplay.credentials[3].module")
+        # The table shows a section or a list with fields by these alone. The whole list waits for the restart, as its module does.
+        named |= {"fairplay.credentials[3].module", "fairplay.credentials"}
         lab.change(values, needs=named)
         assert certificate(lab, "module") is None
 
