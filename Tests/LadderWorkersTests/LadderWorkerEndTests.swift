@@ -11,11 +11,14 @@ import Testing
 extension LadderWorkerTests {
     /// How pools and workers end, and what they leave behind: nothing.
     @Suite struct Ends {
-        private static func processDescriptorCount() throws -> Int {
+        /// How many descriptors of these processes are open. One of a process that is gone says -1 (proc(5), `fdinfo`).
+        private static func processDescriptorCount(of processes: [Int32]) throws -> Int {
             try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter { number in
                 // The folder's own descriptor is gone again.
                 let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
-                return target == "anon_inode:[pidfd]"
+                guard target == "anon_inode:[pidfd]" else { return false }
+                let information = (try? TextFile.read("/proc/self/fdinfo/\(number)")) ?? ""
+                return processes.contains { information.contains("Pid:\t\($0)\n") }
             }.count
         }
 
@@ -103,7 +106,7 @@ extension LadderWorkerTests {
         /// No child and no descriptor stays, whichever way workers and pool end.
         @Test(arguments: [true, false])
         func leavesNothingBehind(stopsPool: Bool) async throws {
-            #expect(try Self.processDescriptorCount() == 0)
+            let waiter = try PoolFixture(workers: 1)
             var fixture: PoolFixture? = try PoolFixture(workers: 2)
             for faults in 1...6 {
                 let call = try TestCall(fault: faults % 2 == 0 ? .crash : .garbageOnStream)
@@ -112,12 +115,13 @@ extension LadderWorkerTests {
             }
             let processes = await fixture?.events.ready(8) ?? []
             #expect(processes.count == 8)
-            #expect(try Self.processDescriptorCount() == 2)
+            #expect(try Self.processDescriptorCount(of: processes) == 2)
             #expect(fixture?.loop.registrationCount == 4)
             if stopsPool { fixture?.pool.stop(within: .seconds(60)) }
             fixture = nil
-            #expect(try Self.processDescriptorCount() == 0)
             #expect(processes.allSatisfy(Self.isGone))
+            // Beside this test others may have such descriptors for a moment; one that was left behind stays.
+            #expect(waiter.reaches { (try? Self.processDescriptorCount(of: [-1])) == 0 })
         }
 
         private static func startedWorker(
