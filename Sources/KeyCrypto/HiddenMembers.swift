@@ -7,21 +7,35 @@ package struct HiddenMembers: ~Copyable {
     /// The hidden texts as they stand in the line, by their members' names.
     package private(set) var texts: [String: SharedSecret] = [:]
 
+    package init(_ names: [String], in line: [UInt8]) {
+        bytes = line
+        for member in JSONMemberScanner.members(in: line, named: names) {
+            if !member.value.isEmpty {
+                texts[member.name] = SharedSecret(SecretBytes(copying: Array(line[member.value])))
+            }
+            for place in member.value { bytes[place] = UInt8(ascii: "0") }
+        }
+    }
+}
+
+/// Finds members of a JSON text whose values are strings, before any reader makes strings of them.
+package enum JSONMemberScanner {
     private static let quote = UInt8(ascii: "\"")
     private static let backslash = UInt8(ascii: "\\")
 
-    package init(_ names: [String], in line: [UInt8]) {
-        bytes = line
+    /// The members with these names, in the order of the text; a value is the range between its quotes.
+    package static func members(in text: [UInt8], named names: [String]) -> [(name: String, value: Range<Int>)] {
+        var found: [(name: String, value: Range<Int>)] = []
         var offset = 0
-        while let name = Self.string(in: bytes, from: offset) {
+        while let name = string(in: text, from: offset) {
             offset = name.upperBound + 1
-            guard let known = names.first(where: { bytes[name].elementsEqual($0.utf8) }),
-                let value = Self.value(in: bytes, from: offset)
+            guard let known = names.first(where: { text[name].elementsEqual($0.utf8) }),
+                let value = value(in: text, from: offset)
             else { continue }
-            if !value.isEmpty { texts[known] = SharedSecret(SecretBytes(copying: Array(bytes[value]))) }
-            for place in value { bytes[place] = UInt8(ascii: "0") }
+            found.append((known, value))
             offset = value.upperBound + 1
         }
+        return found
     }
 
     /// What lies between the next two quotes that no backslash hides.
