@@ -29,8 +29,11 @@ import Testing
         }
 
         deinit {
-            caller.stop()
-            group.stop(within: .seconds(10))
+            // The last reference may go on the loop, which cannot wait for itself.
+            Thread.detachNewThread { [caller, group] in
+                caller.stop()
+                group.stop(within: .seconds(10))
+            }
         }
 
         func post(_ body: String = "{}", fields: [String] = []) async -> Result<[UInt8], HTTPCallError> {

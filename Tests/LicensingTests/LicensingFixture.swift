@@ -4,6 +4,7 @@ import DeviceSimulation
 import Entitlements
 import EventLoops
 import FairPlay
+import Foundation
 import KeyCrypto
 import Licensing
 import Synchronization
@@ -131,7 +132,8 @@ final class LicensingFixture: Sendable {
     }
 
     deinit {
-        group.stop(within: .seconds(10))
+        // The last reference may go on the loop, which cannot wait for itself.
+        Thread.detachNewThread { [group] in group.stop(within: .seconds(10)) }
     }
 
     func token(

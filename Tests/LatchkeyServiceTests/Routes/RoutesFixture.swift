@@ -4,6 +4,7 @@ import DeviceSimulation
 import Entitlements
 import EventLoops
 import FairPlay
+import Foundation
 import HTTPMessages
 import HTTPServing
 import KeyCrypto
@@ -83,7 +84,8 @@ final class RoutesFixture: Sendable {
     }
 
     deinit {
-        group.stop(within: .seconds(10))
+        // The last reference may go on the loop, which cannot wait for itself.
+        Thread.detachNewThread { [group] in group.stop(within: .seconds(10)) }
     }
 
     /// Puts other rules for web pages in force, as a reload does.
