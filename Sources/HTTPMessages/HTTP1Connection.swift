@@ -152,6 +152,11 @@ package struct HTTP1Connection: Sendable {
         }
     }
 
+    /// The server is going down, and bytes that came before are still to be received: the next response announces the end.
+    package mutating func announceDrain() {
+        isDraining = true
+    }
+
     /// The server is going down: a request that has begun is finished, then the connection closes.
     ///
     /// A connection without any request yet stays: its first one is on its way, and nobody else would answer it. The owner gives it a

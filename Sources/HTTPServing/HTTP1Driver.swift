@@ -38,6 +38,7 @@ final class HTTP1Driver: ConnectionDriver {
     func socketReady(on connection: HTTPConnection) {}
 
     func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {
+        if connection.isDraining { machine.announceDrain() }
         perform(machine.received(bytes), on: connection)
     }
 

@@ -33,7 +33,8 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
 
     /// What a partial write has left.
     private var unsent: ArraySlice<UInt8> = []
-    private var isDraining = false
+    /// Whether the server is going down.
+    private(set) var isDraining = false
     /// The kernel may have more to read: no edge announces it again.
     private(set) var mayHaveInput = false
     /// The peer has closed its side; what it sent before may still be unread.
