@@ -26,6 +26,11 @@ extension StoreOutage {
         case .inputOutput: "reading or writing the database failed; check the disk and the system's log"
         case .damaged: "the database is damaged; restore it from a copy"
         case .unreachable: "the database's server does not answer; check that it runs and can be reached from here"
+        case .misconfigured:
+            "the database's server answers, but refuses what this node asks for: check the database, the role and its rights"
+        case .hanging: "the disk of the database does not answer; check the disk and the system's log"
+        case .replaced:
+            "the database file was deleted or replaced while it was open; stop the daemon, put the file back, and start it again"
         case .other(let code): "the database reports error \(code)"
         }
     }

@@ -43,8 +43,14 @@ package enum StoreOutage: Error, Equatable, Sendable {
     case inputOutput
     /// The file is not a database, or a damaged one.
     case damaged
-    /// The database's server does not answer, or not in time; what was asked for may have been done all the same.
+    /// The database's server does not answer anything; what was asked for may have been done all the same.
     case unreachable
+    /// The server answers, and the database, the role or its rights are not as they must be.
+    case misconfigured
+    /// The disk does not finish a write or a sync; what was asked for may be done later.
+    case hanging
+    /// The file that was opened was deleted or replaced: what is written to it would be lost.
+    case replaced
     /// The database's own code for anything else.
     case other(code: Int32)
 }

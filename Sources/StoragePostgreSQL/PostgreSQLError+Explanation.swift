@@ -31,6 +31,9 @@ extension PostgreSQLOpeningError {
             "the schema \(name) holds tables of another program; name another one with ?schema= in storage.url"
         case .schemaTooNew(let found, let supported):
             "a newer version of Latchkey made the schema (\(found); this one knows \(supported)); use that version"
+        case .settingsNotKept:
+            "a connection pooler, such as pgbouncer, drops the settings of the session: connect to PostgreSQL itself, because Latchkey "
+                + "keeps a few connections of its own and needs no pooler"
         case .keyEncryptionKeyDiffers:
             "its keys were sealed under another key-encryption key; configure that one in keys.keyEncryptionKey"
         case .keyEncryptionKeyMissing(let version):
@@ -49,11 +52,37 @@ extension PostgreSQLFailure {
     package var explanation: String {
         switch self {
         case .notConnected(let message): "no connection: \(message)"
+        case .connectionRefused(let state, let message): state.explanation ?? "the connection was refused: \(message)"
+        case .unusable: "the database cannot serve as a store as it is"
         case .connectionLost: "the server closed the connection; see its log"
         case .timedOut: "the server did not answer in time"
+        case .silent: "the server takes connections and answers nothing"
         case .queueFull: "too many calls wait for the server"
         case .notRun: "the server ended the transaction before"
-        case .refused(let state): "the server refused a statement with SQLSTATE \(state); see its log"
+        case .refused(let state):
+            state.explanation ?? "the server refused a statement with SQLSTATE \(state); see its log"
+        }
+    }
+}
+
+extension SQLState {
+    /// What is wrong and what to do about it, for codes that say how the database or the URL must be changed.
+    fileprivate var explanation: String? {
+        switch description {
+        case "3D000":
+            "there is no database of this name (SQLSTATE 3D000); make it with createdb, or correct storage.url"
+        case "28000":
+            "the server knows no role of this name, or its pg_hba.conf lets the role not connect from here (SQLSTATE 28000); make the role "
+                + "with createuser, or correct storage.url"
+        case "28P01":
+            "the server refuses the role's password, or asks for one (SQLSTATE 28P01); correct storage.password"
+        case "42501":
+            "the role lacks a right (SQLSTATE 42501); let it create schemas in the database, or make the schema and its tables its own"
+        case "53300": "the server has as many connections as it may have (SQLSTATE 53300); raise its max_connections"
+        case "42P05", "26000", "08P01":
+            "a connection pooler, such as pgbouncer, stands before the server and does not pass on what Latchkey asks for (SQLSTATE "
+                + "\(self)); connect to PostgreSQL itself"
+        default: nil
         }
     }
 }

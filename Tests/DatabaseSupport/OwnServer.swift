@@ -33,6 +33,23 @@ package final class OwnServer: Sendable {
         kill(try server.processID(), SIGKILL)
     }
 
+    /// Stops all processes of the server as they are: it takes connections and answers nothing.
+    package func pause() throws {
+        for process in try processes() { kill(process, SIGSTOP) }
+    }
+
+    /// Lets them go on.
+    package func goOn() throws {
+        for process in try processes() { kill(process, SIGCONT) }
+    }
+
+    /// The first process, which makes no others while it is stopped, and its children.
+    private func processes() throws -> [Int32] {
+        let first = try server.processID()
+        let text = try String(contentsOfFile: "/proc/\(first)/task/\(first)/children", encoding: .utf8)
+        return [first] + text.split(separator: " ").compactMap { Int32($0) }
+    }
+
     /// Ends the server for good.
     package func stop() {
         process.signal(SIGTERM)

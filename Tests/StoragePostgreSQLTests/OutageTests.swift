@@ -100,7 +100,7 @@ import Testing
         #expect(try await store.settle(use(1)) == .recorded)
     }
 
-    /// Calls end at their deadline although the server has not answered, and a connection that stays silent is given up for a new one.
+    /// Calls end at their deadline although they have no answer. That is load and no outage, because the server answers others.
     @Test func givesUpAtTheDeadlineAndGoesOnAfterwards() async throws {
         let database = try TestDatabase()
         let store = try database.open {
@@ -112,17 +112,156 @@ import Testing
         await withTaskGroup { group in
             for number in 1...20 as ClosedRange<UInt64> {
                 group.addTask {
+                    await #expect(throws: StoreError.unavailable(.busy)) { try await store.settle(Self.use(number)) }
+                }
+            }
+        }
+        #expect(store.health.isReachable)
+        try holder.execute("SELECT pg_advisory_unlock_all()", until: TestDatabase.deadline)
+        var last: DecisionOutcome?
+        for _ in 0..<200 where last == nil { last = try? await store.settle(Self.use(99)) }
+        // An attempt that was given up may have been decided all the same.
+        #expect(last == .recorded || last == .repeated(answer: Array("answer 99".utf8)))
+    }
+
+    /// A server that takes connections and answers nothing is an outage, whether anybody asks it or not, until it goes on.
+    @Test(.tags(.slow)) func takesASilentServerForAnOutage() async throws {
+        let own = try OwnServer()
+        defer { own.stop() }
+        let database = try TestDatabase(on: own.server)
+        let store = try database.open {
+            $0.silence = .milliseconds(500)
+            $0.probeEvery = .milliseconds(100)
+            $0.connect = .seconds(2)
+        }
+        defer { store.close() }
+        #expect(try await store.settle(Self.use(1)) == .recorded)
+        try own.pause()
+        #expect(await comes(to: false, store))
+        #expect(store.health.isSilent)
+        for number in 2..<50 as Range<UInt64> {
+            await #expect(throws: StoreError.unavailable(.unreachable)) { try await store.settle(Self.use(number)) }
+        }
+        try own.goOn()
+        #expect(await comes(to: true, store))
+        let answer = await untilItWorks { try await store.settle(Self.use(99)) }
+        #expect(answer == .recorded)
+    }
+
+    /// Calls that wait when the server falls silent are answered then, and not at their own deadlines.
+    @Test(.tags(.slow)) func answersWhatWaitsForASilentServer() async throws {
+        let own = try OwnServer()
+        defer { own.stop() }
+        let database = try TestDatabase(on: own.server)
+        let store = try database.open {
+            $0.silence = .milliseconds(500)
+            $0.call = .seconds(300)
+            $0.writers = 1
+        }
+        defer { store.close() }
+        try own.pause()
+        await withTaskGroup { group in
+            for number in 1...100 as ClosedRange<UInt64> {
+                group.addTask {
                     await #expect(throws: StoreError.unavailable(.unreachable)) {
                         try await store.settle(Self.use(number))
                     }
                 }
             }
         }
-        try holder.execute("SELECT pg_advisory_unlock_all()", until: TestDatabase.deadline)
-        var last: DecisionOutcome?
-        for _ in 0..<200 where last == nil { last = try? await store.settle(Self.use(99)) }
-        // An attempt that was given up may have been decided all the same.
-        #expect(last == .recorded || last == .repeated(answer: Array("answer 99".utf8)))
+        try own.goOn()
+    }
+
+    private func comes(to isReachable: Bool, _ store: PostgreSQLStore) async -> Bool {
+        for _ in 0..<3000 where store.health.isReachable != isReachable {
+            // A pace, on which nothing depends.
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+        return store.health.isReachable == isReachable
+    }
+
+    // MARK: Mistakes in the configuration
+
+    private func openingError(_ change: (String) -> String) throws -> PostgreSQLOpeningError {
+        let database = try TestDatabase()
+        var settings = try database.settings()
+        settings.url = try PostgreSQLURL(parsing: change("\(database.server.url)&schema=\(database.schema)"))
+        return try #require(throws: PostgreSQLOpeningError.self) {
+            try PostgreSQLStore.open(settings, keyRing: SampleKeys.keyRing(), mayBeAway: true).close()
+        }
+    }
+
+    /// The server answers: waiting for it would not help, so that the start fails and says why.
+    @Test(arguments: [
+        ("/latchkey?", "/no_such_database?", "3D000"), ("//latchkey@", "//no_such_role@", "28P01"),
+    ])
+    func namesAMissingDatabaseOrRole(old: String, new: String, state: String) throws {
+        let error = try openingError { $0.replacing(old, with: new) }
+        guard case .failed(.connectionRefused(let found, _)) = error else { return #expect(Bool(false), "\(error)") }
+        #expect(found == SQLState(state) && !error.mayPass)
+        #expect(error.explanation.contains(state) && error.failure.storeError == .unavailable(.misconfigured))
+    }
+
+    @Test func namesARoleWithoutRights() throws {
+        let database = try TestDatabase()
+        try database.execute(
+            "CREATE SCHEMA \(database.schema); REVOKE CREATE ON SCHEMA \(database.schema) FROM latchkey")
+        let error = try #require(throws: PostgreSQLOpeningError.self) {
+            try PostgreSQLStore.open(database.settings(), keyRing: SampleKeys.keyRing(), mayBeAway: true).close()
+        }
+        #expect(error == .failed(.refused(SQLState("42501"))) && !error.mayPass)
+    }
+
+    @Test(arguments: ["42P05", "26000", "42501", "3D000", "28000"])
+    func takesAMistakeForNoOutage(state: String) {
+        #expect(PostgreSQLFailure.refused(SQLState(state)).storeError == .unavailable(.misconfigured))
+        #expect(!PostgreSQLOpeningError.failed(.refused(SQLState(state))).mayPass)
+    }
+
+    @Test(arguments: [
+        ("FATAL:  3D000: database \"x\" does not exist", "3D000"),
+        ("connection to server at \"127.0.0.1\", port 5432 failed: FATAL:  28P01: password", "28P01"),
+        ("ВАЖНО:  57P03: the database system is starting up", "57P03"),
+        ("could not translate host name: Name or service not known", nil), ("port 50000: ABCDE", nil),
+    ])
+    func readsTheCodeInLibpqsText(text: String, state: String?) {
+        #expect(SQLState(inVerboseMessage: text)?.description == state)
+    }
+
+    // MARK: What was spent
+
+    @Test func givesAUseBackOnce() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        defer { store.close() }
+        func use(_ number: UInt64) -> LicenseDecision {
+            var decision = Self.use(number)
+            decision.tokenUse?.limit = 1
+            return decision
+        }
+        #expect(try await store.settle(use(1)) == .recorded)
+        #expect(try await store.settle(use(2)) == .denied(.tokenUsed(limit: 1)))
+        #expect(try await store.giveBack(use(1)))
+        #expect(try await !store.giveBack(use(1)))
+        #expect(try await store.settle(use(2)) == .recorded)
+        // Another answer to the same request is not taken back.
+        var other = use(2)
+        other.replay?.answer = [9]
+        #expect(try await !store.giveBack(other))
+        #expect(try await store.settle(use(3)) == .denied(.tokenUsed(limit: 1)))
+    }
+
+    @Test func replacesAMarkOnlyIfNothingWasLost() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        defer { store.close() }
+        let node = try NodeID("node-1")
+        #expect(try await store.replaceMark(of: node, with: 1, expected: 0) == 0)
+        #expect(try await store.replaceMark(of: node, with: 5, expected: 1) == 1)
+        // Less than expected: the database has lost something, and keeps what it has.
+        #expect(try await store.replaceMark(of: node, with: 7, expected: 6) == 5)
+        #expect(try await store.replaceMark(of: node, with: 5, expected: 5) == 5)
+        #expect(try await store.replaceMark(of: NodeID("node-2"), with: 1, expected: 0) == 0)
     }
 
     /// The server is killed and comes back, five times, while eight callers decide. What was acknowledged is there, and everything is there

@@ -52,14 +52,19 @@ import Testing
     func isRefusedWithoutThePassword(password: String?) throws {
         var settings = try database.settings()
         settings.password = password.map { SharedSecret(SecretBytes(copying: Array($0.utf8))) }
-        #expect(throws: PostgreSQLFailure.self) { try PostgreSQLConnection.connect(settings) }
+        let error = try #require(throws: PostgreSQLFailure.self) { try PostgreSQLConnection.connect(settings) }
+        guard case .connectionRefused(let state, _) = error, state == .passwordRefused else {
+            return #expect(Bool(false), "\(error)")
+        }
     }
 
     @Test func namesWhatStandsInTheWayWithoutThePassword() throws {
         let settings = try settings(replacing: "/latchkey?", with: "/nosuchdatabase?")
         let error = try #require(throws: PostgreSQLFailure.self) { try PostgreSQLConnection.connect(settings) }
-        guard case .notConnected(let message) = error else { return #expect(Bool(false), "\(error)") }
-        #expect(message.contains("nosuchdatabase"))
+        guard case .connectionRefused(let state, let message) = error else {
+            return #expect(Bool(false), "\(error)")
+        }
+        #expect(state == SQLState("3D000") && message.contains("nosuchdatabase"))
         let password = String(decoding: try database.server.password().bytes.revealed(), as: UTF8.self)
         #expect(!message.contains(password))
     }

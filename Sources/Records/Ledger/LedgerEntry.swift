@@ -69,3 +69,22 @@ package protocol Ledger: Sendable {
     /// Returns when the entry would outlive a power cut.
     func append(_ entry: LedgerEntry) async throws(StoreError)
 }
+
+extension LedgerEntry {
+    /// Behind the name of a licence's validity: the licence was given without its counts and checks in the nodes' database.
+    private static let uncountedMark = " uncounted"
+
+    /// Whether what the licence spends was not counted, or its renewal not checked, when it was given.
+    package var isUncounted: Bool { detail.hasSuffix(Self.uncountedMark) }
+
+    /// The detail without that mark.
+    package var validityName: String { isUncounted ? String(detail.dropLast(Self.uncountedMark.count)) : detail }
+
+    /// The same entry of a licence that is given without counts and checks.
+    package var uncounted: LedgerEntry {
+        guard !isUncounted else { return self }
+        var entry = self
+        entry.detail += Self.uncountedMark
+        return entry
+    }
+}

@@ -12,10 +12,10 @@ import Telemetry
 ///
 /// # What happens when the database is away
 ///
-/// A connection that breaks answers what it had sent with `connectionLost`, because nobody knows what became of it, and is made anew at
-/// once; what was not sent waits for that. When the new one fails, nothing waits any more: calls fail at once, and connecting is tried again
-/// with pauses that grow, until it succeeds. A call whose deadline comes is answered with `timedOut` wherever it is. A server that stays
-/// silent for longer than that again is taken for dead.
+/// A connection that breaks answers what it had sent with `connectionLost`, because nobody knows what became of it, and is made again at
+/// once; what was not sent waits for that. When the new one fails, nothing waits any more: calls fail at once with the cause, and connecting
+/// is tried again with pauses that grow, until it succeeds. A call whose deadline comes is answered with `timedOut` wherever it is: that
+/// alone is no sign of an outage. `ConnectionSet` watches all connections, and says when the server is silent.
 ///
 /// Everything here runs on the loop's thread.
 final class PipelinedConnection: LoopChannel, @unchecked Sendable {
@@ -24,6 +24,7 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
     /// A transaction that is under way.
     private struct Sent {
         let calls: [DatabaseCall]
+        let sentAt: MonotonicTime
         /// Those that gave up waiting, by their places.
         var answered: Set<Int> = []
         /// One for each statement: of a group the one that takes the locks first, then the calls' own.
@@ -63,6 +64,12 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
     private let connect: @Sendable () async -> Result<PostgreSQLConnection, PostgreSQLFailure>
     /// Told when the connection has come to be of use, and when it is not any more.
     var connectedChanged: (Bool) -> Void = { _ in }
+    /// Told when the server has sent something.
+    var heard: () -> Void = {}
+    /// When the server sent something on this connection, or took it.
+    private(set) var lastHeard: MonotonicTime
+    /// Why the last attempt to connect failed.
+    private var lastFailure = PostgreSQLFailure.connectionLost
     private var first: PostgreSQLConnection?
     private var state = State.connecting
     private var failures = 0
@@ -80,6 +87,7 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         self.groupSize = groupSize
         self.first = first
         self.connect = connect
+        lastHeard = loop.now
     }
 
     /// Goes on with the first connection, or makes one.
@@ -95,6 +103,12 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
     /// Calls that are sent or wait.
     var load: Int { sent.count + waiting.count }
 
+    /// Since when the server owes an answer; nil if it owes none.
+    var owedSince: MonotonicTime? {
+        guard case .connected = state else { return nil }
+        return sent.first.map { max($0.sentAt, lastHeard) }
+    }
+
     /// How many transactions may be under way.
     private var inFlightMaximum: Int { groupSize > 1 ? 1 : limits.inFlight }
 
@@ -104,7 +118,8 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         switch state {
         case .connected: enqueue(call)
         case .connecting where failures == 0: enqueue(call)
-        case .connecting, .pausing, .stopped: call.give(.failure(.connectionLost))
+        case .connecting, .pausing: call.give(.failure(lastFailure))
+        case .stopped: call.give(.failure(.connectionLost))
         }
     }
 
@@ -120,7 +135,7 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         do throws(PostgreSQLFailure) {
             while sent.count < inFlightMaximum, let call = waiting.popFirst() {
                 let calls = call.isSociable ? [call] + takeSociable(groupSize - 1) : [call]
-                sent.append(Sent(calls: calls))
+                sent.append(Sent(calls: calls, sentAt: loop.now))
                 try send(calls, on: link.connection)
             }
             try flush()
@@ -167,6 +182,8 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         guard case .connected(let link) = state else { return }
         do throws(PostgreSQLFailure) {
             try link.connection.consumeInput()
+            lastHeard = loop.now
+            heard()
             try takeEvents(of: link.connection)
             try flush()
         } catch {
@@ -223,9 +240,8 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
 
     private func setTimer() {
         // Calls have their deadlines in the order in which they came.
-        let silenceEnds = sent.first?.calls.first.map { $0.deadline + limits.call }
         let nextOfSent = sent.first(where: { !$0.waiting.isEmpty })?.waiting.first?.deadline
-        timer = [silenceEnds, nextOfSent, waiting.first?.deadline].compactMap { $0 }.min().map { deadline in
+        timer = [nextOfSent, waiting.first?.deadline].compactMap { $0 }.min().map { deadline in
             loop.schedule(at: deadline) { [weak self] in self?.deadlineCame() }
         }
     }
@@ -236,17 +252,28 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         while let first = waiting.first, first.deadline <= now {
             waiting.popFirst()?.give(.failure(.timedOut))
         }
-        var isSilent = false
         sent.updatePrefix { entry in
             for (index, call) in entry.calls.enumerated() where call.deadline <= now {
                 if entry.answered.insert(index).inserted { call.give(.failure(.timedOut)) }
-                isSilent = isSilent || call.deadline + limits.call <= now
             }
             return entry.waiting.isEmpty
         }
-        if isSilent { lose() }
         setTimer()
     }
+
+    /// Answers everything that waits here. The connection stays, for a server that goes on.
+    func giveUpWaiting(with failure: PostgreSQLFailure) {
+        for call in waiting.takeAll() { call.give(.failure(failure)) }
+        sent.updatePrefix { entry in
+            for (index, call) in entry.calls.enumerated() where entry.answered.insert(index).inserted {
+                call.give(.failure(failure))
+            }
+            return true
+        }
+    }
+
+    /// Replaces a connection on which nothing is expected any more.
+    func replace() { lose() }
 
     // MARK: Connecting
 
@@ -259,7 +286,9 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         guard case .connecting = state else { return }
         switch result {
         case .success(let connection): adopt(connection)
-        case .failure: pause()
+        case .failure(let failure):
+            lastFailure = failure
+            pause()
         }
     }
 
@@ -268,6 +297,9 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         do throws(EventLoopError) {
             let registration = try loop.register(self, descriptor: descriptor, interest: .readable)
             state = .connected(Link(connection: connection, registration: registration, descriptor: descriptor))
+            lastHeard = loop.now
+            lastFailure = .connectionLost
+            heard()
             connectedChanged(true)
         } catch {
             return pause()
@@ -277,7 +309,7 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
 
     /// Waits before the next attempt; meanwhile nothing waits here.
     private func pause() {
-        for call in waiting.takeAll() { call.give(.failure(.connectionLost)) }
+        for call in waiting.takeAll() { call.give(.failure(lastFailure)) }
         let longest = limits.reconnectAfterMaximum
         let delay = min(limits.reconnectAfter * Double(1 << min(failures, 10)), longest)
         failures += 1

@@ -31,7 +31,12 @@ final class PostgreSQLConnection: @unchecked Sendable {
             throw .notConnected(message: "out of memory")
         }
         let connection = unsafe PostgreSQLConnection(owning: handle)
-        guard unsafe PQstatus(handle) == CONNECTION_OK else { throw .notConnected(message: connection.message) }
+        guard unsafe PQstatus(handle) == CONNECTION_OK else {
+            // Then libpq has sent nothing that the server could refuse.
+            let lacksPassword = unsafe PQconnectionNeedsPassword(handle) == 1
+            if lacksPassword { throw .connectionRefused(.passwordRefused, message: connection.message) }
+            throw ConnectionDiagnosis.failure(of: parameters, message: connection.message)
+        }
         unsafe latchkey_pq_silence_notices(handle)
         guard unsafe PQsetnonblocking(handle, 1) == 0 else { throw .connectionLost }
         return connection

@@ -4,10 +4,16 @@ package import ContentKeys
 package enum PostgreSQLFailure: Error, Equatable, Sendable {
     /// No connection was made; libpq's text, which holds names and addresses but no secret.
     case notConnected(message: String)
+    /// The server, or a pooler before it, refused the connection; with libpq's text.
+    case connectionRefused(SQLState, message: String)
+    /// The server took the connection, and something about the database must be changed before it can serve as a store.
+    case unusable
     /// The connection has ended.
     case connectionLost
-    /// No answer came in time.
+    /// No answer came in time. The server may be busy, or the call has waited for its turn here.
     case timedOut
+    /// The server has answered nothing at all for `PostgreSQLLimits.silence`.
+    case silent
     /// As many calls wait as may.
     case queueFull
     /// The server refused a statement.
@@ -24,6 +30,9 @@ package struct SQLState: Hashable, Sendable, CustomStringConvertible {
         description = code
     }
 
+    /// The password is wrong, or there is none.
+    static let passwordRefused = SQLState("28P01")
+
     /// The first two characters name the class.
     var category: Substring { description.prefix(2) }
 }
@@ -32,8 +41,11 @@ extension PostgreSQLFailure {
     /// What the callers of the store hear.
     package var storeError: StoreError {
         switch self {
-        case .notConnected, .connectionLost, .timedOut: .unavailable(.unreachable)
-        case .queueFull, .notRun: .unavailable(.busy)
+        case .notConnected, .connectionLost, .silent: .unavailable(.unreachable)
+        // Clients can make load, so load must never look like an outage.
+        case .timedOut, .queueFull, .notRun: .unavailable(.busy)
+        case .connectionRefused(let state, _): .unavailable(state.mayPass ? .unreachable : .misconfigured)
+        case .unusable: .unavailable(.misconfigured)
         case .refused(let state): .unavailable(StoreOutage(state))
         }
     }
@@ -41,7 +53,7 @@ extension PostgreSQLFailure {
     /// Whether the connection is of no use any more, although it may still be open: the server has become read-only or shuts down.
     var endsConnection: Bool {
         switch self {
-        case .notConnected, .connectionLost, .timedOut: true
+        case .notConnected, .connectionRefused, .unusable, .connectionLost, .timedOut, .silent: true
         case .queueFull, .notRun: false
         case .refused(let state): state.description == "25006" || state.category == "57" && state.description > "57P00"
         }
@@ -53,16 +65,40 @@ extension StoreOutage {
         switch (state.category, state.description) {
         case (_, "57014"), (_, "55P03"), ("40", _): self = .busy
         case (_, "53100"): self = .diskFull
-        case (_, "25006"), (_, "42501"): self = .notWritable
+        case (_, "25006"): self = .notWritable
         case (_, "58030"): self = .inputOutput
         case ("XX", "XX001"), ("XX", "XX002"): self = .damaged
-        case ("08", _), ("57", _), ("53", _): self = .unreachable
+        case ("08", _), ("57", _): self = .unreachable
+        case ("53", _): self = .busy
+        // A role without rights, a schema or table that is gone, prepared statements that a pooler has lost.
+        case ("28", _), ("3D", _), ("3F", _), (_, "42501"), (_, "42P01"), (_, "42883"), (_, "42P05"), ("26", _):
+            self = .misconfigured
         default: self = .other(code: state.number)
         }
     }
 }
 
 extension SQLState {
+    /// Whether the cause may end without a change by an operator: the connection, a lack of resources, a server that starts or stops.
+    var mayPass: Bool { ["08", "53", "57"].contains(category) && description != "08P01" }
+
+    /// The code in a message of libpq at its highest verbosity, `SEVERITY:  CODE: text`. The severity is in the server's language.
+    init?(inVerboseMessage message: String) {
+        for line in message.split(separator: "\n") {
+            for part in line.split(separator: ":").dropFirst() {
+                let code = part.drop { $0 == " " }
+                let isCode =
+                    code.utf8.count == 5
+                    && code.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) }
+                if isCode, part.hasPrefix("  ") {
+                    self.init(String(code))
+                    return
+                }
+            }
+        }
+        return nil
+    }
+
     /// The code as a number of base 36, which has room in 26 bits.
     var number: Int32 { Int32(description.prefix(5), radix: 36) ?? -1 }
 }

@@ -23,6 +23,15 @@ package struct PostgreSQLLimits: Equatable, Sendable {
     /// How long the server works on one statement, and how much of that it waits for locks; shorter than `call`.
     package var statement: Duration = .milliseconds(2500)
     package var lock: Duration = .milliseconds(2000)
+    /// A server that answers nothing for this long, on any connection, is taken for away. Longer than `statement`.
+    package var silence: Duration = .seconds(3)
+    /// How often the server is asked for a sign of life.
+    package var probeEvery: Duration = .seconds(1)
+    /// A connection whose calls have had no answer for this long, although the server answers on others, is replaced. It is long, because
+    /// the server keeps a process for each connection that waits, for example for its synchronous standby.
+    package var abandon: Duration = .seconds(600)
+    /// How long a new connection's statements may take to be prepared.
+    package var prepare: Duration = .seconds(30)
     /// How long to wait before a failed connection is tried again: this long at first, twice as long each time, up to the second one.
     package var reconnectAfter: Duration = .milliseconds(100)
     package var reconnectAfterMaximum: Duration = .seconds(2)

@@ -13,6 +13,7 @@ enum PostgreSQLValue: Sendable {
     case texts([String?])
 
     static func optional(_ text: String?) -> PostgreSQLValue { text.map { .text($0) } ?? .null }
+    static func optional(_ bytes: [UInt8]?) -> PostgreSQLValue { bytes.map { .bytes($0) } ?? .null }
     static func optional(_ integer: Int64?) -> PostgreSQLValue { integer.map { .integer($0) } ?? .null }
 
     /// Nil for NULL.

@@ -8,6 +8,8 @@ package enum PostgreSQLOpeningError: Error, Equatable, Sendable {
     case foreignSchema(String)
     /// A newer version made the schema, and says that this one cannot work with it.
     case schemaTooNew(found: Int64, supported: Int64)
+    /// A pooler has dropped the settings of the connection.
+    case settingsNotKept
     /// The database's keys were sealed under another key-encryption key.
     case keyEncryptionKeyDiffers
     /// Some of the database's keys may be sealed under this version, of which no key was given.
@@ -25,14 +27,22 @@ package enum PostgreSQLOpeningError: Error, Equatable, Sendable {
     /// The loop of the connections could not be started.
     case threadsNotStarted
 
+    /// What calls fail with while no connection can be made.
+    var failure: PostgreSQLFailure {
+        if case .failed(let failure) = self { return failure }
+        return mayPass ? .connectionLost : .unusable
+    }
+
     /// Whether trying again may help without anybody mending anything.
     package var mayPass: Bool {
         switch self {
-        case .failed(.notConnected), .failed(.connectionLost), .failed(.timedOut), .failed(.queueFull),
+        case .failed(.notConnected), .failed(.connectionLost), .failed(.timedOut), .failed(.silent),
+            .failed(.queueFull),
             .failed(.notRun):
             true
-        case .failed(.refused(let state)): ["08", "53", "57"].contains(state.category)
-        case .serverTooOld, .foreignSchema, .schemaTooNew, .keyEncryptionKeyDiffers, .keyEncryptionKeyMissing,
+        case .failed(.refused(let state)), .failed(.connectionRefused(let state, _)): state.mayPass
+        case .failed(.unusable), .serverTooOld, .foreignSchema, .schemaTooNew, .settingsNotKept,
+            .keyEncryptionKeyDiffers, .keyEncryptionKeyMissing,
             .recordMalformed, .cryptographyFailed, .threadsNotStarted:
             false
         }

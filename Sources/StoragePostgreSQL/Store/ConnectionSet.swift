@@ -1,8 +1,13 @@
 import ContentKeys
 import EventLoops
 import Synchronization
+import Telemetry
 
-/// The connections of a store: some for decisions, some for everything else. All but `health` belongs to the loop.
+/// The connections of a store: some for decisions, some for everything else, and one that asks the server for a sign of life.
+///
+/// A server that owes an answer and has sent nothing on any connection for `PostgreSQLLimits.silence` is silent: an outage, as if it were
+/// gone. Then nothing waits for it, and calls fail at once, until it sends something again. A server that answers some calls and is late
+/// with others is busy, which is no outage. All but `health` belongs to the loop.
 final class ConnectionSet: @unchecked Sendable {
     // Safe to send: what is behind the lock may be read anywhere, the rest is used on the loop alone.
 
@@ -12,6 +17,18 @@ final class ConnectionSet: @unchecked Sendable {
     private var first: PostgreSQLConnection?
     private var writers: [PipelinedConnection] = []
     private var readers: [PipelinedConnection] = []
+    private var probe: PipelinedConnection?
+    private var isProbeOwed = false
+    private var nextProbe: MonotonicTime
+    private var lastHeard: MonotonicTime
+    /// Since when the server is silent.
+    private var silentSince: MonotonicTime?
+    /// When the connections that have heard nothing since this instant are replaced: after a silence, some may lead to a server that is gone.
+    private var staleCheck: (at: MonotonicTime, heardBefore: MonotonicTime)?
+    private var tick: TimerID?
+    private var hasConnected = false
+    /// Told once why the database cannot serve, if that shows at the first connection and no waiting helps.
+    private let onRefusal = Mutex<(@Sendable (PostgreSQLOpeningError) -> Void)?>(nil)
     private let state = Mutex(PostgreSQLHealth())
 
     init(on loop: LoopContext, opener: SessionOpener, pool: BlockingWorkerPool, first: PostgreSQLConnection?) {
@@ -19,6 +36,15 @@ final class ConnectionSet: @unchecked Sendable {
         self.opener = opener
         self.pool = pool
         self.first = first
+        hasConnected = first != nil
+        nextProbe = loop.now
+        lastHeard = loop.now
+    }
+
+    /// Sets who is told of a refusal. One that has shown before is told at once.
+    func tellRefusal(to body: @escaping @Sendable (PostgreSQLOpeningError) -> Void) {
+        onRefusal.withLock { $0 = body }
+        if let error = health.refusal { body(error) }
     }
 
     var health: PostgreSQLHealth { state.withLock { $0 } }
@@ -28,13 +54,23 @@ final class ConnectionSet: @unchecked Sendable {
         state.withLock { $0.expected = limits.writers + limits.readers }
         writers = (0..<limits.writers).map { _ in makeConnection(groupSize: limits.groupSize) }
         readers = (0..<limits.readers).map { _ in makeConnection(groupSize: 1) }
+        probe = makeConnection(groupSize: 1, isCounted: false)
+        watch()
     }
 
     func stop() {
-        for connection in writers + readers { connection.stop() }
+        if let tick { loop.cancel(tick) }
+        tick = nil
+        for connection in all { connection.stop() }
     }
 
+    private var all: [PipelinedConnection] { writers + readers + (probe.map { [$0] } ?? []) }
+
     func submit(_ calls: [DatabaseCall], _ route: PostgreSQLStore.Route) {
+        guard silentSince == nil else {
+            for call in calls { call.give(.failure(.silent)) }
+            return
+        }
         guard let connection = connection(for: route) else {
             for call in calls { call.give(.failure(.connectionLost)) }
             return
@@ -54,14 +90,76 @@ final class ConnectionSet: @unchecked Sendable {
         }
     }
 
-    private func makeConnection(groupSize: Int) -> PipelinedConnection {
+    // MARK: Signs of life
+
+    private func watch() {
+        tick = loop.schedule(after: .milliseconds(250)) { [weak self] in
+            guard let self else { return }
+            look()
+            watch()
+        }
+    }
+
+    private func look() {
+        let now = loop.now
+        let limits = opener.settings.limits
+        if silentSince == nil, let owed = all.compactMap(\.owedSince).min(),
+            now - max(owed, lastHeard) >= limits.silence
+        {
+            becomeSilent(now)
+        }
+        if let check = staleCheck, now >= check.at {
+            staleCheck = nil
+            for connection in all where connection.owedSince.map({ $0 < check.heardBefore }) == true {
+                connection.replace()
+            }
+        }
+        for connection in all where connection.owedSince.map({ now - $0 >= limits.abandon }) == true {
+            connection.replace()
+        }
+        if now >= nextProbe { ask(now) }
+    }
+
+    private func becomeSilent(_ now: MonotonicTime) {
+        silentSince = now
+        state.withLock { $0.isSilent = true }
+        for connection in all { connection.giveUpWaiting(with: .silent) }
+        // The old connections stay for a server that goes on; another one that took over its name is found by a new connection.
+        probe?.replace()
+        isProbeOwed = false
+    }
+
+    private func heard() {
+        let now = loop.now
+        lastHeard = now
+        guard let since = silentSince else { return }
+        silentSince = nil
+        state.withLock { $0.isSilent = false }
+        staleCheck = (at: now + .seconds(1), heardBefore: since)
+    }
+
+    private func ask(_ now: MonotonicTime) {
+        guard !isProbeOwed, let probe, probe.isConnected else { return }
+        nextProbe = now + opener.settings.limits.probeEvery
+        isProbeOwed = true
+        // Whether it is answered, `look` sees; the deadline only ends the call.
+        probe.submit(
+            DatabaseCall(.signOfLife, [], deadline: now + .seconds(60)) { [weak self] _ in self?.isProbeOwed = false })
+    }
+
+    // MARK: Connecting
+
+    private func makeConnection(groupSize: Int, isCounted: Bool = true) -> PipelinedConnection {
         defer { first = nil }
         let connection = PipelinedConnection(
             on: loop, limits: opener.settings.limits, groupSize: groupSize, first: first
         ) { [self] in await connect() }
-        connection.connectedChanged = { [self] isConnected in
-            state.withLock { $0.connected += isConnected ? 1 : -1 }
+        if isCounted {
+            connection.connectedChanged = { [self] isConnected in
+                state.withLock { $0.connected += isConnected ? 1 : -1 }
+            }
         }
+        connection.heard = { [self] in heard() }
         connection.start()
         return connection
     }
@@ -83,12 +181,22 @@ final class ConnectionSet: @unchecked Sendable {
         }
         switch opened {
         case .success(let connection):
+            hasConnected = true
             state.withLock { $0.lastError = nil }
             return .success(connection)
         case .failure(let error):
             state.withLock { $0.lastError = error }
-            return .failure(.connectionLost)
+            if !hasConnected, !error.mayPass { tellRefusal(error) }
+            return .failure(error.failure)
         }
+    }
+
+    private func tellRefusal(_ error: PostgreSQLOpeningError) {
+        let isFirst = state.withLock { state in
+            defer { state.refusal = error }
+            return state.refusal == nil
+        }
+        if isFirst, let body = onRefusal.withLock({ $0 }) { body(error) }
     }
 }
 

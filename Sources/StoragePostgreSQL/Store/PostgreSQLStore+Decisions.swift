@@ -2,7 +2,7 @@ import ByteCoding
 package import ContentKeys
 package import Records
 
-extension PostgreSQLStore: SharedStateStore {
+extension PostgreSQLStore: RecountedStore {
     /// One statement, which happens as a whole or not at all, in a transaction that it may share with other decisions. The connection is
     /// chosen by what the decision is about, so that decisions of one subject or token do not wait for one another in the database.
     package func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
@@ -14,6 +14,25 @@ extension PostgreSQLStore: SharedStateStore {
             return try DecisionOutcome(try await run(.settle, values, .write(home), locks: locks))
         }
         return try DecisionOutcome(try await run(.settleRenewal, use.values + values, .write(home), locks: locks))
+    }
+
+    package func giveBack(_ decision: LicenseDecision) async throws(StoreError) -> Bool {
+        guard let replay = decision.replay else { return false }
+        let locks = Set(decision.contended.map(\.lockNumber)).sorted()
+        let home = UInt64(bitPattern: decision.contended.last?.lockNumber ?? 0)
+        let use = decision.tokenUse
+        let values: [PostgreSQLValue] = [
+            .integers(locks), .bytes(replay.request.bytes), .bytes(replay.answer), .optional(use?.token.bytes),
+            .optional(use?.keyID.bytes),
+        ]
+        return try await run(.giveBack, values, .write(home), locks: locks).boolean(0, 0)
+    }
+
+    package func replaceMark(
+        of node: NodeID, with mark: Int64, expected: Int64
+    ) async throws(StoreError) -> Int64 {
+        let values: [PostgreSQLValue] = [.text(node.text), .integer(mark), .integer(expected)]
+        return try await run(.replaceMark, values, .write(0)).integer(0, 0)
     }
 }
 

@@ -5,8 +5,8 @@ import Telemetry
 /// What an installation of many nodes shares: content keys, decisions, revocations, challenges and the shipped ledgers, in PostgreSQL.
 ///
 /// A thread of its own runs all connections, which never block it; making one does, on a thread of a small pool. No call waits longer than
-/// `PostgreSQLLimits.call`. While the database is away calls throw `unavailable(.unreachable)`, at once after the first failed attempt to
-/// connect again; when it is back they work again.
+/// `PostgreSQLLimits.call`; one that has no answer by then throws `unavailable(.busy)`. While the database is away or silent calls throw
+/// `unavailable(.unreachable)`, at once after the first failed attempt to connect again; when it is back they work again.
 package final class PostgreSQLStore: Sendable {
     /// Why the store was opened without a connection; nil where it had one. What became of it since, `health` says.
     package let initialAbsence: PostgreSQLOpeningError?
@@ -50,7 +50,7 @@ package final class PostgreSQLStore: Sendable {
         group = try EventLoopGroup(count: 1, name: "postgresql")
         let count = limits.writers + limits.readers
         pool = try BlockingWorkerPool(
-            threadCount: min(2, count), queueLengthMaximum: 2 * count, name: "pg-connect")
+            threadCount: min(4, count), queueLengthMaximum: 2 * count, name: "pg-connect")
         loop = group.loops[0]
         connections = ConnectionSet(on: loop, opener: opener, pool: pool, first: first)
         let connections = connections
@@ -67,6 +67,12 @@ package final class PostgreSQLStore: Sendable {
 
     /// How the connections do.
     package var health: PostgreSQLHealth { connections.health }
+
+    /// Sets who is told, once, that the database cannot serve, for a store that was opened while the server was away: the first connection
+    /// has shown what would have stopped `open`. `body` is called on any thread.
+    package func tellRefusal(to body: @escaping @Sendable (PostgreSQLOpeningError) -> Void) {
+        connections.tellRefusal(to: body)
+    }
 
     // MARK: Calls
 
@@ -110,9 +116,13 @@ package struct PostgreSQLHealth: Equatable, Sendable {
     package var expected = 0
     /// Why the last attempt to connect failed; nil once one has succeeded.
     package var lastError: PostgreSQLOpeningError?
+    /// Whether the server takes connections and answers nothing.
+    package var isSilent = false
+    /// Why the database cannot serve, if the first connection showed it.
+    package var refusal: PostgreSQLOpeningError?
 
     package init() {}
 
     /// Whether calls are answered.
-    package var isReachable: Bool { connected > 0 }
+    package var isReachable: Bool { connected > 0 && !isSilent }
 }

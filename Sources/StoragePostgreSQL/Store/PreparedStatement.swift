@@ -35,6 +35,9 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case forgetSlots
     case forgetChallenges
     case forgetRevocations
+    case signOfLife
+    case replaceMark
+    case giveBack
 
     private static let attributeColumns = """
         kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp, \
@@ -152,6 +155,9 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         case .forgetDevices: Self.forget(from: "device_place", "owner, device", end: "kept_until")
         case .forgetSlots: Self.forget(from: "slot", "id", end: "held_until")
         case .forgetChallenges: Self.forget(from: "challenge", "holder, number", end: "expires_at")
+        case .signOfLife: "SELECT 1"
+        case .replaceMark: "SELECT replace_mark_1($1, $2, $3)"
+        case .giveBack: "SELECT give_back_1($1, $2, $3, $4, $5)"
         case .forgetRevocations: Self.forget(from: "revoked", "kind, issuer, value", end: "ends_at")
         }
     }

@@ -1,0 +1,166 @@
+import ByteCoding
+
+/// What a decision spends, as a node keeps it for its own use. Version 1.
+///
+///     size  field
+///        1  version, 1
+///       16  licence
+///    1...10  now, a signed number
+///        1  which of the next three follow: 1 replay, 2 token use, 4 session token
+///            replay: request (32), token (32), window and end (signed numbers), size of the answer (a number), answer
+///            token use: token (32), key id (16), limit (a number), end (a signed number)
+///            session token: session (32), generation (a number), end (a signed number)
+///    1...10  how many device places, a number
+///            each: owner (32), device (32), limit (a number), 1 and the end (a signed number) or 0
+///    1...10  how many slot claims, a number
+///            each: group (32), limit (a number), flags (1), device (32), content (32), session (a number), end (a signed number)
+///
+/// Numbers, signed numbers and key ids are those of `LedgerEntry`. Flags of a slot: 1 evicts the oldest, 2 is confirmed, 4 is relayed, 8 has
+/// a session.
+extension LicenseDecision {
+    private static let version: UInt8 = 1
+    private static let answerSizeMaximum = 1024
+    private static let listCountMaximum = 64
+
+    /// The decision without its ledger entry.
+    package func encodedSpending() -> [UInt8] {
+        var writer = LedgerFieldWriter()
+        writer.write(Self.version)
+        writer.write(entry.license.bytes)
+        writer.write(signed: now)
+        writer.write(UInt8((replay == nil ? 0 : 1) | (tokenUse == nil ? 0 : 2) | (sessionTokenUse == nil ? 0 : 4)))
+        if let replay { writer.write(replay) }
+        if let tokenUse { writer.write(tokenUse) }
+        if let sessionTokenUse { writer.write(sessionTokenUse) }
+        writer.write(number: UInt64(devicePlaces.count))
+        for place in devicePlaces { writer.write(place) }
+        writer.write(number: UInt64(slotClaims.count))
+        for claim in slotClaims { writer.write(claim) }
+        return writer.bytes
+    }
+
+    /// Reads what `encodedSpending` wrote. The entry says only which licence it is, and when it was decided.
+    package init(parsingSpending bytes: [UInt8]) throws(LedgerEntryError) {
+        var reader = LedgerFieldReader(bytes)
+        let version = try reader.readUInt8()
+        guard version == Self.version else { throw .unsupportedVersion(version) }
+        let license = LicenseID(try reader.readBytes16())
+        let now = try reader.readSigned()
+        self.init(now: now, entry: LedgerEntry(kind: .licenseIssued, at: now, license: license))
+        let parts = try reader.readUInt8()
+        guard parts < 8 else { throw .notCanonical }
+        if parts & 1 != 0 { replay = try reader.readReplay(answerSizeMaximum: Self.answerSizeMaximum) }
+        if parts & 2 != 0 { tokenUse = try reader.readTokenUse() }
+        if parts & 4 != 0 { sessionTokenUse = try reader.readSessionTokenUse() }
+        for _ in 0..<(try reader.readCount(maximum: Self.listCountMaximum)) {
+            devicePlaces.append(try reader.readDevicePlace())
+        }
+        for _ in 0..<(try reader.readCount(maximum: Self.listCountMaximum)) {
+            slotClaims.append(try reader.readSlotClaim())
+        }
+        try reader.finish()
+    }
+}
+
+extension LedgerFieldWriter {
+    fileprivate mutating func write(_ pseudonym: Pseudonym) {
+        for byte in pseudonym.bytes { write(byte) }
+    }
+
+    fileprivate mutating func write(_ replay: ReplayRecord) {
+        write(replay.request)
+        write(replay.token)
+        write(signed: replay.retryWindow)
+        write(signed: replay.keptUntil)
+        write(number: UInt64(replay.answer.count))
+        for byte in replay.answer { write(byte) }
+    }
+
+    fileprivate mutating func write(_ use: TokenUse) {
+        write(use.token)
+        write(use.keyID.words)
+        write(number: UInt64(use.limit))
+        write(signed: use.keptUntil)
+    }
+
+    fileprivate mutating func write(_ use: SessionTokenUse) {
+        write(use.session)
+        write(number: UInt64(use.generation))
+        write(signed: use.keptUntil)
+    }
+
+    fileprivate mutating func write(_ place: DevicePlace) {
+        write(place.owner)
+        write(place.device)
+        write(number: UInt64(place.limit))
+        write(UInt8(place.keptUntil == nil ? 0 : 1))
+        if let end = place.keptUntil { write(signed: end) }
+    }
+
+    fileprivate mutating func write(_ claim: SlotClaim) {
+        let playback = claim.playback
+        write(claim.group)
+        write(number: UInt64(claim.limit))
+        write(
+            UInt8(
+                (claim.whenFull == .evictOldest ? 1 : 0) | (claim.isConfirmed ? 2 : 0) | (playback.isRelayed ? 4 : 0)
+                    | (playback.session == nil ? 0 : 8)))
+        write(playback.device)
+        write(playback.content)
+        if let session = playback.session { write(number: session) }
+        write(signed: claim.heldUntil)
+    }
+}
+
+extension LedgerFieldReader {
+    fileprivate mutating func readPseudonym() throws(LedgerEntryError) -> Pseudonym {
+        let halves = (try readBytes16(), try readBytes16())
+        guard let pseudonym = Pseudonym(halves.0.bytes + halves.1.bytes) else { throw .notCanonical }
+        return pseudonym
+    }
+
+    fileprivate mutating func readCount(maximum: Int) throws(LedgerEntryError) -> Int {
+        guard let count = Int(exactly: try readNumber()), count <= maximum else { throw .notCanonical }
+        return count
+    }
+
+    fileprivate mutating func readReplay(answerSizeMaximum: Int) throws(LedgerEntryError) -> ReplayRecord {
+        let (request, token) = (try readPseudonym(), try readPseudonym())
+        let (window, end) = (try readSigned(), try readSigned())
+        var answer: [UInt8] = []
+        for _ in 0..<(try readCount(maximum: answerSizeMaximum)) { answer.append(try readUInt8()) }
+        return ReplayRecord(request: request, token: token, retryWindow: window, keptUntil: end, answer: answer)
+    }
+
+    fileprivate mutating func readTokenUse() throws(LedgerEntryError) -> TokenUse {
+        let (token, keyID) = (try readPseudonym(), KeyID(words: try readBytes16()))
+        return TokenUse(token: token, keyID: keyID, limit: try readUInt32(), keptUntil: try readSigned())
+    }
+
+    fileprivate mutating func readSessionTokenUse() throws(LedgerEntryError) -> SessionTokenUse {
+        let session = try readPseudonym()
+        return SessionTokenUse(session: session, generation: try readUInt32(), keptUntil: try readSigned())
+    }
+
+    fileprivate mutating func readDevicePlace() throws(LedgerEntryError) -> DevicePlace {
+        let (owner, device) = (try readPseudonym(), try readPseudonym())
+        let limit = try readUInt32()
+        let hasEnd = try readUInt8()
+        guard hasEnd < 2 else { throw .notCanonical }
+        return DevicePlace(owner: owner, device: device, limit: limit, keptUntil: hasEnd == 1 ? try readSigned() : nil)
+    }
+
+    fileprivate mutating func readSlotClaim() throws(LedgerEntryError) -> SlotClaim {
+        let group = try readPseudonym()
+        let limit = try readUInt32()
+        let flags = try readUInt8()
+        guard flags < 16 else { throw .notCanonical }
+        let (device, content) = (try readPseudonym(), try readPseudonym())
+        let session = flags & 8 != 0 ? try readNumber() : nil
+        return SlotClaim(
+            group: group, limit: limit, whenFull: flags & 1 != 0 ? .evictOldest : .denyNew,
+            playback: SlotClaim.Playback(
+                device: device, session: session, content: content, isRelayed: flags & 4 != 0),
+            isConfirmed: flags & 2 != 0, heldUntil: try readSigned())
+    }
+}
