@@ -10,6 +10,9 @@ extension StorageOpeningError {
             "\(path) has permissions 0\(String(mode, radix: 8)), which are wider than 0640; run: chmod 0640 \(Shell.quote(path))"
         case .notAFile(let path): "\(path) is not a regular file"
         case .fileNotUsable(let path, let error): "\(path): \(SystemText.description(of: error))"
+        case .databaseMissing:
+            "the file is gone or empty, but this node had its database there; put it back, or start with an empty one: "
+                + "latchkeyd --new-database"
         case .foreignDatabase: "it is a database of another program; name another file in storage.url"
         case .schemaTooNew(let found, let supported):
             "a newer version of Latchkey wrote it (schema \(found); this one knows \(supported)); use that version"

@@ -6,7 +6,10 @@ enum DatabaseFile {
     static let widestMode: UInt32 = 0o640
 
     /// Makes the file with mode 0600 unless it exists, and refuses one that is open to others.
+    ///
+    /// Throws `databaseMissing` if a node had a database of this name: a new one would have forgotten all that was spent and recorded.
     static func prepare(_ path: String) throws(StorageOpeningError) {
+        try refuseLoss(of: path)
         // An existing file is looked at by name and not opened: closing a descriptor would drop the locks that SQLite
         // may already hold on the same file in this process (fcntl(2), "Record locks").
         if try mode(of: path) == nil { try create(path) }
@@ -22,6 +25,32 @@ enum DatabaseFile {
             let permissions = mode & 0o7777
             guard permissions & ~widestMode == 0 else { throw .permissionsTooWide(path: name, mode: permissions) }
         }
+    }
+
+    /// Lets the next `prepare` make a database although a node had one here. Does nothing if there is a database.
+    static func allowNew(_ path: String) throws(StorageOpeningError) {
+        guard try isMissing(path) else { return }
+        let lock = NodeLock.path(of: path)
+        // The C string lives until the call returns.
+        guard unsafe unlink(lock) == 0 || errno == ENOENT else { throw .fileNotUsable(path: lock, errno: errno) }
+    }
+
+    /// The lock's file stays when a node ends, and it gets a mark when the node has opened its database.
+    private static func refuseLoss(of path: String) throws(StorageOpeningError) {
+        guard try isMissing(path) else { return }
+        let lock = NodeLock.path(of: path)
+        let isEmptied = try mode(of: path) != nil
+        guard try isEmptied ? NodeLock.isMarked(lock) : exists(lock) else { return }
+        throw .databaseMissing(path: path)
+    }
+
+    /// Whether there is no file, or one without a byte in it.
+    private static func isMissing(_ path: String) throws(StorageOpeningError) -> Bool {
+        var status = stat()
+        if unsafe stat(path, &status) == 0 { return status.st_mode & S_IFMT == S_IFREG && status.st_size == 0 }
+        let error = errno
+        guard error == ENOENT else { throw .fileNotUsable(path: path, errno: error) }
+        return true
     }
 
     /// Whether there is a file of this name.

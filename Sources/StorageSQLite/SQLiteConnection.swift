@@ -1,5 +1,6 @@
 import CSQLite
 import ContentKeys
+import Glibc
 
 /// The one owner of a connection to a database file.
 ///
@@ -28,7 +29,7 @@ struct SQLiteConnection: ~Copyable, @unchecked Sendable {
         // SQLite gives a handle for a file that it cannot open, too; from here on it is owned, and closed when this
         // throws.
         var connection = unsafe SQLiteConnection(owning: opened)
-        try check(code)
+        try connection.check(code)
         try connection.configure(busyTimeoutMilliseconds: busyTimeoutMilliseconds)
         return connection
     }
@@ -117,6 +118,12 @@ struct SQLiteConnection: ~Copyable, @unchecked Sendable {
         try execute("PRAGMA trusted_schema = OFF; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
     }
 
+    /// Throws what a result code of this connection means, unless it is success.
+    private func check(_ code: Int32) throws(StoreError) {
+        // The handle is this value's own.
+        guard code == SQLITE_OK else { throw unsafe .unavailable(StoreOutage(code: code, of: handle)) }
+    }
+
     private static func characters(_ sql: StaticString) -> UnsafePointer<CChar> {
         precondition(sql.hasPointerRepresentation, "SQL is longer than one character")
         // A literal lives as long as the program.
@@ -130,6 +137,16 @@ func check(_ code: Int32) throws(StoreError) {
 }
 
 extension StoreOutage {
+    /// Sorts a result code that a connection has given at this moment: SQLite tells a full disk by the system's error number alone where it
+    /// makes its log or the log's index.
+    @unsafe
+    init(code: Int32, of handle: OpaquePointer?) {
+        let isFailedFile = [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF)
+        // Without room for the log's index SQLite gives this code and no number.
+        let isFull = unsafe code == SQLITE_IOERR | (19 << 8) || [ENOSPC, EDQUOT].contains(sqlite3_system_errno(handle))
+        if isFailedFile && isFull { self = .diskFull } else { self.init(code: code) }
+    }
+
     /// Sorts SQLite's result codes, primary or extended.
     init(code: Int32) {
         // The low byte of an extended code is its primary code.

@@ -3,15 +3,19 @@ package import ContentKeys
 package import EventLoops
 package import Records
 import Synchronization
+import Telemetry
 
 /// Licence decisions, revocations, challenges and the ledger of one node, in a SQLite file.
 ///
 /// One thread writes for all loops: it takes what waits, runs it in one transaction, and answers when that is durable
-/// (`synchronous=FULL`). A call never blocks its thread. It throws `unavailable(.busy)` where too much waits already, and `unavailable`
-/// with what is wrong where the disk fails or is full: then nothing may be answered, although it may turn out to be recorded.
+/// (`synchronous=FULL`). A call never blocks its thread. It throws `unavailable(.busy)` if too much waits already, and `unavailable`
+/// with what is wrong if the disk fails, is full or hangs, or the file was replaced: then nothing may be answered, although it may turn out
+/// to be recorded.
 ///
 /// Other processes may read and write the file too; one daemon at a time may hold its lock.
-package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, RevocationStore, ChallengeStore, Ledger {
+package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, RevocationStore, ChallengeStore,
+    DecisionKeeping
+{
     package struct Options: Sendable {
         /// How many requests may wait.
         package var queueLengthMaximum = 8192
@@ -21,6 +25,8 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
         package var busyTimeoutMilliseconds: Int32 = 5000
         /// Whether this is the node itself, of which there is one at a time; a tool that writes beside it is not.
         package var locksLedger = true
+        /// How long a caller waits for the disk; nil for as long as it takes.
+        package var patience: Duration?
 
         package init() {}
     }
@@ -28,16 +34,35 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
     private let queue: WriteQueue
     private let loops: [LoopContext]
     private let thread: JoinableThread
-    private let revocationReader: Mutex<RevocationReader>
+    private let watch: WriterWatch
+    private let watchThread: JoinableThread
+    private let readers: Mutex<Readers>
+
+    /// Connections of this store that only read.
+    private struct Readers: ~Copyable {
+        var revocations: RevocationReader
+        var kept: KeptDecisionReader
+
+        init(path: String, busyTimeoutMilliseconds: Int32) throws(StoreError) {
+            let revocations = try RevocationReader(.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
+            let kept = try KeptDecisionReader(.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
+            self.revocations = revocations
+            self.kept = kept
+        }
+    }
 
     private init(
-        _ queue: WriteQueue, _ loops: [LoopContext], _ thread: JoinableThread,
-        _ revocationReader: consuming sending RevocationReader
-    ) {
+        _ queue: WriteQueue, _ loops: [LoopContext], _ file: OpenedFile, _ thread: JoinableThread,
+        _ readers: consuming sending Readers
+    ) throws(EventLoopError) {
         self.queue = queue
         self.loops = loops
         self.thread = thread
-        self.revocationReader = Mutex(revocationReader)
+        self.readers = Mutex(readers)
+        let watch = WriterWatch(queue, file, loops: loops)
+        self.watch = watch
+        watchThread = JoinableThread(
+            try NativeThread(name: "sqlite-watch") { watch.run() })
     }
 
     deinit {
@@ -62,18 +87,29 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
             try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds))
         try connection.migrate(path: path)
         try DatabaseFile.checkPermissions(path)
+        let file = OpenedFile(path: path)
         let writer = try verified(connection, chain, path)
-        let reader = try wrap(
+        try lock?.mark()
+        let readers = try wrap(
             StorageOpeningError.store,
-            try RevocationReader(.open(path: path, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds)))
+            try Readers(path: path, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds))
         let queue = WriteQueue(
-            lengthMaximum: options.queueLengthMaximum, batchSizeMaximum: options.batchSizeMaximum)
-        let thread = try startThread(queue, loops, lock, writer) { () throws(StoreError) in
+            lengthMaximum: options.queueLengthMaximum, batchSizeMaximum: options.batchSizeMaximum,
+            patience: options.patience)
+        let belongings = WriterBelongings(lock, writer)
+        let thread = try startThread(queue, loops, file, belongings) { () throws(StoreError) in
+            guard file.isInPlace else { throw .unavailable(.replaced) }
             let connection = try SQLiteConnection.open(
                 path: path, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds)
             return try BatchWriter(connection, chain)
         }
-        return SQLiteDecisionStore(queue, loops, thread, reader)
+        do throws(EventLoopError) {
+            return try SQLiteDecisionStore(queue, loops, file, thread, readers)
+        } catch {
+            queue.stop()
+            thread.join()
+            throw .threadNotStarted
+        }
     }
 
     private static func verified(
@@ -89,16 +125,18 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
     }
 
     private static func startThread(
-        _ queue: WriteQueue, _ loops: [LoopContext], _ lock: consuming NodeLock?, _ writer: consuming BatchWriter,
+        _ queue: WriteQueue, _ loops: [LoopContext], _ file: OpenedFile, _ belongings: WriterBelongings,
         open: @escaping @Sendable () throws(StoreError) -> BatchWriter
     ) throws(StorageOpeningError) -> JoinableThread {
-        let belongings = WriterBelongings(lock, writer)
         do throws(EventLoopError) {
             return JoinableThread(
                 try NativeThread(name: "sqlite-writer") {
-                    guard let writer = belongings.takeWriter() else { return }
-                    let lock = belongings.takeLock()
-                    WriterLoop(queue, loops: loops, lock: lock, writer: writer, open: open).run()
+                    if let writer = belongings.takeWriter() {
+                        let lock = belongings.takeLock()
+                        WriterLoop(queue, loops: loops, file: file, lock: lock, writer: writer, open: open).run()
+                    }
+                    // Behind the end of its connection, which may wait for the disk too.
+                    queue.end()
                 })
         } catch {
             throw .threadNotStarted
@@ -110,7 +148,29 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
     package func stop() {
         queue.stop()
         thread.join()
+        watchThread.join()
     }
+
+    /// The same within a limit: a disk that hangs may keep the writer's thread for much longer. Then all that waits is answered with an
+    /// error, the thread is left to itself, and the result is false.
+    package func stop(within limit: Duration) -> Bool {
+        queue.stop()
+        guard queue.waitForEnd(until: queue.now + limit) else {
+            watch.giveUp()
+            return false
+        }
+        stop()
+        return true
+    }
+
+    /// Whether what is written becomes durable now.
+    package var condition: WriterCondition { queue.condition }
+
+    /// Sets how long a caller waits for the disk, from now on.
+    package func setPatience(_ patience: Duration) { queue.setPatience(patience) }
+
+    /// Lets the next opening make a new database although a node had one of this name, which is gone. Does nothing if there is a database.
+    package static func allowNew(path: String) throws(StorageOpeningError) { try DatabaseFile.allowNew(path) }
 
     package var statistics: WriterStatistics { queue.statistics }
 
@@ -140,7 +200,40 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
 
     /// Reads on the caller's thread, which takes about a microsecond for each.
     package func revocations(at now: Int64) async throws(StoreError) -> [Revocation] {
-        try revocationReader.withLock { reader throws(StoreError) in try reader.revocations(at: now) }
+        try readers.withLock { readers throws(StoreError) in try readers.revocations.revocations(at: now) }
+    }
+
+    package func append(
+        _ entry: LedgerEntry, keeping decision: LicenseDecision, mark: Int64?
+    ) async throws(StoreError) {
+        _ = try await write(
+            .keptEntry(entry.encoded(), at: entry.at, spending: decision.encodedSpending(), mark: mark))
+    }
+
+    package func noteSettled(_ numbers: [Int64], mark: Int64) async throws(StoreError) {
+        _ = try await write(.noteSettled(numbers, mark: mark))
+    }
+
+    package func forgetKept(before mark: Int64) async throws(StoreError) {
+        _ = try await write(.forgetKept(before: mark))
+    }
+
+    // These read on the caller's thread, as `revocations` does.
+
+    package func owedDecisions(limit: Int) async throws(StoreError) -> [KeptDecision] {
+        try readers.withLock { readers throws(StoreError) in try readers.kept.owed(limit: limit) }
+    }
+
+    package func keptDecisions(
+        from mark: Int64, behind number: Int64, limit: Int
+    ) async throws(StoreError) -> [KeptDecision] {
+        try readers.withLock { readers throws(StoreError) in
+            try readers.kept.kept(from: mark, behind: number, limit: limit)
+        }
+    }
+
+    package func latestMark() async throws(StoreError) -> Int64 {
+        try readers.withLock { readers throws(StoreError) in try readers.kept.latestMark() }
     }
 
     package func open(
@@ -171,7 +264,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
     private func write(_ request: WriteRequest) async throws(StoreError) -> WriteAnswer {
         let result = await withCheckedContinuation { (caller: CheckedContinuation<WriteResult, Never>) in
             let loopIndex = loops.firstIndex(where: \.isCurrent)
-            let refusal = queue.append(.init(request: request, caller: caller, loopIndex: loopIndex))
+            let refusal = queue.append(request, caller: caller, loopIndex: loopIndex)
             if let refusal { caller.resume(returning: .failure(refusal)) }
         }
         return try result.get()

@@ -115,4 +115,22 @@ extension SQLiteSchema {
                 PRIMARY KEY (kind, issuer, value)
             ) STRICT, WITHOUT ROWID;
             """)
+
+    /// What decisions spend, beside the ledger of a node among many, and a row to write for a try whether the disk takes writes.
+    ///
+    /// The mark is NULL while the decision is owed to the nodes' database (`DecisionKeeping`).
+    static let keptDecisions = Migration(
+        number: 6, oldestProgram: 1,
+        script: """
+            CREATE TABLE kept_decision (
+                number INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+                mark INTEGER,
+                body BLOB NOT NULL
+            ) STRICT;
+            CREATE INDEX kept_decision_by_mark ON kept_decision (mark, number);
+            CREATE TABLE write_try (
+                number INTEGER NOT NULL PRIMARY KEY,
+                count INTEGER NOT NULL
+            ) STRICT;
+            """)
 }

@@ -48,7 +48,10 @@ struct SQLiteStatement: ~Copyable, @unchecked Sendable {
     /// Goes to the next row; false when there is none.
     mutating func step() throws(StoreError) -> Bool {
         let code = unsafe sqlite3_step(handle)
-        guard code == SQLITE_ROW || code == SQLITE_DONE else { throw .unavailable(StoreOutage(code: code)) }
+        guard code == SQLITE_ROW || code == SQLITE_DONE else {
+            // The connection lives at least as long as its statement.
+            throw unsafe .unavailable(StoreOutage(code: code, of: sqlite3_db_handle(handle)))
+        }
         return code == SQLITE_ROW
     }
 

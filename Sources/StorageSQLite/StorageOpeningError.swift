@@ -11,6 +11,8 @@ package enum StorageOpeningError: Error, Equatable, Sendable {
     case notAFile(path: String)
     /// The file or its folder cannot be read or made; the system's error number.
     case fileNotUsable(path: String, errno: Int32)
+    /// The file is gone or empty, although a node had its database there.
+    case databaseMissing(path: String)
     /// The file is a database of another program.
     case foreignDatabase(path: String)
     /// A newer version wrote the file, and says that this one cannot work with it.

@@ -221,6 +221,132 @@ import Testing
         #expect(try SampleLedger.verify(folder.database).count == storedCount)
     }
 
+    /// A write that does not come back keeps nobody for longer than is set, and the next callers not at all; neither does the end wait for it.
+    @Test func answersWhileAWriteHangs() async throws {
+        var options = SQLiteDecisionStore.Options()
+        options.busyTimeoutMilliseconds = 300_000
+        options.patience = .milliseconds(50)
+        let store = try open(options: options)
+        try await store.append(SampleDecisions.entry(1))
+        #expect(store.condition == .sound)
+        var other = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 1000)
+        try other.beginImmediate()
+        await #expect(throws: StoreError.unavailable(.hanging)) { try await store.append(SampleDecisions.entry(2)) }
+        #expect(store.condition == .hanging)
+        await #expect(throws: StoreError.unavailable(.hanging)) { try await store.append(SampleDecisions.entry(3)) }
+        #expect(store.statistics.lateCount == 1 && store.statistics.queueLength == 0)
+        #expect(!store.stop(within: .milliseconds(50)))
+        // What was asked for may be done later all the same.
+        other.rollBack()
+        #expect(store.stop(within: .seconds(60)))
+        #expect(store.condition == .sound)
+        #expect(try SampleLedger.verify(folder.database).count == 2)
+    }
+
+    @Test func isSoundAgainWhenAWriteComesBack() async throws {
+        var options = SQLiteDecisionStore.Options()
+        options.busyTimeoutMilliseconds = 300_000
+        options.patience = .milliseconds(50)
+        let store = try open(options: options)
+        defer { store.stop() }
+        var other = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 1000)
+        try other.beginImmediate()
+        await #expect(throws: StoreError.unavailable(.hanging)) { try await store.append(SampleDecisions.entry(1)) }
+        other.rollBack()
+        store.setPatience(.seconds(60))
+        #expect(await comes(to: .sound, store))
+        try await store.append(SampleDecisions.entry(2))
+    }
+
+    private func comes(to condition: WriterCondition, _ store: SQLiteDecisionStore) async -> Bool {
+        for _ in 0..<3000 where store.condition != condition {
+            // A pace, on which nothing depends.
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+        return store.condition == condition
+    }
+
+    /// Nothing is acknowledged into a file that has no name any more, and one that was put under its name is another file.
+    @Test(arguments: [true, false])
+    func acknowledgesNothingWithoutItsFile(isReplaced: Bool) async throws {
+        let store = try open()
+        defer { store.stop() }
+        try await store.append(SampleDecisions.entry(1))
+        let kept = folder.database + "-kept"
+        try #require(Files.move(folder.database, to: kept))
+        if isReplaced { try #require(Files.write([1, 2, 3], to: folder.database)) }
+        await #expect(throws: StoreError.unavailable(.replaced)) { try await store.append(SampleDecisions.entry(2)) }
+        #expect(store.condition == .replaced)
+        await #expect(throws: StoreError.unavailable(.replaced)) { try await store.append(SampleDecisions.entry(3)) }
+        // Noticed by itself as well, and over when the file is back.
+        try #require(Files.move(kept, to: folder.database))
+        #expect(await comes(to: .sound, store))
+        try await store.append(SampleDecisions.entry(4))
+        try #require(Files.remove(folder.database))
+        #expect(await comes(to: .replaced, store))
+    }
+
+    /// An empty database in place of one that a node had would have forgotten every use.
+    @Test(arguments: [true, false])
+    func makesNoDatabaseWhereItHadOne(isEmptied: Bool) async throws {
+        let store = try open()
+        try await store.append(SampleDecisions.entry(1))
+        store.stop()
+        for suffix in ["", "-wal", "-shm"] { _ = Files.remove(folder.database + suffix) }
+        if isEmptied { try #require(Files.write([], to: folder.database)) }
+        let missing = StorageOpeningError.databaseMissing(path: folder.database)
+        #expect(throws: missing) { try open() }
+        #expect(throws: missing) {
+            try SQLiteKeyStore.open(path: folder.database, keyRing: SampleKeys.keyRing(), maximumReaders: 1)
+        }
+        try SQLiteDecisionStore.allowNew(path: folder.database)
+        try open().stop()
+        // With a database it changes nothing.
+        try SQLiteDecisionStore.allowNew(path: folder.database)
+        try #require(Files.remove(folder.database))
+        #expect(throws: missing) { try open() }
+    }
+
+    @Test func keepsDecisionsUntilTheirMarkHasPassed() async throws {
+        let store = try open()
+        defer { store.stop() }
+        func decision(_ number: UInt64) -> LicenseDecision {
+            var decision = LicenseDecision(
+                now: 7, replay: SampleDecisions.replay(number, answer: [1, 2]),
+                tokenUse: SampleDecisions.use(number, limit: 3),
+                devicePlaces: [SampleDecisions.place(device: number, limit: 3)],
+                slotClaims: [SampleDecisions.slot(limit: 3, device: number, session: number)],
+                entry: SampleDecisions.entry(number))
+            decision.sessionTokenUse = SessionTokenUse(
+                session: SampleDecisions.spread(.token, number), generation: 4, keptUntil: 99)
+            return decision
+        }
+        #expect(try await store.latestMark() == 0)
+        for (number, mark) in [(1, nil), (2, 5), (3, 6), (4, nil)] as [(UInt64, Int64?)] {
+            try await store.append(SampleDecisions.entry(number), keeping: decision(number), mark: mark)
+        }
+        let owed = try await store.owedDecisions(limit: 10)
+        #expect(owed.map(\.number) == [1, 4])
+        #expect(try await store.owedDecisions(limit: 1).map(\.number) == [1])
+        for (kept, number) in zip(owed, [1, 4] as [UInt64]) {
+            let known = decision(number)
+            #expect(kept.decision.replay == known.replay && kept.decision.tokenUse == known.tokenUse)
+            #expect(kept.decision.devicePlaces == known.devicePlaces && kept.decision.slotClaims == known.slotClaims)
+            #expect(kept.decision.sessionTokenUse == known.sessionTokenUse && kept.decision.now == known.now)
+            #expect(kept.decision.entry.license == known.entry.license)
+        }
+        #expect(try await store.latestMark() == 6)
+        #expect(try await store.keptDecisions(from: 5, behind: 0, limit: 10).map(\.number) == [2, 3])
+        #expect(try await store.keptDecisions(from: 6, behind: 0, limit: 10).map(\.number) == [3])
+        #expect(try await store.keptDecisions(from: 5, behind: 2, limit: 10).map(\.number) == [3])
+        try await store.noteSettled([1], mark: 8)
+        #expect(try await store.owedDecisions(limit: 10).map(\.number) == [4])
+        try await store.forgetKept(before: 8)
+        // What is owed stays, however old it is.
+        #expect(try await store.owedDecisions(limit: 10).map(\.number) == [4])
+        #expect(try await store.keptDecisions(from: 0, behind: 0, limit: 10).map(\.number) == [1])
+    }
+
     @Test func forgetsWhatHasEndedWhileItIsIdle() async throws {
         let store = try open()
         for number in 0..<700 as Range<UInt64> {

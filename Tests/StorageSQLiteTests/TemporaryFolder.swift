@@ -40,6 +40,14 @@ enum Files {
         unsafe chmod(path, mode) == 0
     }
 
+    static func move(_ path: String, to other: String) -> Bool {
+        unsafe rename(path, other) == 0
+    }
+
+    static func remove(_ path: String) -> Bool {
+        unsafe unlink(path) == 0
+    }
+
     static func write(_ bytes: [UInt8], to path: String, mode: UInt32 = 0o600) -> Bool {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, mode)
         guard descriptor >= 0 else { return false }

@@ -10,6 +10,7 @@ struct DecisionTables: ~Copyable {
     private var slots: SlotTable
     private var challenges: ChallengeTable
     private var revocations: RevocationTable
+    private var kept: KeptDecisionTable
 
     init(_ connection: inout SQLiteConnection) throws(StoreError) {
         // Whole values first and fields after: a value that is not copyable cannot be abandoned half made.
@@ -20,6 +21,7 @@ struct DecisionTables: ~Copyable {
         let slots = try SlotTable(&connection)
         let challenges = try ChallengeTable(&connection)
         let revocations = try RevocationTable(&connection)
+        let kept = try KeptDecisionTable(&connection)
         self.replay = replay
         self.sessions = sessions
         self.uses = uses
@@ -27,6 +29,7 @@ struct DecisionTables: ~Copyable {
         self.slots = slots
         self.challenges = challenges
         self.revocations = revocations
+        self.kept = kept
     }
 
     mutating func run(_ request: WriteRequest, _ ledger: inout LedgerWriter) throws(StoreError) -> WriteAnswer {
@@ -37,6 +40,19 @@ struct DecisionTables: ~Copyable {
             return .outcome(outcome)
         case .entry(let entry, _):
             try ledger.append(entry)
+            return .done(true)
+        case .keptEntry(let entry, _, let spending, let mark):
+            try ledger.append(entry)
+            try kept.keep(spending, mark: mark)
+            return .done(true)
+        case .noteSettled(let numbers, let mark):
+            try kept.note(numbers, mark: mark)
+            return .done(true)
+        case .forgetKept(let mark):
+            try kept.forget(before: mark)
+            return .done(true)
+        case .tryToWrite:
+            try kept.tryToWrite()
             return .done(true)
         case .revoke(let revocation):
             try revocations.insert(revocation)

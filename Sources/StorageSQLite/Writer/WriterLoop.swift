@@ -11,6 +11,7 @@ final class WriterLoop {
     private let loops: [LoopContext]
     private let open: () throws(StoreError) -> BatchWriter
     private let lock: NodeLock?
+    private let file: OpenedFile
     private var writer: BatchWriter?
     /// The end of the ledger behind the last batch that was answered.
     private var link: LedgerLink
@@ -18,11 +19,12 @@ final class WriterLoop {
     private var isIdleBlocked = false
 
     init(
-        _ queue: WriteQueue, loops: [LoopContext], lock: consuming NodeLock?, writer: consuming BatchWriter,
-        open: @escaping () throws(StoreError) -> BatchWriter
+        _ queue: WriteQueue, loops: [LoopContext], file: OpenedFile, lock: consuming NodeLock?,
+        writer: consuming BatchWriter, open: @escaping () throws(StoreError) -> BatchWriter
     ) {
         self.queue = queue
         self.loops = loops
+        self.file = file
         self.open = open
         self.lock = lock
         link = writer.link
@@ -35,7 +37,7 @@ final class WriterLoop {
             if batch.isEmpty {
                 forget()
             } else {
-                answer(batch, commit(batch))
+                answer(commit(batch))
                 checkpoint()
             }
         }
@@ -43,19 +45,24 @@ final class WriterLoop {
 
     // MARK: A batch
 
-    private func commit(_ batch: [WriteQueue.Pending]) -> Result<[WriteAnswer], StoreError> {
+    private func commit(_ batch: [WriteRequest]) -> Result<[WriteAnswer], StoreError> {
         let start = ContinuousClock.now
         do throws(StoreError) {
             var writer = try takeWriter()
             let answers: [WriteAnswer]
             let rowCount: Int
             do throws(StoreError) {
-                (answers, rowCount) = try writer.run(batch.map(\.request))
+                (answers, rowCount) = try writer.run(batch)
             } catch {
                 if error.leavesConnectionSound { self.writer = consume writer }
                 throw error
             }
             link = writer.link
+            // What went into a file without a name is lost with this process, so nothing of it is acknowledged.
+            guard file.isInPlace else {
+                self.writer = consume writer
+                throw .unavailable(.replaced)
+            }
             self.writer = consume writer
             isIdleBlocked = false
             queue.count { statistics in
@@ -80,14 +87,15 @@ final class WriterLoop {
     }
 
     /// Resumes the callers: those of one loop together and on it, so that a batch wakes each loop once.
-    private func answer(_ batch: [WriteQueue.Pending], _ result: Result<[WriteAnswer], StoreError>) {
+    private func answer(_ result: Result<[WriteAnswer], StoreError>) {
         var answers = [Answers](repeating: [], count: loops.count)
-        for (index, pending) in batch.enumerated() {
+        for (index, pending) in queue.finish(WriterCondition(after: result)).enumerated() {
+            guard let pending else { continue }
             let answer = result.map { $0[index] }
-            if let loopIndex = pending.loopIndex {
-                answers[loopIndex].append((pending.caller, answer))
+            if let loopIndex = pending.loopIndex, let caller = pending.caller {
+                answers[loopIndex].append((caller, answer))
             } else {
-                pending.caller.resume(returning: answer)
+                pending.caller?.resume(returning: answer)
             }
         }
         for (loop, answers) in zip(loops, answers) where !answers.isEmpty {
@@ -117,6 +125,8 @@ final class WriterLoop {
 
     private func betweenBatches(_ body: (inout BatchWriter) throws(StoreError) -> Void) {
         guard var writer = writer.take() else { return }
+        queue.beginWork()
+        defer { queue.endWork() }
         do throws(StoreError) {
             try body(&writer)
         } catch {
@@ -127,12 +137,24 @@ final class WriterLoop {
     }
 }
 
+extension WriterCondition {
+    /// A lock that another process holds says nothing of the disk.
+    fileprivate init(after result: Result<[WriteAnswer], StoreError>) {
+        switch result {
+        case .success, .failure(.unavailable(.busy)): self = .sound
+        case .failure(.unavailable(.replaced)): self = .replaced
+        case .failure(.unavailable(let outage)): self = .failing(outage)
+        case .failure: self = .failing(.damaged)
+        }
+    }
+}
+
 extension StoreError {
     /// Whether the connection that gave this error is good for the next transaction. After any other error, what the connection holds
     /// in memory may be more than the disk does.
     fileprivate var leavesConnectionSound: Bool {
         switch self {
-        case .unavailable(.busy), .unavailable(.diskFull): true
+        case .unavailable(.busy), .unavailable(.diskFull), .unavailable(.replaced): true
         case .unavailable, .recordMalformed, .cryptographyFailed, .contentAmbiguous, .keyIDTaken, .aliasTaken,
             .keyUnknown, .sealBroken:
             false

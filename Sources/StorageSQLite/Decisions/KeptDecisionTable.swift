@@ -1,0 +1,100 @@
+import ContentKeys
+import Records
+
+/// What decisions spend, for the time in which the nodes' database may lack it.
+struct KeptDecisionTable: ~Copyable {
+    private var insert: SQLiteStatement
+    private var note: SQLiteStatement
+    private var forget: SQLiteStatement
+    private var tryWrite: SQLiteStatement
+
+    init(_ connection: inout SQLiteConnection) throws(StoreError) {
+        let insert = try connection.prepare("INSERT INTO kept_decision (mark, body) VALUES (?1, ?2)")
+        let note = try connection.prepare("UPDATE kept_decision SET mark = ?1 WHERE number = ?2")
+        let forget = try connection.prepare(
+            """
+            DELETE FROM kept_decision WHERE number IN
+                (SELECT number FROM kept_decision WHERE mark < ?1 ORDER BY mark LIMIT 1024)
+            """)
+        let tryWrite = try connection.prepare(
+            "INSERT INTO write_try (number, count) VALUES (1, 1) ON CONFLICT (number) DO UPDATE SET count = count + 1")
+        self.insert = insert
+        self.note = note
+        self.forget = forget
+        self.tryWrite = tryWrite
+    }
+
+    mutating func keep(_ body: [UInt8], mark: Int64?) throws(StoreError) {
+        defer { insert.reset() }
+        try insert.bind(mark, at: 1)
+        try insert.bind(body, at: 2)
+        _ = try insert.step()
+    }
+
+    mutating func note(_ numbers: [Int64], mark: Int64) throws(StoreError) {
+        for number in numbers { try note.run([mark, number]) }
+    }
+
+    /// At most 1,024 rows; the next call goes on.
+    mutating func forget(before mark: Int64) throws(StoreError) {
+        try forget.run([mark])
+    }
+
+    /// Writes a row that means nothing.
+    mutating func tryToWrite() throws(StoreError) {
+        try tryWrite.run([])
+    }
+}
+
+/// A connection that reads what is kept.
+struct KeptDecisionReader: ~Copyable {
+    private var owed: SQLiteStatement
+    private var marked: SQLiteStatement
+    private var latest: SQLiteStatement
+    private let connection: SQLiteConnection
+
+    init(_ connection: consuming SQLiteConnection) throws(StoreError) {
+        try connection.execute("PRAGMA query_only = ON")
+        let owed = try connection.prepare(
+            "SELECT number, body FROM kept_decision WHERE mark IS NULL ORDER BY number LIMIT ?1")
+        let marked = try connection.prepare(
+            "SELECT number, body FROM kept_decision WHERE number > ?2 AND mark >= ?1 ORDER BY number LIMIT ?3")
+        let latest = try connection.prepare("SELECT coalesce(max(mark), 0) FROM kept_decision")
+        self.owed = owed
+        self.marked = marked
+        self.latest = latest
+        self.connection = connection
+    }
+
+    mutating func owed(limit: Int) throws(StoreError) -> [KeptDecision] {
+        try owed.bind(Int64(limit), at: 1)
+        return try Self.read(&owed)
+    }
+
+    mutating func kept(from mark: Int64, behind number: Int64, limit: Int) throws(StoreError) -> [KeptDecision] {
+        try marked.bind(mark, at: 1)
+        try marked.bind(number, at: 2)
+        try marked.bind(Int64(limit), at: 3)
+        return try Self.read(&marked)
+    }
+
+    mutating func latestMark() throws(StoreError) -> Int64 {
+        defer { latest.reset() }
+        guard try latest.step() else { throw .recordMalformed }
+        return try latest.integer(at: 0)
+    }
+
+    private static func read(_ select: inout SQLiteStatement) throws(StoreError) -> [KeptDecision] {
+        defer { select.reset() }
+        var found: [KeptDecision] = []
+        while try select.step() {
+            let (number, body) = (try select.integer(at: 0), try select.bytes(at: 1))
+            do {
+                found.append(KeptDecision(number: number, decision: try LicenseDecision(parsingSpending: body)))
+            } catch {
+                throw .recordMalformed
+            }
+        }
+        return found
+    }
+}

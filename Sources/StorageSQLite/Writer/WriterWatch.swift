@@ -1,0 +1,61 @@
+import ContentKeys
+import EventLoops
+import Telemetry
+
+/// The database file as it was when it was opened.
+struct OpenedFile: Sendable {
+    private let path: String
+    private let identity: FileIdentity?
+
+    init(path: String) {
+        self.path = path
+        identity = FileIdentity(path: path)
+    }
+
+    /// Whether the path still leads to the same file. A few microseconds.
+    var isInPlace: Bool { FileIdentity(path: path) == identity }
+}
+
+/// Looks after the writer from a thread of its own: a write may hang in the disk for longer than callers can wait.
+struct WriterWatch: Sendable {
+    /// How often the writer is looked at, and how often a write is tried while writes fail.
+    private static let pause: Duration = .milliseconds(100)
+    private static let tryPause: Duration = .seconds(1)
+
+    private let queue: WriteQueue
+    private let file: OpenedFile
+    private let loops: [LoopContext]
+
+    init(_ queue: WriteQueue, _ file: OpenedFile, loops: [LoopContext]) {
+        self.queue = queue
+        self.file = file
+        self.loops = loops
+    }
+
+    /// Returns when the writer has ended.
+    func run() {
+        var nextTry = queue.now
+        while queue.waitForLook(until: queue.now + Self.pause) {
+            lookAtFile()
+            for (pending, error) in queue.takeLate() { answer(pending, error) }
+            guard queue.wantsTry, queue.now >= nextTry else { continue }
+            nextTry = queue.now + Self.tryPause
+            queue.tryToWrite()
+        }
+    }
+
+    /// Answers all that wait, because the writer will not.
+    func giveUp() {
+        for pending in queue.takeAll(.hanging) { answer(pending, .unavailable(.hanging)) }
+    }
+
+    private func lookAtFile() {
+        guard !file.isInPlace else { return queue.fileIsBack() }
+        for pending in queue.takeAll(.replaced) { answer(pending, .unavailable(.replaced)) }
+    }
+
+    private func answer(_ pending: WriteQueue.Pending, _ error: StoreError) {
+        let resume: @Sendable () -> Void = { pending.caller?.resume(returning: .failure(error)) }
+        guard let index = pending.loopIndex, loops[index].execute(resume) else { return resume() }
+    }
+}

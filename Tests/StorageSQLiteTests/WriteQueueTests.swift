@@ -1,0 +1,69 @@
+import ContentKeys
+import TestSupport
+import Testing
+
+@testable import StorageSQLite
+
+/// How long callers wait for the writer, on a clock of the test's own.
+@Suite struct WriteQueueTests {
+    private let clock = ManualClock()
+    private let queue: WriteQueue
+
+    init() {
+        queue = WriteQueue(lengthMaximum: 4, batchSizeMaximum: 2, patience: .seconds(3), clock: clock)
+    }
+
+    /// Work between batches, for example a checkpoint, may hang as a batch does.
+    @Test(arguments: [true, false])
+    func findsThatTheWriterHangs(inABatch: Bool) {
+        if inABatch {
+            queue.tryToWrite()
+            #expect(queue.next(mayIdle: false)?.count == 1)
+        } else {
+            queue.beginWork()
+        }
+        clock.advance(by: .milliseconds(2999))
+        #expect(queue.takeLate().isEmpty && queue.condition == .sound)
+        clock.advance(by: .milliseconds(1))
+        #expect(queue.takeLate().count == (inABatch ? 1 : 0))
+        #expect(queue.condition == .hanging)
+        #expect(queue.append(.tryToWrite, caller: nil, loopIndex: nil) == .unavailable(.hanging))
+        if inABatch { #expect(queue.finish(.sound).compactMap(\.self).isEmpty) } else { queue.endWork() }
+        #expect(queue.condition == .sound)
+        #expect(queue.append(.tryToWrite, caller: nil, loopIndex: nil) == nil)
+    }
+
+    /// A long queue before a writer that works is load.
+    @Test func tellsLoadFromADiskThatHangs() {
+        for _ in 0..<3 { queue.tryToWrite() }
+        #expect(queue.next(mayIdle: false)?.count == 2)
+        clock.advance(by: .seconds(2))
+        _ = queue.finish(.sound)
+        clock.advance(by: .seconds(1))
+        let late = queue.takeLate()
+        #expect(late.map(\.1) == [.unavailable(.busy)] && queue.condition == .sound)
+    }
+
+    @Test func waitsAsLongAsAReloadSays() {
+        queue.tryToWrite()
+        queue.setPatience(.seconds(9))
+        clock.advance(by: .seconds(8))
+        #expect(queue.takeLate().isEmpty)
+        clock.advance(by: .seconds(1))
+        #expect(queue.takeLate().count == 1)
+    }
+
+    /// While writes fail one is tried now and then; a file that is gone stays gone until it is seen again.
+    @Test func remembersHowTheLastWriteEnded() {
+        #expect(!queue.wantsTry)
+        _ = queue.finish(.failing(.diskFull))
+        #expect(queue.wantsTry && queue.condition == .failing(.diskFull))
+        queue.tryToWrite()
+        #expect(!queue.wantsTry)
+        #expect(queue.takeAll(.replaced).count == 1 && !queue.wantsTry)
+        _ = queue.finish(.sound)
+        #expect(queue.condition == .replaced)
+        queue.fileIsBack()
+        #expect(queue.condition == .sound)
+    }
+}
