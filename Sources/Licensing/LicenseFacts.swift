@@ -45,13 +45,13 @@ package struct LicenseFacts: Equatable, Sendable {
             return nil
         }
         id = entry.license
-        type = entry.detail
+        type = entry.validityName
         issuedAt = entry.at
         expiresAt = entry.until
         renewAfter = entry.renewAfter
         lease = entry.lease
         rental = entry.rental
         playback = entry.playback
-        isPersistent = LicenseTerms.Validity.persistentNames.contains(entry.detail)
+        isPersistent = LicenseTerms.Validity.persistentNames.contains(entry.validityName)
     }
 }

@@ -5,8 +5,10 @@ package import Telemetry
 /// Remembers the keys that were found lately, so that a popular content is not looked up and unsealed for every viewer.
 ///
 /// An entry is found by the exact asset id and believed for `life`; so a key that is withdrawn is still given out for that long, and what was
-/// not found is looked up again each time. While the source does not answer, an entry is believed for `lifeInOutage`. At most `capacity` entries are held, however many asset ids are asked for: when the younger
+/// not found is looked up again each time. At most `capacity` entries are held, however many asset ids are asked for: when the younger
 /// half is full, the older one is forgotten.
+///
+/// If the source is away or busy, or `patience` ends before it answers, an entry is believed for `lifeInOutage`.
 package final class RecentContentKeys: Sendable {
     package static let capacityDefault = 4_096
     package static let lifeDefault: Duration = .seconds(2)
@@ -16,28 +18,37 @@ package final class RecentContentKeys: Sendable {
         let foundAt: MonotonicTime
     }
 
+    private typealias Found = Result<ContentKeyRecord?, StoreError>
+
     private struct Generations {
         var younger: [AssetID: Entry] = [:]
         var older: [AssetID: Entry] = [:]
+        /// When the source was asked about an entry for a request that did not wait.
+        var asked: [AssetID: MonotonicTime] = [:]
     }
+
+    /// After so long without an answer the source is asked again.
+    private static let askAgainAfter: Duration = .seconds(5)
 
     private let source: any ContentKeySource
     private let clock: any MonotonicClock
     private let life: Duration
     private let lifeInOutage: Duration
+    private let patience: Patience?
     private let halfCapacity: Int
     private let generations = Mutex(Generations())
 
     /// `capacity` is at least 2. A `lifeInOutage` that is not longer than `life` adds nothing.
     package init(
         source: any ContentKeySource, capacity: Int = capacityDefault, life: Duration = lifeDefault,
-        lifeInOutage: Duration = .zero, clock: any MonotonicClock = SystemMonotonicClock()
+        lifeInOutage: Duration = .zero, patience: Patience? = nil, clock: any MonotonicClock = SystemMonotonicClock()
     ) {
         precondition(capacity >= 2, "a cache of two halves holds at least two entries")
         self.source = source
         self.clock = clock
         self.life = life
         self.lifeInOutage = lifeInOutage
+        self.patience = patience
         halfCapacity = capacity / 2
     }
 
@@ -50,24 +61,60 @@ package final class RecentContentKeys: Sendable {
     package func record(for assetID: AssetID) async throws(StoreError) -> ContentKeyRecord? {
         let now = clock.monotonicTime
         if let known = known(assetID, for: life, now) { return known }
-        let found: ContentKeyRecord?
-        do throws(StoreError) {
-            found = try await source.record(for: AssetReference(assetID))
-        } catch {
-            guard error == .unavailable(.unreachable), let known = known(assetID, for: lifeInOutage, now) else {
-                throw error
-            }
+        guard let known = known(assetID, for: lifeInOutage, now) else { return try await ask(assetID).get() }
+        switch await askPatiently(assetID) {
+        case nil, .failure(.unavailable(.unreachable)), .failure(.unavailable(.busy)),
+            .failure(.unavailable(.misconfigured)):
             return known
+        case .some(let found): return try found.get()
         }
-        guard let found else { return nil }
-        remember(Entry(record: found, foundAt: now), for: assetID)
-        return found
+    }
+
+    /// What the source says of an asset id; nil if it does not say it in time.
+    private func askPatiently(_ assetID: AssetID) async -> Found? {
+        guard let patience else { return await ask(assetID) }
+        // One question about each asset id is enough if no request waits for it.
+        if patience.isOpen, !beginAsking(assetID) { return nil }
+        return await patience.answer { [self] in
+            let found = await ask(assetID)
+            generations.withLock { $0.asked[assetID] = nil }
+            return found
+        }
+    }
+
+    /// Whether nobody asks about the asset id at this time.
+    private func beginAsking(_ assetID: AssetID) -> Bool {
+        let now = clock.monotonicTime
+        return generations.withLock { generations in
+            if let before = generations.asked[assetID], now < before + Self.askAgainAfter { return false }
+            generations.asked[assetID] = now
+            return true
+        }
+    }
+
+    private func ask(_ assetID: AssetID) async -> Found {
+        let now = clock.monotonicTime
+        do throws(StoreError) {
+            let found = try await source.record(for: AssetReference(assetID))
+            if let found { remember(Entry(record: found, foundAt: now), for: assetID) } else { forget(assetID) }
+            return .success(found)
+        } catch {
+            return .failure(error)
+        }
     }
 
     private func known(_ assetID: AssetID, for life: Duration, _ now: MonotonicTime) -> ContentKeyRecord? {
         let entry = generations.withLock { $0.younger[assetID] ?? $0.older[assetID] }
         guard let entry, now < entry.foundAt + life else { return nil }
         return entry.record
+    }
+
+    /// A key that the source has no longer must not come back in an outage.
+    private func forget(_ assetID: AssetID) {
+        generations.withLock { generations in
+            generations.younger[assetID] = nil
+            generations.older[assetID] = nil
+        }
     }
 
     private func remember(_ entry: Entry, for assetID: AssetID) {

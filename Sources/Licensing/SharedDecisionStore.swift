@@ -5,59 +5,93 @@ import Synchronization
 /// Decisions of one node among many: what the nodes share is settled in their database, and the node's own ledger takes the entry
 /// before anything is answered (design, section 8).
 ///
-/// A decision that needs no shared state never asks the database, so that its outage costs nothing there.
+/// A decision that needs no shared state never asks the database, so that its outage costs nothing there. A renewal by session token waits
+/// only a moment: it was granted before, and its token is bound to its device. What a node gives without counting it is marked in the ledger,
+/// and `Recount` counts it when the database is back.
 package final class SharedDecisionStore: DecisionStore {
     /// What becomes of a licence that needs shared state while the database does not answer.
     package enum OutageRule: String, Sendable, CaseIterable {
         /// It is refused.
         case refuse
-        /// It is given without counting anything, and counted itself.
+        /// It is given within limits, and counted later.
         case admit
     }
 
-    private let shared: any SharedStateStore
-    private let ledger: any Ledger
-    private let onStoreOutage: OutageRule
-    private let admitted = Atomic<UInt64>(0)
+    /// What was given in outages.
+    package struct Counts: Equatable, Sendable {
+        /// Licences that were given although what they spend could not be settled.
+        package var admitted: UInt64 = 0
+        /// Licences that were refused in an outage because their token or subject had as many as there may be.
+        package var overLimit: UInt64 = 0
+        /// Renewals that were given without the checks of their session and slots.
+        package var uncheckedRenewals: UInt64 = 0
+        /// Uses that were given back because the ledger did not take their licence.
+        package var givenBack: UInt64 = 0
+    }
 
-    package init(shared: any SharedStateStore, ledger: any Ledger, onStoreOutage: OutageRule = .refuse) {
+    private let shared: any RecountedStore
+    private let ledger: any DecisionKeeping
+    private let patience: Patience?
+    private let mark: NodeMark
+    private let admissions: OutageAdmissions?
+    private let state = Mutex(Counts())
+
+    /// Without `patience` renewals wait for the database as all others do.
+    package init(
+        shared: any RecountedStore, ledger: any DecisionKeeping, onStoreOutage: OutageRule = .refuse,
+        limits: AdmissionLimits = AdmissionLimits(), patience: Patience? = nil, mark: NodeMark = NodeMark()
+    ) {
         self.shared = shared
         self.ledger = ledger
-        self.onStoreOutage = onStoreOutage
+        self.patience = patience
+        self.mark = mark
+        admissions = onStoreOutage == .admit ? OutageAdmissions(limits) : nil
     }
 
-    /// How many licences were given although what they spend could not be settled.
-    package var admittedCount: UInt64 { admitted.load(ordering: .relaxed) }
+    package var counts: Counts { state.withLock { $0 } }
+
+    /// Everything that was admitted is counted in the database: tokens and subjects have their limits of an outage again.
+    package func forgetAdmissions() { admissions?.forget() }
 
     package func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
-        guard decision.needsSharedState else { return try await append(decision.entry) }
-        let outcome: DecisionOutcome
-        do throws(StoreError) {
-            outcome = try await shared.settle(decision)
-        } catch {
-            return try await admit(decision, after: error)
+        guard decision.needsSharedState else {
+            try await ledger.append(decision.entry)
+            return .recorded
         }
-        switch outcome {
-        case .recorded: return try await append(decision.entry)
-        case .repeated(let answer):
-            try await appendAgain(decision.entry, answer)
-            return outcome
-        case .denied: return outcome
+        guard decision.sessionTokenUse == nil else { return try await renew(decision) }
+        switch await settle(decision) {
+        case .success(let outcome): return try await record(outcome, of: decision)
+        case .failure(.unavailable(.unreachable)): return try await admit(decision)
+        case .failure(let error): throw error
         }
     }
 
-    /// A renewal by session token goes on in every outage: it was granted before, its token is bound to its device, and a picture that
-    /// stops is what an outage should not cost. Only a database that does not answer is an outage. One that answers and is overloaded or damaged admits nobody: load is something
-    /// that whoever wants to be admitted could make.
-    private func admit(
-        _ decision: LicenseDecision, after error: StoreError
+    private func settle(_ decision: LicenseDecision) async -> Result<DecisionOutcome, StoreError> {
+        do throws(StoreError) { return .success(try await shared.settle(decision)) } catch { return .failure(error) }
+    }
+
+    // MARK: With the database
+
+    private func record(
+        _ outcome: DecisionOutcome, of decision: LicenseDecision
     ) async throws(StoreError) -> DecisionOutcome {
-        guard onStoreOutage == .admit || decision.sessionTokenUse != nil, error == .unavailable(.unreachable) else {
+        switch outcome {
+        case .recorded: try await recordSettled(decision)
+        case .repeated(let answer): try await appendAgain(decision.entry, answer)
+        case .denied: break
+        }
+        return outcome
+    }
+
+    /// A licence that the ledger does not take is not given, so what it has spent is given back. If that fails too, the same request finds
+    /// its licence again.
+    private func recordSettled(_ decision: LicenseDecision) async throws(StoreError) {
+        do throws(StoreError) {
+            try await ledger.append(decision.entry, keeping: decision, mark: mark.use())
+        } catch {
+            if let isFound = try? await shared.giveBack(decision), isFound { state.withLock { $0.givenBack += 1 } }
             throw error
         }
-        let outcome = try await append(decision.entry)
-        admitted.add(1, ordering: .relaxed)
-        return outcome
     }
 
     /// The first answer may have been settled and never written down: the ledger failed behind it, or the database's answer was lost. So
@@ -66,11 +100,83 @@ package final class SharedDecisionStore: DecisionStore {
         guard let answer = RecordedAnswer(answer) else { throw .recordMalformed }
         var entry = entry
         entry.license = answer.license
-        _ = try await append(entry)
+        try await ledger.append(entry)
     }
 
-    private func append(_ entry: LedgerEntry) async throws(StoreError) -> DecisionOutcome {
-        try await ledger.append(entry)
-        return .recorded
+    // MARK: Without it
+
+    /// A renewal goes on in every outage, and while the database is slow: a picture that stops is what neither should cost. A database that
+    /// answers otherwise, for example because it is damaged, decides.
+    private func renew(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
+        let answer =
+            if let patience {
+                await patience.answer { [self] in await settle(decision) }
+            } else {
+                await settle(decision)
+            }
+        switch answer {
+        case .success(let outcome): return try await record(outcome, of: decision)
+        case nil, .failure(.unavailable(.unreachable)), .failure(.unavailable(.busy)),
+            .failure(.unavailable(.misconfigured)):
+            try await ledger.append(decision.entry.uncounted)
+            state.withLock { $0.uncheckedRenewals += 1 }
+            return .recorded
+        case .failure(let error): throw error
+        }
+    }
+
+    /// Only a database that does not answer is an outage. One that answers and is overloaded admits no licence: load is something that
+    /// a client that wants to be admitted could make.
+    private func admit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
+        guard let admissions else { throw .unavailable(.unreachable) }
+        switch admissions.admit(decision) {
+        case .refused:
+            state.withLock { $0.overLimit += 1 }
+            throw .unavailable(.unreachable)
+        case .repeated(let answer):
+            try await appendAgain(decision.entry.uncounted, answer)
+            return .repeated(answer: answer)
+        case .admitted:
+            try await ledger.append(decision.entry.uncounted, keeping: decision, mark: nil)
+            state.withLock { $0.admitted += 1 }
+            return .recorded
+        }
+    }
+}
+
+/// The number that a node counts up in the nodes' database (`DecisionKeeping`).
+package final class NodeMark: Sendable {
+    private struct State {
+        var latest: Int64 = 0
+        /// Whether a decision was kept under the latest number.
+        var isUsed = false
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// The number that was sent last.
+    package var latest: Int64 { state.withLock { $0.latest } }
+
+    /// The mark of a decision that was settled just now.
+    func use() -> Int64 {
+        state.withLock { state in
+            state.isUsed = true
+            return state.latest
+        }
+    }
+
+    /// The number to send now: a new one if decisions were kept under the latest one.
+    func next() -> Int64 {
+        state.withLock { state in
+            if state.isUsed || state.latest == 0 { state.latest += 1 }
+            state.isUsed = false
+            return state.latest
+        }
+    }
+
+    func raise(to number: Int64) {
+        state.withLock { $0.latest = max($0.latest, number) }
     }
 }

@@ -12,6 +12,8 @@ extension Configuration {
         package let ledger: String
         /// What becomes of a licence that needs what nodes share while PostgreSQL does not answer.
         package let onStoreOutage: SharedDecisionStore.OutageRule
+        /// How many licences are given then without counting, with `onStoreOutage: "admit"`.
+        package let admissions: AdmissionLimits
 
         /// The node's own SQLite file: content keys, decisions and ledger, or beside PostgreSQL the ledger alone.
         package var databasePath: String {
@@ -44,13 +46,25 @@ extension Configuration.Storage {
             default: FilePath.resolve("latchkey-ledger.db", relativeTo: section.directory))
         onStoreOutage = section.value(
             "onStoreOutage", .choice(SharedDecisionStore.OutageRule.allCases, example: .refuse), default: .refuse)
+        admissions = section.section("admitInOutage", AdmissionLimits.init(reading:)) ?? AdmissionLimits()
         switch url {
         case .postgreSQL: break
         case .sqlite:
-            for name in ["password", "ledger", "onStoreOutage"] where section.contains(name) {
+            for name in ["password", "ledger", "onStoreOutage", "admitInOutage"] where section.contains(name) {
                 section.report(name, .incomplete(without: "url: postgresql://USER@HOST/DATABASE"))
             }
         }
+    }
+}
+
+extension AdmissionLimits {
+    fileprivate init(reading section: ConfigurationSection) {
+        let standard = AdmissionLimits()
+        self.init(
+            perToken: section.value(
+                "perToken", .integer(1...1_000_000, example: standard.perToken), default: standard.perToken),
+            perSubject: section.value(
+                "perSubject", .integer(1...1_000_000, example: standard.perSubject), default: standard.perSubject))
     }
 }
 

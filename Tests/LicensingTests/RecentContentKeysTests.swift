@@ -1,5 +1,6 @@
 import ByteCoding
 import ContentKeys
+import EventLoops
 import KeyCrypto
 import Licensing
 import Synchronization
@@ -12,6 +13,30 @@ private final class CountingSource: ContentKeySource {
     static let unknown = "unknown"
     private let calls = Atomic<Int>(0)
     private let error = Mutex<StoreError?>(nil)
+    private let isDeleted = Atomic<Bool>(false)
+    private let hung = Mutex<(isHanging: Bool, callers: [CheckedContinuation<Void, Never>])>((false, []))
+
+    func delete() { isDeleted.store(true, ordering: .relaxed) }
+
+    func hang() { hung.withLock { $0.isHanging = true } }
+
+    func goOn() {
+        let callers = hung.withLock { hung in
+            defer { hung = (false, []) }
+            return hung.callers
+        }
+        for caller in callers { caller.resume() }
+    }
+
+    private func untilItGoesOn() async {
+        await withCheckedContinuation { caller in
+            let isHanging = hung.withLock { hung in
+                if hung.isHanging { hung.callers.append(caller) }
+                return hung.isHanging
+            }
+            if !isHanging { caller.resume() }
+        }
+    }
 
     func fail(with error: StoreError?) {
         self.error.withLock { $0 = error }
@@ -22,7 +47,8 @@ private final class CountingSource: ContentKeySource {
     func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? {
         calls.add(1, ordering: .relaxed)
         if let error = error.withLock({ $0 }) { throw error }
-        if reference.assetID.bytes == Array(Self.unknown.utf8) { return nil }
+        await untilItGoesOn()
+        if reference.assetID.bytes == Array(Self.unknown.utf8) || isDeleted.load(ordering: .relaxed) { return nil }
         do {
             let attributes = ContentKeyAttributes(
                 keyID: KeyID(words: Bytes16(high: 1, low: 2)), contentID: try ContentID("movie"), createdAt: 0)
@@ -94,8 +120,53 @@ private final class CountingSource: ContentKeySource {
         await #expect(throws: StoreError.unavailable(.unreachable)) { try await keys.record(for: known) }
     }
 
+    @Test(arguments: [StoreError.unavailable(.unreachable), .unavailable(.busy), .unavailable(.misconfigured)])
+    func believesAnEntryLongerIfTheSourceSaysNothingOfTheKey(error: StoreError) async throws {
+        let keys = RecentContentKeys(source: source, life: .seconds(2), lifeInOutage: .seconds(60), clock: clock)
+        let asset = try asset("movie-1")
+        _ = try await keys.record(for: asset)
+        source.fail(with: error)
+        clock.advance(by: .seconds(2))
+        #expect(try await keys.record(for: asset) != nil)
+    }
+
+    /// A key that was deleted does not come back in an outage.
+    @Test func forgetsWhatTheSourceHasNoLonger() async throws {
+        let keys = RecentContentKeys(source: source, life: .seconds(2), lifeInOutage: .seconds(60), clock: clock)
+        let asset = try asset("movie-1")
+        _ = try await keys.record(for: asset)
+        source.delete()
+        clock.advance(by: .seconds(2))
+        #expect(try await keys.record(for: asset) == nil)
+        source.fail(with: .unavailable(.unreachable))
+        await #expect(throws: StoreError.unavailable(.unreachable)) { try await keys.record(for: asset) }
+    }
+
+    /// A source that hangs is waited for once. Then known keys are given at once, and one question about each goes on.
+    @Test func waitsForASourceThatHangsOnce() async throws {
+        let group = try EventLoopGroup(count: 1)
+        defer { group.stop(within: .seconds(5)) }
+        let patience = Patience(on: group.loops, limit: .milliseconds(20))
+        let keys = RecentContentKeys(
+            source: source, life: .seconds(2), lifeInOutage: .seconds(3600), patience: patience, clock: clock)
+        let asset = try asset("movie-1")
+        _ = try await keys.record(for: asset)
+        source.hang()
+        clock.advance(by: .seconds(2))
+        for _ in 0..<500 { #expect(try await keys.record(for: asset) != nil) }
+        // The first look, the one that was waited for, and at most one behind the breaker.
+        #expect(patience.isOpen && source.callCount <= 3)
+        source.goOn()
+        for _ in 0..<100_000 where patience.isOpen {
+            clock.advance(by: .seconds(5))
+            _ = try await keys.record(for: asset)
+            await Task.yield()
+        }
+        #expect(!patience.isOpen)
+    }
+
     /// Only silence is an outage: a source that answers with another error has something to say of the key.
-    @Test(arguments: [StoreError.unavailable(.busy), .unavailable(.damaged), .recordMalformed])
+    @Test(arguments: [StoreError.unavailable(.damaged), .recordMalformed])
     func believesNoEntryLongerAfterAnotherError(error: StoreError) async throws {
         let keys = RecentContentKeys(source: source, life: .seconds(2), lifeInOutage: .seconds(60), clock: clock)
         let asset = try asset("movie-1")

@@ -1,6 +1,7 @@
 import ByteCoding
 import ContentKeys
 import Entitlements
+import EventLoops
 import Records
 import Synchronization
 import Testing
@@ -35,7 +36,7 @@ import Testing
         shared.answer(with: .failure(.unavailable(.unreachable)))
         let store = store(rule)
         #expect(try await store.commit(decision(spends: false)) == .recorded)
-        #expect(shared.count == 0 && ledger.entries.count == 1 && store.admittedCount == 0)
+        #expect(shared.count == 0 && ledger.entries.count == 1 && store.counts.admitted == 0)
     }
 
     @Test func refusesInAnOutage() async throws {
@@ -49,7 +50,71 @@ import Testing
         shared.answer(with: .failure(.unavailable(.unreachable)))
         let store = store(.admit)
         #expect(try await store.commit(decision(spends: true)) == .recorded)
-        #expect(ledger.entries.count == 1 && store.admittedCount == 1)
+        #expect(ledger.entries.count == 1 && store.counts.admitted == 1)
+        // The row says so, and what is owed to the database is kept with it.
+        #expect(ledger.entries.allSatisfy(\.isUncounted) && ledger.marks == [nil])
+    }
+
+    /// A token gets no more than its uses and the limit of an outage, and a subject no more than its own.
+    @Test(arguments: [(uses: UInt32(2), perToken: 5, perSubject: 50, given: 2), (9, 3, 50, 3), (9, 5, 4, 4)])
+    func admitsNoMoreThanItsLimits(uses: UInt32, perToken: Int, perSubject: Int, given: Int) async throws {
+        shared.answer(with: .failure(.unavailable(.unreachable)))
+        let store = SharedDecisionStore(
+            shared: shared, ledger: ledger, onStoreOutage: .admit,
+            limits: AdmissionLimits(perToken: perToken, perSubject: perSubject))
+        var refused = 0
+        for number in 0..<20 as Range<UInt8> {
+            var decision = try decision(spends: true)
+            decision.tokenUse?.limit = uses
+            decision.entry.subject = Pseudonym([UInt8](repeating: 9, count: 32))
+            decision.replay = try replay(number)
+            do throws(StoreError) { _ = try await store.commit(decision) } catch {
+                #expect(error == .unavailable(.unreachable))
+                refused += 1
+            }
+        }
+        #expect(ledger.entries.count == given && refused == 20 - given)
+        #expect(store.counts.admitted == UInt64(given) && store.counts.overLimit == UInt64(refused))
+        // What was admitted is counted in the database: the next outage begins with its own limits.
+        store.forgetAdmissions()
+        var next = try decision(spends: true)
+        next.replay = try replay(99)
+        #expect(try await store.commit(next) == .recorded)
+    }
+
+    @Test func admitsTheSameRequestOnce() async throws {
+        shared.answer(with: .failure(.unavailable(.unreachable)))
+        let store = store(.admit)
+        var decision = try decision(spends: true)
+        decision.replay = try replay(1)
+        #expect(try await store.commit(decision) == .recorded)
+        let answer = try #require(decision.replay?.answer)
+        for _ in 0..<5 { #expect(try await store.commit(decision) == .repeated(answer: answer)) }
+        #expect(store.counts.admitted == 1 && ledger.marks.count == 1)
+        decision.replay?.token = try #require(Pseudonym([UInt8](repeating: 77, count: 32)))
+        await #expect(throws: StoreError.unavailable(.unreachable)) { try await store.commit(decision) }
+    }
+
+    private func replay(_ number: UInt8) throws -> ReplayRecord {
+        let request = try #require(Pseudonym([UInt8](repeating: number, count: 32)))
+        let token = try #require(Pseudonym([UInt8](repeating: 8, count: 32)))
+        let license = LicenseID(Bytes16(high: 5, low: UInt64(number)))
+        return ReplayRecord(
+            request: request, token: token, retryWindow: 10, keptUntil: 100,
+            answer: RecordedAnswer(license: license, use: .streaming).bytes)
+    }
+
+    /// A use whose licence the ledger does not take is given back, so that it is good for the next request.
+    @Test func givesBackWhatTheLedgerDoesNotTake() async throws {
+        ledger.fail(with: .unavailable(.diskFull))
+        let (store, decision) = (store(), try decision(spends: true))
+        await #expect(throws: StoreError.unavailable(.diskFull)) { try await store.commit(decision) }
+        #expect(shared.givenBack == 1 && store.counts.givenBack == 1)
+        // A repetition has spent nothing.
+        let first = LicenseID(Bytes16(high: 9, low: 9))
+        shared.answer(with: .success(.repeated(answer: RecordedAnswer(license: first, use: .streaming).bytes)))
+        await #expect(throws: StoreError.unavailable(.diskFull)) { try await store.commit(decision) }
+        #expect(shared.givenBack == 1)
     }
 
     /// A picture that runs goes on, whatever the rule says of new ones.
@@ -60,10 +125,40 @@ import Testing
         renewal.sessionTokenUse = SessionTokenUse(
             session: try #require(Pseudonym([UInt8](repeating: 4, count: 32))), generation: 1, keptUntil: 100)
         let store = store(rule)
+        for error in [StoreError.unavailable(.unreachable), .unavailable(.busy), .unavailable(.misconfigured)] {
+            shared.answer(with: .failure(error))
+            #expect(try await store.commit(renewal) == .recorded)
+        }
+        #expect(ledger.entries.count == 3 && ledger.entries.allSatisfy(\.isUncounted))
+        #expect(store.counts.uncheckedRenewals == 3 && store.counts.admitted == 0)
+        shared.answer(with: .failure(.unavailable(.damaged)))
+        await #expect(throws: StoreError.unavailable(.damaged)) { try await store.commit(renewal) }
+    }
+
+    /// A renewal waits a moment for a database that hangs, and the next ones wait no more.
+    @Test func renewsWithoutWaitingForADatabaseThatHangs() async throws {
+        let group = try EventLoopGroup(count: 1)
+        defer { group.stop(within: .seconds(5)) }
+        let patience = Patience(on: group.loops, limit: .milliseconds(20))
+        let store = SharedDecisionStore(shared: shared, ledger: ledger, patience: patience)
+        var renewal = try decision(spends: true)
+        renewal.sessionTokenUse = SessionTokenUse(
+            session: try #require(Pseudonym([UInt8](repeating: 4, count: 32))), generation: 1, keptUntil: 100)
+        shared.hang()
+        for _ in 0..<600 { #expect(try await store.commit(renewal) == .recorded) }
+        #expect(patience.isOpen && patience.lateCount == 600 && store.counts.uncheckedRenewals == 600)
+        // Questions that nobody waits for are bounded.
+        #expect(shared.count <= Patience.questionsMaximum)
+        shared.goOn()
+        // The first question that is answered in time closes the breaker.
+        for _ in 0..<100_000 where patience.isOpen {
+            _ = try await store.commit(renewal)
+            await Task.yield()
+        }
+        #expect(!patience.isOpen)
+        let unchecked = store.counts.uncheckedRenewals
         #expect(try await store.commit(renewal) == .recorded)
-        #expect(ledger.entries.count == 1 && store.admittedCount == 1)
-        shared.answer(with: .failure(.unavailable(.busy)))
-        await #expect(throws: StoreError.unavailable(.busy)) { try await store.commit(renewal) }
+        #expect(store.counts.uncheckedRenewals == unchecked)
     }
 
     /// Who floods the database must not gain by it.
@@ -72,7 +167,7 @@ import Testing
         shared.answer(with: .failure(error))
         let (store, decision) = (store(.admit), try decision(spends: true))
         await #expect(throws: error) { try await store.commit(decision) }
-        #expect(ledger.entries.isEmpty && store.admittedCount == 0)
+        #expect(ledger.entries.isEmpty && store.counts.admitted == 0)
     }
 
     @Test(arguments: [SharedDecisionStore.OutageRule.refuse, .admit], [true, false])
@@ -82,7 +177,7 @@ import Testing
         await #expect(throws: StoreError.unavailable(.diskFull)) { try await store.commit(decision) }
         shared.answer(with: .failure(.unavailable(.unreachable)))
         await #expect(throws: StoreError.self) { try await store.commit(decision) }
-        #expect(store.admittedCount == 0)
+        #expect(store.counts.admitted == 0)
     }
 
     @Test(arguments: [DecisionDenial.replayed, .tokenUsed(limit: 3), .slotEvicted])
@@ -109,28 +204,86 @@ import Testing
     }
 }
 
-private final class SharedStandIn: SharedStateStore {
-    private let state = Mutex<(count: Int, outcome: Result<DecisionOutcome, StoreError>)>((0, .success(.recorded)))
+private final class SharedStandIn: RecountedStore {
+    private struct State {
+        var count = 0
+        var outcome: Result<DecisionOutcome, StoreError> = .success(.recorded)
+        var givenBack = 0
+        var isHanging = false
+        var hung: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
 
     var count: Int { state.withLock { $0.count } }
+    var givenBack: Int { state.withLock { $0.givenBack } }
+
+    func hang() { state.withLock { $0.isHanging = true } }
+
+    func goOn() {
+        let hung = state.withLock { state in
+            defer { (state.isHanging, state.hung) = (false, []) }
+            return state.hung
+        }
+        for caller in hung { caller.resume() }
+    }
+
+    func giveBack(_ decision: LicenseDecision) async throws(StoreError) -> Bool {
+        state.withLock { $0.givenBack += 1 }
+        return true
+    }
+
+    func replaceMark(of node: NodeID, with mark: Int64, expected: Int64) async throws(StoreError) -> Int64 {
+        expected
+    }
 
     func answer(with outcome: Result<DecisionOutcome, StoreError>) {
         state.withLock { $0.outcome = outcome }
     }
 
     func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
-        let outcome = state.withLock { state in
+        let (outcome, isHanging) = state.withLock { state in
             state.count += 1
-            return state.outcome
+            return (state.outcome, state.isHanging)
         }
+        if isHanging { await untilItGoesOn() }
         return try outcome.get()
+    }
+
+    private func untilItGoesOn() async {
+        await withCheckedContinuation { caller in
+            let isHanging = state.withLock { state in
+                if state.isHanging { state.hung.append(caller) }
+                return state.isHanging
+            }
+            if !isHanging { caller.resume() }
+        }
     }
 }
 
-private final class LedgerStandIn: Ledger {
-    private let state = Mutex<(entries: [LedgerEntry], error: StoreError?)>(([], nil))
+private final class LedgerStandIn: DecisionKeeping {
+    private let state = Mutex<(entries: [LedgerEntry], marks: [Int64?], error: StoreError?)>(([], [], nil))
 
     var entries: [LedgerEntry] { state.withLock { $0.entries } }
+    /// Of the decisions that were kept, in their order.
+    var marks: [Int64?] { state.withLock { $0.marks } }
+
+    func append(
+        _ entry: LedgerEntry, keeping decision: LicenseDecision, mark: Int64?
+    ) async throws(StoreError) {
+        try await append(entry)
+        state.withLock { $0.marks.append(mark) }
+    }
+
+    func owedDecisions(limit: Int) async throws(StoreError) -> [KeptDecision] { [] }
+
+    func keptDecisions(
+        from mark: Int64, behind number: Int64, limit: Int
+    ) async throws(StoreError) -> [KeptDecision] { [] }
+
+    func latestMark() async throws(StoreError) -> Int64 { 0 }
+    func noteSettled(_ numbers: [Int64], mark: Int64) async throws(StoreError) {}
+    func forgetKept(before mark: Int64) async throws(StoreError) {}
 
     func fail(with error: StoreError) {
         state.withLock { $0.error = error }

@@ -89,6 +89,7 @@ import Testing
     @Test(arguments: [
         "certificateBundle", "privateKeyPassphrase", "module", "library", "data", "workers", "callDeadline",
         "memoryLimit", "user", "fixedDASk", "keysFile", "until", "password", "ledger", "onStoreOutage",
+        "admitInOutage",
     ])
     func itShowsEveryAlternative(name: String) throws {
         let text = try String(contentsOfFile: Self.path, encoding: .utf8)
@@ -140,7 +141,7 @@ import Testing
 
     @Test func itsStorageCanBePostgreSQL() throws {
         let lines = try String(contentsOfFile: Self.path, encoding: .utf8).split(separator: "\n").map(String.init)
-        let fields = ["//   url:", "//   password:", "//   ledger:", "//   onStoreOutage:"]
+        let fields = ["//   url:", "//   password:", "//   ledger:", "//   onStoreOutage:", "//   admitInOutage:"]
         let text = lines.filter { !$0.contains("url: \"sqlite:") }.map { line in
             let bare = line.trimmingCharacters(in: .whitespaces)
             return fields.contains(where: bare.hasPrefix) ? String(bare.dropFirst(2)) : line
@@ -150,7 +151,7 @@ import Testing
         guard case .postgreSQL(let url) = storage.url else { return #expect(Bool(false), "\(storage.url)") }
         #expect(url.hosts.map(\.name) == ["db.example.com"] && url.tls == .verifyFull)
         #expect(storage.password != nil && storage.databasePath.hasSuffix("/latchkey-ledger.db"))
-        #expect(storage.onStoreOutage == .refuse)
+        #expect(storage.onStoreOutage == .refuse && storage.admissions == AdmissionLimits())
     }
 
     @Test func itNamesEverySourceOfTokens() throws {

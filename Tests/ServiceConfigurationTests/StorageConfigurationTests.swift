@@ -44,11 +44,24 @@ import Testing
         #expect(variable.map(\.fault) == [.databaseURL(error)])
     }
 
-    @Test(arguments: ["password: \"secrets/pg\"", "ledger: \"l.db\"", "onStoreOutage: \"admit\""])
+    @Test(arguments: ["password: \"secrets/pg\"", "ledger: \"l.db\"", "onStoreOutage: \"admit\"", "admitInOutage: {}"])
     func takesNothingBesideSQLiteThatItHasNoUseFor(field: String) throws {
         let found = problems(field)
         #expect(found.count == 1 && found.first?.path.hasPrefix("storage.") == true)
         guard case .incomplete = found.first?.fault else { return #expect(Bool(false), "\(found)") }
+    }
+
+    @Test func takesHowManyLicencesAnOutageGives() throws {
+        let text = { (limits: String) in
+            ConfigurationText.make(rest: "storage: { url: \"\(Self.url)\", admitInOutage: { \(limits) } }")
+        }
+        let admissions = try ConfigurationText.parse(text("perToken: 1, perSubject: 7")).configuration.storage
+            .admissions
+        #expect(admissions == AdmissionLimits(perToken: 1, perSubject: 7))
+        #expect(try ConfigurationText.parse(text("")).configuration.storage.admissions == AdmissionLimits())
+        for wrong in ["perToken: 0", "perSubject: 1000001", "perDevice: 1"] {
+            #expect(ConfigurationText.problems(text(wrong)).count == 1, "\(wrong)")
+        }
     }
 
     @Test func readsThePassword() throws {

@@ -1,0 +1,69 @@
+import ByteCoding
+import ContentKeys
+import Records
+import Synchronization
+
+/// How many licences a node gives in an outage without counting what they spend.
+package struct AdmissionLimits: Equatable, Sendable {
+    /// For one token, and never more than its own uses.
+    package var perToken: Int
+    /// For all tokens of one subject.
+    package var perSubject: Int
+
+    package init(perToken: Int = 3, perSubject: Int = 10) {
+        self.perToken = perToken
+        self.perSubject = perSubject
+    }
+}
+
+/// Counts what a node admits while the nodes' database is away.
+///
+/// Tokens, subjects and requests are remembered until the outage is over and all of it is counted in the database. At most `capacity` of them
+/// are; beyond that nothing is admitted.
+final class OutageAdmissions: Sendable {
+    private static let capacity = 65_536
+
+    /// What may become of a licence.
+    enum Verdict: Equatable {
+        case admitted
+        /// The same request was admitted before, with this answer.
+        case repeated(answer: [UInt8])
+        case refused
+    }
+
+    private struct State {
+        var counts: [Pseudonym: Int] = [:]
+        var answers: [Pseudonym: (token: Pseudonym, answer: [UInt8])] = [:]
+    }
+
+    private let limits: AdmissionLimits
+    private let state = Mutex(State())
+
+    init(_ limits: AdmissionLimits) {
+        self.limits = limits
+    }
+
+    func admit(_ decision: LicenseDecision) -> Verdict {
+        let token = decision.tokenUse?.token ?? decision.replay?.token
+        let tokenLimit = min(limits.perToken, decision.tokenUse.map { Int($0.limit) } ?? .max)
+        let subject = decision.entry.subject
+        return state.withLock { state in
+            if let replay = decision.replay, let known = state.answers[replay.request] {
+                return known.token == replay.token ? .repeated(answer: known.answer) : .refused
+            }
+            guard state.counts.count < Self.capacity, state.answers.count < Self.capacity else { return .refused }
+            let isAllowed =
+                token.map { state.counts[$0, default: 0] < tokenLimit } ?? true
+                && subject.map { state.counts[$0, default: 0] < limits.perSubject } ?? true
+            guard isAllowed else { return .refused }
+            for name in [token, subject].compactMap(\.self) { state.counts[name, default: 0] += 1 }
+            if let replay = decision.replay { state.answers[replay.request] = (replay.token, replay.answer) }
+            return .admitted
+        }
+    }
+
+    /// The outage is over, and everything is counted.
+    func forget() {
+        state.withLock { $0 = State() }
+    }
+}
