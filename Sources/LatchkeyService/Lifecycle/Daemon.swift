@@ -3,6 +3,7 @@ import CommandLineKit
 import Licensing
 package import POSIXSockets
 package import ServiceConfiguration
+import StoragePostgreSQL
 import Synchronization
 package import Telemetry
 
@@ -14,6 +15,11 @@ package final class Daemon: Sendable {
     private let book: Mutex<RuleBook>
     private let notifier: ServiceNotifier
     private let logger: Logger
+    private let refusal = Mutex<DaemonError?>(nil)
+
+    /// Why the daemon must stop although nobody has told it to: PostgreSQL was away at the start, and its first connection shows that it
+    /// cannot serve.
+    package var stopCause: DaemonError? { refusal.withLock { $0 } }
 
     /// Starts serving; each listener is logged as `listening` once it really listens. Throws a `DaemonError` that names what failed.
     package init(
@@ -28,6 +34,14 @@ package final class Daemon: Sendable {
         parts.health.setReady(true)
         logger.info("ready", [.string("version", LatchkeyVersion.current), .integer("loops", parts.loopCount)])
         notify { () throws(SocketError) in try notifier.ready() }
+    }
+
+    /// Calls `body` once, on any thread, when `stopCause` is set.
+    package func tellStopCause(to body: @escaping @Sendable () -> Void) {
+        parts.shared?.tellRefusal { [self] error in
+            refusal.withLock { $0 = .postgreSQL(error) }
+            body()
+        }
     }
 
     /// Puts the live half of a configuration in force, for requests and connections that begin from now on.

@@ -1,3 +1,4 @@
+import Administration
 import ByteCoding
 package import CommandLineKit
 import Entitlements
@@ -5,6 +6,7 @@ import FairPlay
 import Glibc
 import POSIXSockets
 import ServiceConfiguration
+import StorageSQLite
 import Telemetry
 
 /// `latchkeyd --config FILE [--check | --print-config]`.
@@ -16,6 +18,15 @@ package enum DaemonCommand {
     private static let printConfig = CommandOption(
         "--print-config", .flag,
         help: "print the configuration in force with all defaults, and what needs a restart, then exit")
+
+    /// How long the files may take to be closed at the end.
+    private static let closingLimit: Duration = .seconds(5)
+
+    private static let newDatabase = CommandOption(
+        "--new-database", .flag,
+        help:
+            "make an empty database if the file is gone that this node had; what it remembered of uses and devices is lost"
+    )
 
     package static let command = Command(
         "latchkeyd", summary: "FairPlay Streaming licence server",
@@ -29,7 +40,7 @@ package enum DaemonCommand {
             "latchkeyd --config /etc/latchkey/latchkey.json5 --print-config",
             "LATCHKEY_LISTEN=127.0.0.1:0 latchkeyd --config demo/latchkey.json5",
         ],
-        options: [config, check, printConfig]
+        options: [config, check, printConfig, newDatabase]
     ) { (arguments, context) throws(CommandError) in
         // Before the first secret is read.
         let protection = protectMemory()
@@ -45,8 +56,17 @@ package enum DaemonCommand {
             }
             try context.print("\(path): good")
         } else {
+            if arguments.isSet(newDatabase) { try allowNewDatabase(loaded) }
             try serve(file, loaded, protection, context)
         }
+    }
+
+    private static func allowNewDatabase(_ loaded: LoadedConfiguration) throws(CommandError) {
+        let path = loaded.databasePath
+        try wrap(
+            { (error: StorageOpeningError) in
+                CommandError.failed("cannot open the database \(path): \(error.explanation)")
+            }, try SQLiteDecisionStore.allowNew(path: path))
     }
 
     private static func load(
@@ -82,6 +102,7 @@ package enum DaemonCommand {
         do throws(DaemonError) {
             let daemon = try Daemon(
                 loaded, environment: context.environment, sockets: takeSockets(context), logger: logger)
+            daemon.tellStopCause { StopSignals.stopThisProcess() }
             StopSignals.wait {
                 daemon.reload { () throws(ConfigurationError) in
                     let file = try ConfigurationFile(path: file.path, environment: context.environment)
@@ -89,6 +110,8 @@ package enum DaemonCommand {
                 }
             }
             daemon.stop()
+            if let cause = daemon.stopCause { throw cause }
+            StopSignals.endThisProcess(after: closingLimit)
         } catch {
             logger.critical("start_failed", [.string("cause", error.description)])
             throw .failed(error.description)

@@ -25,6 +25,9 @@ struct DaemonParts: Sendable {
     let listeners: ServingListeners
     let loopCount: Int
     let running: RunningParts
+    private let records: LicenseRecords
+    /// What the nodes share; nil if there is one node.
+    let shared: PostgreSQLStore?
 
     /// Starts all parts, one after the other. If one cannot start, those that run are stopped again.
     static func start(
@@ -51,16 +54,19 @@ struct DaemonParts: Sendable {
         let book = try RuleBook(loaded, modules: modules)
         running.add(.services) { [callback = book.callback] in callback.current?.stop() }
         EntitlementCallback.register(book.cell, in: metrics.registry)
-        let keys = storage.recentKeys()
+        let keys = storage.recentKeys(on: group.loops)
         let shared = sharedLicensing(
             loaded, records, SharedLicensing(keys: keys, operations: operations, overload: metrics.overload))
         let revocations = try startRevocations(loaded, records, shared, book, metrics, logger, &running)
+        let degradations = watchDegradations(
+            [{ records.degradations }, { revocations.degradations }, moduleDegradations(modules, book.cell)], group,
+            metrics, logger, &running)
         let server = HTTPServer(group: group, observer: metrics)
         running.add(.connections) { note(server.drain(within: drainLimit), logger) }
         let parts = DaemonParts(
-            metrics: metrics, health: Health { records.degradedParts },
+            metrics: metrics, health: Health(degradations: degradations),
             listeners: try ServingListeners(server, sockets: sockets, metrics: metrics, logger: logger),
-            loopCount: group.loops.count, running: running)
+            loopCount: group.loops.count, running: running, records: records, shared: storage.shared)
         let pipelines = LicensePipelines(shared)
         let expressPlay = ExpressPlayService(
             minter: ExpressPlayMinter(
@@ -81,6 +87,7 @@ struct DaemonParts: Sendable {
         try wrap(ReloadError.daemon, try listeners.checkExposure(of: draft))
         try wrap(ReloadError.certificates, try listeners.replaceCertificates(with: draft))
         book.adopt(draft)
+        records.adopt(new.configuration.live.overload)
         return draft.fieldsThatNeedRestart
     }
 
@@ -148,6 +155,24 @@ struct DaemonParts: Sendable {
         running.add(.services) { keeper.stop() }
         keeper.register(in: metrics.registry)
         return keeper
+    }
+
+    private static func moduleDegradations(
+        _ modules: LadderModules?, _ cell: LiveRulesCell
+    ) -> @Sendable () -> [Degradation] {
+        { modules?.degradations(ofAll: cell.current.license.fairplay.credentials.credentials.count) ?? [] }
+    }
+
+    private static func watchDegradations(
+        _ sources: [@Sendable () -> [Degradation]], _ group: EventLoopGroup, _ metrics: ServiceMetrics,
+        _ logger: Logger, _ running: inout RunningParts
+    ) -> DegradationSource {
+        let source = DegradationSource(sources)
+        metrics.register(source)
+        let log = DegradationLog(source, logger: logger)
+        log.start(on: group.loops[0])
+        running.add(.loops) { log.stop() }
+        return source
     }
 
     private static func sharedLicensing(

@@ -3,12 +3,19 @@ import FairPlay
 import LadderWorkers
 import POSIXSockets
 import ServiceConfiguration
+import Synchronization
 import Telemetry
 
 /// The external modules of all credentials that have one: their worker processes, on one loop of their own beside those that serve.
 final class LadderModules: Sendable {
     private let group: EventLoopGroup
     private let pools: [(credential: String, pool: LadderWorkerPool)]
+
+    /// How long a credential may be without a worker before it counts as degraded: a worker that ends is replaced at once.
+    private static let replacementLimit: Duration = .seconds(5)
+    /// Since when credentials are without a worker.
+    private let lostSince: Mutex<[String: MonotonicTime]>
+    private let clock: any MonotonicClock
 
     /// How long calls that are being answered may take when the daemon stops.
     private static let stopLimit: Duration = .seconds(5)
@@ -18,7 +25,8 @@ final class LadderModules: Sendable {
     ///
     /// `callers` are the loops that serve requests.
     init?(
-        _ settings: [String: ExternalModuleSettings], for callers: [LoopContext], logger: Logger
+        _ settings: [String: ExternalModuleSettings], for callers: [LoopContext], logger: Logger,
+        clock: any MonotonicClock = SystemMonotonicClock()
     ) throws(EventLoopError) {
         guard !settings.isEmpty else { return nil }
         let group = try EventLoopGroup(count: 1)
@@ -29,18 +37,45 @@ final class LadderModules: Sendable {
                 observer: { event in event.log(to: logger, credential: credential) })
             return (credential, pool)
         }
-        for (_, pool) in pools {
+        var lost: [String: MonotonicTime] = [:]
+        for (credential, pool) in pools {
             do throws(LadderStartFailure) {
                 try pool.waitUntilStarted()
             } catch {
                 // The pool has told its observer, and goes on trying.
+                lost[credential] = MonotonicTime(nanoseconds: 0)
             }
         }
+        self.clock = clock
+        lostSince = Mutex(lost)
     }
 
     /// By the name of the credential.
     var byCredential: [String: any LadderModule] {
         Dictionary(uniqueKeysWithValues: pools.map { ($0.credential, $0.pool) })
+    }
+
+    /// Those that have had no worker for some time.
+    private var lostCredentials: [String] {
+        let now = clock.monotonicTime
+        return lostSince.withLock { lostSince in
+            pools.map { ($0.credential, $0.pool.statistics.aliveWorkerCount) }.filter { credential, count in
+                let since = count > 0 ? nil : lostSince[credential] ?? now
+                lostSince[credential] = since
+                return since.map { now - $0 >= Self.replacementLimit } ?? false
+            }.map(\.0)
+        }
+    }
+
+    /// Credentials whose module has no worker. They stop all licences if there is no other credential.
+    func degradations(ofAll credentialCount: Int) -> [Degradation] {
+        let lost = lostCredentials
+        guard !lost.isEmpty else { return [] }
+        return [
+            Degradation(
+                part: .credentials, cause: "no worker of the module of \(lost.joined(separator: ", "))",
+                stopsLicences: lost.count >= credentialCount)
+        ]
     }
 
     /// Ends the workers; blocks until they are gone.

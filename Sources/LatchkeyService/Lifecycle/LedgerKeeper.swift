@@ -18,7 +18,11 @@ final class LedgerKeeper: Sendable {
         case stop
     }
 
+    /// How long a pass that is under way may take when the daemon stops: a disk that hangs may keep it.
+    private static let stopLimit: Duration = .seconds(2)
+
     private let order = Monitor(Order.wait)
+    private let hasEnded = Monitor(false)
     private let thread: JoinableThread
 
     /// Starts the thread; `loop` wakes it. Nothing behind `purgeableThrough` is purged, because it is still needed elsewhere. A ledger that cannot be opened is tried again in every pass.
@@ -27,20 +31,28 @@ final class LedgerKeeper: Sendable {
         clock: any WallClock = SystemWallClock(), purgeableThrough: @escaping @Sendable () -> Int64
     ) throws(EventLoopError) {
         thread = JoinableThread(
-            try NativeThread(name: "ledger-keeper") { [order] in
-                var upkeep = LedgerUpkeep(
-                    path: path, chain: chain, settings: settings, logger: logger, clock: clock,
-                    purgeableThrough: purgeableThrough)
-                while Self.isNextPassWanted(order) { upkeep.pass { Self.isStopWanted(order) } }
-                upkeep.end()
+            try NativeThread(name: "ledger-keeper") { [order, hasEnded] in
+                Self.run(
+                    LedgerUpkeep(
+                        path: path, chain: chain, settings: settings, logger: logger, clock: clock,
+                        purgeableThrough: purgeableThrough), until: order)
+                // Behind the end of its connection, which may wait for the disk too.
+                hasEnded.update { $0 = true }
             })
         Self.wake(order, on: loop)
     }
 
-    /// Says a last time how far the ledger has come, and ends the thread. Not to be called on a loop; a second call returns at once.
+    /// Says a last time how far the ledger has come, and ends the thread, or leaves it to itself if it takes too long. Not to be called on a
+    /// loop; a second call returns at once.
     func stop() {
         order.update { $0 = .stop }
-        thread.join()
+        let deadline = SystemMonotonicClock().monotonicTime + Self.stopLimit
+        if hasEnded.wait(until: deadline, { $0 ? true : nil }) != nil { thread.join() }
+    }
+
+    private static func run(_ upkeep: consuming LedgerUpkeep, until order: Monitor<Order>) {
+        while isNextPassWanted(order) { upkeep.pass { isStopWanted(order) } }
+        upkeep.end()
     }
 
     private static func isNextPassWanted(_ order: Monitor<Order>) -> Bool {

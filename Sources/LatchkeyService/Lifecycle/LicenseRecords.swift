@@ -1,4 +1,5 @@
 import ByteCoding
+import ContentKeys
 import EventLoops
 import Licensing
 import Records
@@ -20,19 +21,33 @@ final class LicenseRecords: Sendable {
     private struct Sharing: Sendable {
         let store: PostgreSQLStore
         let decisions: SharedDecisionStore
+        let patience: Patience
         let shipping: LedgerShipping
+        let recount: RecountKeeper
     }
+
+    /// How long the writer may take to finish when the daemon stops.
+    private static let stopLimit: Duration = .seconds(3)
+    /// The shortest time for which a request waits for the disk, whatever `overload.wait` is.
+    private static let patienceMinimum: Duration = .milliseconds(100)
+
+    private let isRequired: Bool
+    private let logger: Logger
 
     /// Opens the ledger, beside the content keys or, with `shared`, in a file of its own. Throws where it cannot be opened, or does not verify.
     init(
         _ loaded: LoadedConfiguration, shared: PostgreSQLStore?, loops: [LoopContext], logger: Logger
     ) throws(DaemonError) {
         let path = loaded.databasePath
+        isRequired = loaded.configuration.ledger.mode == .required
+        self.logger = logger
+        var options = SQLiteDecisionStore.Options()
+        options.patience = max(loaded.configuration.limits.overload.wait, Self.patienceMinimum)
         store = try wrap(
             { (error: StorageOpeningError) in DaemonError.store(path: path, error) },
-            try SQLiteDecisionStore.open(path: path, chain: loaded.ledgerChain, loops: loops))
+            try SQLiteDecisionStore.open(path: path, chain: loaded.ledgerChain, loops: loops, options: options))
         do throws(EventLoopError) {
-            sharing = if let shared { try Self.share(shared, store, loaded, logger) } else { nil }
+            sharing = if let shared { try Self.share(shared, store, loaded, loops, logger) } else { nil }
         } catch {
             store.stop()
             throw .loops(error)
@@ -52,27 +67,42 @@ final class LicenseRecords: Sendable {
                 logger: logger
             ) { [sharing] in sharing?.shipping.shippedThrough ?? .max }
         } catch {
+            sharing?.recount.stop()
             sharing?.shipping.stop()
             store.stop()
             throw .loops(error)
         }
     }
 
+    /// Puts the time for which requests wait for the disk in force.
+    func adopt(_ overload: Configuration.Overload) {
+        store.setPatience(max(overload.wait, Self.patienceMinimum))
+    }
+
     private static func share(
-        _ shared: PostgreSQLStore, _ ledger: SQLiteDecisionStore, _ loaded: LoadedConfiguration, _ logger: Logger
+        _ shared: PostgreSQLStore, _ ledger: SQLiteDecisionStore, _ loaded: LoadedConfiguration,
+        _ loops: [LoopContext], _ logger: Logger
     ) throws(EventLoopError) -> Sharing {
-        Sharing(
-            store: shared,
-            decisions: SharedDecisionStore(
-                shared: shared, ledger: ledger, onStoreOutage: loaded.configuration.storage.onStoreOutage),
-            shipping: try LedgerShipping(
-                path: loaded.databasePath, node: loaded.ledgerChain.node, store: shared, logger: logger))
+        let settings = loaded.configuration.storage
+        let (mark, patience) = (NodeMark(), Patience(on: loops))
+        let decisions = SharedDecisionStore(
+            shared: shared, ledger: ledger, onStoreOutage: settings.onStoreOutage, limits: settings.admissions,
+            patience: patience, mark: mark)
+        let node = loaded.ledgerChain.node
+        return Sharing(
+            store: shared, decisions: decisions, patience: patience,
+            shipping: try LedgerShipping(path: loaded.databasePath, node: node, store: shared, logger: logger),
+            recount: try RecountKeeper(
+                Recount(node: node, ledger: ledger, shared: shared, mark: mark), decisions, logger: logger))
     }
 
     /// Finishes what waits, ships it, and says a last time how far the ledger has come. Blocks; not to be called on a loop.
     func stop() {
         lookup.stop()
-        store.stop()
+        sharing?.recount.stop()
+        if !store.stop(within: Self.stopLimit) {
+            logger.error("ledger_writer_hangs", [.string("cause", StoreOutage.hanging.explanation)])
+        }
         sharing?.shipping.stop()
         keeper.stop()
     }
@@ -84,8 +114,16 @@ final class LicenseRecords: Sendable {
     var challenges: any ChallengeStore { sharing?.store ?? store }
 
     /// What does not work now, while the rest is served.
-    var degradedParts: [String] {
-        sharing.map { $0.store.health.isReachable ? [] : ["postgresql"] } ?? []
+    var degradations: [Degradation] {
+        var found: [Degradation] = []
+        if let outage = store.condition.outage {
+            found.append(Degradation(part: .ledger, cause: outage.explanation, stopsLicences: isRequired))
+        }
+        if let health = sharing?.store.health, !health.isReachable {
+            let cause = health.lastError?.explanation ?? StoreOutage.unreachable.explanation
+            found.append(Degradation(part: .postgreSQL, cause: cause, stopsLicences: false))
+        }
+        return found
     }
 
     func register(in registry: MetricsRegistry) {
@@ -98,6 +136,7 @@ final class LicenseRecords: Sendable {
                 { $0.batchTime / .seconds(1) }
             ),
             ("failures_total", "Writes that were answered with an error.", true, { Double($0.failedCount) }),
+            ("late_total", "Writes whose callers waited for too long.", true, { Double($0.lateCount) }),
             ("refusals_total", "Writes that were refused because too many waited.", true, { Double($0.refusedCount) }),
             (
                 "reopenings_total", "How often the database was opened again after an error.", true,
@@ -145,11 +184,55 @@ final class LicenseRecords: Sendable {
             (
                 "latchkey_licenses_admitted_in_outage_total",
                 "Licences that were given although what they spend could not be counted.", true,
-                { Double($0.decisions.admittedCount) }
+                { Double($0.decisions.counts.admitted) }
+            ),
+            (
+                "latchkey_licenses_over_outage_limit_total",
+                "Licences that were refused in an outage because their token or subject had as many as there may be.",
+                true,
+                { Double($0.decisions.counts.overLimit) }
+            ),
+            (
+                "latchkey_renewals_unchecked_total",
+                "Renewals that were given without the checks of their session and slots.", true,
+                { Double($0.decisions.counts.uncheckedRenewals) }
+            ),
+            (
+                "latchkey_uses_given_back_total", "Uses whose licence the ledger did not take.", true,
+                { Double($0.decisions.counts.givenBack) }
+            ),
+            (
+                "latchkey_renewals_breaker_open", "Whether renewals do not wait for PostgreSQL.", false,
+                { $0.patience.isOpen ? 1 : 0 }
+            ),
+            (
+                "latchkey_recounted_total", "Licences that were counted in PostgreSQL after they were given.", true,
+                { Double($0.recount.counts.counted) }
+            ),
+            (
+                "latchkey_recounts_refused_total",
+                "Licences that PostgreSQL could not count any more, because other nodes had given the last use or place.",
+                true, { Double($0.recount.counts.refused) }
+            ),
+            (
+                "latchkey_recounts_restored_total", "Decisions that PostgreSQL had lost and got again.", true,
+                { Double($0.recount.counts.restored) }
             ),
         ]
         for (name, help, isCounter, value) in metrics {
             registry.sample(name, help: help, isCounter: isCounter) { value(sharing) }
+        }
+    }
+}
+
+extension WriterCondition {
+    /// What is wrong; nil if nothing is.
+    fileprivate var outage: StoreOutage? {
+        switch self {
+        case .sound: nil
+        case .failing(let outage): outage
+        case .hanging: .hanging
+        case .replaced: .replaced
         }
     }
 }

@@ -1,5 +1,6 @@
 import ByteCoding
 import ContentKeys
+import EventLoops
 import KeyCrypto
 import Licensing
 import ServiceConfiguration
@@ -33,10 +34,12 @@ enum OpenedStorage {
                 maximumReaders: loaded.configuration.limits.loopCount))
     }
 
-    func recentKeys() -> RecentContentKeys {
+    /// Requests wait for PostgreSQL on these loops.
+    func recentKeys(on loops: [LoopContext]) -> RecentContentKeys {
         switch self {
         case .sqlite(let store): RecentContentKeys(source: store)
-        case .postgreSQL(let store): RecentContentKeys(source: store, lifeInOutage: Self.keyLifeInOutage)
+        case .postgreSQL(let store):
+            RecentContentKeys(source: store, lifeInOutage: Self.keyLifeInOutage, patience: Patience(on: loops))
         }
     }
 

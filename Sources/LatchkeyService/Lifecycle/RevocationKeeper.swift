@@ -94,6 +94,15 @@ final class RevocationKeeper: Sendable {
         }
     }
 
+    /// Until the store has answered once, every token is refused.
+    var degradations: [Degradation] {
+        state.withLock { state in
+            guard state.known == nil else { return [] }
+            let cause = state.failure ?? "the store has not answered yet"
+            return [Degradation(part: .revocations, cause: cause, stopsLicences: true)]
+        }
+    }
+
     // MARK: Reading the store
 
     private func pass() {

@@ -96,6 +96,15 @@ final class ServiceMetrics: Sendable {
         licenseDuration.observe(duration)
     }
 
+    /// Names of parts are a closed set, and each has a sample at all times.
+    func register(_ degradations: DegradationSource) {
+        registry.samples(
+            "latchkey_degraded", help: "Whether a part of the daemon does not work now.", label: "part",
+            DegradedPart.allCases.map { part in
+                (part.rawValue, { degradations.current.contains { $0.part == part } ? 1 : 0 })
+            })
+    }
+
     func acceptedSyncReport() {
         syncReports.increment()
     }

@@ -28,6 +28,21 @@ package enum StopSignals {
         }
     }
 
+    /// Ends this process after a while, whatever it still does: closing its files may wait for a disk that hangs, and all that was
+    /// acknowledged is durable.
+    static func endThisProcess(after limit: Duration) {
+        let seconds = Double(limit.components.seconds)
+        Thread.detachNewThread {
+            Thread.sleep(forTimeInterval: seconds)
+            _exit(0)
+        }
+    }
+
+    /// Stops this process as a signal from outside would.
+    static func stopThisProcess() {
+        kill(getpid(), SIGTERM)
+    }
+
     private static func next() -> Int32 {
         var set = signalSet()
         var number: Int32 = 0

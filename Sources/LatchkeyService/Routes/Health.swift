@@ -2,14 +2,14 @@ import HTTPMessages
 import HTTPServing
 import Synchronization
 
-/// Whether the daemon lives, and whether it wants requests.
+/// Whether the daemon lives, and whether it wants requests: it does while it can issue any licence (design, section 13.4).
 final class Health: Sendable {
     private let isReady = Atomic<Bool>(false)
-    private let degradedParts: @Sendable () -> [String]
+    private let degradations: DegradationSource
 
-    /// `degradedParts` names what does not work now, while the rest is served.
-    init(degradedParts: @escaping @Sendable () -> [String] = { [] }) {
-        self.degradedParts = degradedParts
+    /// `degradations` tells what does not work now.
+    init(degradations: DegradationSource = DegradationSource()) {
+        self.degradations = degradations
     }
 
     func setReady(_ ready: Bool) {
@@ -21,18 +21,25 @@ final class Health: Sendable {
         Self.response(.ok, Self.live, id)
     }
 
-    /// 503 before the daemon serves and while it stops.
+    /// 503 before the daemon serves, while it stops, and while it can issue no licence at all.
     func readyResponse(_ id: RequestID) -> HTTPResponse {
-        isReady.load(ordering: .acquiring)
-            ? Self.response(.ok, Self.ready, id) : Self.response(.serviceUnavailable, Self.notReady, id)
+        response(to: degradations.current, id)
+    }
+
+    private func response(to degradations: [Degradation], _ id: RequestID, names: [UInt8] = []) -> HTTPResponse {
+        let isReady = isReady.load(ordering: .acquiring) && !degradations.contains(where: \.stopsLicences)
+        return isReady
+            ? Self.response(.ok, Self.ready + names, id)
+            : Self.response(.serviceUnavailable, Self.notReady + names, id)
     }
 
     /// The same for operators: a daemon that serves what it can without a part of it stays ready, and names the part. Otherwise an outage of
     /// what all nodes share would take all of them out at once.
     func detailedReadyResponse(_ id: RequestID) -> HTTPResponse {
-        let parts = degradedParts()
-        guard isReady.load(ordering: .acquiring), !parts.isEmpty else { return readyResponse(id) }
-        return Self.response(.ok, Self.ready + Array("degraded: \(parts.joined(separator: " "))\n".utf8), id)
+        let degradations = degradations.current
+        guard !degradations.isEmpty else { return readyResponse(id) }
+        let names = DegradedPart.allCases.filter { part in degradations.contains { $0.part == part } }.map(\.rawValue)
+        return response(to: degradations, id, names: Array("degraded: \(names.joined(separator: " "))\n".utf8))
     }
 
     private static let live = Array("ok\n".utf8)

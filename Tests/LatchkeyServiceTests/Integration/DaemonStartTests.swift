@@ -88,7 +88,8 @@ import Testing
     }
 
     @Test func neverSaysReadyWhereItCannotListen() throws {
-        let daemon = try RunningDaemon(DevelopmentFolder())
+        let other = try DevelopmentFolder()
+        let daemon = try RunningDaemon(other)
         let socket = try NotifySocket(path: folder.files.path("notify"))
         try expectRefusal(
             environment: ["LATCHKEY_LISTEN": daemon.publicAddress, "NOTIFY_SOCKET": socket.path],
@@ -96,6 +97,7 @@ import Testing
         #expect(socket.pending == nil)
         // The first daemon has lost nothing.
         #expect(try daemon.connect().request("GET", "/readyz").status == 200)
+        withExtendedLifetime(other) {}
     }
 
     /// Two writers of one ledger would each seal what the other does not know.

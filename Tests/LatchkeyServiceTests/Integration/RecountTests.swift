@@ -1,0 +1,160 @@
+import ContentKeys
+import DatabaseSupport
+import Entitlements
+import Foundation
+import KeyCrypto
+import Records
+import StoreConformance
+import Telemetry
+import TestSupport
+import Testing
+
+@testable import Licensing
+@testable import StoragePostgreSQL
+@testable import StorageSQLite
+
+/// What PostgreSQL lacks is counted from the node's own ledger.
+@Suite(.needsPostgreSQL) struct RecountTests {
+    private let folder: TemporaryDirectory
+    private let settings: PostgreSQLSettings
+    private let shared: PostgreSQLStore
+    private let ledger: SQLiteDecisionStore
+    private let mark = NodeMark()
+    private let node: NodeID
+
+    init() throws {
+        let server = try #require(DatabaseServer.current)
+        let schema = "test_" + UUID().uuidString.lowercased().replacing("-", with: "_")
+        var limits = PostgreSQLLimits()
+        limits.call = .seconds(60)
+        settings = PostgreSQLSettings(
+            url: try PostgreSQLURL(parsing: "\(server.url)&schema=\(schema)"), password: try server.password(),
+            limits: limits)
+        folder = try TemporaryDirectory()
+        shared = try PostgreSQLStore.open(settings, keyRing: SampleKeys.keyRing())
+        node = try NodeID("node-1")
+        let key = try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))
+        ledger = try SQLiteDecisionStore.open(
+            path: folder.path("ledger.db"), chain: LedgerChain(key: key, node: node))
+    }
+
+    private func end() throws {
+        ledger.stop()
+        shared.close()
+        try execute("DROP SCHEMA \(settings.url.schema) CASCADE")
+    }
+
+    private func execute(_ script: String) throws {
+        let deadline = SystemMonotonicClock().monotonicTime + .seconds(60)
+        try PostgreSQLConnection.connect(settings).execute(script, until: deadline)
+    }
+
+    private func integer(_ sql: String) throws -> Int64 {
+        let deadline = SystemMonotonicClock().monotonicTime + .seconds(60)
+        return try PostgreSQLConnection.connect(settings).query(sql, until: deadline).integer(0, 0)
+    }
+
+    private var uses: Int64 {
+        get throws { try integer("SELECT coalesce(sum(uses), 0)::int8 FROM token_use") }
+    }
+
+    private func decision(_ number: UInt64, limit: UInt32 = 100) -> LicenseDecision {
+        var decision = LicenseDecision(
+            now: 5, replay: SampleDecisions.replay(number, answer: [UInt8](repeating: 3, count: 18)),
+            tokenUse: SampleDecisions.use(1, limit: limit), entry: SampleDecisions.entry(number))
+        decision.replay?.answer = RecordedAnswer(license: decision.entry.license, use: .streaming).bytes
+        return decision
+    }
+
+    private func store(_ shared: any RecountedStore) -> SharedDecisionStore {
+        SharedDecisionStore(
+            shared: shared, ledger: ledger, onStoreOutage: .admit,
+            limits: AdmissionLimits(perToken: 50, perSubject: 50), mark: mark)
+    }
+
+    private func recount() -> Recount { Recount(node: node, ledger: ledger, shared: shared, mark: mark) }
+
+    @Test func countsWhatWasAdmittedOnce() async throws {
+        let away = store(AbsentStore())
+        for number in 1...5 as ClosedRange<UInt64> { #expect(try await away.commit(decision(number)) == .recorded) }
+        #expect(away.counts.admitted == 5)
+        #expect(try uses == 0)
+        let report = try await recount().pass()
+        #expect(report.counted == 5 && report.refused == 0)
+        #expect(try uses == 5)
+        // Again, and after a restart of the node.
+        #expect(try await recount().pass() == Recount.Report())
+        #expect(try uses == 5)
+        // A repetition of a request that was admitted finds its licence.
+        let answer = try #require(decision(3).replay?.answer)
+        #expect(try await store(shared).commit(decision(3)) == .repeated(answer: answer))
+        try end()
+    }
+
+    /// The token is spent then, although more was given than it has.
+    @Test func countsAdmittedUsesUpToTheLimit() async throws {
+        #expect(try await store(shared).commit(decision(1, limit: 3)) == .recorded)
+        let away = store(AbsentStore())
+        for number in 2...4 as ClosedRange<UInt64> { _ = try await away.commit(decision(number, limit: 3)) }
+        let report = try await recount().pass()
+        #expect(report.counted == 2 && report.refused == 1)
+        #expect(try uses == 3)
+        #expect(try await store(shared).commit(decision(9, limit: 3)) == .denied(.tokenUsed(limit: 3)))
+        try end()
+    }
+
+    /// A database that took over for another one lacks the last commits.
+    @Test func restoresWhatTheDatabaseHasLost() async throws {
+        let store = store(shared)
+        let recount = recount()
+        _ = try await recount.pass()
+        for number in 1...3 as ClosedRange<UInt64> { _ = try await store.commit(decision(number)) }
+        _ = try await recount.pass()
+        let kept = try integer("SELECT number FROM node_mark")
+        for number in 4...9 as ClosedRange<UInt64> {
+            _ = try await store.commit(decision(number))
+            _ = try await recount.pass()
+        }
+        // As it was behind the third decision.
+        try execute(
+            """
+            UPDATE node_mark SET number = \(kept); UPDATE token_use SET uses = 3;
+            DELETE FROM replay WHERE request NOT IN (SELECT request FROM replay ORDER BY ctid LIMIT 3)
+            """)
+        #expect(try uses == 3)
+        let report = try await recount.pass()
+        #expect(report.restored == 6)
+        #expect(try uses == 9)
+        #expect(try integer("SELECT count(*) FROM replay") == 9)
+        #expect(try await recount.pass() == Recount.Report())
+        #expect(try uses == 9)
+        try end()
+    }
+
+    /// The node may be restarted between the loss and its next look.
+    @Test func restoresAfterARestart() async throws {
+        let store = store(shared)
+        _ = try await recount().pass()
+        for number in 1...4 as ClosedRange<UInt64> { _ = try await store.commit(decision(number)) }
+        _ = try await recount().pass()
+        _ = try await store.commit(decision(5))
+        try execute("DELETE FROM node_mark; DELETE FROM token_use; DELETE FROM replay")
+        let restarted = Recount(node: node, ledger: ledger, shared: shared, mark: NodeMark())
+        #expect(try await restarted.pass().restored == 5)
+        #expect(try uses == 5)
+        try end()
+    }
+}
+
+/// A database that answers nothing.
+private struct AbsentStore: RecountedStore {
+    func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
+        throw .unavailable(.unreachable)
+    }
+
+    func giveBack(_ decision: LicenseDecision) async throws(StoreError) -> Bool { throw .unavailable(.unreachable) }
+
+    func replaceMark(of node: NodeID, with mark: Int64, expected: Int64) async throws(StoreError) -> Int64 {
+        throw .unavailable(.unreachable)
+    }
+}

@@ -1,0 +1,87 @@
+import HTTPMessages
+import HTTPServing
+import KeyCrypto
+import Synchronization
+import Telemetry
+import TestSupport
+import Testing
+
+@testable import LatchkeyService
+
+@Suite struct HealthTests {
+    /// What is wrong, as the test says.
+    private final class Parts: Sendable {
+        let now = Mutex<[Degradation]>([])
+
+        func set(_ degradations: [Degradation]) { now.withLock { $0 = degradations } }
+
+        var source: DegradationSource { DegradationSource([{ [self] in now.withLock { $0 } }]) }
+    }
+
+    private let parts = Parts()
+
+    private func degradation(_ part: DegradedPart, stops: Bool) -> Degradation {
+        Degradation(part: part, cause: "because of \(part.rawValue)", stopsLicences: stops)
+    }
+
+    private func text(_ response: HTTPResponse) -> String { String(decoding: response.body, as: UTF8.self) }
+
+    /// A node that can issue any licence wants requests, and says on the admin listener what does not work.
+    @Test(arguments: DegradedPart.allCases)
+    func wantsRequestsWhileItCanIssueAnyLicence(part: DegradedPart) {
+        let health = Health(degradations: parts.source)
+        health.setReady(true)
+        let id = RequestID(1)
+        for stops in [false, true, false] {
+            parts.set([degradation(part, stops: stops)])
+            let status: HTTPStatus = stops ? .serviceUnavailable : .ok
+            #expect(health.readyResponse(id).status == status && health.detailedReadyResponse(id).status == status)
+            #expect(text(health.readyResponse(id)) == (stops ? "not ready\n" : "ready\n"))
+            #expect(text(health.detailedReadyResponse(id)).hasSuffix("degraded: \(part.rawValue)\n"))
+        }
+        parts.set([])
+        #expect(text(health.detailedReadyResponse(id)) == "ready\n")
+        health.setReady(false)
+        #expect(health.readyResponse(id).status == .serviceUnavailable)
+    }
+
+    @Test func namesEachPartOnceAndInOneOrder() {
+        let health = Health(degradations: parts.source)
+        health.setReady(true)
+        parts.set([
+            degradation(.credentials, stops: false), degradation(.ledger, stops: true),
+            degradation(.postgreSQL, stops: false), degradation(.ledger, stops: false),
+        ])
+        let response = health.detailedReadyResponse(RequestID(1))
+        #expect(text(response) == "not ready\ndegraded: postgresql ledger credentials\n")
+    }
+
+    @Test func countsEveryPartAtAllTimes() throws {
+        let metrics = ServiceMetrics(registry: MetricsRegistry(), rsaOperations: RSAOperationCount())
+        metrics.register(parts.source)
+        for degraded in [nil] + DegradedPart.allCases.map(Optional.some) {
+            parts.set(degraded.map { [degradation($0, stops: false)] } ?? [])
+            let text = try MetricsText(parsing: metrics.registry.render())
+            for part in DegradedPart.allCases {
+                #expect(text["latchkey_degraded{part=\"\(part.rawValue)\"}"] == (part == degraded ? 1 : 0))
+            }
+        }
+    }
+
+    @Test func logsWhatBeginsAndWhatEnds() {
+        let sink = MemoryLogSink()
+        let logger = Logger(level: .info, sink: sink)
+        let log = DegradationLog(parts.source, logger: logger)
+        log.look()
+        parts.set([degradation(.ledger, stops: true)])
+        for _ in 0..<3 { log.look() }
+        parts.set([])
+        for _ in 0..<3 { log.look() }
+        logger.flush()
+        let lines = sink.lines
+        #expect(lines.count == 2)
+        #expect(lines.first?.contains(#""event":"degraded""#) == true)
+        #expect(lines.first?.contains("because of ledger") == true)
+        #expect(lines.last?.contains(#""event":"recovered""#) == true)
+    }
+}
