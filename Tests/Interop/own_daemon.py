@@ -134,16 +134,17 @@ def start_daemon(
     environment: dict[str, str] | None = None,
     through: tuple[str, ...] = (),
     addresses: dict[str, str] = FREE_PORTS,
+    arguments: tuple[str, ...] = (),
     **options: Any,
 ) -> subprocess.Popen[bytes]:
     """The daemon of a set-up on free ports, which it writes to its log; waits for nothing.
 
-    `through` is a command that becomes the daemon. `addresses` replaces those of the configuration.
+    `through` is a command that becomes the daemon. `addresses` replaces those of the configuration. `arguments` stand behind its own.
     """
     program = Path(os.environ["LATCHKEY_BIN"]).with_name("latchkeyd")
     with log.open("wb") as output:
         return subprocess.Popen(
-            [*through, program, "--config", setup / "latchkey.json5"],
+            [*through, program, "--config", setup / "latchkey.json5", *arguments],
             stdout=output,
             stderr=output,
             env=os.environ | addresses | (environment or {}),

@@ -1084,7 +1084,7 @@ TOGETHER_WITH: dict[str, dict[str, Any]] = {
     "listeners.admin[1].proxyProtocol": {"listeners.admin[1].trustedProxies": ["10.0.0.0/8"]},
     **{
         f"storage.{name}": {"storage.url": "postgresql://latchkey@localhost/latchkey?sslmode=disable"}
-        for name in ("password", "ledger", "onStoreOutage")
+        for name in ("password", "ledger", "onStoreOutage", "admitInOutage.perToken", "admitInOutage.perSubject")
     },
 }
 # Other values of fields whose own value does not suggest one; by the end of the path.

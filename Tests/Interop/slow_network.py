@@ -1,0 +1,82 @@
+"""A TCP proxy that passes everything on, and lets it wait as long as it is told."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class SlowNetwork:
+    """Stands before one server. `round_trip` is in seconds, and holds for what is sent from then on."""
+
+    def __init__(self, host: str, port: int):
+        self._server = (host, port)
+        self._ready = threading.Event()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self.round_trip = 0.0
+        self.port = 0
+
+    def start(self) -> None:
+        self._thread.start()
+        assert self._ready.wait(30)
+
+    def stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        server = self._loop.run_until_complete(asyncio.start_server(self._serve, "127.0.0.1", 0))
+        self.port = server.sockets[0].getsockname()[1]
+        self._ready.set()
+        self._loop.run_forever()
+        server.close()
+        tasks = asyncio.all_tasks(self._loop)
+        for task in tasks:
+            task.cancel()
+        self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            below_reader, below_writer = await asyncio.open_connection(*self._server)
+        except OSError:
+            writer.close()
+            return
+        await asyncio.gather(self._pass(reader, below_writer), self._pass(below_reader, writer))
+
+    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Each piece leaves half a round trip after it came, in the order in which the pieces came."""
+        pieces: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
+
+        async def send() -> None:
+            while True:
+                due, piece = await pieces.get()
+                await asyncio.sleep(max(0.0, due - self._loop.time()))
+                if not piece:
+                    writer.close()
+                    return
+                writer.write(piece)
+                await writer.drain()
+
+        sender = asyncio.ensure_future(send())
+        try:
+            while piece := await reader.read(65_536):
+                pieces.put_nowait((self._loop.time() + self.round_trip / 2, piece))
+        except OSError:
+            pass
+        pieces.put_nowait((self._loop.time(), b""))
+        try:
+            await sender
+        except OSError:
+            pass
+
+
+@contextmanager
+def slow_network(host: str, port: int) -> Iterator[SlowNetwork]:
+    network = SlowNetwork(host, port)
+    network.start()
+    try:
+        yield network
+    finally:
+        network.stop()
