@@ -30,7 +30,7 @@ from slow_network import slow_network
 pytestmark = pytest.mark.skipif(not PROGRAMS, reason="PostgreSQL is not installed")
 
 SHARE = 0.9
-WARM_UP_SECONDS = 2
+WARM_UP_SECONDS = 1.5
 # What a client may hear of a licence that must be counted while that is not possible.
 UNCOUNTABLE = {None, "storage_unavailable", "overloaded"}
 LOCKED = "content_key, token_use, replay, device_place, slot, renewal_session"
