@@ -40,12 +40,7 @@ package struct ExpressPlayMinter: Sendable {
     func mint(
         _ contents: SealedTokenContents, for customer: ExpressPlayCustomer, unused: [UnusedParameter] = []
     ) async throws(ExpressPlayRefusal) -> String {
-        let text: String
-        do throws(CryptoError) {
-            text = try customer.sealer.seal(contents)
-        } catch {
-            throw ExpressPlayRefusal(.licenseNotMade, RefusalCause("cryptography: \(error)"))
-        }
+        let text = try wrap(ExpressPlayRefusal.cryptography, try customer.sealer.seal(contents))
         try await record(
             MintedToken(
                 customer: customer.name, issuer: customer.issuer, contents: contents, unused: unused,
@@ -55,11 +50,7 @@ package struct ExpressPlayMinter: Sendable {
     }
 
     static func randomID() throws(ExpressPlayRefusal) -> Bytes16 {
-        do throws(CryptoError) {
-            return Bytes16(try RandomBytes.generate(count: 16), at: 0)
-        } catch {
-            throw ExpressPlayRefusal(.licenseNotMade, RefusalCause("cryptography: \(error)"))
-        }
+        Bytes16(try wrap(ExpressPlayRefusal.cryptography, try RandomBytes.generate(count: 16)), at: 0)
     }
 
     private func record(_ token: MintedToken) async throws(ExpressPlayRefusal) {

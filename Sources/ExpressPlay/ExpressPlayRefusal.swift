@@ -1,6 +1,7 @@
 import ByteCoding
 package import Entitlements
 import HTTPMessages
+import KeyCrypto
 import Licensing
 
 /// Why a token is not made.
@@ -13,6 +14,10 @@ struct ExpressPlayRefusal: Error {
     /// A refusal with the status that its code has where nothing else is the matter.
     init(_ code: ExpressPlayCode, _ cause: RefusalCause? = nil, retryAfterSeconds: Int64? = nil) {
         self.init(code, code.status, cause, retryAfterSeconds: retryAfterSeconds)
+    }
+
+    static func cryptography(_ error: CryptoError) -> ExpressPlayRefusal {
+        ExpressPlayRefusal(.licenseNotMade, RefusalCause("cryptography: \(error)"))
     }
 
     init(

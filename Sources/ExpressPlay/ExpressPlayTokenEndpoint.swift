@@ -1,3 +1,4 @@
+import ByteCoding
 package import Entitlements
 package import EventLoops
 import HTTPMessages
@@ -77,12 +78,10 @@ package struct ExpressPlayTokenEndpoint: Sendable {
     private static func request(
         in form: ExpressPlayForm, of customer: ExpressPlayCustomer, _ settings: ExpressPlaySettings, now: Int64
     ) throws(ExpressPlayRefusal) -> ExpressPlayTokenRequest {
-        do throws(ExpressPlayCode) {
-            return try ExpressPlayTokenRequest(
-                reading: form, allowsKeysInURL: settings.allowsKeysInURL, now: now, lifeMaximum: customer.lifeMaximum)
-        } catch {
-            throw ExpressPlayRefusal(error)
-        }
+        try wrap(
+            { (code: ExpressPlayCode) in ExpressPlayRefusal(code) },
+            try ExpressPlayTokenRequest(
+                reading: form, allowsKeysInURL: settings.allowsKeysInURL, now: now, lifeMaximum: customer.lifeMaximum))
     }
 
     private func response(

@@ -41,6 +41,38 @@ package struct LadderCall: Sendable {
         case audio = 2
     }
 
+    /// The content key as it is to be wrapped.
+    package struct Content: Sendable {
+        /// 16.
+        package let key: SharedSecret
+        package let iv: Bytes16
+        package let kind: ContentKind
+
+        package init(key: SharedSecret, iv: Bytes16, kind: ContentKind) {
+            self.key = key
+            self.iv = iv
+            self.kind = kind
+        }
+    }
+
+    /// The blocks of the SPC that only the module can open, as they came.
+    package struct SessionBlocks: Sendable {
+        /// The SK..R1 value, 112.
+        package let sessionKeyBlock: [UInt8]
+        /// 21.
+        package let r2: [UInt8]
+        /// The SK..R1 integrity value.
+        package let integrity: Bytes16
+        package let video: VideoBlocks?
+
+        package init(sessionKeyBlock: [UInt8], r2: [UInt8], integrity: Bytes16, video: VideoBlocks?) {
+            self.sessionKeyBlock = sessionKeyBlock
+            self.r2 = r2
+            self.integrity = integrity
+            self.video = video
+        }
+    }
+
     /// The blocks of newer devices for the video session key, as they came.
     package struct VideoBlocks: Sendable, Equatable {
         /// At most 256.
@@ -54,40 +86,25 @@ package struct LadderCall: Sendable {
         }
     }
 
-    /// 16.
-    package let contentKey: SharedSecret
-    package let contentIV: Bytes16
-    package let contentKind: ContentKind
-    /// The SK..R1 value, 112.
-    package let sessionKeyBlock: [UInt8]
-    /// 21.
-    package let r2: [UInt8]
-    /// The SK..R1 integrity value.
-    package let integrity: Bytes16
+    package let content: Content
+    package let blocks: SessionBlocks
     /// The key formats that the device supports, 1 to 64.
     package let keyFormats: [UInt64]
     package let protocolVersionUsed: UInt32
     /// SHA-1 of the certificate or bundle that the SPC names, 20.
     package let certificateHash: [UInt8]
-    package let video: VideoBlocks?
-    /// Which session key is asked for; `.video` only where `video` is there.
+    /// Which session key is asked for; `.video` only if the blocks for it are there.
     package let wanted: SessionKeyVersion
 
     package init(
-        contentKey: SharedSecret, contentIV: Bytes16, contentKind: ContentKind, sessionKeyBlock: [UInt8], r2: [UInt8],
-        integrity: Bytes16, keyFormats: [UInt64], protocolVersionUsed: UInt32, certificateHash: [UInt8],
-        video: VideoBlocks?, wanted: SessionKeyVersion
+        content: Content, blocks: SessionBlocks, keyFormats: [UInt64], protocolVersionUsed: UInt32,
+        certificateHash: [UInt8], wanted: SessionKeyVersion
     ) {
-        self.contentKey = contentKey
-        self.contentIV = contentIV
-        self.contentKind = contentKind
-        self.sessionKeyBlock = sessionKeyBlock
-        self.r2 = r2
-        self.integrity = integrity
+        self.content = content
+        self.blocks = blocks
         self.keyFormats = keyFormats
         self.protocolVersionUsed = protocolVersionUsed
         self.certificateHash = certificateHash
-        self.video = video
         self.wanted = wanted
     }
 }

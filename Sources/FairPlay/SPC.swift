@@ -79,11 +79,12 @@ package final class SPC: Sendable {
         let video = videoBlocks
         let wantsVideo = use.allowsVideoSessionKey && video != nil && device.protocolVersionUsed == 1
         return LadderCall(
-            contentKey: contentKey, contentIV: iv, contentKind: use.kind,
-            sessionKeyBlock: Array(payload.bytes[payload.sessionKeyBlock]), r2: Array(payload.bytes[payload.r2]),
-            integrity: Bytes16(payload.bytes, at: payload.integrity.lowerBound), keyFormats: device.keyFormats,
-            protocolVersionUsed: device.protocolVersionUsed, certificateHash: certificateHash, video: video,
-            wanted: wantsVideo ? .video : .generic)
+            content: LadderCall.Content(key: contentKey, iv: iv, kind: use.kind),
+            blocks: LadderCall.SessionBlocks(
+                sessionKeyBlock: Array(payload.bytes[payload.sessionKeyBlock]), r2: Array(payload.bytes[payload.r2]),
+                integrity: Bytes16(payload.bytes, at: payload.integrity.lowerBound), video: video),
+            keyFormats: device.keyFormats, protocolVersionUsed: device.protocolVersionUsed,
+            certificateHash: certificateHash, wanted: wantsVideo ? .video : .generic)
     }
 
     /// The blocks for the video session key, where both are there and hold something.

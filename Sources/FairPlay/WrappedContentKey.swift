@@ -77,11 +77,9 @@ extension SPC {
     ) async throws(LadderError) -> WrappedContentKey {
         switch sessionLadder {
         case .opened(let keys):
-            do throws(CryptoError) {
-                return .here(keys, iv: iv, wrapped: try keys.wrap(contentKey, using: crypto))
-            } catch {
-                throw .cryptography(error)
-            }
+            return .here(
+                keys, iv: iv,
+                wrapped: try ByteCoding.wrap(LadderError.cryptography, try keys.wrap(contentKey, using: crypto)))
         case .atModule(let module, let certificateHash):
             let call = ladderCall(
                 SharedSecret(contentKey.copy()), iv: iv, use: use, certificateHash: certificateHash)

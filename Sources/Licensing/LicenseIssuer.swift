@@ -100,7 +100,7 @@ final class LicenseIssuer {
         if decision.entry.previous == nil {
             decision.entry.previous = await previousLicense(of: request, decision.entry)
         }
-        switch try await wrap(LicenseError.store, try await recorder.record(decision)) {
+        switch try await wrapAsync(LicenseError.store, try await recorder.record(decision)) {
         case .recorded: return license
         case .denied(let denial): throw .denied(denial)
         case .repeated(let bytes):

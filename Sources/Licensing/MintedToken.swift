@@ -36,7 +36,7 @@ extension DecisionRecorder {
         _ minted: MintedToken, as id: LicenseID, at now: Int64
     ) async throws(LicenseError) -> DecisionOutcome {
         let decision = try decision(on: minted, id, now)
-        return try await wrap(LicenseError.store, try await record(decision))
+        return try await wrapAsync(LicenseError.store, try await record(decision))
     }
 
     private func decision(

@@ -33,7 +33,7 @@ package struct ServerChallenges: Sendable {
     ) async throws(LicenseError) -> Issued {
         let holder = try holder(claims)
         let challenge = try Self.drawChallenge(draw)
-        let isOpen = try await wrap(
+        let isOpen = try await wrapAsync(
             LicenseError.store,
             try await store.open(
                 challenge, for: holder, now: now, expiresAt: now + Self.life, limit: Self.countPerHolder))
@@ -43,7 +43,7 @@ package struct ServerChallenges: Sendable {
     /// Whether `challenge` is open and was given to whoever these claims name; it is not any more afterwards.
     func accept(_ challenge: UInt64, from claims: Claims, now: Int64) async throws(LicenseError) -> Bool {
         let holder = try holder(claims)
-        return try await wrap(LicenseError.store, try await store.take(challenge, from: holder, now: now))
+        return try await wrapAsync(LicenseError.store, try await store.take(challenge, from: holder, now: now))
     }
 
     private static func drawChallenge(_ draw: () throws(CryptoError) -> UInt64) throws(LicenseError) -> UInt64 {

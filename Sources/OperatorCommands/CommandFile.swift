@@ -12,7 +12,7 @@ package enum CommandFile {
     /// The contents of a regular file of 1 to `sizeMaximum` bytes.
     package static func read(_ path: String) throws(CommandError) -> SecretBytes {
         return try wrap(
-            { (error: FileError) in CommandError.failed(error.description) },
+            CommandError.file,
             try FileReading.read(path, sizeMaximum: sizeMaximum, permissions: .any))
     }
 
@@ -38,7 +38,7 @@ package enum CommandFile {
         guard !exists || status.st_mode & S_IFMT == S_IFREG else { throw .failed("\(path) is not a regular file") }
         let part = "\(path).\(UInt32.random(in: .min ... .max)).part"
         try wrap(
-            { (error: NewFileError) in CommandError.failed(error.description) },
+            CommandError.newFile,
             try NewFile.write(bytes, to: part, mode: isSecret ? 0o600 : 0o644))
         // Unsafe are again the C strings alone, as in every call below that takes a path.
         guard unsafe rename(part, path) == 0 else {

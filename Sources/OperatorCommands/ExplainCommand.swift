@@ -1,4 +1,5 @@
 import Administration
+import ByteCoding
 import CommandLineKit
 import ContentKeys
 import Entitlements
@@ -42,12 +43,9 @@ extension Command {
                 origin: RequestOrigin(address: try readAddress(arguments)))
             let explainer = try makeExplainer(
                 configuration: try arguments.required(config), looksUpKeys: subject.message != nil, context)
-            let report: ExplanationReport
-            do throws(CryptoError) {
-                report = try ExplanationReport(await explainer.explain(subject, now: context.now), for: use)
-            } catch {
-                throw .failed("OpenSSL failed (\(error))")
-            }
+            let report = try await wrapAsync(
+                { (error: CryptoError) in CommandError.failed("OpenSSL failed (\(error))") },
+                try ExplanationReport(await explainer.explain(subject, now: context.now), for: use))
             if arguments.isSet(.json) {
                 try context.printObject(report.write)
             } else {
@@ -77,12 +75,9 @@ extension Command {
     private static func makeExplainer(
         configuration path: String, looksUpKeys: Bool, _ context: CommandContext
     ) throws(CommandError) -> LicenseExplainer {
-        let loaded: LoadedConfiguration
-        do throws(ConfigurationError) {
+        let loaded = try wrap(CommandError.configuration) { () throws(ConfigurationError) in
             let file = try ConfigurationFile(path: path, environment: context.environment)
-            loaded = try LoadedConfiguration.load(file, environment: context.environment)
-        } catch {
-            throw .failed(error.description)
+            return try LoadedConfiguration.load(file, environment: context.environment)
         }
         let keys: any ContentKeySource =
             looksUpKeys ? try OpenedKeyStore(configuration: path, context) : NoContentKeys()

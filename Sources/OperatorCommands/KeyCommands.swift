@@ -129,7 +129,7 @@ struct KeyArguments {
             }
             self.keyID = keyID
         } else {
-            keyID = try Self.attempt { () throws(CryptoError) in try KeyGeneration.generateKeyID() }
+            keyID = try wrap(CommandError.noRandomBytes, try KeyGeneration.generateKeyID())
         }
         aliases = try arguments.values(Self.alias).map(Self.alias)
     }
@@ -147,7 +147,7 @@ struct KeyArguments {
 
     /// Makes a key as the configuration says, and stores it with its aliases.
     func storeNew(in store: OpenedKeyStore, _ context: CommandContext) async throws(CommandError) -> StoredKey {
-        let (key, iv) = try Self.attempt { () throws(CryptoError) in
+        let (key, iv) = try wrap(CommandError.noRandomBytes) { () throws(CryptoError) in
             guard let derivation = store.derivation else { return try KeyGeneration.generate() }
             return try derivation.derive(contentID: contentID, keyID: keyID, periodIndex: nil)
         }
@@ -193,11 +193,6 @@ struct KeyArguments {
         } catch {
             throw .usage("a content key has 16 bytes")
         }
-    }
-
-    static func attempt<Result>(_ body: () throws(CryptoError) -> Result) throws(CommandError) -> Result {
-        return try wrap(
-            { (error: CryptoError) in CommandError.failed("OpenSSL gave no random bytes (\(error))") }, try body())
     }
 }
 

@@ -75,7 +75,7 @@ struct KeyReveal {
     ) throws(CommandError) {
         let path = file.configuration.storage.databasePath
         let chain = try OpenedLedger.chain(file, context)
-        let id = try KeyArguments.attempt { () throws(CryptoError) in try LicenseID.naming(rowAt: context.now) }
+        let id = try wrap(CommandError.noRandomBytes, try LicenseID.naming(rowAt: context.now))
         let entry = LedgerEntry(
             kind: .keyRevealed, at: context.now,
             license: id, keyID: record.keyID, content: record.contentID.text, detail: detail)

@@ -59,12 +59,12 @@ struct OpenedKeyStore {
     static func attempt<Result>(
         _ body: () async throws(StoreError) -> Result
     ) async throws(CommandError) -> Result {
-        return try await wrap({ (error: StoreError) in CommandError.failed(error.explanation) }, try await body())
+        return try await wrapAsync({ (error: StoreError) in CommandError.failed(error.explanation) }, try await body())
     }
 
     /// Stores a key and lets the aliases name it. A key that is there already gets the aliases too.
     func insert(_ record: ContentKeyRecord) async throws(CommandError) -> StoreOutcome {
-        return try await wrap(
+        return try await wrapAsync(
             { (error: StoreError) in CommandError.failed(error.explanation) }, try await store.insert(record))
     }
 
@@ -125,11 +125,11 @@ struct OpenedKeyStore {
     private static func open(
         _ settings: PostgreSQLSettings, _ ring: KeyRing
     ) throws(CommandError) -> ClosedAfterUse {
-        do throws(PostgreSQLOpeningError) {
-            return ClosedAfterUse(store: try PostgreSQLStore.open(settings, keyRing: ring))
-        } catch {
-            throw .failed("cannot use the database of storage.url: \(error.explanation)")
-        }
+        let store = try wrap(
+            { (error: PostgreSQLOpeningError) in
+                CommandError.failed("cannot use the database of storage.url: \(error.explanation)")
+            }, try PostgreSQLStore.open(settings, keyRing: ring))
+        return ClosedAfterUse(store: store)
     }
 
     private static func open(

@@ -11,7 +11,7 @@ import StorageSQLite
 enum OpenedLedger {
     static func configuration(_ path: String, _ context: CommandContext) throws(CommandError) -> ConfigurationFile {
         return try wrap(
-            { (error: ConfigurationError) in CommandError.failed(error.description) },
+            CommandError.configuration,
             try ConfigurationFile(path: path, environment: context.environment))
     }
 

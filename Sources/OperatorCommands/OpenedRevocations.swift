@@ -39,7 +39,8 @@ final class OpenedRevocations: Sendable {
     func attempt<Result>(
         _ body: (RevocationDesk) async throws(StoreError) -> Result
     ) async throws(CommandError) -> Result {
-        return try await wrap({ (error: StoreError) in CommandError.failed(error.explanation) }, try await body(desk))
+        return try await wrapAsync(
+            { (error: StoreError) in CommandError.failed(error.explanation) }, try await body(desk))
     }
 
     /// Beside the daemon, which has the ledger's lock.

@@ -50,14 +50,10 @@ struct SealedTokenArguments {
     private static func issuer(
         _ path: String, _ context: CommandContext
     ) throws(CommandError) -> (Configuration.Issuer, TokenSealer) {
-        let file: ConfigurationFile
-        let issuers: IssuerSet
-        do throws(ConfigurationError) {
-            file = try ConfigurationFile(path: path, environment: context.environment)
-            issuers = try LoadedConfiguration.loadIssuers(file, environment: context.environment)
-        } catch {
-            throw .failed(error.description)
-        }
+        let file = try wrap(
+            CommandError.configuration, try ConfigurationFile(path: path, environment: context.environment))
+        let issuers = try wrap(
+            CommandError.configuration, try LoadedConfiguration.loadIssuers(file, environment: context.environment))
         for issuer in file.configuration.entitlement.issuers {
             if let sealer = issuers.sealer(forIssuer: issuer.issuer) { return (issuer, sealer) }
         }
@@ -65,10 +61,6 @@ struct SealedTokenArguments {
     }
 
     private static func randomTokenID() throws(CommandError) -> Bytes16 {
-        do throws(CryptoError) {
-            return Bytes16(try RandomBytes.generate(count: 16), at: 0)
-        } catch {
-            throw .failed("OpenSSL gave no random bytes (\(error))")
-        }
+        Bytes16(try wrap(CommandError.noRandomBytes, try RandomBytes.generate(count: 16)), at: 0)
     }
 }

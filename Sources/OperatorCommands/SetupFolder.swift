@@ -108,7 +108,7 @@ struct SetupFolder {
 
     private static func write(_ file: SetupFile, in folder: String) throws(CommandError) {
         try wrap(
-            { (error: NewFileError) in CommandError.failed(error.description) },
+            CommandError.newFile,
             try NewFile.write(file.contents, to: "\(folder)/\(file.path)", mode: file.isSecret ? 0o600 : 0o644))
     }
 

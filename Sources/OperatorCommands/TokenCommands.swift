@@ -118,10 +118,6 @@ private struct MintArguments {
     }
 
     private static func randomTokenID() throws(CommandError) -> String {
-        do throws(CryptoError) {
-            return Base64URL.encode(try RandomBytes.generate(count: 16))
-        } catch {
-            throw .failed("OpenSSL gave no random bytes (\(error))")
-        }
+        Base64URL.encode(try wrap(CommandError.noRandomBytes, try RandomBytes.generate(count: 16)))
     }
 }

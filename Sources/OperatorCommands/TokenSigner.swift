@@ -13,7 +13,7 @@ struct TokenSigner {
     init(configuration path: String, keyPath: String, _ context: CommandContext) throws(CommandError) {
         let configuration: Configuration
         configuration = try wrap(
-            { (error: ConfigurationError) in CommandError.failed(error.description) },
+            CommandError.configuration,
             try ConfigurationFile(path: path, environment: context.environment).configuration)
         let candidates = configuration.entitlement.issuers.flatMap { issuer in issuer.keys.map { (issuer, $0) } }
         for (issuer, key) in candidates {
@@ -66,7 +66,7 @@ struct TokenSigner {
         guard let signing = try read(keyPath).withWipedArray(parse), let own = publicPEM(signing) else { return nil }
         let contents: SecretBytes
         contents = try wrap(
-            { (error: FileError) in CommandError.failed(error.description) },
+            CommandError.file,
             try SecretFile.readPublic(key.key, environment: context.environment))
         let issuers = contents.withWipedArray { bytes in publicPEMOfFile(bytes) ?? parse(bytes).flatMap(publicPEM) }
         return issuers == own ? signing : nil
@@ -76,7 +76,7 @@ struct TokenSigner {
         _ source: SecretSource, _ context: CommandContext
     ) throws(CommandError) -> SecretBytes {
         return try wrap(
-            { (error: FileError) in CommandError.failed(error.description) },
+            CommandError.file,
             try SecretFile.readSharedSecret(source, environment: context.environment))
     }
 

@@ -29,16 +29,3 @@ extension ConfigurationLoader {
         }
     }
 }
-
-extension LoadedConfiguration {
-    /// Reads the keys of the ledger alone, for tools that need no more of a configuration. Throws as `load` does.
-    package static func loadLedger(
-        _ file: ConfigurationFile, environment: [String: String]
-    ) throws(ConfigurationError) -> (chain: LedgerChain, pseudonymizer: Pseudonymizer) {
-        var loader = ConfigurationLoader(file, environment: environment)
-        let chain = loader.ledgerChain()
-        let pseudonymizer = loader.pseudonymizer()
-        guard let chain, let pseudonymizer else { throw loader.error ?? .invalid(path: file.path, []) }
-        return (chain, pseudonymizer)
-    }
-}

@@ -131,15 +131,4 @@ package struct LoadedConfiguration: Sendable {
         _ = loader.modules()
         return (credentials, loader.error)
     }
-
-    /// Reads the key-encryption key alone, for tools that need no more of a configuration. Throws as `load` does.
-    package static func loadKeyEncryptionKey(
-        _ file: ConfigurationFile, environment: [String: String]
-    ) throws(ConfigurationError) -> AES256GCMKey {
-        var loader = ConfigurationLoader(file, environment: environment)
-        guard let key = loader.keyEncryptionKey() else {
-            throw loader.error ?? .invalid(path: file.path, [])
-        }
-        return key
-    }
 }

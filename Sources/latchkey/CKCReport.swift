@@ -22,7 +22,7 @@ struct CKCReport {
             license = nil
             return
         }
-        let crypto = try Cryptography.attempt { () throws(CryptoError) in try CryptoContext() }
+        let crypto = try wrap(CommandError.cryptography, try CryptoContext())
         do throws(CKCFault) {
             license = try CKCOpener(secrets: secrets, using: crypto).open(given.bytes)
         } catch {

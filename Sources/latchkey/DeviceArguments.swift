@@ -1,3 +1,4 @@
+import ByteCoding
 import CommandLineKit
 import DeviceSimulation
 import FairPlay
@@ -34,7 +35,7 @@ enum DeviceArguments {
         let path = try arguments.required(certificate)
         let certificate = try CertificateFile.certificate(for: version, in: CommandFile.read(path).revealed(), path)
         let ladder = try ladder(arguments, context)
-        let request = try Cryptography.attempt { () throws(CryptoError) in
+        let request = try wrap(CommandError.cryptography) { () throws(CryptoError) in
             try SimulatedDevice(certificate: certificate, ladder: ladder, using: CryptoContext()).makeRequest(options)
         }
         return (request, options)
@@ -77,7 +78,7 @@ enum DeviceArguments {
         do throws(CryptoError) {
             return try ApplicationSecretKeyLadder(kind, secret)
         } catch {
-            throw Cryptography.failure(error)
+            throw .cryptography(error)
         }
     }
 }

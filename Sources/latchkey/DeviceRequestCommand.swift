@@ -90,7 +90,7 @@ private struct DeviceRequestCommand {
     }
 
     private func open(_ answer: ReceivedLicense, with secrets: RequestSecrets) throws(CommandError) -> OpenedLicense {
-        let crypto = try Cryptography.attempt { () throws(CryptoError) in try CryptoContext() }
+        let crypto = try wrap(CommandError.cryptography, try CryptoContext())
         do throws(CKCFault) {
             return try CKCOpener(secrets: secrets, using: crypto).open(answer.body)
         } catch {

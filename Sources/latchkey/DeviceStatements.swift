@@ -1,3 +1,4 @@
+import ByteCoding
 import CommandLineKit
 import DeviceSimulation
 import FairPlay
@@ -78,7 +79,7 @@ enum DeviceStatements {
             }
             return nil
         }
-        let random = try Cryptography.attempt { () throws(CryptoError) in try RandomBytes.generateUInt64() }
+        let random = try wrap(CommandError.cryptography, try RandomBytes.generateUInt64())
         return MediaPlaybackState(
             createdAt: UInt32(clamping: context.now), state: (word ?? .ready).state, sessionID: session ?? random)
     }

@@ -68,7 +68,7 @@ struct RequestSecretsFile {
     }
 
     private static func hash(_ bytes: [UInt8]) throws(CommandError) -> [UInt8] {
-        try Cryptography.attempt { () throws(CryptoError) in try CryptoContext().sha256(bytes) }
+        try wrap(CommandError.cryptography, try CryptoContext().sha256(bytes))
     }
 
     private static func object(in bytes: [UInt8]) -> JSONObject? {

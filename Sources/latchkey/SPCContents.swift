@@ -1,3 +1,4 @@
+import ByteCoding
 import DeviceSimulation
 import FairPlay
 import KeyCrypto
@@ -19,11 +20,8 @@ struct SPCContents {
 
     /// Opens an SPC that was made here, with what was kept of it.
     init(of envelope: SPCEnvelope, secrets: RequestSecrets, using crypto: CryptoContext) throws(SPCContentsFault) {
-        do throws(CryptoError) {
-            payload = try secrets.decryptPayload(of: envelope, using: crypto)
-        } catch {
-            throw .cryptography(error)
-        }
+        payload = try wrap(
+            SPCContentsFault.cryptography, try secrets.decryptPayload(of: envelope, using: crypto))
         blocks = try Self.blocks(in: payload)
         deviceID = secrets.deviceID
         verdict = nil
@@ -78,11 +76,9 @@ struct SPCContents {
     }
 
     private static func blocks(in payload: [UInt8]) throws(SPCContentsFault) -> [TLLVBlock] {
-        do throws(TLLVError) {
-            return try TLLVBlocks(parsing: payload).blocks
-        } catch {
-            throw .rejected(.framing(error))
-        }
+        try wrap(
+            { (error: TLLVError) in SPCContentsFault.rejected(.framing(error)) },
+            try TLLVBlocks(parsing: payload).blocks)
     }
 }
 

@@ -13,9 +13,9 @@ struct SPCReport {
 
     init(_ given: InspectArguments, server: ServerKeys?) throws(CommandError) {
         let envelope = try Self.envelope(given)
-        let crypto = try Cryptography.attempt { () throws(CryptoError) in try CryptoContext() }
+        let crypto = try wrap(CommandError.cryptography, try CryptoContext())
         self.envelope = envelope
-        hash = try Cryptography.attempt { () throws(CryptoError) in try crypto.sha256(given.bytes) }
+        hash = try wrap(CommandError.cryptography, try crypto.sha256(given.bytes))
         if let file = given.secrets {
             try file.check(belongsTo: given.bytes, given.path)
             contents = try Self.contents(given) { () throws(SPCContentsFault) in
@@ -49,7 +49,7 @@ struct SPCReport {
             case .rejected(let rejection):
                 throw .failed("nothing can be shown of what is in \(given.path): \(rejection.explanation)")
             case .other(let error): throw .failed("nothing can be shown of what is in \(given.path): \(error)")
-            case .cryptography(let error): throw Cryptography.failure(error)
+            case .cryptography(let error): throw .cryptography(error)
             }
         }
     }

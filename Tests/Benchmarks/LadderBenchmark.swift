@@ -257,11 +257,10 @@ private enum LadderBenchCall {
         let iv = try crypto.randomBytes16()
         let encrypted = try crypto.encryptCBC(plain, key: ladder.deriveDASk(r2: r2[...], using: crypto), iv: iv)
         return LadderCall(
-            contentKey: SharedSecret(try .random(count: 16)), contentIV: try crypto.randomBytes16(),
-            contentKind: .video,
-            sessionKeyBlock: iv.bytes + encrypted, r2: r2, integrity: Bytes16(plain, at: 80),
+            content: .init(key: SharedSecret(try .random(count: 16)), iv: try crypto.randomBytes16(), kind: .video),
+            blocks: .init(
+                sessionKeyBlock: iv.bytes + encrypted, r2: r2, integrity: Bytes16(plain, at: 80), video: nil),
             keyFormats: [0x58b3_8165_af0e_3d5a], protocolVersionUsed: 1,
-            certificateHash: [UInt8](repeating: 1, count: 20),
-            video: nil, wanted: .generic)
+            certificateHash: [UInt8](repeating: 1, count: 20), wanted: .generic)
     }
 }

@@ -38,9 +38,9 @@ import Testing
     }
 
     @Test func anAwaitedExpressionGivesItsValueOrTheWrappedError() async throws {
-        #expect(try await wrap(UpperError.lower, try await laterHalf(8)) == 4)
+        #expect(try await wrapAsync(UpperError.lower, try await laterHalf(8)) == 4)
         await #expect(throws: UpperError.lower(.odd(7))) {
-            try await wrap(UpperError.lower, try await laterHalf(7))
+            try await wrapAsync(UpperError.lower, try await laterHalf(7))
         }
     }
 }

@@ -332,9 +332,11 @@ import Testing
         ])
         let explanation = Gate.explain(request)
         #expect(explanation.checks.map(\.name) == ["revocation", "device", "address", "country"])
-        #expect(explanation.checks.map(\.isPassed) == [true, true, true, false])
+        #expect(explanation.checks.map { $0.verdict == .passed } == [true, true, true, false])
         #expect(
-            explanation.rights.map { $0.checks.filter { !$0.isPassed }.map(\.name) } == [["coverage"], ["end"], []])
+            explanation.rights.map { $0.checks.filter { $0.verdict != .passed }.map(\.name) } == [
+                ["coverage"], ["end"], [],
+            ])
         #expect(explanation.decision == .failure(.countryDenied))
         #expect(explanation.checks.last?.description.hasPrefix("country: geo_denied, ") == true)
         var allowed = request

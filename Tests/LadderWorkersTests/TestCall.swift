@@ -34,12 +34,13 @@ struct TestCall: Sendable {
         r1 = Array(plain[36..<80])
         videoR1 = Array(videoPlain[36..<80])
         call = LadderCall(
-            contentKey: SharedSecret(key), contentIV: iv, contentKind: .video,
-            sessionKeyBlock: try Self.encrypted(plain, r2, ladder, crypto), r2: r2,
-            integrity: isGenuine ? integrity : Bytes16(high: ~integrity.high, low: integrity.low),
+            content: .init(key: SharedSecret(key), iv: iv, kind: .video),
+            blocks: .init(
+                sessionKeyBlock: try Self.encrypted(plain, r2, ladder, crypto), r2: r2,
+                integrity: isGenuine ? integrity : Bytes16(high: ~integrity.high, low: integrity.low),
+                video: .init(sessionKeyBlock: try Self.encrypted(videoPlain, videoR2, ladder, crypto), r2: videoR2)),
             keyFormats: [fault?.keyFormat ?? Self.usualKeyFormat, 1], protocolVersionUsed: 1,
             certificateHash: Array(try crypto.randomBytes(count: 20)),
-            video: .init(sessionKeyBlock: try Self.encrypted(videoPlain, videoR2, ladder, crypto), r2: videoR2),
             wanted: wanted)
     }
 

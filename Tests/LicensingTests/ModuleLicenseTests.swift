@@ -32,7 +32,7 @@ import Testing
         #expect(module.calls.count == 1)
         #expect(call.keyFormats == [DeviceFacts.keyFormatDefault])
         #expect(call.certificateHash.count == 20)
-        #expect(call.wanted == .generic && call.video == nil)
+        #expect(call.wanted == .generic && call.blocks.video == nil)
     }
 
     /// Nothing reaches the module that could not become a licence.
@@ -87,6 +87,6 @@ import Testing
         let plain = try hd.deviceRequest(.v2)
         _ = try await hd.issue(plain.message, token: hd.token()).get()
         #expect(module.calls.map(\.wanted) == [.video, .generic, .generic, .generic])
-        #expect(module.calls.map(\.contentKind) == [.video, .audio, .unknown, .video])
+        #expect(module.calls.map(\.content.kind) == [.video, .audio, .unknown, .video])
     }
 }

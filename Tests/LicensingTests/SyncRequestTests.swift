@@ -108,8 +108,8 @@ import Testing
         let fixture = try LicensingFixture(module: { _ in module })
         let token = try fixture.token([Right(.content("movie-1"), mode: .both)])
         #expect(try await send(Self.report(), token: token, to: fixture).get().report == Self.report())
-        #expect(module.calls.map(\.contentKind) == [.unknown])
-        #expect(module.calls.first?.contentKey.bytes.revealed() != LicensingFixture.key)
+        #expect(module.calls.map(\.content.kind) == [.unknown])
+        #expect(module.calls.first?.content.key.bytes.revealed() != LicensingFixture.key)
     }
 
     @Test func believesNoReportThatTheModuleRefuses() async throws {

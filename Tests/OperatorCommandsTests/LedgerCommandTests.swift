@@ -16,8 +16,7 @@ import Testing
 
     init() throws {
         fixture = try DevelopmentFixture()
-        let file = try ConfigurationFile(path: fixture.configuration, environment: [:])
-        let loaded = try LoadedConfiguration.loadLedger(file, environment: [:])
+        let loaded = try LedgerKeys(of: fixture.configuration)
         chain = loaded.chain
         try DatabaseFile.prepare(database)
         var connection = try SQLiteConnection.open(path: database, busyTimeoutMilliseconds: 5000)

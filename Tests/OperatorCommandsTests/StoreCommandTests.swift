@@ -37,8 +37,7 @@ import Testing
 
     /// What the daemon's start does to the file, and two entries.
     private func makeLedger() throws {
-        let file = try ConfigurationFile(path: fixture.configuration, environment: [:])
-        let chain = try LoadedConfiguration.loadLedger(file, environment: [:]).chain
+        let chain = try LedgerKeys(of: fixture.configuration).chain
         try SQLiteDecisionStore.open(path: database, chain: chain).stop()
         var appender = try LedgerAppender.open(path: database, chain: chain)
         for number in 1...2 as ClosedRange<UInt64> {

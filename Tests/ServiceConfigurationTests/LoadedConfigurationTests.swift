@@ -49,17 +49,6 @@ import Testing
         #expect(try loaded.keyEncryptionKey.open(sealed, associatedData: [4]).revealed() == [1, 2, 3])
     }
 
-    @Test func theKeyEncryptionKeyCanBeLoadedAlone() throws {
-        try folder.write("fairplay/certificate-1024.der", "broken")
-        let text = ConfigurationText.make()
-        let file = try ConfigurationFile(parsing: Array(text.utf8), path: folder.path + "/c", environment: [:])
-        _ = try LoadedConfiguration.loadKeyEncryptionKey(file, environment: [:])
-        try folder.write("secrets/key-encryption-key", "short")
-        #expect(throws: ConfigurationError.self) {
-            _ = try LoadedConfiguration.loadKeyEncryptionKey(file, environment: [:])
-        }
-    }
-
     @Test(arguments: ["1024", "2048"])
     func onePairIsEnough(bits: String) throws {
         let credential = """

@@ -249,9 +249,10 @@ import Testing
         await #expect(throws: LadderModuleError.unavailable) {
             try await module.answer(
                 LadderCall(
-                    contentKey: SharedSecret(SecretBytes(count: 16)), contentIV: .zero, contentKind: .video,
-                    sessionKeyBlock: block, r2: Array(block.prefix(21)), integrity: .zero, keyFormats: [1],
-                    protocolVersionUsed: 1, certificateHash: Array(block.prefix(20)), video: nil, wanted: .generic))
+                    content: .init(key: SharedSecret(SecretBytes(count: 16)), iv: .zero, kind: .video),
+                    blocks: .init(sessionKeyBlock: block, r2: Array(block.prefix(21)), integrity: .zero, video: nil),
+                    keyFormats: [1], protocolVersionUsed: 1, certificateHash: Array(block.prefix(20)),
+                    wanted: .generic))
         }
     }
 

@@ -41,22 +41,22 @@ package final class InProcessLadderModule: LadderModule {
     /// Nil where SK..R1 does not hold its integrity bytes.
     private func open(_ call: LadderCall) throws(CryptoError) -> LadderAnswer? {
         let crypto = try CryptoContext()
-        let generic = try open(call.sessionKeyBlock, call.r2, crypto)
-        guard generic.copy(80..<96).revealedBytes16() == call.integrity else { return nil }
+        let generic = try open(call.blocks.sessionKeyBlock, call.blocks.r2, crypto)
+        guard generic.copy(80..<96).revealedBytes16() == call.blocks.integrity else { return nil }
         let uses = call.wanted == .video ? whenVideoIsWanted : (.generic, .generic)
-        let video = try call.video.map { (video) throws(CryptoError) in
+        let video = try call.blocks.video.map { (video) throws(CryptoError) in
             SharedSecret(try open(video.sessionKeyBlock, video.r2, crypto))
         }
         let session = uses.sessionKey == .video ? video : nil
         let wrapped =
             if let session {
-                try crypto.encryptBlock(secret: call.contentKey.bytes, key: session.bytes)
+                try crypto.encryptBlock(secret: call.content.key.bytes, key: session.bytes)
             } else {
-                try crypto.encryptBlock(secret: call.contentKey.bytes, key: generic)
+                try crypto.encryptBlock(secret: call.content.key.bytes, key: generic)
             }
         let r1 = uses.r1 == .video ? video?.bytes.copy(36..<80) : nil
         return LadderAnswer(
-            contentKeyTag: TLLVTag.contentKey, contentKeyValue: call.contentIV.bytes + wrapped.bytes,
+            contentKeyTag: TLLVTag.contentKey, contentKeyValue: call.content.iv.bytes + wrapped.bytes,
             deviceID: DeviceID(generic.copy(16..<36).revealed()),
             r1: SharedSecret(r1 ?? generic.copy(36..<80)), sessionKeyVersion: uses.sessionKey, r1Version: uses.r1)
     }

@@ -25,8 +25,6 @@ package struct CheckResult: Equatable, Sendable {
             self.init(name, .failed(error))
         }
     }
-
-    package var isPassed: Bool { verdict == .passed }
 }
 
 extension CheckResult: CustomStringConvertible {

@@ -39,18 +39,19 @@ extension LadderCall {
     func write(number: UInt64, to message: inout LadderMessage) throws(LadderFrameError) {
         try checkSizes()
         let bodySize =
-            Self.fixedSize + 8 * keyFormats.count + (video?.sessionKeyBlock.count ?? 0) + (video?.r2.count ?? 0)
+            Self.fixedSize + 8 * keyFormats.count + (blocks.video?.sessionKeyBlock.count ?? 0)
+            + (blocks.video?.r2.count ?? 0)
         message.append(publicPart(number: number, bodySize: bodySize))
-        message.append(secret: contentKey.bytes)
+        message.append(secret: content.key.bytes)
     }
 
     private func checkSizes() throws(LadderFrameError) {
-        guard contentKey.bytes.count == Self.contentKeySize else { throw .notExpressible("content key") }
-        guard sessionKeyBlock.count == Self.sessionKeyBlockSize else { throw .notExpressible("SK..R1") }
-        guard r2.count == Self.r2Size else { throw .notExpressible("R2") }
+        guard content.key.bytes.count == Self.contentKeySize else { throw .notExpressible("content key") }
+        guard blocks.sessionKeyBlock.count == Self.sessionKeyBlockSize else { throw .notExpressible("SK..R1") }
+        guard blocks.r2.count == Self.r2Size else { throw .notExpressible("R2") }
         guard certificateHash.count == Self.certificateHashSize else { throw .notExpressible("certificate hash") }
         guard Self.keyFormatCounts.contains(keyFormats.count) else { throw .notExpressible("key formats") }
-        guard let video else {
+        guard let video = blocks.video else {
             guard wanted == .generic else { throw .notExpressible("session key wanted") }
             return
         }
@@ -62,19 +63,19 @@ extension LadderCall {
     private func publicPart(number: UInt64, bodySize: Int) -> [UInt8] {
         var writer = ByteWriter(capacity: LadderFrameHead.size + bodySize)
         LadderFrameHead(.call, number: number, bodySize: bodySize).write(to: &writer)
-        writer.write(contentIV)
-        writer.write(contentKind.rawValue)
-        writer.write(sessionKeyBlock)
-        writer.write(r2)
-        writer.write(integrity)
+        writer.write(content.iv)
+        writer.write(content.kind.rawValue)
+        writer.write(blocks.sessionKeyBlock)
+        writer.write(blocks.r2)
+        writer.write(blocks.integrity)
         writer.write(certificateHash)
         writer.write(protocolVersionUsed)
         writer.write(wanted.rawValue)
         writer.write(UInt32(keyFormats.count))
-        writer.write(UInt32(video?.sessionKeyBlock.count ?? 0))
-        writer.write(UInt32(video?.r2.count ?? 0))
+        writer.write(UInt32(blocks.video?.sessionKeyBlock.count ?? 0))
+        writer.write(UInt32(blocks.video?.r2.count ?? 0))
         for format in keyFormats { writer.write(format) }
-        if let video {
+        if let video = blocks.video {
             writer.write(video.sessionKeyBlock)
             writer.write(video.r2)
         }
@@ -107,10 +108,11 @@ extension LadderCall {
         guard let wanted = SessionKeyVersion(rawValue: wantedNumber), wanted == .generic || !videoBlock.isEmpty else {
             throw .illegalValue("session key wanted")
         }
+        let video = videoBlock.isEmpty ? nil : VideoBlocks(sessionKeyBlock: videoBlock, r2: videoR2)
         self.init(
-            contentKey: contentKey, contentIV: contentIV, contentKind: kind, sessionKeyBlock: sessionKeyBlock, r2: r2,
-            integrity: integrity, keyFormats: keyFormats, protocolVersionUsed: protocolVersionUsed,
-            certificateHash: certificateHash,
-            video: videoBlock.isEmpty ? nil : VideoBlocks(sessionKeyBlock: videoBlock, r2: videoR2), wanted: wanted)
+            content: Content(key: contentKey, iv: contentIV, kind: kind),
+            blocks: SessionBlocks(sessionKeyBlock: sessionKeyBlock, r2: r2, integrity: integrity, video: video),
+            keyFormats: keyFormats, protocolVersionUsed: protocolVersionUsed, certificateHash: certificateHash,
+            wanted: wanted)
     }
 }

@@ -69,21 +69,21 @@ final class ModuleMemory {
         var input = unsafe latchkey_ladder_call()
         // Safe: every pointer leads to a copy in the inputs' page, which holds the largest call several times over.
         unsafe input.size = UInt32(MemoryLayout<latchkey_ladder_call>.size)
-        unsafe input.content_kind = call.contentKind.rawValue
-        call.contentKey.bytes.withBytes { span in
+        unsafe input.content_kind = call.content.kind.rawValue
+        call.content.key.bytes.withBytes { span in
             unsafe span.withUnsafeBytes { unsafe input.content_key = place($0) }
         }
-        unsafe input.content_iv = place(call.contentIV.bytes)
-        unsafe input.session_key_block = place(call.sessionKeyBlock)
-        unsafe input.r2 = place(call.r2)
-        unsafe input.integrity = place(call.integrity.bytes)
+        unsafe input.content_iv = place(call.content.iv.bytes)
+        unsafe input.session_key_block = place(call.blocks.sessionKeyBlock)
+        unsafe input.r2 = place(call.blocks.r2)
+        unsafe input.integrity = place(call.blocks.integrity.bytes)
         unsafe input.certificate_hash = place(call.certificateHash)
         unsafe input.key_formats = call.keyFormats.withUnsafeBytes { formats in
             unsafe UnsafePointer(inputs(formats).assumingMemoryBound(to: UInt64.self))
         }
         unsafe input.key_format_count = UInt32(call.keyFormats.count)
         unsafe input.protocol_version_used = call.protocolVersionUsed
-        if let video = call.video {
+        if let video = call.blocks.video {
             unsafe input.video_session_key_block = place(video.sessionKeyBlock)
             unsafe input.video_session_key_block_size = UInt32(video.sessionKeyBlock.count)
             unsafe input.video_r2 = place(video.r2)

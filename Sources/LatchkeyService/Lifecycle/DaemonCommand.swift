@@ -73,11 +73,10 @@ package enum DaemonCommand {
         _ path: String, _ context: CommandContext
     ) throws(CommandError) -> (ConfigurationFile, LoadedConfiguration) {
         let file = try readFile(path, context)
-        do throws(ConfigurationError) {
-            return (file, try LoadedConfiguration.load(file, environment: context.environment))
-        } catch {
-            throw .failed(error.description)
-        }
+        let loaded = try wrap(
+            { (error: ConfigurationError) in CommandError.failed(error.description) },
+            try LoadedConfiguration.load(file, environment: context.environment))
+        return (file, loaded)
     }
 
     private static func readFile(_ path: String, _ context: CommandContext) throws(CommandError) -> ConfigurationFile {
@@ -135,11 +134,10 @@ package enum DaemonCommand {
     }
 
     private static func makeLogger(level: LogLevel) throws(CommandError) -> Logger {
-        do throws(LogSinkError) {
-            return Logger(level: level, sink: try DescriptorLogSink())
-        } catch {
-            throw .failed("cannot log to standard error: \(error)")
-        }
+        let sink = try wrap(
+            { (error: LogSinkError) in CommandError.failed("cannot log to standard error: \(error)") },
+            try DescriptorLogSink())
+        return Logger(level: level, sink: sink)
     }
 
     /// Secrets stay out of core files and of other processes' reach; gives the error where the kernel does not allow it.

@@ -61,11 +61,7 @@ private struct CallbackOverHTTP: CallbackTransport {
 
     func ask(_ body: [UInt8], on loop: LoopContext) async throws(CallbackOutage) -> [UInt8] {
         let fields = try fields(for: body)
-        do throws(HTTPCallError) {
-            return try await caller.post(body, fields: fields, on: loop)
-        } catch {
-            throw CallbackOutage(error)
-        }
+        return try await wrapAsync(CallbackOutage.init, try await caller.post(body, fields: fields, on: loop))
     }
 
     /// The code is HMAC-SHA-256 of the time as decimal digits, a dot, and the body, so that an old question cannot be told as a new one.

@@ -18,12 +18,9 @@ enum OpenedStorage {
 
     static func open(_ loaded: LoadedConfiguration) throws(DaemonError) -> OpenedStorage {
         guard let settings = loaded.postgreSQL else { return .sqlite(try openFile(loaded)) }
-        do throws(PostgreSQLOpeningError) {
-            return .postgreSQL(
-                try PostgreSQLStore.open(settings, keyRing: loaded.keyRing, mayBeAway: true))
-        } catch {
-            throw .postgreSQL(error)
-        }
+        return .postgreSQL(
+            try wrap(
+                DaemonError.postgreSQL, try PostgreSQLStore.open(settings, keyRing: loaded.keyRing, mayBeAway: true)))
     }
 
     private static func openFile(_ loaded: LoadedConfiguration) throws(DaemonError) -> SQLiteKeyStore {

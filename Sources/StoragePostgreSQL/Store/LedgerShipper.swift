@@ -24,14 +24,14 @@ package struct LedgerShipper: Sendable {
     @discardableResult
     package func shipAll() async throws(LedgerShippingError) -> Int {
         var count = 0
-        var position = try await wrap(LedgerShippingError.store, try await outbox.acknowledgedThrough())
+        var position = try await wrapAsync(LedgerShippingError.store, try await outbox.acknowledgedThrough())
         while true {
-            let shipment = try await wrap(
+            let shipment = try await wrapAsync(
                 LedgerShippingError.store,
                 try await outbox.batches(behind: position, rowsMaximum: Self.rowsMaximum))
             guard let last = shipment.last else { return count }
             try await receiver.ship(shipment, from: node)
-            try await wrap(LedgerShippingError.store, try await outbox.acknowledge(through: last))
+            try await wrapAsync(LedgerShippingError.store, try await outbox.acknowledge(through: last))
             count += shipment.rows.count
             position = last
         }

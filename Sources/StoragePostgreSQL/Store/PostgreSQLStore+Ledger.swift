@@ -20,7 +20,7 @@ extension PostgreSQLStore: LedgerReceiver {
     }
 
     package func shippedThrough(_ node: NodeID) async throws(LedgerShippingError) -> Int64 {
-        try await wrap(
+        try await wrapAsync(
             LedgerShippingError.store, try await run(.shippedThrough, [.text(node.text)], .read).integer(0, 0))
     }
 

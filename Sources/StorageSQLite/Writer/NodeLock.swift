@@ -37,6 +37,8 @@ struct NodeLock: ~Copyable, Sendable {
     }
 
     deinit {
+        // A child between fork and exec has a copy of the descriptor. Closing alone would leave it the lock.
+        flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 }

@@ -36,10 +36,10 @@ enum SeedFrames {
 
     private static func call(video: LadderCall.VideoBlocks?) -> LadderCall {
         LadderCall(
-            contentKey: SharedSecret(SecretBytes(copying: [UInt8](0..<16))), contentIV: .zero, contentKind: .video,
-            sessionKeyBlock: [UInt8](0..<112), r2: [UInt8](0..<21), integrity: .zero,
+            content: .init(key: SharedSecret(SecretBytes(copying: [UInt8](0..<16))), iv: .zero, kind: .video),
+            blocks: .init(sessionKeyBlock: [UInt8](0..<112), r2: [UInt8](0..<21), integrity: .zero, video: video),
             keyFormats: [DeviceFacts.keyFormatDefault, 0x77], protocolVersionUsed: 1,
-            certificateHash: [UInt8](0..<20), video: video, wanted: video == nil ? .generic : .video)
+            certificateHash: [UInt8](0..<20), wanted: video == nil ? .generic : .video)
     }
 
     private static func answer() -> LadderAnswer {
