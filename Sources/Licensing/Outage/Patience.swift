@@ -40,7 +40,7 @@ package final class Patience: Sendable {
         }
         let loop = loops.first(where: \.isCurrent) ?? loops[0]
         let answer = await withCheckedContinuation { (continuation: CheckedContinuation<Answer?, Never>) in
-            let asker = Asker(continuation)
+            let asker = PatientAsker(continuation)
             if isOpen { asker.resume(nil) }
             let isAccepted = loop.execute { [self] in ask(question, for: asker, on: loop) }
             if !isAccepted {
@@ -53,7 +53,7 @@ package final class Patience: Sendable {
     }
 
     private func ask<Answer: Sendable>(
-        _ question: @escaping @Sendable () async -> Answer, for asker: Asker<Answer>, on loop: LoopContext
+        _ question: @escaping @Sendable () async -> Answer, for asker: PatientAsker<Answer>, on loop: LoopContext
     ) {
         let end = loop.now + limit
         let timer = loop.schedule(at: end) { [self] in
@@ -73,7 +73,7 @@ package final class Patience: Sendable {
 }
 
 /// Resumes its continuation once, with what comes first.
-private final class Asker<Answer: Sendable>: Sendable {
+private final class PatientAsker<Answer: Sendable>: Sendable {
     private let continuation: Mutex<CheckedContinuation<Answer?, Never>?>
 
     init(_ continuation: CheckedContinuation<Answer?, Never>) {
