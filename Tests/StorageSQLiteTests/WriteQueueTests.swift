@@ -33,6 +33,15 @@ import Testing
         #expect(queue.append(.tryToWrite, caller: nil, loopIndex: nil) == nil)
     }
 
+    /// A request waits a little longer than the write that it became a part of.
+    @Test func takesAWriteThatIsLittleYoungerForHanging() {
+        queue.tryToWrite()
+        clock.advance(by: .milliseconds(100))
+        #expect(queue.next(mayIdle: false)?.count == 1)
+        clock.advance(by: .milliseconds(2900))
+        #expect(queue.takeLate().map(\.1) == [.unavailable(.hanging)] && queue.condition == .hanging)
+    }
+
     /// A long queue before a writer that works is load.
     @Test func tellsLoadFromADiskThatHangs() {
         for _ in 0..<3 { queue.tryToWrite() }

@@ -157,11 +157,14 @@ final class WriteQueue: Sendable {
         let now = now
         return state.withLock { state in
             guard let patience = state.patience else { return [] }
-            if let since = state.currentSince, now - since >= patience, state.condition != .replaced {
-                state.condition = .hanging
-            }
+            let isLate = { (pending: Pending) in now - pending.since >= patience }
+            let running = state.currentSince.map { now - $0 } ?? .zero
+            // A request comes a moment before the writer takes it, so the write that it waits for is younger than its patience.
+            let hasLate = state.current.contains { $0.map(isLate) == true } || state.pending.contains(where: isLate)
+            let isHanging = running >= patience || hasLate && running >= patience / 2
+            if isHanging, state.condition != .replaced { state.condition = .hanging }
             let error: StoreError = .unavailable(state.condition == .hanging ? .hanging : .busy)
-            return Self.take(from: &state) { now - $0.since >= patience }.map { ($0, error) }
+            return Self.take(from: &state, where: isLate).map { ($0, error) }
         }
     }
 
