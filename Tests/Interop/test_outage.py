@@ -184,6 +184,7 @@ def test_a_database_file_that_is_gone_is_noticed(running: list[OutageNode], tmp_
     assert_in_kept(node, kept, load)
     # A restart makes no empty database without being told to.
     refused = OutageNode(node.setup, starts=node.starts, environment=node.environment)
+    running.append(refused)
     refused.spawn()
     assert refused.process is not None and refused.process.wait(30) != 0
     assert "--new-database" in refused.log.read_text() and not database.exists()
@@ -206,6 +207,7 @@ def test_a_new_database_is_made_only_on_demand(running: list[OutageNode], tmp_pa
         if not file.name.endswith("-lock"):
             file.unlink()
     again = OutageNode(node.setup, starts=node.starts, environment=node.environment)
+    running.append(again)
     again.spawn()
     assert again.process is not None and again.process.wait(30) != 0
     assert not (node.setup / "latchkey.db").exists()
@@ -239,7 +241,7 @@ def test_a_node_stops_if_the_first_connection_shows_another_key(
     node = node_on(server, tmp_path / "1")
     server.kill()
     (node.setup / "secrets" / "key-encryption-key").write_text("ab" * 32 + "\n")
-    node.start()
+    started(running, node)
     server.start()
     assert node.process is not None and node.process.wait(60) != 0
     assert "key-encryption key" in node.log.read_text()
@@ -272,6 +274,7 @@ def test_a_mistake_in_the_configuration_is_no_outage(
     node = node_on(server, tmp_path / "1")
     configuration = node.setup / "latchkey.json5"
     configuration.write_text(configuration.read_text().replace(old, new))
+    running.append(node)
     node.spawn()
     assert node.process is not None and node.process.wait(30) != 0
     assert named in node.log.read_text() and "does not answer" not in node.log.read_text()
@@ -293,6 +296,7 @@ def test_a_pooler_in_transaction_mode_is_refused_in_one_sentence(
         configuration.write_text(
             configuration.read_text().replace(f":{server.port}/", f":{port}/").replace(server.schema, "pooled")
         )
+        running.append(node)
         node.spawn()
         assert node.process is not None and node.process.wait(30) != 0
     log = node.log.read_text()
@@ -496,6 +500,7 @@ def test_disks_that_fail(
 def test_a_full_disk_at_start_is_named(running: list[OutageNode], tmp_path: Path) -> None:
     node = node_with_disk(tmp_path)
     with node.disk("full"):
+        running.append(node)
         node.spawn()
         assert node.process is not None and node.process.wait(30) != 0
     assert "is full" in node.log.read_text()
