@@ -1,4 +1,5 @@
 import ByteCoding
+import FairPlay
 import Records
 import StorageSQLite
 
@@ -16,6 +17,15 @@ extension LedgerEntry.Kind {
         case .refusalsOmitted: "refusalsOmitted"
         case .renewalsRolledUp: "renewalsRolledUp"
         case .tokenMinted: "tokenMinted"
+        case .keyCreated: "keyCreated"
+        case .keyImported: "keyImported"
+        case .keyAliased: "keyAliased"
+        case .keyWithdrawn: "keyWithdrawn"
+        case .keyRestored: "keyRestored"
+        case .keyDeleted: "keyDeleted"
+        case .nodeStarted: "nodeStarted"
+        case .configurationReloaded: "configurationReloaded"
+        case .nodeStopped: "nodeStopped"
         }
     }
 }
@@ -43,6 +53,10 @@ extension LedgerFind {
         writer.name("playback")
         if let playback = entry.playback { writer.unsigned(UInt64(playback)) } else { writer.null() }
         writer.member("renewAfter", entry.renewAfter.map(Self.time))
+        writer.member("actor", entry.actor)
+        writer.member("request", entry.request)
+        writer.name("report")
+        if let report = entry.report { writer.object { report.write(to: &$0) } } else { writer.null() }
     }
 
     /// One line for a person: what is not there is left out.
@@ -53,7 +67,10 @@ extension LedgerFind {
             ("device", entry.device.map(Self.digits)), ("token", entry.tokenID), ("cookie", entry.cookie),
             ("lease", entry.lease.map { "\($0)s" }), ("rental", entry.rental.map { "\($0)s" }),
             ("until", entry.until.map(Self.time)), ("playback", entry.playback.map { "\($0)s" }),
-            ("renew", entry.renewAfter.map(Self.time)),
+            ("renew", entry.renewAfter.map(Self.time)), ("by", entry.actor), ("request", entry.request),
+            ("flags", entry.report?.flagText), ("outcome", entry.report?.outcome),
+            ("title", entry.report.map { Hexadecimal.encode($0.titleID.bytes) }),
+            ("streams", entry.report.map { $0.streamIDTexts.joined(separator: ",") }),
         ]
         let start = "\(sequence)  \(Self.time(entry.at))  \(entry.kind.word)"
         let detail = entry.detail.isEmpty ? "" : "  " + Self.printable(entry.detail)
@@ -73,6 +90,31 @@ extension LedgerFind {
         String(
             String.UnicodeScalarView(
                 text.unicodeScalars.map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "?" : $0 }))
+    }
+}
+
+extension DeviceReport {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.member("flags", flagText)
+        writer.member("outcome", outcome)
+        writer.member("titleID", Hexadecimal.encode(titleID.bytes))
+        writer.name("streamIDs")
+        writer.array { writer in for text in streamIDTexts { writer.string(text) } }
+    }
+
+    /// Sixteen hexadecimal digits.
+    fileprivate var flagText: String {
+        Hexadecimal.encode(Array(Bytes16(high: 0, low: flags).bytes.suffix(8)))
+    }
+
+    fileprivate var streamIDTexts: [String] { streamIDs.map { Hexadecimal.encode($0.bytes) } }
+
+    /// How it went, in one word: the first of these that the flags say.
+    fileprivate var outcome: String {
+        let words: [(flag: SyncFlags, word: String)] = [
+            (.success, "success"), (.objectNotFound, "objectNotFound"), (.objectExpired, "objectExpired"),
+        ]
+        return words.first { SyncFlags(rawValue: flags).contains($0.flag) }?.word ?? "none"
     }
 }
 

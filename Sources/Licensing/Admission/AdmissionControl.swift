@@ -48,19 +48,21 @@ package final class AdmissionControl {
             return admission
         }
         guard let token else { throw .tokenMissing }
-        let claims = try verify(token, under: rules, now: now)
+        let claims = try verify(token, under: rules, now: now, id: request.id)
         let admission = try Admission(request, by: token, .verified(claims), under: rules)
         try count(claims, isRenewal: admission.isRenewal, rules)
         return admission
     }
 
     /// Admits a request that costs no RSA, as long as its sender has a token of this server's issuers.
+    /// `id` is the request's, for the row of a refusal.
     package func admitHolder(
-        presenting carriers: TokenCarriers, from origin: RequestOrigin, under rules: LicenseRules, now: Int64
+        presenting carriers: TokenCarriers, from origin: RequestOrigin, under rules: LicenseRules, now: Int64,
+        id: String? = nil
     ) throws(LicenseError) -> TokenHolder {
         try admit(from: origin.address, under: rules)
         guard let token = try token(in: carriers, rules) else { throw .tokenMissing }
-        let claims = try verify(token, under: rules, now: now)
+        let claims = try verify(token, under: rules, now: now, id: id)
         try count(claims, isRenewal: false, rules)
         return TokenHolder(claims: claims, origin: origin, rules: rules)
     }
@@ -96,7 +98,7 @@ package final class AdmissionControl {
 
     /// The claims of a token of which nothing is revoked.
     private func verify(
-        _ token: PresentedToken, under rules: LicenseRules, now: Int64
+        _ token: PresentedToken, under rules: LicenseRules, now: Int64, id: String?
     ) throws(LicenseError) -> Claims {
         _ = try revocations.known()
         let claims = try wrap(
@@ -104,7 +106,7 @@ package final class AdmissionControl {
         do throws(LicenseError) {
             try revocations.check(claims, now: now)
         } catch {
-            refusals?.note(error, claims, now: now)
+            refusals?.note(error, claims, now: now, request: id)
             throw error
         }
         return claims
