@@ -38,10 +38,12 @@ package final class SharedDecisionStore: DecisionStore {
             return try await admit(decision, after: error)
         }
         switch outcome {
-        case .recorded: return try await append(decision.entry)
-        case .repeated(let answer):
-            try await appendAgain(decision.entry, answer)
+        case .recorded:
+            let outcome = try await append(decision.entry)
+            if let replay = decision.replay { shared.noteRecorded(replay.request) }
             return outcome
+        case .repeated(let answer, let isRecorded):
+            return try await repeated(decision, answer, isRecorded)
         case .denied: return outcome
         }
     }
@@ -61,12 +63,22 @@ package final class SharedDecisionStore: DecisionStore {
     }
 
     /// The first answer may have been settled and never written down: the ledger failed behind it, or the database's answer was lost. So
-    /// a repetition is written down whenever it is answered, under the licence's first name.
-    private func appendAgain(_ entry: LedgerEntry, _ answer: [UInt8]) async throws(StoreError) {
-        guard let answer = RecordedAnswer(answer) else { throw .recordMalformed }
-        var entry = entry
+    /// a repetition that no ledger is known to have is written down before it is answered, under the licence's first id.
+    ///
+    /// A repetition for another use is answered with a refusal, so that no ledger says that it was issued.
+    private func repeated(
+        _ decision: LicenseDecision, _ bytes: [UInt8], _ isRecorded: Bool
+    ) async throws(StoreError) -> DecisionOutcome {
+        guard let answer = RecordedAnswer(bytes) else { throw .recordMalformed }
+        if let replay = decision.replay, let asked = RecordedAnswer(replay.answer), asked.use != answer.use {
+            return .denied(.replayed)
+        }
+        guard !isRecorded else { return .repeated(answer: bytes, isRecorded: true) }
+        var entry = decision.entry
         entry.license = answer.license
         _ = try await append(entry)
+        if let replay = decision.replay { shared.noteRecorded(replay.request) }
+        return .repeated(answer: bytes, isRecorded: true)
     }
 
     private func append(_ entry: LedgerEntry) async throws(StoreError) -> DecisionOutcome {

@@ -124,6 +124,9 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
         try await decide(.decision(decision, entry: nil))
     }
 
+    /// A whole decision has its entry in the same transaction, so that nothing is left to note.
+    package func noteRecorded(_ request: Pseudonym) {}
+
     package func append(_ entry: LedgerEntry) async throws(StoreError) {
         _ = try await write(.entry(entry.encoded(), at: entry.at))
     }

@@ -16,6 +16,16 @@ import Testing
         SharedDecisionStore(shared: shared, ledger: ledger, onStoreOutage: rule)
     }
 
+    private static let request = Pseudonym(short: Bytes16(high: 6, low: 6))
+
+    private func decision(spends: Bool, replays use: LicenseUse) throws -> LicenseDecision {
+        var decision = try decision(spends: spends)
+        decision.replay = ReplayRecord(
+            request: Self.request, token: Pseudonym(short: Bytes16(high: 7, low: 7)), retryWindow: 120, keptUntil: 200,
+            answer: RecordedAnswer(license: decision.entry.license, use: use).bytes)
+        return decision
+    }
+
     private func decision(spends: Bool) throws -> LicenseDecision {
         let entry = LedgerEntry(kind: .licenseIssued, at: 5, license: LicenseID(Bytes16(high: 1, low: 2)))
         guard spends else { return LicenseDecision(now: 5, entry: entry) }
@@ -97,8 +107,38 @@ import Testing
         let first = LicenseID(Bytes16(high: 9, low: 9))
         let answer = RecordedAnswer(license: first, use: .streaming).bytes
         shared.answer(with: .success(.repeated(answer: answer)))
-        #expect(try await store().commit(decision(spends: true)) == .repeated(answer: answer))
+        let outcome = try await store().commit(decision(spends: true, replays: .streaming))
+        #expect(outcome == .repeated(answer: answer, isRecorded: true))
         #expect(ledger.entries.map(\.license) == [first])
+        #expect(shared.noted == [Self.request], "no other node writes it again")
+    }
+
+    /// A ledger has the entry already, this node's or another one's.
+    @Test func writesDownARepetitionOnce() async throws {
+        let answer = RecordedAnswer(license: LicenseID(Bytes16(high: 9, low: 9)), use: .streaming).bytes
+        shared.answer(with: .success(.repeated(answer: answer, isRecorded: true)))
+        let outcome = try await store().commit(decision(spends: true, replays: .streaming))
+        #expect(outcome == .repeated(answer: answer, isRecorded: true))
+        #expect(ledger.entries.isEmpty && shared.noted.isEmpty)
+    }
+
+    /// The client hears 409, so the ledger must not say that a licence was issued.
+    @Test(arguments: [false, true])
+    func writesDownNoRepetitionForAnotherUse(isRecorded: Bool) async throws {
+        let answer = RecordedAnswer(license: LicenseID(Bytes16(high: 9, low: 9)), use: .streaming).bytes
+        shared.answer(with: .success(.repeated(answer: answer, isRecorded: isRecorded)))
+        #expect(try await store().commit(decision(spends: true, replays: .offline)) == .denied(.replayed))
+        #expect(ledger.entries.isEmpty && shared.noted.isEmpty)
+    }
+
+    @Test func notesWhatIsInTheLedgerAndNothingElse() async throws {
+        _ = try await store().commit(decision(spends: true, replays: .streaming))
+        #expect(shared.noted == [Self.request])
+        ledger.fail(with: .unavailable(.diskFull))
+        await #expect(throws: StoreError.self) {
+            try await store().commit(decision(spends: true, replays: .streaming))
+        }
+        #expect(shared.noted == [Self.request])
     }
 
     @Test func repeatsNothingThatItCannotRead() async throws {
@@ -111,8 +151,15 @@ import Testing
 
 private final class SharedStandIn: SharedStateStore {
     private let state = Mutex<(count: Int, outcome: Result<DecisionOutcome, StoreError>)>((0, .success(.recorded)))
+    private let notes = Mutex<[Pseudonym]>([])
 
     var count: Int { state.withLock { $0.count } }
+    /// The requests whose entries are known to be in a ledger.
+    var noted: [Pseudonym] { notes.withLock { $0 } }
+
+    func noteRecorded(_ request: Pseudonym) {
+        notes.withLock { $0.append(request) }
+    }
 
     func answer(with outcome: Result<DecisionOutcome, StoreError>) {
         state.withLock { $0.outcome = outcome }

@@ -85,6 +85,14 @@ package final class PostgreSQLStore: Sendable {
         }
     }
 
+    /// Runs a statement whose caller does not wait for it and does not need it to succeed.
+    func post(_ statement: PreparedStatement, _ values: [PostgreSQLValue], _ route: Route, locks: [Int64]) {
+        let deadline = SystemMonotonicClock().monotonicTime + limits.call
+        let call = DatabaseCall(statement, values, deadline: deadline, locks: locks) { _ in }
+        let connections = connections
+        _ = loop.execute { connections.submit([call], route) }
+    }
+
     /// Runs statements that do not depend on one another, in one round trip; the outcomes are in the statements' order.
     func outcomes(
         _ statements: [(PreparedStatement, [PostgreSQLValue])], _ route: Route, locks: [Int64]? = nil

@@ -20,7 +20,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case forgetKeyEncryptionKeys
     case takeLocks
     case settle
-    case settleRenewal
+    case noteRecorded
     case revoke
     case liftRevocation
     case revocations
@@ -119,15 +119,11 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         case .takeLocks: "SELECT pg_advisory_xact_lock(each_lock) FROM unnest($1::int8[]) AS each_lock"
         case .settle:
             """
-            SELECT verdict, limit_count, current_count, known_answer FROM settle_1(
-                $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
-            """
-        case .settleRenewal:
-            """
-            SELECT verdict, limit_count, current_count, known_answer FROM settle_renewal_1(
+            SELECT verdict, limit_count, current_count, known_answer, was_recorded FROM settle_for_1(
                 $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-                $25, $26, $27)
+                $25, $26, $27, $28)
             """
+        case .noteRecorded: "UPDATE replay SET is_recorded = true WHERE request = $1 AND NOT is_recorded"
         case .revoke:
             """
             INSERT INTO revoked (kind, issuer, value, ends_at, revoked_at, reason) VALUES ($1, $2, $3, $4, $5, $6)
