@@ -174,7 +174,7 @@ var targets: [Target] = [
     tests(
         of: "StorageSQLite",
         [
-            "CTestVFS", "ByteCoding", "Telemetry", "KeyCrypto", "EventLoops", "ContentKeys", "Records",
+            "CSQLite", "CTestVFS", "ByteCoding", "Telemetry", "KeyCrypto", "EventLoops", "ContentKeys", "Records",
             "StoreConformance",
         ]),
     tests(

@@ -27,7 +27,13 @@ final class OpenedRevocations: Sendable {
         } else {
             shared = nil
         }
-        desk = RevocationDesk(store: shared ?? ledger, ledger: ledger, names: RevocationNames(pseudonymizer))
+        let names = RevocationNames(pseudonymizer)
+        if let shared {
+            let all = SharedRevocations(shared: shared, pending: ledger)
+            desk = RevocationDesk(store: all, records: all, names: names)
+        } else {
+            desk = RevocationDesk(store: ledger, records: ledger, names: names)
+        }
     }
 
     deinit {

@@ -60,6 +60,7 @@ package struct LiveSettings: Equatable, Sendable {
     package struct AdminFiles: Equatable, Sendable {
         package let tls: Configuration.TLSFiles?
         package let tokenFile: SecretSource?
+        package let tokens: [Configuration.AdminToken]
     }
 
     /// The section `entitlement` without `FixedSettings.Decisions`.
@@ -77,7 +78,9 @@ package struct LiveSettings: Equatable, Sendable {
         publicURL = configuration.publicURL
         cors = configuration.cors
         publicFiles = configuration.listeners.public.map(\.transport.tls)
-        adminFiles = configuration.listeners.admin.map { AdminFiles(tls: $0.transport.tls, tokenFile: $0.tokenFile) }
+        adminFiles = configuration.listeners.admin.map {
+            AdminFiles(tls: $0.transport.tls, tokenFile: $0.tokenFile, tokens: $0.tokens)
+        }
         fairplay = configuration.fairplay.withoutModules
         let entitlement = configuration.entitlement
         self.entitlement = Entitlement(

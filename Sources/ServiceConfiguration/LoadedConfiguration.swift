@@ -45,9 +45,21 @@ package struct LoadedConfiguration: Sendable {
         package let address: ListenerAddress
         package let transport: Configuration.Transport
         package let tls: TLSMaterial?
-        /// What operators must present behind `Authorization: Bearer`. Nil on public listeners, and on loopback if no token is
-        /// configured.
-        package let token: SharedSecret?
+        /// What operators must present behind `Authorization: Bearer`: one of these. Empty on public listeners, and on loopback if no
+        /// token is configured.
+        package let tokens: [AdminToken]
+    }
+
+    /// A token of an operator or a program.
+    package struct AdminToken: Sendable {
+        /// As the ledger names its holder.
+        package let name: String
+        package let secret: SharedSecret
+
+        package init(name: String, secret: SharedSecret) {
+            self.name = name
+            self.secret = secret
+        }
     }
 
     /// Reads every file that the configuration names and checks them against one another.

@@ -9,7 +9,7 @@ struct KeyReader: ~Copyable {
     private var liveByContent: SQLiteStatement
     private var page: SQLiteStatement
     private var pageOfContent: SQLiteStatement
-    private let connection: SQLiteConnection
+    let connection: SQLiteConnection
 
     init(_ connection: consuming SQLiteConnection) throws(StoreError) {
         // Whole values first and fields after: a value that is not copyable cannot be abandoned half made.

@@ -7,7 +7,7 @@ struct KeyWriter: ~Copyable {
     private var keyByID: SQLiteStatement
     private var insertAlias: SQLiteStatement
     private var keyIDByAlias: SQLiteStatement
-    private var connection: SQLiteConnection
+    private(set) var connection: SQLiteConnection
 
     init(_ connection: consuming SQLiteConnection) throws(StoreError) {
         // Whole values first and fields after: a value that is not copyable cannot be abandoned half made.

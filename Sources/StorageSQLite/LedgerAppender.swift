@@ -1,3 +1,4 @@
+import ByteCoding
 package import ContentKeys
 package import Records
 
@@ -9,7 +10,7 @@ package struct LedgerAppender: ~Copyable {
     private let chain: LedgerChain
     private var reader: LedgerReader
     private var inserts: LedgerInserts
-    private var connection: SQLiteConnection
+    private(set) var connection: SQLiteConnection
 
     /// Opens an existing ledger. Throws `ledgerMissing` where the file holds none.
     package static func open(
@@ -22,6 +23,17 @@ package struct LedgerAppender: ~Copyable {
         } catch {
             throw .store(error)
         }
+    }
+
+    /// The same, but makes the ledger if there is no file of this name: a command may be the first to write to a node's ledger.
+    package static func openOrMake(path: String, chain: LedgerChain) throws(StorageOpeningError) -> LedgerAppender {
+        if try !DatabaseFile.exists(path) {
+            try DatabaseFile.prepare(path)
+            var connection = try wrap(
+                StorageOpeningError.store, try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: 5000))
+            try connection.migrate(path: path)
+        }
+        return try open(path: path, chain: chain)
     }
 
     private init(

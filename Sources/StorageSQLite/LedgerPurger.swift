@@ -11,7 +11,7 @@ package struct LedgerPurger: ~Copyable {
     private var deleteRows: SQLiteStatement
     private var deleteBatches: SQLiteStatement
     private var inserts: LedgerInserts
-    private var connection: SQLiteConnection
+    private(set) var connection: SQLiteConnection
 
     /// Opens an existing ledger. Throws `ledgerMissing` where the file holds none.
     package static func open(

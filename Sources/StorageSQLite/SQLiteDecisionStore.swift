@@ -11,7 +11,7 @@ import Synchronization
 /// with what is wrong where the disk fails or is full: then nothing may be answered, although it may turn out to be recorded.
 ///
 /// Other processes may read and write the file too; one daemon at a time may hold its lock.
-package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, RevocationStore, ChallengeStore, Ledger {
+package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, ChallengeStore, Ledger {
     package struct Options: Sendable {
         /// How many requests may wait.
         package var queueLengthMaximum = 8192
@@ -28,7 +28,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
     private let queue: WriteQueue
     private let loops: [LoopContext]
     private let thread: JoinableThread
-    private let revocationReader: Mutex<RevocationReader>
+    let revocationReader: Mutex<RevocationReader>
 
     private init(
         _ queue: WriteQueue, _ loops: [LoopContext], _ thread: JoinableThread,
@@ -131,21 +131,6 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
         _ = try await write(.entry(entry.encoded(), at: entry.at))
     }
 
-    package func revoke(_ revocation: Revocation) async throws(StoreError) {
-        _ = try await write(.revoke(revocation))
-    }
-
-    package func lift(
-        _ kind: Revocation.Kind, _ value: String, of issuer: String?
-    ) async throws(StoreError) -> Bool {
-        try await change(.lift(kind, value, issuer: issuer))
-    }
-
-    /// Reads on the caller's thread, which takes about a microsecond for each.
-    package func revocations(at now: Int64) async throws(StoreError) -> [Revocation] {
-        try revocationReader.withLock { reader throws(StoreError) in try reader.revocations(at: now) }
-    }
-
     package func open(
         _ challenge: UInt64, for holder: Pseudonym, now: Int64, expiresAt: Int64, limit: Int
     ) async throws(StoreError) -> Bool {
@@ -164,7 +149,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
         return outcome
     }
 
-    private func change(_ request: WriteRequest) async throws(StoreError) -> Bool {
+    func change(_ request: WriteRequest) async throws(StoreError) -> Bool {
         guard case .done(let hasChanged) = try await write(request) else {
             preconditionFailure("a change is answered with whether it was one")
         }

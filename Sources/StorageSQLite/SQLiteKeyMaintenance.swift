@@ -15,7 +15,7 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
     private var aliases: SQLiteStatement
     private var deleteProof: SQLiteStatement
     private var countKeys: SQLiteStatement
-    private var connection: SQLiteConnection
+    private(set) var connection: SQLiteConnection
 
     /// Opens the database as `SQLiteKeyStore.open` does.
     package static func open(

@@ -509,6 +509,10 @@ class Lab:
         finally:
             client.close()
 
+    def newest_ledger_row(self, kind: str) -> dict[str, Any]:
+        text = run_latchkey(self.setup, "ledger", "query", "--limit", "10000", "--json")
+        return [row for row in json.loads(text)["entries"] if row["kind"] == kind][-1]
+
     def metric(self, name: str) -> float:
         lines = self.administer("GET", "/metrics").body.decode().splitlines()
         (value,) = [line.rpartition(" ")[2] for line in lines if line.startswith(f"{name} ")]

@@ -59,7 +59,7 @@ import Testing
     @Test(arguments: [
         "node", "listeners.public[0].address", "listeners.public[0].proxyProtocol",
         "listeners.public[0].allowPlaintext", "listeners.public[0].socketMode", "listeners.admin[0].address",
-        "listeners.admin[0].tokenFile",
+        "listeners.admin[0].tokenFile", "listeners.admin[0].tokens",
         "publicURL", "cors.origins", "cors.allowCredentials", "cors.allowedHeaders", "cors.maximumAge",
         "fairplay.credentials[0].name", "fairplay.credentials[0].certificate1024",
         "fairplay.credentials[0].privateKey1024", "fairplay.credentials[0].certificate2048",

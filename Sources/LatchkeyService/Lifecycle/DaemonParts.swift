@@ -24,6 +24,7 @@ struct DaemonParts: Sendable {
     let health: Health
     let listeners: ServingListeners
     let loopCount: Int
+    let records: LicenseRecords
     let running: RunningParts
 
     /// Starts all parts, one after the other. If one cannot start, those that run are stopped again.
@@ -60,7 +61,7 @@ struct DaemonParts: Sendable {
         let parts = DaemonParts(
             metrics: metrics, health: Health { records.degradedParts },
             listeners: try ServingListeners(server, sockets: sockets, metrics: metrics, logger: logger),
-            loopCount: group.loops.count, running: running)
+            loopCount: group.loops.count, records: records, running: running)
         let pipelines = LicensePipelines(shared)
         let expressPlay = ExpressPlayService(
             minter: ExpressPlayMinter(
@@ -167,7 +168,8 @@ struct DaemonParts: Sendable {
         let clock = SystemWallClock()
         return RevocationEndpoint(
             desk: RevocationDesk(
-                store: records.revocations, ledger: records.ledger, names: RevocationNames(loaded.pseudonymizer)),
+                store: records.revocations, records: records.revocationRecords,
+                names: RevocationNames(loaded.pseudonymizer)),
             keeper: keeper, refusals: Refusals(logger: logger, clock: clock), clock: clock)
     }
 

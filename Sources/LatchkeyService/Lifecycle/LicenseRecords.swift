@@ -1,10 +1,12 @@
 import ByteCoding
 import EventLoops
 import Licensing
+import POSIXSockets
 import Records
 import ServiceConfiguration
 import StoragePostgreSQL
 import StorageSQLite
+import Synchronization
 import Telemetry
 
 /// Where licence decisions become durable, and what keeps that place in order.
@@ -15,11 +17,17 @@ final class LicenseRecords: Sendable {
     private let store: SQLiteDecisionStore
     private let keeper: LedgerKeeper
     private let sharing: Sharing?
+    private let path: String
+    private let chain: LedgerChain
+    private let logger: Logger
+    /// Whether the ledger says that the daemon has started.
+    private let hasStarted = Atomic<Bool>(false)
 
     /// What a node among many has besides.
     private struct Sharing: Sendable {
         let store: PostgreSQLStore
         let decisions: SharedDecisionStore
+        let revocations: SharedRevocations
         let shipping: LedgerShipping
     }
 
@@ -28,6 +36,9 @@ final class LicenseRecords: Sendable {
         _ loaded: LoadedConfiguration, shared: PostgreSQLStore?, loops: [LoopContext], logger: Logger
     ) throws(DaemonError) {
         let path = loaded.databasePath
+        self.path = path
+        self.logger = logger
+        chain = loaded.ledgerChain
         store = try wrap(
             { (error: StorageOpeningError) in DaemonError.store(path: path, error) },
             try SQLiteDecisionStore.open(path: path, chain: loaded.ledgerChain, loops: loops))
@@ -65,14 +76,31 @@ final class LicenseRecords: Sendable {
             store: shared,
             decisions: SharedDecisionStore(
                 shared: shared, ledger: ledger, onStoreOutage: loaded.configuration.storage.onStoreOutage),
+            revocations: SharedRevocations(shared: shared, pending: ledger),
             shipping: try LedgerShipping(
                 path: loaded.databasePath, node: loaded.ledgerChain.node, store: shared, logger: logger))
+    }
+
+    /// Writes down what happened to the daemon itself; `detail` says more of it. Blocks; not to be called on a loop. If the ledger does not take
+    /// the row, that is logged, and nothing else is affected.
+    func note(_ kind: LedgerEntry.Kind, _ detail: String = "") {
+        let now = SystemWallClock().wallTime.seconds
+        do {
+            var entry = LedgerEntry(kind: kind, at: now, license: try .naming(rowAt: now), detail: detail)
+            entry.actor = OperatingSystemUser.actor
+            var appender = try LedgerAppender.open(path: path, chain: chain)
+            try appender.append([entry], at: now)
+            if kind == .nodeStarted { hasStarted.store(true, ordering: .relaxed) }
+        } catch {
+            logger.error("ledger_row_lost", [.string("row", "\(kind)"), .string("cause", "\(error)")])
+        }
     }
 
     /// Finishes what waits, ships it, and says a last time how far the ledger has come. Blocks; not to be called on a loop.
     func stop() {
         lookup.stop()
         store.stop()
+        if hasStarted.load(ordering: .relaxed) { note(.nodeStopped) }
         sharing?.shipping.stop()
         keeper.stop()
     }
@@ -80,7 +108,9 @@ final class LicenseRecords: Sendable {
     /// The node's own ledger.
     var ledger: any Ledger { store }
     /// What all nodes share, or this node alone where there is one.
-    var revocations: any RevocationStore { sharing?.store ?? store }
+    var revocations: any RevocationStore { sharing?.revocations ?? store }
+    /// Where operators' changes of these become durable with their rows.
+    var revocationRecords: any RevocationRecords { sharing?.revocations ?? store }
     var challenges: any ChallengeStore { sharing?.store ?? store }
 
     /// What does not work now, while the rest is served.

@@ -6,7 +6,9 @@ enum PostgreSQLSchema {
     typealias Migration = SchemaMigration<[String]>
 
     /// All steps that this program knows.
-    static let migrations: [Migration] = [first, renewalSessions, issuersRevocations, retries]
+    static let migrations: [Migration] = [
+        first, renewalSessions, issuersRevocations, retries, revocationChanges,
+    ]
 
     /// Content keys, shared state, and what nodes ship of their ledgers.
     private static let first = Migration(

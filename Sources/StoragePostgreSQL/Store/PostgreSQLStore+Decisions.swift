@@ -9,11 +9,8 @@ extension PostgreSQLStore: SharedStateStore {
         guard decision.needsSharedState else { return .recorded }
         let locks = Set(decision.contended.map(\.lockNumber)).sorted()
         let home = UInt64(bitPattern: decision.contended.last?.lockNumber ?? 0)
-        let values = decision.values(locks: locks)
-        let party: PostgreSQLValue = decision.replay?.party.map { .bytes($0.bytes) } ?? .null
-        let session = decision.sessionTokenUse?.values ?? [PostgreSQLValue](repeating: .null, count: 3)
         return try DecisionOutcome(
-            try await run(.settle, [party] + session + values, .write(home), locks: locks))
+            try await run(.settle, decision.values(locks: locks), .write(home), locks: locks))
     }
 
     package func noteRecorded(_ request: Pseudonym) {
@@ -74,9 +71,12 @@ extension LicenseDecision {
             + slotClaims.map(\.group)
     }
 
-    /// The parameters of `settle_for_1` behind those of the party and the session.
-    fileprivate func values(locks: [Int64]) -> [PostgreSQLValue] {
-        [.integer(now), .integers(locks)] + replayValues + tokenUseValues + deviceValues + slotValues
+    /// The parameters of `settle_for_1`.
+    func values(locks: [Int64]) -> [PostgreSQLValue] {
+        let party: PostgreSQLValue = replay?.party.map { .bytes($0.bytes) } ?? .null
+        let session = sessionTokenUse?.values ?? [PostgreSQLValue](repeating: .null, count: 3)
+        return [party] + session + [.integer(now), .integers(locks)] + replayValues + tokenUseValues + deviceValues
+            + slotValues
     }
 
     private var replayValues: [PostgreSQLValue] {

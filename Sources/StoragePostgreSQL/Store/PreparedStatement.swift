@@ -23,7 +23,11 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case noteRecorded
     case revoke
     case liftRevocation
-    case revocations
+    case revocation
+    case revocationPage
+    case newestRevocations
+    case revocationPosition
+    case revocationChanges
     case openChallenge
     case takeChallenge
     case shipLedger
@@ -40,6 +44,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp, \
         least_security_level
         """
+    private static let revocationColumns = "kind, issuer, value, ends_at, revoked_at, reason"
     private static let keyColumns = "\(attributeColumns), key_version, sealed"
 
     var sql: String {
@@ -132,10 +137,23 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             """
         case .liftRevocation:
             "DELETE FROM revoked WHERE kind = $1 AND issuer = $2 AND value = $3 RETURNING kind"
-        case .revocations:
+        case .revocation:
+            "SELECT \(Self.revocationColumns) FROM revoked WHERE kind = $1 AND issuer = $2 AND value = $3"
+        case .revocationPage:
             """
-            SELECT kind, issuer, value, ends_at, revoked_at, reason FROM revoked
-            WHERE ends_at IS NULL OR ends_at > $1
+            SELECT \(Self.revocationColumns) FROM revoked WHERE (kind, issuer, value) > ($1, $2, $3)
+            ORDER BY kind, issuer, value LIMIT $4
+            """
+        case .newestRevocations:
+            """
+            SELECT \(Self.revocationColumns) FROM revoked WHERE revoked_at >= $1 ORDER BY revoked_at DESC LIMIT $2
+            """
+        case .revocationPosition:
+            "SELECT number, mark FROM revocation_change WHERE number > $1 ORDER BY number DESC LIMIT 1"
+        case .revocationChanges:
+            """
+            SELECT \(Self.revocationColumns), number, mark, is_lifted FROM revocation_change
+            WHERE number >= $1 ORDER BY number LIMIT $2
             """
         case .openChallenge: "SELECT open_challenge_1($1, $2, $3, $4, $5, $6)"
         case .takeChallenge:

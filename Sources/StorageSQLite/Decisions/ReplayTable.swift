@@ -23,11 +23,10 @@ struct ReplayTable: ~Copyable {
         defer { find.reset() }
         try find.bind(replay.request, at: 1)
         guard try find.step(), try find.integer(at: 2) > now else { return nil }
-        let isSameParty =
-            if let party = replay.party, !find.isNull(at: 4) { try find.bytes(at: 4) == party.bytes } else { false }
-        guard try isSameParty || find.bytes(at: 0) == replay.token.bytes, try now < find.integer(at: 1) else {
-            return .denied(.replayed)
-        }
+        let party = find.isNull(at: 4) ? nil : try find.bytes(at: 4)
+        let isSameParty = party != nil && party == replay.party?.bytes
+        let isSameToken = try find.bytes(at: 0) == replay.token.bytes
+        guard isSameParty || isSameToken, try now < find.integer(at: 1) else { return .denied(.replayed) }
         return .repeated(answer: try find.bytes(at: 3))
     }
 

@@ -15,7 +15,7 @@ struct BatchWriter: ~Copyable {
     private var knownDataVersion: Int64 = 0
     private var pagesWritten = 0
     private var latestTime = Int64.min
-    private var connection: SQLiteConnection
+    private(set) var connection: SQLiteConnection
 
     /// Takes a connection to a file whose schema is up to date.
     init(_ connection: consuming SQLiteConnection, _ chain: LedgerChain) throws(StoreError) {

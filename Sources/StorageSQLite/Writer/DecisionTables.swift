@@ -38,13 +38,36 @@ struct DecisionTables: ~Copyable {
         case .entry(let entry, _):
             try ledger.append(entry)
             return .done(true)
-        case .revoke(let revocation):
-            try revocations.insert(revocation)
-            return .done(true)
-        case .lift(let kind, let value, let issuer): return .done(try revocations.delete(kind, value, of: issuer))
+        case .revoke, .lift, .keepPending, .dropPending, .dropAnyPending: return .done(try change(request, &ledger))
         case .openChallenge(let request, let expiresAt, let limit):
             return .done(try challenges.open(request, expiresAt: expiresAt, limit: limit))
         case .takeChallenge(let request): return .done(try challenges.take(request))
+        }
+    }
+
+    /// Changes what is revoked, and writes the row that tells of it in the same transaction; whether anything was there to change.
+    private mutating func change(_ request: WriteRequest, _ ledger: inout LedgerWriter) throws(StoreError) -> Bool {
+        switch request {
+        case .revoke(let revocation, let entry):
+            try revocations.insert(revocation)
+            if let entry { try ledger.append(entry) }
+            return true
+        case .lift(let key, let entry, _):
+            guard try revocations.delete(key) else { return false }
+            if let entry { try ledger.append(entry) }
+            return true
+        case .keepPending(let revocation, let entry):
+            try revocations.insertPending(revocation)
+            try ledger.append(entry)
+            return true
+        case .dropPending(let revocation):
+            try revocations.deletePending(revocation)
+            return true
+        case .dropAnyPending(let key, let entry, _):
+            try revocations.deletePending(key)
+            try ledger.append(entry)
+            return true
+        case .decision, .entry, .openChallenge, .takeChallenge: preconditionFailure("no change of what is revoked")
         }
     }
 

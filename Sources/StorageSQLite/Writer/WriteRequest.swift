@@ -6,8 +6,14 @@ enum WriteRequest: Sendable {
     /// With the encoding of its ledger entry, where the ledger is this node's.
     case decision(LicenseDecision, entry: [UInt8]?)
     case entry([UInt8], at: Int64)
-    case revoke(Revocation)
-    case lift(Revocation.Kind, String, issuer: String?)
+    /// With the encoding of the ledger entry that tells of it, here and below; nil for none.
+    case revoke(Revocation, entry: [UInt8]?)
+    /// The entry is written only if the revocation was there. The time is the entry's, if there is one.
+    case lift(RevocationKey, entry: [UInt8]?, at: Int64?)
+    case keepPending(Revocation, entry: [UInt8])
+    /// Drops it only as it was kept.
+    case dropPending(Revocation)
+    case dropAnyPending(RevocationKey, entry: [UInt8], at: Int64)
     case openChallenge(ChallengeRequest, expiresAt: Int64, limit: Int)
     case takeChallenge(ChallengeRequest)
 
@@ -16,8 +22,10 @@ enum WriteRequest: Sendable {
         switch self {
         case .decision(let decision, _): decision.now
         case .entry(_, let at): at
-        case .revoke(let revocation): revocation.revokedAt
-        case .lift: nil
+        case .revoke(let revocation, _), .keepPending(let revocation, _): revocation.revokedAt
+        case .lift(_, _, let at): at
+        case .dropPending: nil
+        case .dropAnyPending(_, _, let at): at
         case .openChallenge(let request, _, _), .takeChallenge(let request): request.now
         }
     }
