@@ -10,7 +10,7 @@ extension SQLiteSchema {
 
     /// Each change of what is revoked gets the next number, whichever program makes it; the newest 100,000 are kept. `mark` is random.
     ///
-    /// `pending_revocation` has what this node has revoked and the store of all nodes has not taken yet.
+    /// The indexes are for look-ups that read a whole table before. `pending_revocation` has what this node has revoked and the store of all nodes has not taken yet.
     static let revocationChanges = Migration(
         number: 7, oldestProgram: 1,
         script: """
@@ -42,6 +42,7 @@ extension SQLiteSchema {
             END;
             CREATE INDEX revoked_by_time ON revoked (revoked_at);
             CREATE INDEX revoked_by_end ON revoked (until);
+            CREATE INDEX asset_alias_by_key ON asset_alias (kid);
             CREATE TABLE pending_revocation (
                 kind TEXT NOT NULL,
                 issuer TEXT NOT NULL,

@@ -17,7 +17,7 @@ import Testing
     }
 
     /// Those that run in no request, and read a table because that is what they are for.
-    private static let scanning: Set<String> = ["SELECT count(*) FROM content_key"]
+    private static let scanning = ["SELECT count(*) FROM content_key", "DELETE FROM key_encryption_key"]
 
     private func connect() throws -> SQLiteConnection {
         try SQLiteConnection.open(path: fixture.path, busyTimeoutMilliseconds: 5000)
@@ -25,13 +25,15 @@ import Testing
 
     @Test func theWriterScansNothing() throws {
         let writer = try BatchWriter(connect(), fixture.chain)
-        try check(writer.connection.preparedTexts, atLeast: 40)
+        try check(writer.connection.preparedTexts, atLeast: 35)
     }
 
     @Test func readersOfKeysScanNothing() throws {
         _ = try SQLiteKeyStore.open(path: fixture.path, keyRing: SampleKeys.keyRing(), maximumReaders: 1)
         try check(KeyReader(connect()).connection.preparedTexts, atLeast: 6)
         try check(KeyWriter(connect()).connection.preparedTexts, atLeast: 4)
+        let maintenance = try SQLiteKeyMaintenance.open(path: fixture.path, keyRing: SampleKeys.keyRing())
+        try check(maintenance.connection.preparedTexts, atLeast: 8)
     }
 
     @Test func readersOfRevocationsScanNothing() throws {
@@ -73,7 +75,8 @@ import Testing
         for text in texts where !text.hasPrefix("PRAGMA") {
             let plan = try Self.plan(of: text, in: path ?? fixture.path)
             let scans = plan.filter { $0.hasPrefix("SCAN") && $0 != "SCAN CONSTANT ROW" }
-            #expect(scans == [] || Self.scanning.contains(text), "\(text)", sourceLocation: sourceLocation)
+            let mayScan = Self.scanning.contains { text.hasPrefix($0) }
+            #expect(scans.isEmpty != mayScan, "\(text): \(scans)", sourceLocation: sourceLocation)
         }
     }
 

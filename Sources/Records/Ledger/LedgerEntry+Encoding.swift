@@ -99,7 +99,8 @@ extension LedgerEntry {
         guard version == Self.firstVersion || version == Self.secondVersion else { throw .unsupportedVersion(version) }
         guard let kind = Kind(rawValue: try reader.readUInt8()) else { throw .notCanonical }
         let flags = try LedgerEntryFlags(
-            parsing: version == Self.firstVersion ? UInt32(reader.readUInt16()) : reader.readFixedUInt32())
+            parsing: version == Self.firstVersion ? UInt32(reader.readUInt16()) : reader.readFixedUInt32(),
+            known: version == Self.firstVersion ? .ofVersion1 : .ofVersion2)
         let license = LicenseID(try reader.readBytes16())
         let at = flags.contains(.ownTime) ? try reader.readSigned() : license.second
         guard !flags.contains(.ownTime) || at != license.second else { throw .notCanonical }
@@ -182,9 +183,12 @@ private struct LedgerEntryFlags: OptionSet {
         self.rawValue = rawValue
     }
 
-    init(parsing bits: UInt32) throws(LedgerEntryError) {
+    static let ofVersion1 = LedgerEntryFlags(rawValue: 0x1FFF)
+    static let ofVersion2 = LedgerEntryFlags(rawValue: 0xFFFF)
+
+    init(parsing bits: UInt32, known: LedgerEntryFlags) throws(LedgerEntryError) {
         self.init(rawValue: bits)
-        guard bits & ~0xFFFF == 0 else { throw .notCanonical }
+        guard isSubset(of: known) else { throw .notCanonical }
     }
 }
 

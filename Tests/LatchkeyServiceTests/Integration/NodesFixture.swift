@@ -116,15 +116,42 @@ final class NodesFixture {
 
     // MARK: What was recorded
 
-    /// How many rows of all ledgers PostgreSQL has.
+    /// How many rows of licences PostgreSQL has of all ledgers.
     func shippedRows() throws -> Int64 {
         try PostgreSQLConnection.connect(settings).query(
-            "SELECT count(*) FROM \(schema).ledger_entry", until: Self.deadline
+            "SELECT count(*) FROM \(schema).ledger_entry WHERE get_byte(body, 1) IN (1, 2)", until: Self.deadline
+        ).integer(0, 0)
+    }
+
+    /// How many requests the nodes know to be in a ledger.
+    func recordedRequests() throws -> Int64 {
+        try PostgreSQLConnection.connect(settings).query(
+            "SELECT count(*) FROM \(schema).replay WHERE is_recorded", until: Self.deadline
+        ).integer(0, 0)
+    }
+
+    /// A connection that keeps every other one from reading or changing what is revoked until its transaction ends.
+    func lockRevocations() throws -> PostgreSQLConnection {
+        let connection = try PostgreSQLConnection.connect(settings)
+        try connection.execute(
+            "BEGIN; LOCK TABLE \(schema).revoked IN ACCESS EXCLUSIVE MODE", until: Self.deadline)
+        return connection
+    }
+
+    func revocations() throws -> Int64 {
+        try PostgreSQLConnection.connect(settings).query(
+            "SELECT count(*) FROM \(schema).revoked", until: Self.deadline
         ).integer(0, 0)
     }
 
     /// The licences in a node's own ledger, after it has verified.
     func licenses(of node: Int) async throws -> [String] {
+        try await rows(of: node).filter { ["licenseIssued", "licenseRenewed"].contains($0["kind"]?.string) }
+            .compactMap { $0["license"]?.string }
+    }
+
+    /// The rows of a node's own ledger, after it has verified.
+    func rows(of node: Int) async throws -> [JSONObject] {
         let configuration = folders[node].configuration
         let verified = try await LatchkeyProcess("ledger", "verify", "--config", configuration, "--json")
         #expect(verified.status == 0, "\(verified.messages)")
@@ -132,7 +159,7 @@ final class NodesFixture {
             "ledger", "query", "--config", configuration, "--json", "--limit", "1000")
         #expect(run.status == 0, "\(run.messages)")
         let entries = try #require(try run.object()["entries"]?.array)
-        return entries.compactMap { $0.object?["license"]?.string }
+        return entries.compactMap(\.object)
     }
 
     /// Asks an admin listener.
