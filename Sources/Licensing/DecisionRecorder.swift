@@ -41,7 +41,9 @@ package final class DecisionRecorder: Sendable {
     /// A repetition that this node remembers is answered from memory: it spends nothing, and its entry is in the ledger.
     func record(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
         guard let replay = decision.localReplay ?? decision.replay else { return try await commit(decision) }
-        if let answer = await recent.begin(replay, at: decision.now) { return .repeated(answer: answer, isRecorded: true) }
+        if let answer = await recent.begin(replay, at: decision.now) {
+            return .repeated(answer: answer, isRecorded: true)
+        }
         do throws(StoreError) {
             let outcome = try await commit(decision)
             recent.end(replay, at: decision.now, with: outcome)

@@ -5,9 +5,9 @@ import Synchronization
 
 /// What this node has decided lately, so that a request that comes again gets the same licence without a second entry in the ledger.
 ///
-/// A request is known by its SPC, by the party that sends it and by its use. Copies of a request that arrive while the first is being decided
-/// wait for its outcome. At most 64 MiB are held: when the younger half is full, the older half is forgotten. A request that was forgotten
-/// is decided again, and the store still knows it if it was counted.
+/// A request is known by its SPC, by the party that sends it and by its use. Copies of a request that arrive while the first is being
+/// decided wait for its outcome. At most 64 MiB are held: when the younger half is full, the older half is forgotten. A request that was
+/// forgotten is decided again, and the store still knows it if it was counted.
 final class RecentDecisions: Sendable {
     /// How many requests each half holds: as many as 2^18 places of a dictionary take.
     static let halfCapacity = 3 << 16
@@ -80,7 +80,9 @@ final class RecentDecisions: Sendable {
     /// Marks a new request as being decided.
     private func find(_ key: Key, at now: Int64) -> Finding {
         state.withLock { state in
-            if let entry = state.younger[key] ?? state.older[key], now < entry.retryUntil { return .known(entry.license) }
+            if let entry = state.younger[key] ?? state.older[key], now < entry.retryUntil {
+                return .known(entry.license)
+            }
             if state.underWay[key] != nil { return .isUnderWay }
             state.underWay[key] = []
             return .isNew

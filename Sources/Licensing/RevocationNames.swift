@@ -59,8 +59,8 @@ package struct RevocationNames: Sendable {
         return view.set(RevocationView.Kind(kind), named: name, standing)
     }
 
-    /// Whether a revocation is spelled otherwise than requests are compared with it. The store may have the same value in two spellings, which
-    /// a view does not tell apart.
+    /// Whether a revocation is spelled otherwise than requests are compared with it. The store may have the same value in two spellings,
+    /// which a view does not tell apart.
     package static func isSpelledOtherwise(_ revocation: Revocation) -> Bool {
         spelling(of: revocation.value, revocation.kind) != revocation.value
     }

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The revocations of one node among many: all nodes' store, and what this node has revoked and that store has not taken yet.
 ///
-/// A revocation is durable on this node, with the row of its ledger, before the shared store hears of it. So it holds here at once even while
-/// the database is away, and the node brings it there later: with each look for changes, and after a restart.
+/// A revocation is durable on this node, with the row of its ledger, before the shared store hears of it. So it holds here at once even
+/// while the database is away, and the node brings it there later: with each look for changes, and after a restart.
 package final class SharedRevocations: Sendable {
     private let shared: any RevocationStore
     private let pending: any PendingRevocations

@@ -72,7 +72,8 @@ extension Command {
             let secret = try SecretArgument.block(KeyArguments.key, arguments.required(KeyArguments.key), context)
             let iv = try SecretArgument.block(KeyArguments.iv, arguments.required(KeyArguments.iv), context)
             let stored = try await given.store(
-                KeyArguments.contentKey(secret), iv.revealedBytes16(), in: given.open(context), as: .keyImported, context)
+                KeyArguments.contentKey(secret), iv.revealedBytes16(), in: given.open(context), as: .keyImported,
+                context)
             try stored.report(arguments, context)
         })
 

@@ -9,8 +9,8 @@ import StorageSQLite
 
 /// The rows of this node's ledger that tell which operator did what to keys.
 ///
-/// Made before anything is changed, so that a ledger that cannot be opened changes nothing; written after it, so that no row tells of a change
-/// that was not made.
+/// Made before anything is changed, so that nothing is changed if the ledger cannot be opened. Written after the change, so that no row
+/// tells of a change that was not made.
 struct KeyRecords {
     /// What was done to one key.
     struct Deed {
@@ -53,7 +53,8 @@ struct KeyRecords {
         let now = now
         let id = try KeyArguments.attempt { () throws(CryptoError) in try LicenseID.naming(rowAt: now) }
         var entry = LedgerEntry(
-            kind: deed.kind, at: now, license: id, keyID: deed.keyID, content: deed.contentID?.text, detail: deed.detail)
+            kind: deed.kind, at: now, license: id, keyID: deed.keyID, content: deed.contentID?.text,
+            detail: deed.detail)
         entry.actor = OperatingSystemUser.actor
         return entry
     }

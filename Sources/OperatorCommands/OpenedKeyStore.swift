@@ -74,7 +74,9 @@ struct OpenedKeyStore {
     func addAliases(_ aliases: [AssetID], to keyID: KeyID) async -> NewAliases {
         var new = NewAliases()
         do throws(StoreError) {
-            for alias in aliases where try await store.addAlias(alias, to: keyID) == .stored { new.aliases.append(alias) }
+            for alias in aliases {
+                if try await store.addAlias(alias, to: keyID) == .stored { new.aliases.append(alias) }
+            }
         } catch {
             new.error = .failed(error.explanation)
         }

@@ -47,7 +47,9 @@ extension Command {
             let added = try await opened.attempt { desk throws(StoreError) in
                 try await desk.add(order, by: OperatingSystemUser.actor, now: context.now)
             }
-            if !added.isShared { context.note("PostgreSQL did not take it; this node's daemon holds it and brings it there") }
+            if !added.isShared {
+                context.note("PostgreSQL did not take it; this node's daemon holds it, and brings it there later")
+            }
             try RevocationArguments.report(added.revocation, arguments, context)
         })
 

@@ -10,7 +10,8 @@ extension SQLiteSchema {
 
     /// Each change of what is revoked gets the next number, whichever program makes it; the newest 100,000 are kept. `mark` is random.
     ///
-    /// The indexes are for look-ups that read a whole table before. `pending_revocation` has what this node has revoked and the store of all nodes has not taken yet.
+    /// The indexes are for look-ups that read a whole table before. `pending_revocation` has what this node has revoked and the store of all
+    /// nodes has not taken yet.
     static let revocationChanges = Migration(
         number: 7, oldestProgram: 1,
         script: """

@@ -67,8 +67,8 @@ import Testing
         let run = try await check("--json")
         #expect(run.status == 0, "\(run.messages)")
         #expect(run.output.contains("\"isSound\":true"))
-        #expect(try run.object()["entries"]?.number?.signed == 2)
-        #expect(try await check().output == "3 keys open, and 2 entries up to sequence 2 verify: nothing was altered\n")
+        #expect(try run.object()["entries"]?.number?.signed == 5)
+        #expect(try await check().output == "3 keys open, and 5 entries up to sequence 5 verify: nothing was altered\n")
     }
 
     @Test func findsKeysThatWereExchangedAndEntriesThatWereAltered() async throws {

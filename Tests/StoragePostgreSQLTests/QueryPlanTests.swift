@@ -50,7 +50,8 @@ import Testing
     @Test func functionsScanNothing() throws {
         for number in 1...3 as ClosedRange<UInt64> {
             var decision = LicenseDecision(
-                now: 0, replay: SampleDecisions.replay(number, party: 1), tokenUse: SampleDecisions.use(number, limit: 1),
+                now: 0, replay: SampleDecisions.replay(number, party: 1),
+                tokenUse: SampleDecisions.use(number, limit: 1),
                 devicePlaces: [SampleDecisions.place(device: 1, limit: 3)],
                 slotClaims: [
                     SampleDecisions.slot(limit: 1, .evictOldest, device: number, session: number, content: number)

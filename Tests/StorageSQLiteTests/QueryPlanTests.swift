@@ -61,10 +61,12 @@ import Testing
         #expect(reader.connection.readPageCount - before < 40)
         before = reader.connection.readPageCount
         var found: [Int64] = []
-        try reader.find(query, index: index, progress: { _ in Issue.record("it reads on behind the index") }) {
-            found.append($0.sequence)
-            return true
-        }
+        try reader.find(
+            query, index: index, progress: { _ in Issue.record("it reads on behind the index") },
+            visit: {
+                found.append($0.sequence)
+                return true
+            })
         #expect(found == [8] && reader.connection.readPageCount - before < 40)
     }
 

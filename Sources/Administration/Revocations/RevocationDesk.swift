@@ -16,8 +16,8 @@ package struct RevocationDesk: Sendable {
         self.names = names
     }
 
-    /// Revokes. `hold` is called as soon as the revocation is durable here, before other nodes are told. Returns with the revocation whether
-    /// all nodes can know it; otherwise this node brings it to the store later.
+    /// Revokes. `hold` is called as soon as the revocation is durable here, before other nodes are told. Returns with the revocation
+    /// whether all nodes can know it; otherwise this node brings it to the store later.
     ///
     /// `now` is in seconds since 1970, here and below; `actor` is as in `LedgerEntry`.
     package func add(

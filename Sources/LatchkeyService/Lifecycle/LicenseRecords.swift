@@ -81,8 +81,8 @@ final class LicenseRecords: Sendable {
                 path: loaded.databasePath, node: loaded.ledgerChain.node, store: shared, logger: logger))
     }
 
-    /// Writes down what happened to the daemon itself; `detail` says more of it. Blocks; not to be called on a loop. If the ledger does not take
-    /// the row, that is logged, and nothing else is affected.
+    /// Writes down what happened to the daemon itself; `detail` says more of it. Blocks; not to be called on a loop. If the ledger does not
+    /// take the row, that is logged, and nothing else is affected.
     func note(_ kind: LedgerEntry.Kind, _ detail: String = "") {
         let now = SystemWallClock().wallTime.seconds
         do {

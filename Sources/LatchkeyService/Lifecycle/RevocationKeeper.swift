@@ -177,7 +177,8 @@ final class RevocationKeeper: Sendable {
         guard !changes.isEmpty else { return false }
         return known.hasOtherSpellings
             || changes.contains { change in
-                if case .revoked(let revocation) = change { RevocationNames.isSpelledOtherwise(revocation) } else { false }
+                guard case .revoked(let revocation) = change else { return false }
+                return RevocationNames.isSpelledOtherwise(revocation)
             }
     }
 

@@ -73,7 +73,9 @@ struct AdminRoutes: HTTPHandler {
     private func sender(of request: HTTPRequest, _ rules: LiveRules) -> Sender {
         let tokens = rules.administration.tokens[listener]
         guard !tokens.isEmpty else { return .anyone }
-        guard case .one(let presented) = BearerToken.presented(in: request.fields) else { return .stranger(.tokenMissing) }
+        guard case .one(let presented) = BearerToken.presented(in: request.fields) else {
+            return .stranger(.tokenMissing)
+        }
         let secret = SecretBytes(copying: presented)
         var holder: String?
         for token in tokens where token.secret.bytes.isEqual(to: secret) { holder = holder ?? token.name }

@@ -10,8 +10,8 @@ extension PostgreSQLSchema {
         ALTER TABLE replay ADD COLUMN party bytea, ADD COLUMN is_recorded bool NOT NULL DEFAULT false;
         """
 
-    /// A whole decision: `settle_renewal_1` if there is a session, otherwise `settle_1`. The same request of another token of the same party is
-    /// a repetition too. With a repetition comes whether it is recorded.
+    /// A whole decision: `settle_renewal_1` if there is a session, otherwise `settle_1`. The same request of another token of the same party
+    /// is a repetition too. With a repetition comes whether it is recorded.
     private static let settle = """
         CREATE FUNCTION settle_for_1(
             in_party bytea, in_session bytea, in_generation int8, in_session_kept_until int8,

@@ -1,8 +1,8 @@
 import ByteCoding
+import CommandLineKit
 import DeviceSimulation
 import Entitlements
 import FairPlay
-import CommandLineKit
 import Foundation
 import POSIXSockets
 import Synchronization

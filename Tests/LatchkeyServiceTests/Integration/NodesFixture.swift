@@ -97,14 +97,18 @@ final class NodesFixture {
     }
 
     /// A token; with `uses`, for so many licences of a key.
-    func token(uses: Int? = nil, content: String = content, subject: String? = nil) throws -> String {
+    func token(
+        uses: Int? = nil, content: String = content, subject: String? = nil, mode: Right.Mode = .stream
+    ) throws -> String {
         let now = Int64(Date().timeIntervalSince1970)
         let key = try folders[0].signingKey()
+        var right = Right(.content(content))
+        right.mode = mode
         let plain = try TokenMinter(keyID: "development-1", es256: key).mint(
             TokenContents(
                 issuer: "latchkey-development", audience: "latchkey", subject: subject, tokenID: UUID().uuidString,
                 issuedAt: now,
-                expiresAt: now + 600, rights: [Right(.content(content))]))
+                expiresAt: now + 600, rights: [right]))
         guard let uses else { return plain }
         let parts = plain.split(separator: ".")
         var payload = try Base64URL.decode(Array(parts[1].utf8))

@@ -1,5 +1,6 @@
 import ByteCoding
 import DatabaseSupport
+import Entitlements
 import Foundation
 import Synchronization
 import Telemetry
@@ -35,7 +36,7 @@ import Testing
 
     @Test func giveTheSameRequestTheSameLicence() async throws {
         let nodes = try NodesFixture(on: .current)
-        let (token, spc) = (try nodes.token(uses: 1), try nodes.spc())
+        let (token, spc) = (try nodes.token(uses: 1, mode: .both), try nodes.spc())
         let first = try nodes.daemons[0].connect().license(spc, token: token)
         let second = try nodes.daemons[1].connect().license(spc, token: token)
         #expect(first.status == 200 && second.status == 200)
@@ -46,6 +47,9 @@ import Testing
         #expect(offline.status == 409 && offline.code == "spc_replayed")
         let other = try nodes.daemons[1].connect().license(try nodes.spc(), token: token)
         #expect(other.status == 403 && other.code == "token_used")
+        nodes.stopDaemons()
+        let rows = try await nodes.rows(of: 0)
+        #expect(rows.count { $0["kind"]?.string == "licenseIssued" } == 1)
     }
 
     /// A player gets a new token and asks the other node: the licence is the same, counted once and written down once.

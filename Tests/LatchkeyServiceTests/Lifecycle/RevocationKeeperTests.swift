@@ -170,12 +170,7 @@ private final class ScriptedRevocations: RevocationStore {
             switch answer {
             case .success(let new):
                 state.error = nil
-                if state.all.isEmpty, state.changes.isEmpty {
-                    // As after an upgrade: what was revoked before has no changes.
-                    state.all = new
-                } else {
-                    state.become(new)
-                }
+                state.become(new)
             case .failure(let error): state.error = error
             }
         }
