@@ -201,7 +201,13 @@ def rich_configuration(setup: Path, service_url: str) -> tuple[dict[str, Any], d
                 {"address": "127.0.0.1:0", "tls": server_tls["public"]},
             ],
             "admin": [
-                {"address": "127.0.0.1:0", "tokenFile": "secrets/admin-token"},
+                {
+                    "address": "127.0.0.1:0",
+                    "tokenFile": "secrets/admin-token",
+                    "tokens": [
+                        {"name": "carol", "file": materials.secret("admin-token-carol", secrets.token_hex(20))}
+                    ],
+                },
                 {"address": "127.0.0.2:0", "tokenFile": "secrets/admin-token", "tls": server_tls["admin"]},
             ],
         },

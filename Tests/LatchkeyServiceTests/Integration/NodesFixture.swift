@@ -83,7 +83,9 @@ final class NodesFixture {
 
     func spc(content: String = content) throws -> [UInt8] {
         let device = try folders[0].makeDevice(.v1, using: crypto)
-        return try device.makeRequest(DeviceOptions(version: .v1, assetID: Array(content.utf8))).message
+        var options = DeviceOptions(version: .v1, assetID: Array(content.utf8))
+        options.capabilities = [.offlineKey]
+        return try device.makeRequest(options).message
     }
 
     /// An SPC that reports of a kept key, with a challenge.
