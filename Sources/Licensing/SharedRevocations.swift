@@ -52,8 +52,8 @@ extension SharedRevocations: RevocationRecords {
         await turns.enter()
         defer { turns.leave() }
         let key = RevocationKey(revocation)
-        let wasShared = try await shared.lift(revocation.kind, revocation.value, of: revocation.issuer)
         let wasPending = try await pending.pendingRevocations().contains { RevocationKey($0) == key }
+        let wasShared = try await shared.lift(revocation.kind, revocation.value, of: revocation.issuer)
         guard wasShared || wasPending else { return false }
         do throws(StoreError) {
             try await pending.drop(key, recording: entry)
