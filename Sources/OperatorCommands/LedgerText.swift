@@ -16,6 +16,7 @@ extension LedgerEntry.Kind {
         case .refusalsOmitted: "refusalsOmitted"
         case .renewalsRolledUp: "renewalsRolledUp"
         case .tokenMinted: "tokenMinted"
+        case .clockAccepted: "clockAccepted"
         }
     }
 }

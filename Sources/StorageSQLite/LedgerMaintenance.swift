@@ -60,25 +60,35 @@ package struct LedgerMaintenance: ~Copyable {
     }
 
     /// One piece of each work. Nothing behind `sequenceMaximum` is purged or rolled up, because it is still needed elsewhere.
-    package mutating func pass(now: UnixTime, through sequenceMaximum: Int64 = .max) throws(StoreError) -> Pass {
+    ///
+    /// - Parameter deletionTime: The age of rows counts from here, in seconds since 1970. Nothing is purged or rolled up if it is nil.
+    package mutating func pass(
+        now: UnixTime, deletionTime: Int64?, through sequenceMaximum: Int64 = .max
+    ) throws(StoreError) -> Pass {
         var pass = Pass()
         pass.indexedCount = try index.catchUp(with: &reader, limit: Self.indexedAtOnce)
+        guard let deletionTime else { return pass }
         // What is purged has been indexed, so that its postings are known.
         let indexed = try index.indexedSequence(of: &reader)
         let purged = try purger.purge(
-            before: now.seconds - retention, through: min(sequenceMaximum, indexed), rowsMaximum: Self.purgedAtOnce,
+            before: deletionTime - retention, through: min(sequenceMaximum, indexed), rowsMaximum: Self.purgedAtOnce,
             now: now)
         try index.remove(purged)
         pass.purgedCount = purged.count
         if let rollUpAfter {
             // The last row that is indexed stays, by which the index knows its ledger; and so does the last one that was shipped.
             let piece = try roller.rollUp(
-                before: now.seconds - rollUpAfter, through: min(sequenceMaximum, indexed) - 1,
+                before: deletionTime - rollUpAfter, through: min(sequenceMaximum, indexed) - 1,
                 rowsMaximum: Self.rolledUpAtOnce, now: now)
             try index.remove(piece.removed)
             (pass.rolledUpCount, pass.isRollingUnfinished) = (piece.removed.count, piece.isUnfinished)
         }
         return pass
+    }
+
+    /// The same by a clock that is trusted.
+    package mutating func pass(now: UnixTime, through sequenceMaximum: Int64 = .max) throws(StoreError) -> Pass {
+        try pass(now: now, deletionTime: now.seconds, through: sequenceMaximum)
     }
 
     /// Says how far the ledger has come, for the log stream.

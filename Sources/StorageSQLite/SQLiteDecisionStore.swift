@@ -21,6 +21,9 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
         package var busyTimeoutMilliseconds: Int32 = 5000
         /// Whether this is the node itself, of which there is one at a time; a tool that writes beside it is not.
         package var locksLedger = true
+        /// By what time is judged what has ended, and what of it may be deleted. Asked by the writer's thread. A store deletes nothing
+        /// unless it is told so.
+        package var settledTime: @Sendable () -> SettledTime = { .undeleted }
 
         package init() {}
     }
@@ -29,15 +32,17 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
     private let loops: [LoopContext]
     private let thread: JoinableThread
     private let revocationReader: Mutex<RevocationReader>
+    private let clockReader: Mutex<ClockReader>
 
     private init(
         _ queue: WriteQueue, _ loops: [LoopContext], _ thread: JoinableThread,
-        _ revocationReader: consuming sending RevocationReader
+        _ revocationReader: consuming sending RevocationReader, _ clockReader: consuming sending ClockReader
     ) {
         self.queue = queue
         self.loops = loops
         self.thread = thread
         self.revocationReader = Mutex(revocationReader)
+        self.clockReader = Mutex(clockReader)
     }
 
     deinit {
@@ -62,25 +67,28 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
             try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds))
         try connection.migrate(path: path)
         try DatabaseFile.checkPermissions(path)
-        let writer = try verified(connection, chain, path)
+        let writer = try verified(connection, chain, options, path)
         let reader = try wrap(
             StorageOpeningError.store,
             try RevocationReader(.open(path: path, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds)))
+        let clockReader = try wrap(
+            StorageOpeningError.store,
+            try ClockReader(.open(path: path, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds)))
         let queue = WriteQueue(
             lengthMaximum: options.queueLengthMaximum, batchSizeMaximum: options.batchSizeMaximum)
         let thread = try startThread(queue, loops, lock, writer) { () throws(StoreError) in
             let connection = try SQLiteConnection.open(
                 path: path, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds)
-            return try BatchWriter(connection, chain)
+            return try BatchWriter(connection, chain, settledTime: options.settledTime)
         }
-        return SQLiteDecisionStore(queue, loops, thread, reader)
+        return SQLiteDecisionStore(queue, loops, thread, reader, clockReader)
     }
 
     private static func verified(
-        _ connection: consuming SQLiteConnection, _ chain: LedgerChain, _ path: String
+        _ connection: consuming SQLiteConnection, _ chain: LedgerChain, _ options: Options, _ path: String
     ) throws(StorageOpeningError) -> BatchWriter {
         do throws(StoreError) {
-            var writer = try BatchWriter(connection, chain)
+            var writer = try BatchWriter(connection, chain, settledTime: options.settledTime)
             if try writer.verify(known: .start, mustEmptyLog: false) { return writer }
         } catch {
             throw .store(error)
@@ -152,6 +160,24 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
 
     package func take(_ challenge: UInt64, from holder: Pseudonym, now: Int64) async throws(StoreError) -> Bool {
         try await change(.takeChallenge(ChallengeRequest(challenge: challenge, holder: holder, now: now)))
+    }
+
+    // MARK: The clock
+
+    /// What the store knows of the node's clock; nil for a new store. Reads on the caller's thread.
+    package func clockRecord() throws(StoreError) -> ClockRecord? {
+        try clockReader.withLock { reader throws(StoreError) in try reader.record() }
+    }
+
+    /// Keeps what the node knows of its clock. Nothing changes if an operator has accepted the clock since `record.acceptance`.
+    package func keep(_ record: ClockRecord) async throws(StoreError) {
+        _ = try await write(.keepClock(record))
+    }
+
+    /// Notes that an operator accepts the wall clock, together with the ledger's row of that. `offset` is the wall clock's against the
+    /// boot-time clock, in nanoseconds.
+    package func acceptClock(offset: Int64, _ entry: LedgerEntry) async throws(StoreError) {
+        _ = try await write(.acceptClock(offset: offset, entry: entry.encoded(), at: entry.at))
     }
 
     private func decide(_ request: WriteRequest) async throws(StoreError) -> DecisionOutcome {

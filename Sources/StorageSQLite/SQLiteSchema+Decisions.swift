@@ -115,4 +115,18 @@ extension SQLiteSchema {
                 PRIMARY KEY (kind, issuer, value)
             ) STRICT, WITHOUT ROWID;
             """)
+
+    /// What the node knows of its clock (`ClockRecord`), in one row at most. Programs of the versions before work on without it.
+    static let clock = Migration(
+        number: 6, oldestProgram: 1,
+        script: """
+            CREATE TABLE clock (
+                id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+                settled INTEGER NOT NULL,
+                reference INTEGER NOT NULL,
+                standing TEXT NOT NULL,
+                acceptance INTEGER NOT NULL,
+                accepted_offset INTEGER NOT NULL
+            ) STRICT;
+            """)
 }

@@ -107,6 +107,20 @@ import Testing
         #expect(try fixture.found(LedgerQuery(content: "movie-1"), isIndexed: true) == [1, 11, 21, 31, 41])
     }
 
+    /// Fault: a clock that was 500 days ahead for seconds took almost all rows.
+    @Test func purgesNothingByAClockThatIsNotTrusted() throws {
+        let fixture = try LedgerFixture()
+        try fixture.append(1..<31)
+        var maintenance = try LedgerMaintenance.open(
+            path: fixture.path, chain: fixture.chain, retention: 1000, rollUpAfter: 10)
+        let ahead = try fixture.time(500 * 86_400)
+        let untrusted = try maintenance.pass(now: ahead, deletionTime: nil)
+        #expect(untrusted.purgedCount == 0 && untrusted.rolledUpCount == 0 && !untrusted.isUnfinished)
+        #expect(try maintenance.pass(now: ahead, deletionTime: LedgerFixture.start + 40).purgedCount == 0)
+        #expect(try fixture.findings() == [])
+        #expect(try maintenance.pass(now: ahead, deletionTime: LedgerFixture.start + 500 * 86_400).purgedCount > 0)
+    }
+
     @Test func purgesInPiecesAndStillVerifies() throws {
         let fixture = try LedgerFixture()
         try fixture.append(1..<3001)

@@ -222,7 +222,9 @@ import Testing
     }
 
     @Test func forgetsWhatHasEndedWhileItIsIdle() async throws {
-        let store = try open()
+        var options = SQLiteDecisionStore.Options()
+        options.settledTime = { SettledTime(end: .max, deletion: .max) }
+        let store = try open(options: options)
         for number in 0..<700 as Range<UInt64> {
             _ = try await store.commit(
                 LicenseDecision(

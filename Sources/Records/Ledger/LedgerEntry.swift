@@ -20,6 +20,8 @@ package struct LedgerEntry: Equatable, Sendable {
         case renewalsRolledUp = 9
         /// A token that this server made for a customer; the licence it leads to is a row of its own.
         case tokenMinted = 16
+        /// An operator has accepted the wall clock, although it was stepped or behind.
+        case clockAccepted = 32
     }
 
     package var kind: Kind

@@ -18,11 +18,13 @@ struct ReplayTable: ~Copyable {
         self.keep = keep
     }
 
-    /// What becomes of a request that was decided before; nil for a new one.
-    mutating func outcome(of replay: ReplayRecord, at now: Int64) throws(StoreError) -> DecisionOutcome? {
+    /// What becomes of a request that was decided before; nil for a new one, and for one that is forgotten by `endTime`.
+    mutating func outcome(
+        of replay: ReplayRecord, at now: Int64, endTime: Int64
+    ) throws(StoreError) -> DecisionOutcome? {
         defer { find.reset() }
         try find.bind(replay.request, at: 1)
-        guard try find.step(), try find.integer(at: 2) > now else { return nil }
+        guard try find.step(), try find.integer(at: 2) > endTime else { return nil }
         guard try find.bytes(at: 0) == replay.token.bytes, try now < find.integer(at: 1) else {
             return .denied(.replayed)
         }

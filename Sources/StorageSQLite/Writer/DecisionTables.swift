@@ -10,6 +10,7 @@ struct DecisionTables: ~Copyable {
     private var slots: SlotTable
     private var challenges: ChallengeTable
     private var revocations: RevocationTable
+    private var clock: ClockTable
 
     init(_ connection: inout SQLiteConnection) throws(StoreError) {
         // Whole values first and fields after: a value that is not copyable cannot be abandoned half made.
@@ -20,6 +21,7 @@ struct DecisionTables: ~Copyable {
         let slots = try SlotTable(&connection)
         let challenges = try ChallengeTable(&connection)
         let revocations = try RevocationTable(&connection)
+        let clock = try ClockTable(&connection)
         self.replay = replay
         self.sessions = sessions
         self.uses = uses
@@ -27,12 +29,16 @@ struct DecisionTables: ~Copyable {
         self.slots = slots
         self.challenges = challenges
         self.revocations = revocations
+        self.clock = clock
     }
 
-    mutating func run(_ request: WriteRequest, _ ledger: inout LedgerWriter) throws(StoreError) -> WriteAnswer {
+    /// `endTime` bounds the time by which it is judged what has ended.
+    mutating func run(
+        _ request: WriteRequest, endTime: Int64, _ ledger: inout LedgerWriter
+    ) throws(StoreError) -> WriteAnswer {
         switch request {
         case .decision(let decision, let entry):
-            let outcome = try decide(decision)
+            let outcome = try decide(decision, endTime: endTime)
             if outcome == .recorded, let entry { try ledger.append(entry) }
             return .outcome(outcome)
         case .entry(let entry, _):
@@ -45,17 +51,31 @@ struct DecisionTables: ~Copyable {
         case .openChallenge(let request, let expiresAt, let limit):
             return .done(try challenges.open(request, expiresAt: expiresAt, limit: limit))
         case .takeChallenge(let request): return .done(try challenges.take(request))
+        case .keepClock(let record):
+            try clock.keep(record)
+            return .done(true)
+        case .acceptClock(let offset, let entry, let at):
+            try ledger.append(entry)
+            try clock.accept(at, offset: offset)
+            return .done(true)
         }
     }
 
-    private mutating func decide(_ decision: LicenseDecision) throws(StoreError) -> DecisionOutcome {
+    /// What is remembered for long ends by the settled time. Playbacks, and the window of a repetition, are short: they end by the
+    /// decision's own time.
+    private mutating func decide(
+        _ decision: LicenseDecision, endTime: Int64
+    ) throws(StoreError) -> DecisionOutcome {
         let now = decision.now
-        if let record = decision.replay, let outcome = try replay.outcome(of: record, at: now) { return outcome }
-        if let use = decision.sessionTokenUse, let denial = try sessions.denial(of: use, at: now) {
+        let end = min(now, endTime)
+        if let record = decision.replay, let outcome = try replay.outcome(of: record, at: now, endTime: end) {
+            return outcome
+        }
+        if let use = decision.sessionTokenUse, let denial = try sessions.denial(of: use, at: end) {
             return .denied(denial)
         }
-        if let use = decision.tokenUse, let denial = try uses.denial(of: use, at: now) { return .denied(denial) }
-        if !decision.devicePlaces.isEmpty, let denial = try devices.denial(of: decision.devicePlaces, at: now) {
+        if let use = decision.tokenUse, let denial = try uses.denial(of: use, at: end) { return .denied(denial) }
+        if !decision.devicePlaces.isEmpty, let denial = try devices.denial(of: decision.devicePlaces, at: end) {
             return .denied(denial)
         }
         let changes: [SlotChanges]
@@ -64,9 +84,9 @@ struct DecisionTables: ~Copyable {
         case .granted(let granted): changes = granted
         }
         if let record = decision.replay { try replay.keep(record, at: now) }
-        if let use = decision.sessionTokenUse { try sessions.keep(use, at: now) }
-        if let use = decision.tokenUse { try uses.keep(use, at: now) }
-        for place in decision.devicePlaces { try devices.keep(place, at: now) }
+        if let use = decision.sessionTokenUse { try sessions.keep(use, at: end) }
+        if let use = decision.tokenUse { try uses.keep(use, at: end) }
+        for place in decision.devicePlaces { try devices.keep(place, at: end) }
         for change in changes { try slots.store(change) }
         return .recorded
     }

@@ -10,14 +10,17 @@ enum WriteRequest: Sendable {
     case lift(Revocation.Kind, String, issuer: String?)
     case openChallenge(ChallengeRequest, expiresAt: Int64, limit: Int)
     case takeChallenge(ChallengeRequest)
+    case keepClock(ClockRecord)
+    /// The offset is the wall clock's against the boot-time clock, in nanoseconds.
+    case acceptClock(offset: Int64, entry: [UInt8], at: Int64)
 
     /// The request's own time, in seconds since 1970; nil where it has none.
     var time: Int64? {
         switch self {
         case .decision(let decision, _): decision.now
-        case .entry(_, let at): at
+        case .entry(_, let at), .acceptClock(_, _, let at): at
         case .revoke(let revocation): revocation.revokedAt
-        case .lift: nil
+        case .lift, .keepClock: nil
         case .openChallenge(let request, _, _), .takeChallenge(let request): request.now
         }
     }
