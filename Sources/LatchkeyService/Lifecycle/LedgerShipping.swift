@@ -11,16 +11,14 @@ final class LedgerShipping: Sendable {
     private static let pause: Duration = .seconds(2)
     /// How long the last shipment may take when the daemon stops. What stays behind is shipped after the next start.
     private static let lastLimit: Duration = .seconds(5)
-    /// Seconds.
-    private static let forgettingPause: Int64 = 60
+    private static let forgettingPause: Duration = .seconds(60)
 
     private struct State {
         var isShipping = false
         var isStopped = false
         /// What was logged last, so that an outage is one line.
         var failure: String?
-        /// Seconds since 1970.
-        var nextForgetting: Int64 = 0
+        var nextForgetting = MonotonicTime(nanoseconds: .min)
     }
 
     private let outbox: LedgerFileOutbox
@@ -28,14 +26,14 @@ final class LedgerShipping: Sendable {
     private let store: PostgreSQLStore
     private let group: EventLoopGroup
     private let logger: Logger
-    private let clock: any WallClock
+    private let clock: any MonotonicClock
     private let state = Mutex(State())
     private let rowCount = Atomic<UInt64>(0)
 
     /// Starts the thread, and the first shipment.
     init(
         path: String, node: NodeID, store: PostgreSQLStore, logger: Logger,
-        clock: any WallClock = SystemWallClock()
+        clock: any MonotonicClock = SystemMonotonicClock()
     ) throws(EventLoopError) {
         outbox = LedgerFileOutbox(path: path, node: node, receiver: store)
         shipper = LedgerShipper(node: node, outbox: outbox, receiver: store)
@@ -104,7 +102,7 @@ final class LedgerShipping: Sendable {
     }
 
     private func forgetWhenDue() async {
-        let now = clock.wallTime.seconds
+        let now = clock.monotonicTime
         let isDue = state.withLock { state in
             guard now >= state.nextForgetting, !state.isStopped else { return false }
             state.nextForgetting = now + Self.forgettingPause
@@ -112,7 +110,7 @@ final class LedgerShipping: Sendable {
         }
         guard isDue else { return }
         do throws(StoreError) {
-            _ = try await store.forgetEnded(at: now)
+            _ = try await store.forgetEnded()
         } catch {
             logger.debug("postgresql_forgetting_failed", [.string("cause", error.explanation)])
         }

@@ -12,6 +12,8 @@ struct SessionOpener: Sendable {
 
     let settings: PostgreSQLSettings
     let ring: KeyRing
+    /// Hears the database's time on each new connection, before any call is made on it.
+    var noteTime: @Sendable (DatabaseTimeReading) -> Void = { _ in }
 
     /// Connects, brings the schema up to date, compares the key-encryption keys' proofs, prepares, and begins the pipeline. Blocks.
     func open() throws(PostgreSQLOpeningError) -> PostgreSQLConnection {
@@ -24,9 +26,24 @@ struct SessionOpener: Sendable {
         try schema(on: connection, until: deadline).establishProof(of: ring)
         try wrap(PostgreSQLOpeningError.failed) { () throws(PostgreSQLFailure) in
             for statement in PreparedStatement.allCases { try connection.prepare(statement, until: deadline) }
-            try connection.beginPipeline()
         }
+        try readClock(on: connection, until: deadline)
+        try wrap(PostgreSQLOpeningError.failed, try connection.beginPipeline())
         return connection
+    }
+
+    private func readClock(
+        on connection: PostgreSQLConnection, until deadline: MonotonicTime
+    ) throws(PostgreSQLOpeningError) {
+        let asked = SystemBootClock().monotonicTime
+        let result = try wrap(
+            PostgreSQLOpeningError.failed,
+            try connection.query("SELECT \(PreparedStatement.clockMicroseconds)", until: deadline))
+        do throws(StoreError) {
+            noteTime(DatabaseTimeReading(microseconds: try result.integer(0, 0), asked: asked))
+        } catch {
+            throw .recordMalformed
+        }
     }
 
     private func schema(on connection: PostgreSQLConnection, until deadline: MonotonicTime)

@@ -17,8 +17,9 @@ extension PostgreSQLStore: RevocationStore {
         try await run(.liftRevocation, [.text(kind.rawValue), .text(issuer ?? ""), .text(value)], .read).rowCount == 1
     }
 
+    /// The database's settled time decides what holds, and not `now`.
     package func revocations(at now: Int64) async throws(StoreError) -> [Revocation] {
-        let result = try await run(.revocations, [.integer(now)], .read)
+        let result = try await run(.revocations, [], .read)
         var revocations: [Revocation] = []
         for row in 0..<result.rowCount {
             // A newer version revokes what this one does not know, and so does not give.
@@ -50,7 +51,7 @@ extension PostgreSQLStore: ChallengeStore {
 
     package func take(_ challenge: UInt64, from holder: Pseudonym, now: Int64) async throws(StoreError) -> Bool {
         let result = try await run(
-            .takeChallenge, [.integer(Int64(bitPattern: challenge)), .bytes(holder.bytes), .integer(now)],
+            .takeChallenge, [.integer(Int64(bitPattern: challenge)), .bytes(holder.bytes)],
             .write(UInt64(bitPattern: holder.lockNumber)))
         return result.rowCount == 1
     }

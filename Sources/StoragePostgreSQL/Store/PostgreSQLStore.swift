@@ -21,11 +21,12 @@ package final class PostgreSQLStore: Sendable {
     /// Connects, and brings the schema up to date.
     ///
     /// Blocks until the first connection is made. Throws what stands in the way; with `mayBeAway` a server that does not answer is no reason,
-    /// and the store goes on trying.
+    /// and the store goes on trying. `noteTime` is called with the database's time for each connection, before it is used.
     package static func open(
-        _ settings: PostgreSQLSettings, keyRing: KeyRing, mayBeAway: Bool = false
+        _ settings: PostgreSQLSettings, keyRing: KeyRing, mayBeAway: Bool = false,
+        noteTime: @escaping @Sendable (DatabaseTimeReading) -> Void = { _ in }
     ) throws(PostgreSQLOpeningError) -> PostgreSQLStore {
-        let opener = SessionOpener(settings: settings, ring: keyRing)
+        let opener = SessionOpener(settings: settings, ring: keyRing, noteTime: noteTime)
         let first: PostgreSQLConnection?
         var absence: PostgreSQLOpeningError?
         do throws(PostgreSQLOpeningError) {

@@ -35,6 +35,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case forgetSlots
     case forgetChallenges
     case forgetRevocations
+    case advanceSettled
 
     private static let attributeColumns = """
         kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp, \
@@ -139,11 +140,11 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         case .revocations:
             """
             SELECT kind, issuer, value, ends_at, revoked_at, reason FROM revoked
-            WHERE ends_at IS NULL OR ends_at > $1
+            WHERE ends_at IS NULL OR ends_at > settled_1()
             """
         case .openChallenge: "SELECT open_challenge_1($1, $2, $3, $4, $5, $6)"
         case .takeChallenge:
-            "DELETE FROM challenge WHERE holder = $2 AND number = $1 AND expires_at > $3 RETURNING number"
+            "DELETE FROM challenge WHERE holder = $2 AND number = $1 AND expires_at > clock_1() RETURNING number"
         case .shipLedger: "SELECT ship_ledger_1($1, $2, $3, $4, $5, $6, $7) IS NULL"
         case .shippedThrough: "SELECT coalesce(max(last), 0) FROM ledger_batch WHERE node = $1"
         case .forgetReplays: Self.forget(from: "replay", "request", end: "kept_until")
@@ -152,16 +153,22 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         case .forgetDevices: Self.forget(from: "device_place", "owner, device", end: "kept_until")
         case .forgetSlots: Self.forget(from: "slot", "id", end: "held_until")
         case .forgetChallenges: Self.forget(from: "challenge", "holder, number", end: "expires_at")
+        case .advanceSettled:
+            // The clock is read as late as can be: the answer is on its way at once.
+            "SELECT advance_settled_1($1), \(Self.clockMicroseconds)"
         case .forgetRevocations: Self.forget(from: "revoked", "kind, issuer, value", end: "ends_at")
         }
     }
 
-    /// Deletes at most $2 rows that have ended at $1. Those that a decision works on are left to it, so nobody waits for anybody.
+    /// The database's clock, in microseconds since 1970.
+    static let clockMicroseconds = "(extract(epoch FROM clock_timestamp()) * 1000000)::int8"
+
+    /// Deletes at most $1 rows that have ended by the settled time. Rows that a decision works on are left out, so that nothing waits.
     private static func forget(from table: String, _ key: String, end: String) -> String {
         """
         WITH gone AS (
             DELETE FROM \(table) WHERE (\(key)) IN (
-                SELECT \(key) FROM \(table) WHERE \(end) <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
+                SELECT \(key) FROM \(table) WHERE \(end) <= settled_1() LIMIT $1 FOR UPDATE SKIP LOCKED)
             RETURNING 1)
         SELECT count(*) FROM gone
         """
