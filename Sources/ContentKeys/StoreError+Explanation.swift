@@ -26,6 +26,8 @@ extension StoreOutage {
         case .inputOutput: "reading or writing the database failed; check the disk and the system's log"
         case .damaged: "the database is damaged; restore it from a copy"
         case .unreachable: "the database's server does not answer; check that it runs and can be reached from here"
+        case .clockUntrusted:
+            "the clocks of this node and of the database differ too much; check the time service on both machines"
         case .other(let code): "the database reports error \(code)"
         }
     }

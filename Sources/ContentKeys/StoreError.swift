@@ -45,6 +45,8 @@ package enum StoreOutage: Error, Equatable, Sendable {
     case damaged
     /// The database's server does not answer, or not in time; what was asked for may have been done all the same.
     case unreachable
+    /// The node's clock and the database's are so far apart that nothing is counted.
+    case clockUntrusted
     /// The database's own code for anything else.
     case other(code: Int32)
 }

@@ -18,12 +18,18 @@ package final class SharedDecisionStore: DecisionStore {
     private let shared: any SharedStateStore
     private let ledger: any Ledger
     private let onStoreOutage: OutageRule
+    private let mayCount: @Sendable () -> Bool
     private let admitted = Atomic<UInt64>(0)
 
-    package init(shared: any SharedStateStore, ledger: any Ledger, onStoreOutage: OutageRule = .refuse) {
+    /// - Parameter mayCount: Whether the node's clock agrees with the database's well enough.
+    package init(
+        shared: any SharedStateStore, ledger: any Ledger, onStoreOutage: OutageRule = .refuse,
+        mayCount: @escaping @Sendable () -> Bool = { true }
+    ) {
         self.shared = shared
         self.ledger = ledger
         self.onStoreOutage = onStoreOutage
+        self.mayCount = mayCount
     }
 
     /// How many licences were given although what they spend could not be settled.
@@ -31,6 +37,7 @@ package final class SharedDecisionStore: DecisionStore {
 
     package func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
         guard decision.needsSharedState else { return try await append(decision.entry) }
+        guard mayCount() else { return try await admit(decision, after: .unavailable(.clockUntrusted)) }
         let outcome: DecisionOutcome
         do throws(StoreError) {
             outcome = try await shared.settle(decision)
@@ -52,9 +59,10 @@ package final class SharedDecisionStore: DecisionStore {
     private func admit(
         _ decision: LicenseDecision, after error: StoreError
     ) async throws(StoreError) -> DecisionOutcome {
-        guard onStoreOutage == .admit || decision.sessionTokenUse != nil, error == .unavailable(.unreachable) else {
-            throw error
-        }
+        let isOutage = error == .unavailable(.unreachable)
+        // A wrong clock is no outage, so that `onStoreOutage` has no say.
+        let goesOn = decision.sessionTokenUse != nil && (isOutage || error == .unavailable(.clockUntrusted))
+        guard goesOn || (isOutage && onStoreOutage == .admit) else { throw error }
         let outcome = try await append(decision.entry)
         admitted.add(1, ordering: .relaxed)
         return outcome

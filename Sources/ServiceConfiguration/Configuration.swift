@@ -19,6 +19,7 @@ package struct Configuration: Equatable, Sendable {
     package let keys: Keys
     package let storage: Storage
     package let ledger: Ledger
+    package let clock: Clock
     package let entitlement: Entitlement
     package let expressPlay: ExpressPlay
     package let limits: Limits

@@ -16,6 +16,7 @@ package struct FixedSettings: Equatable, Sendable {
     package let keys: Configuration.Keys
     package let storage: Configuration.Storage
     package let ledger: Configuration.Ledger
+    package let clock: Configuration.Clock
     package let decisions: Decisions
     package let http: HTTPLimits
     package let loopCount: Int
@@ -34,6 +35,7 @@ package struct FixedSettings: Equatable, Sendable {
         keys = configuration.keys
         storage = configuration.storage
         ledger = configuration.ledger
+        clock = configuration.clock
         decisions = Decisions(
             retryWindow: configuration.entitlement.retryWindow, deviceLife: configuration.entitlement.deviceLife,
             revocationRefresh: configuration.entitlement.revocationRefresh)

@@ -75,6 +75,21 @@ import Testing
         #expect(ledger.entries.isEmpty && store.admittedCount == 0)
     }
 
+    /// Node and database disagree about the time: that is no outage, whatever the rule for outages says.
+    @Test(arguments: [SharedDecisionStore.OutageRule.refuse, .admit])
+    func countsNothingWhileTheClocksDiffer(rule: SharedDecisionStore.OutageRule) async throws {
+        let store = SharedDecisionStore(shared: shared, ledger: ledger, onStoreOutage: rule) { false }
+        let decision = try decision(spends: true)
+        await #expect(throws: StoreError.unavailable(.clockUntrusted)) { try await store.commit(decision) }
+        #expect(shared.count == 0 && ledger.entries.isEmpty && store.admittedCount == 0)
+        #expect(try await store.commit(self.decision(spends: false)) == .recorded)
+        var renewal = decision
+        renewal.sessionTokenUse = SessionTokenUse(
+            session: try #require(Pseudonym([UInt8](repeating: 4, count: 32))), generation: 1, keptUntil: 100)
+        #expect(try await store.commit(renewal) == .recorded)
+        #expect(shared.count == 0 && ledger.entries.count == 2 && store.admittedCount == 1)
+    }
+
     @Test(arguments: [SharedDecisionStore.OutageRule.refuse, .admit], [true, false])
     func givesNothingThatTheLedgerDoesNotTake(rule: SharedDecisionStore.OutageRule, spends: Bool) async throws {
         ledger.fail(with: .unavailable(.diskFull))

@@ -35,6 +35,7 @@ import Testing
         #expect(example.keys == defaults.keys)
         #expect(example.storage == defaults.storage)
         #expect(example.ledger == defaults.ledger)
+        #expect(example.clock == defaults.clock)
         #expect(example.entitlement == defaults.entitlement)
         #expect(example.expressPlay == defaults.expressPlay)
         #expect(example.limits.http == defaults.limits.http)
@@ -70,7 +71,8 @@ import Testing
         "keys.allowReveal",
         "keys.skdTemplate",
         "storage.url", "ledger.mode", "ledger.key", "ledger.pseudonymKey", "ledger.retention", "ledger.checkpointEvery",
-        "ledger.refusals.perSecond", "ledger.rollUpRenewalsAfter", "entitlement.revocationRefresh",
+        "ledger.refusals.perSecond", "ledger.rollUpRenewalsAfter", "clock.stepTolerance", "clock.settleTime",
+        "entitlement.revocationRefresh",
         "entitlement.retryWindow",
         "entitlement.issuers[0].issuer", "entitlement.issuers[0].audience",
         "entitlement.issuers[0].dialect", "entitlement.issuers[0].keys[0].kid",

@@ -1,4 +1,5 @@
 import Administration
+import ByteCoding
 package import EventLoops
 package import HTTPServing
 package import KeyCrypto
@@ -20,6 +21,8 @@ package enum DaemonError: Error, Equatable, Sendable {
     /// A passed socket has an address that the listener must not have.
     case exposed(listener: String, ConfigurationFault)
     case cryptography(CryptoError)
+    /// The wall clock is before the day on which this program was built: both in seconds since 1970.
+    case clockBeforeBuild(now: Int64, built: Int64)
 }
 
 extension DaemonError: CustomStringConvertible {
@@ -34,9 +37,16 @@ extension DaemonError: CustomStringConvertible {
         case .noSuchSocket(let name, let listener):
             "listeners.\(listener) wants the socket \"\(name)\", and systemd has passed none of that name: set"
                 + " FileDescriptorName=\(name) in the .socket unit, and start the service by it"
+        case .clockBeforeBuild(let now, let built):
+            "the system's clock says \(Self.text(now)), which is before this program was built (\(Self.text(built)) or later): set the"
+                + " clock, or start the time service (timedatectl shows both), and start again"
         case .exposed(let listener, let fault): "listeners.\(listener) cannot use its socket: \(fault)"
         case .notifier(let error): "cannot use NOTIFY_SOCKET: \(error)"
         case .cryptography(let error): "OpenSSL does not work here: \(error). Check the installation of libssl3."
         }
+    }
+
+    private static func text(_ seconds: Int64) -> String {
+        UnixTime(seconds: seconds).map { RFC3339.format($0) } ?? "\(seconds) seconds since 1970"
     }
 }

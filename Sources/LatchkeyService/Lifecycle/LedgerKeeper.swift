@@ -8,7 +8,8 @@ import StorageSQLite
 import Telemetry
 
 /// Keeps the ledger in order beside its writer, on a thread of its own: an index a few seconds behind, the removal of what is older than
-/// the retention, and a checkpoint in the log stream now and then, by which a ledger that lost its tail gives itself away.
+/// the retention by the settled time, and a checkpoint in the log stream now and then, by which a ledger that lost its tail gives itself
+/// away.
 final class LedgerKeeper: Sendable {
     private static let pause: Duration = .seconds(2)
 
@@ -24,7 +25,7 @@ final class LedgerKeeper: Sendable {
     /// Starts the thread; `loop` wakes it. Nothing behind `purgeableThrough` is purged, because it is still needed elsewhere. A ledger that cannot be opened is tried again in every pass.
     init(
         path: String, chain: LedgerChain, settings: Configuration.Ledger, loop: LoopContext, logger: Logger,
-        clock: any WallClock = SystemWallClock(), purgeableThrough: @escaping @Sendable () -> Int64
+        clock: TrustedClock, purgeableThrough: @escaping @Sendable () -> Int64
     ) throws(EventLoopError) {
         thread = JoinableThread(
             try NativeThread(name: "ledger-keeper") { [order] in
@@ -78,15 +79,15 @@ private struct LedgerUpkeep: ~Copyable {
     private let chain: LedgerChain
     private let settings: Configuration.Ledger
     private let logger: Logger
-    private let clock: any WallClock
+    private let clock: TrustedClock
     private let purgeableThrough: @Sendable () -> Int64
     private var maintenance: LedgerMaintenance?
-    /// Seconds since 1970.
-    private var nextCheckpoint: Int64 = 0
+    /// Not on the wall clock: a step of that would put off the next one.
+    private var nextCheckpoint = MonotonicTime(nanoseconds: .min)
 
     init(
         path: String, chain: LedgerChain, settings: Configuration.Ledger, logger: Logger,
-        clock: any WallClock, purgeableThrough: @escaping @Sendable () -> Int64
+        clock: TrustedClock, purgeableThrough: @escaping @Sendable () -> Int64
     ) {
         self.path = path
         self.chain = chain
@@ -112,7 +113,7 @@ private struct LedgerUpkeep: ~Copyable {
 
     /// The last checkpoint; what is left to do comes after the next start.
     mutating func end() {
-        nextCheckpoint = 0
+        nextCheckpoint = MonotonicTime(nanoseconds: .min)
         pass { true }
     }
 
@@ -122,7 +123,9 @@ private struct LedgerUpkeep: ~Copyable {
         guard let time = UnixTime(seconds: now.seconds, nanoseconds: now.nanoseconds) else { return true }
         let isFinished: Bool
         do throws(StoreError) {
-            isFinished = try !opened.pass(now: time, through: purgeableThrough()).isUnfinished
+            isFinished = try !opened.pass(
+                now: time, deletionTime: clock.deletionTime, through: purgeableThrough()
+            ).isUnfinished
             try writeCheckpoint(&opened, time)
         } catch {
             throw .store(error)
@@ -139,9 +142,10 @@ private struct LedgerUpkeep: ~Copyable {
     }
 
     private mutating func writeCheckpoint(_ opened: inout LedgerMaintenance, _ now: UnixTime) throws(StoreError) {
-        guard now.seconds >= nextCheckpoint else { return }
+        let moment = SystemMonotonicClock().monotonicTime
+        guard moment >= nextCheckpoint else { return }
         let checkpoint = try opened.checkpoint(now: now)
         logger.info("ledger_checkpoint", [.string("checkpoint", checkpoint.description)])
-        nextCheckpoint = now.seconds + settings.checkpointEvery.components.seconds
+        nextCheckpoint = moment + settings.checkpointEvery
     }
 }

@@ -1,4 +1,5 @@
 import ByteCoding
+import ContentKeys
 import EventLoops
 import Licensing
 import Records
@@ -14,6 +15,8 @@ final class LicenseRecords: Sendable {
     let lookup: LicenseLookup
     private let store: SQLiteDecisionStore
     private let keeper: LedgerKeeper
+    private let clock: TrustedClock
+    private let clockKeeper: ClockKeeper
     private let sharing: Sharing?
 
     /// What a node among many has besides.
@@ -23,16 +26,20 @@ final class LicenseRecords: Sendable {
         let shipping: LedgerShipping
     }
 
-    /// Opens the ledger, beside the content keys or, with `shared`, in a file of its own. Throws where it cannot be opened, or does not verify.
+    /// Opens the ledger, beside the content keys or, with `shared`, in a file of its own, and starts the clock with what it has kept there.
+    /// Throws where the ledger cannot be opened, or does not verify.
     init(
-        _ loaded: LoadedConfiguration, shared: PostgreSQLStore?, loops: [LoopContext], logger: Logger
+        _ loaded: LoadedConfiguration, shared: PostgreSQLStore?, clock: TrustedClock, loops: [LoopContext],
+        logger: Logger
     ) throws(DaemonError) {
         let path = loaded.databasePath
-        store = try wrap(
+        self.clock = clock
+        let acceptance: ClockAcceptance
+        (store, acceptance) = try wrap(
             { (error: StorageOpeningError) in DaemonError.store(path: path, error) },
-            try SQLiteDecisionStore.open(path: path, chain: loaded.ledgerChain, loops: loops))
+            try Self.open(loaded, clock, loops))
         do throws(EventLoopError) {
-            sharing = if let shared { try Self.share(shared, store, loaded, logger) } else { nil }
+            sharing = if let shared { try Self.share(shared, store, loaded, clock, logger) } else { nil }
         } catch {
             store.stop()
             throw .loops(error)
@@ -49,8 +56,10 @@ final class LicenseRecords: Sendable {
             lookup = try LicenseLookup(path: path, logger: logger)
             keeper = try LedgerKeeper(
                 path: path, chain: loaded.ledgerChain, settings: loaded.configuration.ledger, loop: loops[0],
-                logger: logger
+                logger: logger, clock: clock
             ) { [sharing] in sharing?.shipping.shippedThrough ?? .max }
+            clockKeeper = try ClockKeeper(
+                clock, store: store, shared: shared, acceptance: acceptance, logger: logger)
         } catch {
             sharing?.shipping.stop()
             store.stop()
@@ -58,13 +67,32 @@ final class LicenseRecords: Sendable {
         }
     }
 
+    private static func open(
+        _ loaded: LoadedConfiguration, _ clock: TrustedClock, _ loops: [LoopContext]
+    ) throws(StorageOpeningError) -> (SQLiteDecisionStore, ClockAcceptance) {
+        var options = SQLiteDecisionStore.Options()
+        options.settledTime = { clock.settledTime }
+        let store = try SQLiteDecisionStore.open(
+            path: loaded.databasePath, chain: loaded.ledgerChain, loops: loops, options: options)
+        do throws(StoreError) {
+            let record = try store.clockRecord()
+            clock.start(record.map { ClockTrust.Memory($0) })
+            return (store, record?.acceptance ?? .none)
+        } catch {
+            store.stop()
+            throw .store(error)
+        }
+    }
+
     private static func share(
-        _ shared: PostgreSQLStore, _ ledger: SQLiteDecisionStore, _ loaded: LoadedConfiguration, _ logger: Logger
+        _ shared: PostgreSQLStore, _ ledger: SQLiteDecisionStore, _ loaded: LoadedConfiguration, _ clock: TrustedClock,
+        _ logger: Logger
     ) throws(EventLoopError) -> Sharing {
         Sharing(
             store: shared,
             decisions: SharedDecisionStore(
-                shared: shared, ledger: ledger, onStoreOutage: loaded.configuration.storage.onStoreOutage),
+                shared: shared, ledger: ledger, onStoreOutage: loaded.configuration.storage.onStoreOutage,
+                mayCount: { clock.mayCount }),
             shipping: try LedgerShipping(
                 path: loaded.databasePath, node: loaded.ledgerChain.node, store: shared, logger: logger))
     }
@@ -72,6 +100,7 @@ final class LicenseRecords: Sendable {
     /// Finishes what waits, ships it, and says a last time how far the ledger has come. Blocks; not to be called on a loop.
     func stop() {
         lookup.stop()
+        clockKeeper.stop()
         store.stop()
         sharing?.shipping.stop()
         keeper.stop()
@@ -85,7 +114,8 @@ final class LicenseRecords: Sendable {
 
     /// What does not work now, while the rest is served.
     var degradedParts: [String] {
-        sharing.map { $0.store.health.isReachable ? [] : ["postgresql"] } ?? []
+        let database = sharing.map { $0.store.health.isReachable ? [] : ["postgresql"] } ?? []
+        return database + (clock.isDegraded ? ["clock"] : [])
     }
 
     func register(in registry: MetricsRegistry) {
@@ -117,7 +147,11 @@ final class LicenseRecords: Sendable {
             "latchkey_ledger_refusals_omitted_total", help: "Refusals of good tokens that have no row in the ledger.",
             isCounter: true
         ) { [refusals] in Double(refusals.omittedCount) }
-        if let sharing { Self.register(sharing, in: registry) }
+        clock.register(in: registry)
+        if let sharing {
+            Self.register(sharing, in: registry)
+            clock.registerDatabase(in: registry)
+        }
     }
 
     private static func register(_ sharing: Sharing, in registry: MetricsRegistry) {

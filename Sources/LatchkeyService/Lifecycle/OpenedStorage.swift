@@ -5,6 +5,7 @@ import Licensing
 import ServiceConfiguration
 import StoragePostgreSQL
 import StorageSQLite
+import Telemetry
 
 /// The database of content keys that a daemon serves from.
 enum OpenedStorage {
@@ -15,11 +16,11 @@ enum OpenedStorage {
     /// It may be away when the daemon starts, and later.
     case postgreSQL(PostgreSQLStore)
 
-    static func open(_ loaded: LoadedConfiguration) throws(DaemonError) -> OpenedStorage {
+    static func open(_ loaded: LoadedConfiguration, _ clock: TrustedClock) throws(DaemonError) -> OpenedStorage {
         guard let settings = loaded.postgreSQL else { return .sqlite(try openFile(loaded)) }
         do throws(PostgreSQLOpeningError) {
             return .postgreSQL(
-                try PostgreSQLStore.open(settings, keyRing: loaded.keyRing, mayBeAway: true))
+                try PostgreSQLStore.open(settings, keyRing: loaded.keyRing, mayBeAway: true) { clock.note($0) })
         } catch {
             throw .postgreSQL(error)
         }

@@ -31,7 +31,7 @@ final class RevocationKeeper: Sendable {
     private let pause: Duration
     private let publish: @Sendable (RevocationView) -> Void
     private let logger: Logger
-    private let clock: any WallClock
+    private let clock: TrustedClock
     private let group: EventLoopGroup
     private let state = Mutex(State())
     private let hasTried = Monitor(false)
@@ -40,7 +40,7 @@ final class RevocationKeeper: Sendable {
     /// each view that differs from the one before, from the keeper's thread.
     init(
         store: any RevocationStore, names: RevocationNames, every pause: Duration, logger: Logger,
-        clock: any WallClock = SystemWallClock(), publish: @escaping @Sendable (RevocationView) -> Void
+        clock: TrustedClock, publish: @escaping @Sendable (RevocationView) -> Void
     ) throws(EventLoopError) {
         self.store = store
         self.names = names
@@ -61,6 +61,9 @@ final class RevocationKeeper: Sendable {
 
     /// What is revoked as far as this node knows, in no order.
     var revocations: Set<Revocation> { state.withLock { $0.known ?? [] } }
+
+    /// By this time revocations end, in seconds since 1970.
+    var endTime: Int64 { clock.endTime }
 
     /// Lets a revocation that the store has taken hold here at once.
     func hold(_ revocation: Revocation) async {
@@ -109,7 +112,8 @@ final class RevocationKeeper: Sendable {
     }
 
     private func refresh() async {
-        let now = clock.wallTime.seconds
+        // A revocation ends by the settled time: a clock that is stepped ahead lifts none.
+        let now = endTime
         do throws(StoreError) {
             var changesBefore: Int
             var found: [Revocation]
@@ -118,7 +122,7 @@ final class RevocationKeeper: Sendable {
                 found = try await store.revocations(at: now)
             } while state.withLock { $0.changeCount != changesBefore }
             set(Set(found))
-            noteSuccess(at: now)
+            noteSuccess(at: clock.wallTime.seconds)
         } catch {
             noteFailure(error)
         }

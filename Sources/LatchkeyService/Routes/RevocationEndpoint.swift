@@ -53,7 +53,8 @@ final class RevocationEndpoint: Sendable {
     }
 
     private func list(_ now: Int64, _ id: RequestID) -> HTTPResponse {
-        let all = keeper.revocations.filter { revocation in revocation.until.map { now < $0 } ?? true }
+        let endTime = min(now, keeper.endTime)
+        let all = keeper.revocations.filter { revocation in revocation.until.map { endTime < $0 } ?? true }
         let shown = all.sorted(by: Revocation.isListedBefore).prefix(Self.listLengthMaximum)
         return Self.response(id) { writer in
             writer.name("revocations")

@@ -116,6 +116,17 @@ final class NodesFixture {
 
     // MARK: What was recorded
 
+    /// By what the database forgets, in seconds since 1970. Asks until a node has advanced it for the first time.
+    func settledTime() throws -> Int64 {
+        let connection = try PostgreSQLConnection.connect(settings)
+        let deadline = Self.deadline
+        var settled: Int64 = 0
+        while settled == 0, SystemMonotonicClock().monotonicTime < deadline {
+            settled = try connection.query("SELECT at FROM settled_time", until: deadline).integer(0, 0)
+        }
+        return settled
+    }
+
     /// How many rows of all ledgers PostgreSQL has.
     func shippedRows() throws -> Int64 {
         try PostgreSQLConnection.connect(settings).query(

@@ -2,6 +2,7 @@ import ByteCoding
 import DatabaseSupport
 import Foundation
 import Synchronization
+import Telemetry
 import TestSupport
 import Testing
 
@@ -39,6 +40,17 @@ import Testing
         #expect(first["X-License-Id"] != nil && first["X-License-Id"] == second["X-License-Id"])
         let other = try nodes.daemons[1].connect().license(try nodes.spc(), token: token)
         #expect(other.status == 403 && other.code == "token_used")
+    }
+
+    @Test func advanceTheTimeByWhichTheDatabaseForgets() throws {
+        let before = SystemWallClock().wallTime.seconds
+        let nodes = try NodesFixture(nodes: ["node-1"], on: .current)
+        let settled = try nodes.settledTime()
+        #expect((before...SystemWallClock().wallTime.seconds).contains(settled))
+        #expect(try nodes.metric("latchkey_clock_may_delete") == 1 && nodes.metric("latchkey_clock_trusted") == 1)
+        let offset = try #require(try nodes.metric("latchkey_clock_offset_seconds"))
+        #expect(abs(offset) < 60, "the same machine's clock in the same unit")
+        nodes.stopDaemons()
     }
 
     /// The rows of the outage table for PostgreSQL, with a server that never comes back.

@@ -15,9 +15,12 @@ import Testing
 
     private func keeper() throws -> RevocationKeeper {
         let clock = ManualClock()
+        let trusted = TrustedClock(
+            .init(stepTolerance: .seconds(30), settleTime: .seconds(3600), leeway: .seconds(5)), wall: clock,
+            boot: clock)
         return try RevocationKeeper(
             store: store, names: RevocationNames(try MemoryChallengeStore.pseudonyms()), every: .milliseconds(5),
-            logger: Logger(level: .trace, sink: MemoryLogSink(), clock: clock), clock: clock
+            logger: Logger(level: .trace, sink: MemoryLogSink(), clock: clock), clock: trusted
         ) { [published] in published.append($0.count) }
     }
 
