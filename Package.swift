@@ -120,7 +120,8 @@ var targets: [Target] = [
     module(
         "OperatorCommands",
         [
-            "ByteCoding", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "Entitlements", "ContentKeys",
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "Entitlements",
+            "ContentKeys",
             "Records", "Licensing", "StorageSQLite", "StoragePostgreSQL", "ServiceConfiguration", "Administration",
         ]),
 
