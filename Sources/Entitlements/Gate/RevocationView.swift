@@ -31,6 +31,8 @@ package struct RevocationView: Sendable {
     /// The first second in which an entry no longer holds; nil for ever. No kind has an empty list.
     private var ends: [Kind: [Entry: Int64?]] = [:]
     private let naming: Naming?
+    /// Entries end by this time, if that is earlier than the time of a check: a clock that is stepped ahead lifts nothing.
+    package var settledTime = Int64.max
 
     /// Personal values are revoked and compared by the names that `naming` gives them; without it, as they are.
     package init(naming: Naming? = nil) {
@@ -70,11 +72,12 @@ package struct RevocationView: Sendable {
         _ kind: Kind, _ value: String?, of issuer: String, now: Int64
     ) throws(EntitlementError) -> Bool {
         guard let entries = ends[kind], let value else { return false }
+        let endTime = min(now, settledTime)
         let bytes =
             if kind.isPersonal, let naming { try naming(kind, value, issuer) } else { Array(value.utf8) }
         for owner in [nil, Array(issuer.utf8)] {
             guard let end = entries[Entry(value: bytes, issuer: owner)] else { continue }
-            if end.map({ now < $0 }) ?? true { return true }
+            if end.map({ endTime < $0 }) ?? true { return true }
         }
         return false
     }
