@@ -41,7 +41,7 @@ package struct LicenseFacts: Equatable, Sendable {
         switch entry.kind {
         case .licenseIssued, .licenseRenewed: break
         case .licenseRefused, .syncReportAccepted, .keyRevealed, .revoked, .revocationLifted, .refusalsOmitted,
-            .renewalsRolledUp, .tokenMinted:
+            .renewalsRolledUp, .tokenMinted, .rowsPurged, .sharedRowsPurged, .ledgerRejoined:
             return nil
         }
         id = entry.license

@@ -16,6 +16,9 @@ extension LedgerEntry.Kind {
         case .refusalsOmitted: "refusalsOmitted"
         case .renewalsRolledUp: "renewalsRolledUp"
         case .tokenMinted: "tokenMinted"
+        case .rowsPurged: "rowsPurged"
+        case .sharedRowsPurged: "sharedRowsPurged"
+        case .ledgerRejoined: "ledgerRejoined"
         }
     }
 }
@@ -76,6 +79,47 @@ extension LedgerFind {
     }
 }
 
+extension LedgerVerified {
+    /// The most statements that people are shown.
+    private static let linesMaximum = 20
+
+    /// What the ledger says of purges, the latest ones in a line each.
+    var purgeLines: [String] {
+        var lines: [String] = []
+        if let purgedThrough { lines.append("entries through \(purgedThrough) were purged") }
+        if purges.count > Self.linesMaximum {
+            let older = purges.dropLast(Self.linesMaximum)
+            lines.append("\(older.count) older statements of purges: \(older.reduce(0) { $0 + $1.rowCount }) entries")
+        }
+        return lines + purges.suffix(Self.linesMaximum).map(\.text)
+    }
+
+    /// The members of what `--json` prints of purges.
+    func writePurges(to writer: inout JSONWriter) {
+        writer.name("purgedThrough")
+        if let purgedThrough { writer.integer(purgedThrough) } else { writer.null() }
+        writer.name("purges")
+        writer.array { writer in for purge in purges { writer.object { purge.write(to: &$0) } } }
+    }
+}
+
+extension LedgerPurge {
+    fileprivate var text: String {
+        let act = place == .ledger ? "purged" : "purged from the copy in PostgreSQL"
+        return "\(time)  \(act): \(rowCount) entries through \(through), kept for \(retention) s"
+    }
+
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.member("at", time)
+        writer.member("place", place == .ledger ? "ledger" : "copy")
+        writer.member("entries", rowCount)
+        writer.member("through", through)
+        writer.member("retention", retention)
+    }
+
+    private var time: String { UnixTime(seconds: at)?.description ?? String(at) }
+}
+
 extension LedgerFinding {
     /// One line for a person.
     var text: String {
@@ -86,6 +130,9 @@ extension LedgerFinding {
         case .rowsUnsealed(let range): "\(Self.text(range)): not sealed by any batch"
         case .rowAltered(let sequence): "\(sequence): altered"
         case .rowMoved(let from, let to): "\(to): holds what was recorded as \(from)"
+        case .sealedByOthers(let range):
+            "\(Self.text(range)): none of these is sealed under ledger.key or ledger.olderKeys for this node; another key or another node "
+                + "made the ledger, or all of it was altered"
         case .batchAltered(let range): "\(Self.text(range)): altered, one of these or their seal"
         case .batchUnproven(let range): "\(Self.text(range)): cannot be proven, because what they follow is missing"
         case .batchMalformed(let range): "\(Self.text(range)): the batch of these is not one that Latchkey writes"
@@ -114,6 +161,7 @@ extension LedgerFinding {
         case .rowsUnsealed: "rowsUnsealed"
         case .rowAltered: "rowAltered"
         case .rowMoved: "rowMoved"
+        case .sealedByOthers: "sealedByOthers"
         case .batchAltered: "batchAltered"
         case .batchUnproven: "batchUnproven"
         case .batchMalformed: "batchMalformed"
@@ -126,7 +174,8 @@ extension LedgerFinding {
     private var sequences: ClosedRange<Int64>? {
         switch self {
         case .beginningForged: nil
-        case .rowsMissing(let range), .tailMissing(let range), .rowsUnsealed(let range), .batchAltered(let range),
+        case .rowsMissing(let range), .tailMissing(let range), .rowsUnsealed(let range), .sealedByOthers(let range),
+            .batchAltered(let range),
             .batchUnproven(let range), .batchMalformed(let range):
             range
         case .rowAltered(let sequence), .rowMoved(_, let sequence), .entryUnreadable(let sequence),

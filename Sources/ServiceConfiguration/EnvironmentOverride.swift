@@ -59,6 +59,7 @@ extension Configuration {
 
     private var secretSources: [SecretSource] {
         [keys.keyEncryptionKey, ledger.key, ledger.pseudonymKey] + keys.olderKeyEncryptionKeys.map(\.key)
+            + ledger.olderKeys.map(\.key)
             + (keys.masterSecret.map { [$0] } ?? []) + listeners.admin.compactMap(\.tokenFile)
             + fairplay.credentials.flatMap(\.sources)
             + entitlement.issuers.flatMap(\.keys).map(\.key)

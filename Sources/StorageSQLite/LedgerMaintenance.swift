@@ -9,8 +9,8 @@ package import Records
 package struct LedgerMaintenance: ~Copyable {
     /// How many rows are indexed in one transaction.
     package static let indexedAtOnce = 5000
-    /// How many rows are purged in one transaction.
-    package static let purgedAtOnce = 1000
+    /// About how many rows are purged in one transaction: so few that a licence which waits for it is hardly later.
+    package static let purgedAtOnce = 200
     /// How many rows are looked at for renewals in one transaction.
     package static let rolledUpAtOnce = 1000
 
@@ -20,6 +20,8 @@ package struct LedgerMaintenance: ~Copyable {
         package var purgedCount = 0
         /// How many renewals were taken out.
         package var rolledUpCount = 0
+        /// What the ledger was told of purges.
+        package var stated: LedgerPurge?
         var isRollingUnfinished = false
         /// Whether there is more to do at once.
         package var isUnfinished: Bool {
@@ -36,6 +38,11 @@ package struct LedgerMaintenance: ~Copyable {
     private var index: LedgerIndex
     private var purger: LedgerPurger
     private var roller: LedgerRoller
+    /// When the ledger is told of purges the next time, in seconds since 1970.
+    private var nextStatement = Int64.min
+
+    /// How often the ledger is told of purges that go on, in seconds.
+    private static let statementPause: Int64 = 3600
 
     /// Opens the ledger in a database file. Throws `ledgerMissing` where it holds none.
     package static func open(
@@ -70,6 +77,10 @@ package struct LedgerMaintenance: ~Copyable {
             now: now)
         try index.remove(purged)
         pass.purgedCount = purged.count
+        if purged.isEmpty, now.seconds >= nextStatement {
+            pass.stated = try statePurges(now: now)
+            if pass.stated != nil { nextStatement = now.seconds + Self.statementPause }
+        }
         if let rollUpAfter {
             // The last row that is indexed stays, by which the index knows its ledger; and so does the last one that was shipped.
             let piece = try roller.rollUp(
@@ -79,6 +90,11 @@ package struct LedgerMaintenance: ~Copyable {
             (pass.rolledUpCount, pass.isRollingUnfinished) = (piece.removed.count, piece.isUnfinished)
         }
         return pass
+    }
+
+    /// Says in the ledger what was purged since the last time; nil if that is nothing.
+    package mutating func statePurges(now: UnixTime) throws(StoreError) -> LedgerPurge? {
+        try purger.state(retention: retention, now: now)
     }
 
     /// Says how far the ledger has come, for the log stream.

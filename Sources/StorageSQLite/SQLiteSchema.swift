@@ -8,7 +8,9 @@ enum SQLiteSchema {
     static let applicationID: Int64 = 0x4C54_4348
 
     /// All steps that this program knows.
-    static let migrations: [Migration] = [contentKeys, keyFloors, decisions, renewalSessions, issuersRevocations]
+    static let migrations: [Migration] = [
+        contentKeys, keyFloors, decisions, renewalSessions, issuersRevocations, identities,
+    ]
 
     /// Content keys, their aliases, and the key-encryption keys' proofs.
     ///

@@ -234,7 +234,12 @@ def rich_configuration(setup: Path, service_url: str) -> tuple[dict[str, Any], d
             "masterSecret": materials.secret("master-secret", secrets.token_hex(32)),
         },
         "storage": {"url": "sqlite:latchkey.db"},
-        "ledger": {"key": "secrets/ledger-key", "pseudonymKey": "secrets/pseudonym-key"},
+        "ledger": {
+            "key": "secrets/ledger-key",
+            "keyVersion": 5,
+            "olderKeys": [{"version": 1, "key": materials.secret("older-ledger-key", secrets.token_hex(32))}],
+            "pseudonymKey": "secrets/pseudonym-key",
+        },
         "entitlement": {
             "issuers": [
                 {

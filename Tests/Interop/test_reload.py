@@ -1102,7 +1102,9 @@ OTHER_VALUES: dict[str, Any] = {
     "onStoreOutage": "admit",
     "ledger.mode": "best-effort",
 }
-FILES = ("keyEncryptionKey", "olderKeyEncryptionKeys[0].key", "masterSecret", "ledger.key", "pseudonymKey")
+FILES = (
+    "keyEncryptionKey", "olderKeyEncryptionKeys[0].key", "masterSecret", "ledger.key", "olderKeys[0].key", "pseudonymKey",
+)
 
 
 def other_value(field: Field) -> Any:

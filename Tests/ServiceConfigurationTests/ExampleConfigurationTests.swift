@@ -70,6 +70,7 @@ import Testing
         "keys.allowReveal",
         "keys.skdTemplate",
         "storage.url", "ledger.mode", "ledger.key", "ledger.pseudonymKey", "ledger.retention", "ledger.checkpointEvery",
+        "ledger.keyVersion", "ledger.olderKeys", "ledger.sharedRetention",
         "ledger.refusals.perSecond", "ledger.rollUpRenewalsAfter", "entitlement.revocationRefresh",
         "entitlement.retryWindow",
         "entitlement.issuers[0].issuer", "entitlement.issuers[0].audience",

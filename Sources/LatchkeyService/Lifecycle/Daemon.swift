@@ -14,6 +14,10 @@ package final class Daemon: Sendable {
     private let book: Mutex<RuleBook>
     private let notifier: ServiceNotifier
     private let logger: Logger
+    private let ending: EndingFailure
+
+    /// Why the daemon must not go on; nil if it may.
+    package var failure: DaemonError? { ending.current }
 
     /// Starts serving; each listener is logged as `listening` once it really listens. Throws a `DaemonError` that names what failed.
     package init(
@@ -21,7 +25,8 @@ package final class Daemon: Sendable {
     ) throws(DaemonError) {
         self.logger = logger
         notifier = try wrap(DaemonError.notifier, try ServiceNotifier(socketName: environment["NOTIFY_SOCKET"]))
-        let (parts, book) = try DaemonParts.start(loaded, sockets: sockets, logger: logger)
+        ending = EndingFailure()
+        let (parts, book) = try DaemonParts.start(loaded, sockets: sockets, logger: logger, ending: ending)
         self.parts = parts
         self.book = Mutex(book)
         for name in parts.listeners.unusedSocketNames { logger.warning("socket_unused", [.string("name", name)]) }

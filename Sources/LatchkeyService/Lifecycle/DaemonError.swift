@@ -11,6 +11,8 @@ package import StorageSQLite
 package enum DaemonError: Error, Equatable, Sendable {
     case store(path: String, StorageOpeningError)
     case postgreSQL(PostgreSQLOpeningError)
+    /// PostgreSQL was away when the daemon started, and then turned out to be of nodes with other secrets.
+    case refusedByPostgreSQL(PostgreSQLOpeningError)
     case loops(EventLoopError)
     case listener(name: String, address: String, HTTPServerError)
     case notifier(SocketError)
@@ -27,6 +29,8 @@ extension DaemonError: CustomStringConvertible {
         switch self {
         case .store(let path, let error): "cannot open the database \(path): \(error.explanation)"
         case .postgreSQL(let error): "cannot use the database of storage.url: \(error.explanation)"
+        case .refusedByPostgreSQL(let error):
+            "cannot go on with the database of storage.url, which was away at the start: \(error.explanation)"
         case .loops(let error): "cannot start the event loops: \(error)"
         case .listener(let name, let address, let error):
             "cannot open the \(name) listener on \(address): \(error). Stop whatever holds the address, or change it."

@@ -25,14 +25,15 @@ struct DaemonParts: Sendable {
     let listeners: ServingListeners
     let loopCount: Int
     let running: RunningParts
+    let secrets: InstallationSecrets
 
     /// Starts all parts, one after the other. If one cannot start, those that run are stopped again.
     static func start(
-        _ loaded: LoadedConfiguration, sockets: ActivatedSockets, logger: Logger
+        _ loaded: LoadedConfiguration, sockets: ActivatedSockets, logger: Logger, ending: EndingFailure
     ) throws(DaemonError) -> (DaemonParts, RuleBook) {
         var running = RunningParts()
         do throws(DaemonError) {
-            return try start(loaded, sockets: sockets, logger: logger, &running)
+            return try start(loaded, sockets: sockets, logger: logger, ending: ending, &running)
         } catch {
             running.stop()
             throw error
@@ -40,11 +41,12 @@ struct DaemonParts: Sendable {
     }
 
     private static func start(
-        _ loaded: LoadedConfiguration, sockets: ActivatedSockets, logger: Logger, _ running: inout RunningParts
+        _ loaded: LoadedConfiguration, sockets: ActivatedSockets, logger: Logger, ending: EndingFailure,
+        _ running: inout RunningParts
     ) throws(DaemonError) -> (DaemonParts, RuleBook) {
         let operations = RSAOperationCount()
         let metrics = ServiceMetrics(registry: MetricsRegistry(), rsaOperations: operations)
-        let storage = try startStorage(loaded, logger, &running)
+        let storage = try startStorage(loaded, logger, ending, &running)
         let group = try startLoops(loaded, logger, &running)
         let modules = try startModules(loaded, group, metrics, logger, &running)
         let records = try startRecords(loaded, storage, group, metrics, logger, &running)
@@ -60,7 +62,8 @@ struct DaemonParts: Sendable {
         let parts = DaemonParts(
             metrics: metrics, health: Health { records.degradedParts },
             listeners: try ServingListeners(server, sockets: sockets, metrics: metrics, logger: logger),
-            loopCount: group.loops.count, running: running)
+            loopCount: group.loops.count, running: running,
+            secrets: InstallationSecrets(loaded, records, shared: storage.shared, logger: logger))
         let pipelines = LicensePipelines(shared)
         let expressPlay = ExpressPlayService(
             minter: ExpressPlayMinter(
@@ -80,6 +83,7 @@ struct DaemonParts: Sendable {
         let draft = try wrap(ReloadError.daemon, try book.draft(new))
         try wrap(ReloadError.daemon, try listeners.checkExposure(of: draft))
         try wrap(ReloadError.certificates, try listeners.replaceCertificates(with: draft))
+        try wrap(ReloadError.daemon, try secrets.adopt(new))
         book.adopt(draft)
         return draft.fieldsThatNeedRestart
     }
@@ -87,9 +91,9 @@ struct DaemonParts: Sendable {
     // MARK: One part each
 
     private static func startStorage(
-        _ loaded: LoadedConfiguration, _ logger: Logger, _ running: inout RunningParts
+        _ loaded: LoadedConfiguration, _ logger: Logger, _ ending: EndingFailure, _ running: inout RunningParts
     ) throws(DaemonError) -> OpenedStorage {
-        let storage = try OpenedStorage.open(loaded)
+        let storage = try OpenedStorage.open(loaded) { ending.end(with: .refusedByPostgreSQL($0)) }
         guard let shared = storage.shared else { return storage }
         running.add(.storage) { shared.close() }
         if let away = shared.initialAbsence {

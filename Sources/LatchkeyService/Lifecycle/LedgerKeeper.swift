@@ -5,6 +5,7 @@ import EventLoops
 import Records
 import ServiceConfiguration
 import StorageSQLite
+import Synchronization
 import Telemetry
 
 /// Keeps the ledger in order beside its writer, on a thread of its own: an index a few seconds behind, the removal of what is older than
@@ -20,18 +21,25 @@ final class LedgerKeeper: Sendable {
 
     private let order = Monitor(Order.wait)
     private let thread: JoinableThread
+    private let purged = PurgedRowCount()
 
-    /// Starts the thread; `loop` wakes it. Nothing behind `purgeableThrough` is purged, because it is still needed elsewhere. A ledger that cannot be opened is tried again in every pass.
+    /// How many rows were purged since the start.
+    var purgedRowCount: UInt64 { purged.count }
+
+    /// Starts the thread; `loop` wakes it. Nothing behind `purgeableThrough` is purged, because it is still needed elsewhere. A ledger that
+    /// cannot be opened is tried again in every pass.
     init(
         path: String, chain: LedgerChain, settings: Configuration.Ledger, loop: LoopContext, logger: Logger,
         clock: any WallClock = SystemWallClock(), purgeableThrough: @escaping @Sendable () -> Int64
     ) throws(EventLoopError) {
         thread = JoinableThread(
-            try NativeThread(name: "ledger-keeper") { [order] in
+            try NativeThread(name: "ledger-keeper") { [order, purged] in
                 var upkeep = LedgerUpkeep(
                     path: path, chain: chain, settings: settings, logger: logger, clock: clock,
                     purgeableThrough: purgeableThrough)
-                while Self.isNextPassWanted(order) { upkeep.pass { Self.isStopWanted(order) } }
+                while Self.isNextPassWanted(order) {
+                    upkeep.pass(counting: { purged.add($0) }, resting: { Self.rest(for: $0, order) })
+                }
                 upkeep.end()
             })
         Self.wake(order, on: loop)
@@ -55,8 +63,10 @@ final class LedgerKeeper: Sendable {
         }
     }
 
-    private static func isStopWanted(_ order: Monitor<Order>) -> Bool {
-        order.update { $0 == .stop }
+    /// Waits, but not beyond the order to stop; whether that has come.
+    private static func rest(for duration: Duration, _ order: Monitor<Order>) -> Bool {
+        let deadline = SystemMonotonicClock().monotonicTime + duration
+        return order.wait(until: deadline) { $0 == .stop ? true : nil } ?? false
     }
 
     private static func wake(_ order: Monitor<Order>, on loop: LoopContext) {
@@ -72,6 +82,15 @@ final class LedgerKeeper: Sendable {
     }
 }
 
+/// Rows that a thread has purged, for metrics.
+private final class PurgedRowCount: Sendable {
+    private let value = Atomic<UInt64>(0)
+
+    var count: UInt64 { value.load(ordering: .relaxed) }
+
+    func add(_ count: Int) { value.add(UInt64(count), ordering: .relaxed) }
+}
+
 /// What the ledger keeper's thread does.
 private struct LedgerUpkeep: ~Copyable {
     private let path: String
@@ -83,6 +102,7 @@ private struct LedgerUpkeep: ~Copyable {
     private var maintenance: LedgerMaintenance?
     /// Seconds since 1970.
     private var nextCheckpoint: Int64 = 0
+    private var isEnding = false
 
     init(
         path: String, chain: LedgerChain, settings: Configuration.Ledger, logger: Logger,
@@ -97,11 +117,17 @@ private struct LedgerUpkeep: ~Copyable {
         maintenance = nil
     }
 
-    /// Goes on until there is nothing left to do at once, or it is to stop.
-    mutating func pass(until isStopWanted: () -> Bool) {
+    /// How much longer than the work it rests after a piece, so that a purge leaves most of the disk to licences.
+    private static let restFactor = 4
+
+    /// Goes on until there is nothing left to do at once, or it is to stop. After each piece `rest` waits, and says whether to stop.
+    mutating func pass(counting count: (Int) -> Void, resting rest: (Duration) -> Bool) {
+        let clock = ContinuousClock()
         while true {
+            let start = clock.now
             do throws(StorageOpeningError) {
-                if try isFinishedAfterOnePass() || isStopWanted() { return }
+                if try isFinishedAfterOnePass(count) { return }
+                if rest((clock.now - start) * Self.restFactor) { return }
             } catch {
                 // Opened anew next time: what was wrong with the connection may be over.
                 maintenance = nil
@@ -110,19 +136,24 @@ private struct LedgerUpkeep: ~Copyable {
         }
     }
 
-    /// The last checkpoint; what is left to do comes after the next start.
+    /// The last checkpoint; what is left to do comes after the next start. Says in the ledger what was purged.
     mutating func end() {
         nextCheckpoint = 0
-        pass { true }
+        isEnding = true
+        pass(counting: { _ in }, resting: { _ in true })
     }
 
-    private mutating func isFinishedAfterOnePass() throws(StorageOpeningError) -> Bool {
+    private mutating func isFinishedAfterOnePass(_ count: (Int) -> Void) throws(StorageOpeningError) -> Bool {
         var opened = try takeMaintenance()
         let now = clock.wallTime
         guard let time = UnixTime(seconds: now.seconds, nanoseconds: now.nanoseconds) else { return true }
         let isFinished: Bool
         do throws(StoreError) {
-            isFinished = try !opened.pass(now: time, through: purgeableThrough()).isUnfinished
+            let pass = try opened.pass(now: time, through: purgeableThrough())
+            count(pass.purgedCount)
+            isFinished = !pass.isUnfinished
+            let stated = if let stated = pass.stated { stated } else if isEnding { try opened.statePurges(now: time) } else { nil as LedgerPurge? }
+            if let stated { logger.info("ledger_purged", stated.logFields) }
             try writeCheckpoint(&opened, time)
         } catch {
             throw .store(error)

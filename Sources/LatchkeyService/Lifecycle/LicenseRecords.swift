@@ -15,6 +15,7 @@ final class LicenseRecords: Sendable {
     private let store: SQLiteDecisionStore
     private let keeper: LedgerKeeper
     private let sharing: Sharing?
+    private let file: LedgerFile
 
     /// What a node among many has besides.
     private struct Sharing: Sendable {
@@ -28,11 +29,16 @@ final class LicenseRecords: Sendable {
         _ loaded: LoadedConfiguration, shared: PostgreSQLStore?, loops: [LoopContext], logger: Logger
     ) throws(DaemonError) {
         let path = loaded.databasePath
-        store = try wrap(
-            { (error: StorageOpeningError) in DaemonError.store(path: path, error) },
-            try SQLiteDecisionStore.open(path: path, chain: loaded.ledgerChain, loops: loops))
+        let file = LedgerFile(path: path, keys: loaded.ledgerKeys, label: loaded.configuration.nodeLabel)
+        self.file = file
+        let chain: LedgerChain
+        (store, chain) = try wrap({ (error: StorageOpeningError) in DaemonError.store(path: path, error) }) {
+            () throws(StorageOpeningError) in
+            let chain = try file.prepare(loaded.sharedSecrets)
+            return (try SQLiteDecisionStore.open(path: path, chain: chain, loops: loops), chain)
+        }
         do throws(EventLoopError) {
-            sharing = if let shared { try Self.share(shared, store, loaded, logger) } else { nil }
+            sharing = if let shared { try Self.share(shared, store, chain, loaded, logger) } else { nil }
         } catch {
             store.stop()
             throw .loops(error)
@@ -48,9 +54,9 @@ final class LicenseRecords: Sendable {
         do throws(EventLoopError) {
             lookup = try LicenseLookup(path: path, logger: logger)
             keeper = try LedgerKeeper(
-                path: path, chain: loaded.ledgerChain, settings: loaded.configuration.ledger, loop: loops[0],
+                path: path, chain: chain, settings: loaded.configuration.ledger, loop: loops[0],
                 logger: logger
-            ) { [sharing] in sharing?.shipping.shippedThrough ?? .max }
+            ) { [sharing] in sharing?.shipping.purgeableThrough ?? .max }
         } catch {
             sharing?.shipping.stop()
             store.stop()
@@ -59,14 +65,17 @@ final class LicenseRecords: Sendable {
     }
 
     private static func share(
-        _ shared: PostgreSQLStore, _ ledger: SQLiteDecisionStore, _ loaded: LoadedConfiguration, _ logger: Logger
+        _ shared: PostgreSQLStore, _ ledger: SQLiteDecisionStore, _ chain: LedgerChain,
+        _ loaded: LoadedConfiguration, _ logger: Logger
     ) throws(EventLoopError) -> Sharing {
-        Sharing(
+        let copy = LedgerCopy(
+            chain: chain, label: loaded.configuration.nodeLabel,
+            retention: loaded.configuration.ledger.sharedRetention.components.seconds, store: shared, ledger: ledger)
+        return Sharing(
             store: shared,
             decisions: SharedDecisionStore(
                 shared: shared, ledger: ledger, onStoreOutage: loaded.configuration.storage.onStoreOutage),
-            shipping: try LedgerShipping(
-                path: loaded.databasePath, node: loaded.ledgerChain.node, store: shared, logger: logger))
+            shipping: try LedgerShipping(path: loaded.databasePath, copy: copy, logger: logger))
     }
 
     /// Finishes what waits, ships it, and says a last time how far the ledger has come. Blocks; not to be called on a loop.
@@ -85,7 +94,14 @@ final class LicenseRecords: Sendable {
 
     /// What does not work now, while the rest is served.
     var degradedParts: [String] {
-        sharing.map { $0.store.health.isReachable ? [] : ["postgresql"] } ?? []
+        guard let sharing else { return [] }
+        return (sharing.store.health.isReachable ? [] : ["postgresql"])
+            + (sharing.shipping.standing.isDegraded ? ["ledger_copy"] : [])
+    }
+
+    /// Takes the secrets of a reload for those that the installation uses from now on.
+    func replaceSecrets(_ secrets: SharedSecrets) throws(StorageOpeningError) {
+        try file.replaceSecrets(secrets)
     }
 
     func register(in registry: MetricsRegistry) {
@@ -117,6 +133,10 @@ final class LicenseRecords: Sendable {
             "latchkey_ledger_refusals_omitted_total", help: "Refusals of good tokens that have no row in the ledger.",
             isCounter: true
         ) { [refusals] in Double(refusals.omittedCount) }
+        registry.sample(
+            "latchkey_ledger_rows_purged_total", help: "Rows of the ledger that were older than ledger.retention.",
+            isCounter: true
+        ) { [keeper] in Double(keeper.purgedRowCount) }
         if let sharing { Self.register(sharing, in: registry) }
     }
 
@@ -141,6 +161,32 @@ final class LicenseRecords: Sendable {
             (
                 "latchkey_postgresql_ledger_shipped_sequence", "Through which row PostgreSQL has the ledger.", false,
                 { Double($0.shipping.shippedThrough) }
+            ),
+            (
+                "latchkey_ledger_copy_lag_rows", "Rows of the ledger that PostgreSQL has not received yet.", false,
+                { Double($0.shipping.standing.lagRows) }
+            ),
+            (
+                "latchkey_ledger_copy_lag_seconds", "Age of the oldest row that PostgreSQL has not received yet.", false,
+                { Double($0.shipping.standing.lagSeconds) }
+            ),
+            (
+                "latchkey_ledger_copy_contradicted",
+                "Whether PostgreSQL holds another ledger of this node, or more of it, and latchkey ledger rejoin is needed.",
+                false, { $0.shipping.standing.isContradicted ? 1 : 0 }
+            ),
+            (
+                "latchkey_ledger_copy_lost_nodes", "Nodes of this name whose ledgers were lost, before they rejoin.", false,
+                { Double($0.shipping.standing.lostNodes.count) }
+            ),
+            (
+                "latchkey_ledger_copy_rows_mended_total", "Rows that PostgreSQL had lost and has received again.", true,
+                { Double($0.shipping.standing.mendedRows) }
+            ),
+            (
+                "latchkey_ledger_copy_rows_purged_total",
+                "Rows of the copy in PostgreSQL that were older than ledger.sharedRetention.", true,
+                { Double($0.shipping.standing.purgedRows) }
             ),
             (
                 "latchkey_licenses_admitted_in_outage_total",

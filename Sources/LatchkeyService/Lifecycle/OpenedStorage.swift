@@ -15,11 +15,15 @@ enum OpenedStorage {
     /// It may be away when the daemon starts, and later.
     case postgreSQL(PostgreSQLStore)
 
-    static func open(_ loaded: LoadedConfiguration) throws(DaemonError) -> OpenedStorage {
+    /// `whenRefused` is called if PostgreSQL was away at first, and then turns out to be of nodes with other secrets.
+    static func open(
+        _ loaded: LoadedConfiguration, whenRefused: @escaping @Sendable (PostgreSQLOpeningError) -> Void
+    ) throws(DaemonError) -> OpenedStorage {
         guard let settings = loaded.postgreSQL else { return .sqlite(try openFile(loaded)) }
         do throws(PostgreSQLOpeningError) {
             return .postgreSQL(
-                try PostgreSQLStore.open(settings, keyRing: loaded.keyRing, mayBeAway: true))
+                try PostgreSQLStore.open(
+                    settings, keyRing: loaded.keyRing, secrets: loaded.sharedSecrets, whenRefused: whenRefused))
         } catch {
             throw .postgreSQL(error)
         }

@@ -20,6 +20,12 @@ package struct LedgerEntry: Equatable, Sendable {
         case renewalsRolledUp = 9
         /// A token that this server made for a customer; the licence it leads to is a row of its own.
         case tokenMinted = 16
+        /// Rows older than the retention have left this ledger, as `LedgerPurge` says.
+        case rowsPurged = 40
+        /// The same of the copy of this ledger in PostgreSQL.
+        case sharedRowsPurged = 41
+        /// The ledger goes on after it was lost or put back to an older state, as the detail says.
+        case ledgerRejoined = 42
     }
 
     package var kind: Kind

@@ -1,3 +1,5 @@
+package import Records
+
 /// Why a database cannot serve as a store.
 package enum PostgreSQLOpeningError: Error, Equatable, Sendable {
     // The operator's to mend.
@@ -12,6 +14,8 @@ package enum PostgreSQLOpeningError: Error, Equatable, Sendable {
     case keyEncryptionKeyDiffers
     /// Some of the database's keys may be sealed under this version, of which no key was given.
     case keyEncryptionKeyMissing(version: UInt32)
+    /// The nodes of this database use another secret of this name.
+    case secretDiffers(SecretProof.Name)
 
     // The database's.
 
@@ -33,7 +37,17 @@ package enum PostgreSQLOpeningError: Error, Equatable, Sendable {
             true
         case .failed(.refused(let state)): ["08", "53", "57"].contains(state.category)
         case .serverTooOld, .foreignSchema, .schemaTooNew, .keyEncryptionKeyDiffers, .keyEncryptionKeyMissing,
-            .recordMalformed, .cryptographyFailed, .threadsNotStarted:
+            .secretDiffers, .recordMalformed, .cryptographyFailed, .threadsNotStarted:
+            false
+        }
+    }
+
+    /// Whether a secret of this node is not that of the database.
+    package var isProofFailure: Bool {
+        switch self {
+        case .keyEncryptionKeyDiffers, .keyEncryptionKeyMissing, .secretDiffers: true
+        case .serverTooOld, .foreignSchema, .schemaTooNew, .failed, .recordMalformed, .cryptographyFailed,
+            .threadsNotStarted:
             false
         }
     }

@@ -6,7 +6,7 @@ enum PostgreSQLSchema {
     typealias Migration = SchemaMigration<[String]>
 
     /// All steps that this program knows.
-    static let migrations: [Migration] = [first, renewalSessions, issuersRevocations]
+    static let migrations: [Migration] = [first, renewalSessions, issuersRevocations, identities]
 
     /// Content keys, shared state, and what nodes ship of their ledgers.
     private static let first = Migration(

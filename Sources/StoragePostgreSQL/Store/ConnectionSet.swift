@@ -13,6 +13,8 @@ final class ConnectionSet: @unchecked Sendable {
     private var writers: [PipelinedConnection] = []
     private var readers: [PipelinedConnection] = []
     private let state = Mutex(PostgreSQLHealth())
+    /// Set before `start`, and called on the loop, at most once.
+    var whenRefused: (@Sendable (PostgreSQLOpeningError) -> Void)?
 
     init(on loop: LoopContext, opener: SessionOpener, pool: BlockingWorkerPool, first: PostgreSQLConnection?) {
         self.loop = loop
@@ -60,7 +62,10 @@ final class ConnectionSet: @unchecked Sendable {
             on: loop, limits: opener.settings.limits, groupSize: groupSize, first: first
         ) { [self] in await connect() }
         connection.connectedChanged = { [self] isConnected in
-            state.withLock { $0.connected += isConnected ? 1 : -1 }
+            state.withLock { health in
+                if isConnected, health.connected == 0 { health.arrivals += 1 }
+                health.connected += isConnected ? 1 : -1
+            }
         }
         connection.start()
         return connection
@@ -86,7 +91,15 @@ final class ConnectionSet: @unchecked Sendable {
             state.withLock { $0.lastError = nil }
             return .success(connection)
         case .failure(let error):
-            state.withLock { $0.lastError = error }
+            let arrivals = state.withLock { health in
+                health.lastError = error
+                return health.arrivals
+            }
+            // Later, it is another database behind the same name: then this node goes on without it.
+            if error.isProofFailure, arrivals == 0 {
+                whenRefused?(error)
+                whenRefused = nil
+            }
             return .failure(.connectionLost)
         }
     }

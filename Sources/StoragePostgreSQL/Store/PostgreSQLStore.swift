@@ -1,5 +1,6 @@
 package import ContentKeys
 import EventLoops
+package import Records
 import Telemetry
 
 /// What an installation of many nodes shares: content keys, decisions, revocations, challenges and the shipped ledgers, in PostgreSQL.
@@ -17,33 +18,41 @@ package final class PostgreSQLStore: Sendable {
     private let pool: BlockingWorkerPool
     private let connections: ConnectionSet
     private let loop: LoopContext
+    private let opener: SessionOpener
 
     /// Connects, and brings the schema up to date.
     ///
-    /// Blocks until the first connection is made. Throws what stands in the way; with `mayBeAway` a server that does not answer is no reason,
-    /// and the store goes on trying.
+    /// Blocks until the first connection is made. Throws what stands in the way; with `whenRefused` a server that does not answer is no
+    /// reason, and the store goes on trying.
+    ///
+    /// - Parameters:
+    ///   - secrets: What each connection compares with the database's proofs, beside the key-encryption keys.
+    ///   - whenRefused: Is called, at most once, if the first connection finds that a secret of this node is not that of the database.
     package static func open(
-        _ settings: PostgreSQLSettings, keyRing: KeyRing, mayBeAway: Bool = false
+        _ settings: PostgreSQLSettings, keyRing: KeyRing, secrets: SharedSecrets = .none,
+        whenRefused: (@Sendable (PostgreSQLOpeningError) -> Void)? = nil
     ) throws(PostgreSQLOpeningError) -> PostgreSQLStore {
-        let opener = SessionOpener(settings: settings, ring: keyRing)
+        let opener = SessionOpener(settings: settings, ring: keyRing, secrets: ProvedSecrets(secrets))
         let first: PostgreSQLConnection?
         var absence: PostgreSQLOpeningError?
         do throws(PostgreSQLOpeningError) {
             first = try opener.open()
         } catch {
-            guard mayBeAway, error.mayPass else { throw error }
+            guard whenRefused != nil, error.mayPass else { throw error }
             (first, absence) = (nil, error)
         }
         do throws(EventLoopError) {
-            return try PostgreSQLStore(opener, first: first, absence)
+            return try PostgreSQLStore(opener, first: first, absence, whenRefused)
         } catch {
             throw .threadsNotStarted
         }
     }
 
     private init(
-        _ opener: SessionOpener, first: PostgreSQLConnection?, _ absence: PostgreSQLOpeningError?
+        _ opener: SessionOpener, first: PostgreSQLConnection?, _ absence: PostgreSQLOpeningError?,
+        _ whenRefused: (@Sendable (PostgreSQLOpeningError) -> Void)?
     ) throws(EventLoopError) {
+        self.opener = opener
         initialAbsence = absence
         ring = opener.ring
         limits = opener.settings.limits
@@ -53,6 +62,7 @@ package final class PostgreSQLStore: Sendable {
             threadCount: min(2, count), queueLengthMaximum: 2 * count, name: "pg-connect")
         loop = group.loops[0]
         connections = ConnectionSet(on: loop, opener: opener, pool: pool, first: first)
+        connections.whenRefused = whenRefused
         let connections = connections
         loop.execute { connections.start() }
     }
@@ -63,6 +73,21 @@ package final class PostgreSQLStore: Sendable {
         _ = loop.runAndWait { connections.stop() }
         pool.stop()
         group.stop(within: .seconds(1))
+    }
+
+    /// Compares all proofs in the database with the secrets of this node, and changes nothing. Blocks.
+    package static func check(
+        _ settings: PostgreSQLSettings, keyRing: KeyRing, secrets: SharedSecrets
+    ) throws(PostgreSQLOpeningError) {
+        try SessionOpener(settings: settings, ring: keyRing, secrets: ProvedSecrets(secrets)).check()
+    }
+
+    /// Takes the secrets of a reload for those that the installation uses from now on.
+    ///
+    /// Blocks while it makes a connection. If that fails, the next connection that succeeds stores their proofs.
+    package func replaceSecrets(_ secrets: SharedSecrets) throws(PostgreSQLOpeningError) {
+        opener.secrets.replace(with: secrets)
+        _ = try opener.open()
     }
 
     /// How the connections do.
@@ -108,6 +133,8 @@ package final class PostgreSQLStore: Sendable {
 package struct PostgreSQLHealth: Equatable, Sendable {
     package var connected = 0
     package var expected = 0
+    /// How often a first connection was made: at the start, and after each outage.
+    package var arrivals = 0
     /// Why the last attempt to connect failed; nil once one has succeeded.
     package var lastError: PostgreSQLOpeningError?
 
