@@ -31,7 +31,7 @@ import Testing
 
     @Test func startsWithoutTheDatabaseWhereThatIsAllowed() async throws {
         let store = try PostgreSQLStore.open(
-            settingsOfNoServer(), keyRing: SampleKeys.keyRing(), mayBeAway: true)
+            settingsOfNoServer(), keyRing: SampleKeys.keyRing(), whenRefused: { _ in })
         defer { store.close() }
         for number in 0..<50 as Range<UInt64> {
             await #expect(throws: StoreError.unavailable(.unreachable)) {

@@ -25,12 +25,13 @@ final class CrashingNode: Sendable {
 
     init(_ place: NodePlace) throws {
         shared = try PostgreSQLStore.open(
-            place.settings(), keyRing: SampleKeys.keyRing(), mayBeAway: true)
+            place.settings(), keyRing: SampleKeys.keyRing(), whenRefused: { _ in })
         let chain = try NodePlace.chain()
         ledger = try SQLiteDecisionStore.open(path: place.ledgerPath, chain: chain)
         decisions = SharedDecisionStore(shared: shared, ledger: ledger)
         shipping = try LedgerShipping(
-            path: place.ledgerPath, node: chain.node, store: shared,
+            path: place.ledgerPath,
+            copy: LedgerCopy(chain: chain, label: chain.node, retention: 400 * 86_400, store: shared, ledger: ledger),
             logger: Logger(level: .error, sink: MemoryLogSink()))
     }
 
