@@ -56,9 +56,10 @@ package struct SealedContentKey: Hashable, Sendable {
 ///        8  time of creation, seconds since 1970
 ///      1+T  least HDCP
 ///      1+T  least security level
+///        S  the seal of form 1
 ///
-/// where each text is its size in one byte, or 0xFF if there is none, and its UTF-8. So in form 2 nothing of a record can be altered. A record
-/// that has both forms is opened by form 2.
+/// where each text is its size in one byte, or 0xFF if there is none, and its UTF-8. So in form 2 nothing of a record can be altered, nor
+/// its seal of form 1. A record that has both forms is opened by form 2.
 package struct KeySealing: Sendable {
     /// The version that new seals get.
     package let version: UInt32
@@ -76,7 +77,8 @@ package struct KeySealing: Sendable {
         let bytes = try key.seal(secret, associatedData: Self.associatedData(record.attributes, version: version))
         var bound = ByteWriter(capacity: 64)
         bound.write(version)
-        bound.write(try key.seal(secret, associatedData: Self.boundData(record.attributes, version: version)))
+        let data = Self.boundData(record.attributes, version: version, besides: bytes)
+        bound.write(try key.seal(secret, associatedData: data))
         return SealedContentKey(keyVersion: version, bytes: bytes, bound: bound.bytes)
     }
 
@@ -88,7 +90,7 @@ package struct KeySealing: Sendable {
     ) throws(CryptoError) -> ContentKeyRecord {
         guard sealed.isBound else { return try openUnbound(sealed, attributes: attributes) }
         guard sealed.keyVersion == version else { throw .authenticationFailed }
-        let data = Self.boundData(attributes, version: version)
+        let data = Self.boundData(attributes, version: version, besides: sealed.bytes)
         return try record(attributes, try key.open(sealed.boundBytes, associatedData: data))
     }
 
@@ -119,7 +121,9 @@ package struct KeySealing: Sendable {
         associatedData(attributes, version: version, form: "LKCKEY01").bytes
     }
 
-    static func boundData(_ attributes: ContentKeyAttributes, version: UInt32) -> [UInt8] {
+    static func boundData(
+        _ attributes: ContentKeyAttributes, version: UInt32, besides sealed: [UInt8]
+    ) -> [UInt8] {
         var writer = associatedData(attributes, version: version, form: "LKCKEY02")
         writer.write(optional: attributes.trackLabel?.text)
         writer.write(optional: attributes.contentType.rawValue)
@@ -128,6 +132,7 @@ package struct KeySealing: Sendable {
         writer.write(UInt64(bitPattern: attributes.createdAt))
         writer.write(optional: attributes.leastHDCP?.rawValue)
         writer.write(optional: attributes.leastSecurityLevel?.rawValue)
+        writer.write(sealed)
         return writer.bytes
     }
 

@@ -90,7 +90,9 @@ extension Command {
             "latchkey ledger verify --config latchkey.json5 --checkpoints checkpoints.txt --json",
             "latchkey ledger verify --config latchkey.json5 --shared",
         ],
-        options: [LedgerArguments.config, LedgerVerification.checkpoints, SharedLedger.option, SharedLedger.node, .json],
+        options: [
+            LedgerArguments.config, LedgerVerification.checkpoints, SharedLedger.option, SharedLedger.node, .json,
+        ],
         run: { arguments, context throws(CommandError) in
             if arguments.isSet(SharedLedger.option) {
                 return try await SharedLedgerVerification(arguments, context).run(asJSON: arguments.isSet(.json))
@@ -261,7 +263,9 @@ struct LedgerVerification {
             progress.clear()
             throw OpenedLedger.explain(error, path)
         }
-        if outcome.verified?.wasPurged == true { throw .failed("old entries were purged while the ledger was read; run this again") }
+        if outcome.verified?.wasPurged == true {
+            throw .failed("old entries were purged while the ledger was read; run this again")
+        }
         return outcome
     }
 
@@ -293,7 +297,8 @@ struct LedgerVerification {
         }
         if !findings.isEmpty, !missingVersions.isEmpty {
             let list = missingVersions.map { String($0) }.joined(separator: ", ")
-            context.note("the ledger was also sealed under versions of ledger.key that ledger.olderKeys does not name: \(list)")
+            context.note(
+                "the ledger was also sealed under versions of ledger.key that ledger.olderKeys does not name: \(list)")
         }
         if !findings.isEmpty { throw .failed("the ledger does not verify: \(findings.count) findings") }
     }

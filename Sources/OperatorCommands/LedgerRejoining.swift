@@ -65,7 +65,9 @@ struct LedgerRejoining {
         let fork = try await lastCommonBatch(store)
         guard end.link != fork else { return nil }
         guard let fork else {
-            throw .failed("ledger and copy have no batch in common: the file is another node's; give the node its own, or a new one")
+            throw .failed(
+                "ledger and copy have no batch in common: the file is another node's; give the node its own, or a new one"
+            )
         }
         return (fork, end)
     }
@@ -162,7 +164,8 @@ struct LedgerRejoining {
         }
         if outcome.takenCount + outcome.againCount > 0 {
             try context.print(
-                "\(outcome.takenCount) entries were taken over from the copy, and \(outcome.againCount) recorded again behind them")
+                "\(outcome.takenCount) entries were taken over from the copy, and \(outcome.againCount) recorded again behind them"
+            )
         }
         for name in outcome.succeeded { try context.print("this node, \(node), goes on for \(name), whose copy stays") }
         if outcome.takenCount + outcome.againCount == 0, outcome.succeeded.isEmpty {

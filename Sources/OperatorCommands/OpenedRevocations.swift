@@ -20,11 +20,14 @@ final class OpenedRevocations: Sendable {
         let secrets = loader.pseudonymSecret()
         let ring = settings == nil ? nil : loader.keyEncryptionKey().flatMap { loader.keyRing($0) }
         if let error = loader.error { throw .failed(error.description) }
-        guard let keys, let secrets, let pseudonymizer else { preconditionFailure("the loader reports what it does not load") }
+        guard let keys, let secrets, let pseudonymizer else {
+            preconditionFailure("the loader reports what it does not load")
+        }
 
         ledger = try Self.openLedger(
             LedgerFile(
-                path: file.configuration.storage.databasePath, keys: keys, label: file.configuration.nodeLabel), secrets)
+                path: file.configuration.storage.databasePath, keys: keys, label: file.configuration.nodeLabel), secrets
+        )
         if let settings, let ring {
             shared = try Self.openShared(settings, ring, secrets)
         } else {

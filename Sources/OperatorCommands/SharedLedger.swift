@@ -11,7 +11,8 @@ import StorageSQLite
 enum SharedLedger {
     static let option = CommandOption(
         "--shared", .flag, help: "read the copies of all nodes' ledgers in PostgreSQL, instead of this node's own")
-    static let node = CommandOption("--node", .value("ID"), help: "with --shared: this node alone, by its id or its name")
+    static let node = CommandOption(
+        "--node", .value("ID"), help: "with --shared: this node alone, by its id or its name")
 
     /// How many rows and batches are read at once.
     static let pageSize = 1000
@@ -49,7 +50,8 @@ extension LedgerArguments {
                     guard let entry = try? LedgerEntry(parsing: row.body), query.matches(entry) else { continue }
                     found.append((node, LedgerFind(sequence: row.sequence, entry: entry)))
                 }
-                next = rows.count < SharedLedger.pageSize || isBehind(rows.last) ? nil : rows.last.map { $0.sequence + 1 }
+                next =
+                    rows.count < SharedLedger.pageSize || isBehind(rows.last) ? nil : rows.last.map { $0.sequence + 1 }
             }
         }
         progress.clear()
@@ -91,7 +93,8 @@ extension LedgerArguments {
         } else if found.isEmpty {
             context.note("no entry fits")
         } else {
-            try context.print(found.map { "\($0.node.label ?? $0.node.node.text)  \($0.find.text)" }.joined(separator: "\n"))
+            try context.print(
+                found.map { "\($0.node.label ?? $0.node.node.text)  \($0.find.text)" }.joined(separator: "\n"))
         }
         if !isComplete { context.note("there are more; raise --limit, or say more of what you look for") }
     }
@@ -180,7 +183,8 @@ struct SharedLedgerVerification {
                 for finding in outcome.findings { try context.print("\(name): \(finding.text)") }
                 if outcome.findings.isEmpty {
                     try context.print(
-                        "\(name): \(outcome.verified.rowCount) entries up to sequence \(outcome.verified.last): nothing was altered")
+                        "\(name): \(outcome.verified.rowCount) entries up to sequence \(outcome.verified.last): nothing was altered"
+                    )
                 }
                 for line in outcome.verified.purgeLines { try context.print("\(name): \(line)") }
             }

@@ -87,7 +87,8 @@ package struct LoadedConfiguration: Sendable {
             configuration: file.configuration, fields: file.fields, digests: loader.digests, credentials: credentials,
             modules: modules,
             keyEncryptionKey: keyEncryptionKey, keyRing: keyRing, issuers: issuers, expressPlay: expressPlay,
-            sessions: sessions, callback: callback, ledgerKeys: ledgerKeys, sharedSecrets: sharedSecrets, pseudonymizer: pseudonymizer,
+            sessions: sessions, callback: callback, ledgerKeys: ledgerKeys, sharedSecrets: sharedSecrets,
+            pseudonymizer: pseudonymizer,
             publicListeners: publicListeners, adminListeners: adminListeners,
             postgreSQL: postgreSQL, databasePath: file.configuration.storage.databasePath)
     }

@@ -9,7 +9,8 @@ extension StoredContentKey {
         guard let keyVersion = UInt32(exactly: try row.integer(at: 10)) else { throw .recordMalformed }
         self.init(
             attributes: try ContentKeyAttributes(reading: row),
-            sealed: SealedContentKey(keyVersion: keyVersion, bytes: try row.bytes(at: 11),
+            sealed: SealedContentKey(
+                keyVersion: keyVersion, bytes: try row.bytes(at: 11),
                 bound: row.isNull(at: 12) ? nil : try row.bytes(at: 12)))
     }
 }

@@ -101,10 +101,14 @@ package struct LedgerFile {
     /// Finds the id of the ledger. An empty ledger gets a random one; one of an older version has the label.
     private func identified(_ connection: inout SQLiteConnection) throws(StorageOpeningError) -> LedgerChain {
         if let id = try wrap(StorageOpeningError.store, try storedID(&connection)) {
-            return LedgerChain(keys: keys, node: id)
+            let chain = LedgerChain(keys: keys, node: id)
+            try verifyEnd(chain, &connection)
+            return chain
         }
-        let isEmpty = try wrap(
-            StorageOpeningError.store, try connection.readInteger("SELECT count(*) FROM (SELECT 1 FROM ledger_batch LIMIT 1)"))
+        let isEmpty =
+            try wrap(
+                StorageOpeningError.store,
+                try connection.readInteger("SELECT count(*) FROM (SELECT 1 FROM ledger_batch LIMIT 1)"))
             == 0
         let id: NodeID
         do { id = isEmpty ? try .random() : label } catch { throw .store(.cryptographyFailed) }

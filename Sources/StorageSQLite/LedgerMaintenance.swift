@@ -14,6 +14,9 @@ package struct LedgerMaintenance: ~Copyable {
     /// How many rows are looked at for renewals in one transaction.
     package static let rolledUpAtOnce = 1000
 
+    /// How much longer than a pass to rest after it, so that most of the disk is left to licences.
+    package static let restFactor = 4
+
     /// What one pass has done.
     package struct Pass: Equatable, Sendable {
         package var indexedCount = 0

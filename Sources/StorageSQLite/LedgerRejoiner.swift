@@ -26,7 +26,8 @@ package struct LedgerRejoiner: ~Copyable {
         do throws(StoreError) {
             var connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: 5000)
             try connection.execute(
-                "CREATE TEMP TABLE set_aside (number INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, body BLOB NOT NULL)")
+                "CREATE TEMP TABLE set_aside (number INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, body BLOB NOT NULL)"
+            )
             let inserts = try LedgerInserts(&connection)
             let selects = try LedgerSelects(&connection)
             try connection.beginImmediate()
@@ -34,7 +35,8 @@ package struct LedgerRejoiner: ~Copyable {
                 """
                 INSERT INTO set_aside (sequence, body)
                 SELECT sequence, body FROM ledger_entry WHERE sequence > ?1 ORDER BY sequence
-                """, "DELETE FROM ledger_entry WHERE sequence > ?1", "DELETE FROM ledger_batch WHERE first_sequence > ?1",
+                """, "DELETE FROM ledger_entry WHERE sequence > ?1",
+                "DELETE FROM ledger_batch WHERE first_sequence > ?1",
             ] as [StaticString] {
                 var statement = try connection.prepare(sql)
                 try statement.run([fork.sequence])

@@ -98,10 +98,11 @@ import Testing
     }
 
     /// Each of these differs in one thing that form 1 is not bound to.
-    @Test(arguments: [
-        { $0.track = Track(.hd) }, { $0.scheme = .sampleAES }, { $0.state = .withdrawn }, { $0.createdAt += 1 },
-        { $0.leastHDCP = .type1 }, { $0.leastSecurityLevel = .main },
-    ] as [@Sendable (inout ContentKeyAttributes) -> Void])
+    @Test(
+        arguments: [
+            { $0.track = Track(.hd) }, { $0.scheme = .sampleAES }, { $0.state = .withdrawn }, { $0.createdAt += 1 },
+            { $0.leastHDCP = .type1 }, { $0.leastSecurityLevel = .main },
+        ] as [@Sendable (inout ContentKeyAttributes) -> Void])
     func theSecondFormIsBoundToEverything(change: @Sendable (inout ContentKeyAttributes) -> Void) throws {
         let record = try Self.record()
         let sealed = try sealing.seal(record)
@@ -128,7 +129,7 @@ import Testing
         var attributes = try Self.record(kid: 0xAB, content: "id").attributes
         (attributes.leastHDCP, attributes.track) = (.type1, Track(.hd))
         let start = KeySealing.associatedData(attributes, version: 9)
-        let bound = KeySealing.boundData(attributes, version: 9)
+        let bound = KeySealing.boundData(attributes, version: 9, besides: [1, 2, 3])
         #expect(bound.prefix(8) == Array("LKCKEY02".utf8)[...])
         #expect(bound[8..<start.count] == start[8...])
         let words = [("HD", 2), ("hd", 2), ("cbcs", 4), ("live", 4)] as [(String, UInt8)]
@@ -136,7 +137,7 @@ import Testing
         expected += Bytes16(high: 0, low: 1_700_000_000).bytes.suffix(8)
         expected += [5]
         expected += Array("type1".utf8)
-        expected += [0xFF]
+        expected += [0xFF, 1, 2, 3]
         #expect(Array(bound[start.count...]) == expected)
     }
 

@@ -92,12 +92,14 @@ import Testing
     }
 
     /// Each of these would make a key laxer than its packager has said, or give it out again.
-    @Test(arguments: [
-        "UPDATE content_key SET track_label = 'AUDIO', content_type = 'audio'", "UPDATE content_key SET content_type = 'uhd'",
-        "UPDATE content_key SET least_hdcp = 'none'", "UPDATE content_key SET least_security_level = 'audio'",
-        "UPDATE content_key SET state = 'withdrawn'", "UPDATE content_key SET scheme = 'sample-aes'",
-        "UPDATE content_key SET created_at = created_at + 1",
-    ] as [StaticString])
+    @Test(
+        arguments: [
+            "UPDATE content_key SET track_label = 'AUDIO', content_type = 'audio'",
+            "UPDATE content_key SET content_type = 'uhd'",
+            "UPDATE content_key SET least_hdcp = 'none'", "UPDATE content_key SET least_security_level = 'audio'",
+            "UPDATE content_key SET state = 'withdrawn'", "UPDATE content_key SET scheme = 'sample-aes'",
+            "UPDATE content_key SET created_at = created_at + 1",
+        ] as [StaticString])
     func findsWhatWasAlteredBesideTheKey(sql: StaticString) async throws {
         try await importKeys()
         try execute(sql)

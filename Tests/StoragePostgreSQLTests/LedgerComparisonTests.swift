@@ -146,7 +146,8 @@ import Testing
     // MARK: Keys
 
     @Test(arguments: [
-        "UPDATE content_key SET track_label = 'AUDIO', content_type = 'audio'", "UPDATE content_key SET state = 'withdrawn'",
+        "UPDATE content_key SET track_label = 'AUDIO', content_type = 'audio'",
+        "UPDATE content_key SET state = 'withdrawn'",
         "UPDATE content_key SET least_hdcp = 'none'", "UPDATE content_key SET scheme = 'sample-aes'",
     ])
     func aCheckFindsWhatWasAlteredBesideTheKey(script: String) async throws {

@@ -25,7 +25,8 @@ import Testing
         return secrets
     }
 
-    private func file(label: String = "node-1", key: UInt8 = 1, version: UInt32 = 1, older: [UInt32: UInt8] = [:]) throws
+    private func file(label: String = "node-1", key: UInt8 = 1, version: UInt32 = 1, older: [UInt32: UInt8] = [:])
+        throws
         -> LedgerFile
     {
         let keys = try #require(
@@ -87,7 +88,9 @@ import Testing
     @Test func aCheckFindsAnotherKeyEncryptionKey() throws {
         _ = try SQLiteKeyStore.open(path: folder.database, keyRing: SampleKeys.keyRing(), maximumReaders: 1)
         try file().check(.none, SampleKeys.keyRing())
-        #expect(throws: StorageOpeningError.keyEncryptionKeyDiffers) { try file().check(.none, SampleKeys.keyRing(0x43)) }
+        #expect(throws: StorageOpeningError.keyEncryptionKeyDiffers) {
+            try file().check(.none, SampleKeys.keyRing(0x43))
+        }
     }
 
     @Test func aLedgerKeyIsReplacedByOneWithAHigherVersion() throws {
@@ -165,7 +168,8 @@ import Testing
         try rejoiner.take(batches[1], [rows[1]])
         let count = try rejoiner.finish { count in
             LedgerEntry(
-                kind: .ledgerRejoined, at: LedgerFixture.start, license: LedgerFixture.entry(9).license, detail: "\(count)")
+                kind: .ledgerRejoined, at: LedgerFixture.start, license: LedgerFixture.entry(9).license,
+                detail: "\(count)")
         }
         #expect(count == 2)
         #expect(try fixture.findings() == [])

@@ -15,7 +15,8 @@ package enum DaemonCommand {
         "--config", .value("FILE"), help: "the configuration, as Config/latchkey.json5 explains it", isRequired: true)
     private static let check = CommandOption(
         "--check", .flagOrWord("full"),
-        help: "check the configuration and every file it names, then exit; with =full the databases too: that they open, and belong to "
+        help:
+            "check the configuration and every file it names, then exit; with =full the databases too: that they open, and belong to "
             + "the configured secrets")
     private static let printConfig = CommandOption(
         "--print-config", .flag,

@@ -59,7 +59,8 @@ struct LedgerCopy: Sendable {
 
     /// The last batch before the first one that is young enough; nil if the first batch of all is.
     private func endOfOld(before time: Int64) async throws(StoreError) -> LedgerBatch? {
-        guard let oldest = try await store.ledgerBatches(of: chain.node, from: 1, limit: 1).first, oldest.at < time else {
+        guard let oldest = try await store.ledgerBatches(of: chain.node, from: 1, limit: 1).first, oldest.at < time
+        else {
             return nil
         }
         let last = try await store.shippedBatch(atOrBefore: .max, of: chain.node)

@@ -117,9 +117,6 @@ private struct LedgerUpkeep: ~Copyable {
         maintenance = nil
     }
 
-    /// How much longer than the work it rests after a piece, so that a purge leaves most of the disk to licences.
-    private static let restFactor = 4
-
     /// Goes on until there is nothing left to do at once, or it is to stop. After each piece `rest` waits, and says whether to stop.
     mutating func pass(counting count: (Int) -> Void, resting rest: (Duration) -> Bool) {
         let clock = ContinuousClock()
@@ -127,7 +124,7 @@ private struct LedgerUpkeep: ~Copyable {
             let start = clock.now
             do throws(StorageOpeningError) {
                 if try isFinishedAfterOnePass(count) { return }
-                if rest((clock.now - start) * Self.restFactor) { return }
+                if rest((clock.now - start) * LedgerMaintenance.restFactor) { return }
             } catch {
                 // Opened anew next time: what was wrong with the connection may be over.
                 maintenance = nil
@@ -152,7 +149,7 @@ private struct LedgerUpkeep: ~Copyable {
             let pass = try opened.pass(now: time, through: purgeableThrough())
             count(pass.purgedCount)
             isFinished = !pass.isUnfinished
-            let stated = if let stated = pass.stated { stated } else if isEnding { try opened.statePurges(now: time) } else { nil as LedgerPurge? }
+            let stated = isEnding ? try pass.stated ?? opened.statePurges(now: time) : pass.stated
             if let stated { logger.info("ledger_purged", stated.logFields) }
             try writeCheckpoint(&opened, time)
         } catch {

@@ -32,10 +32,11 @@ final class LicenseRecords: Sendable {
         let file = LedgerFile(path: path, keys: loaded.ledgerKeys, label: loaded.configuration.nodeLabel)
         self.file = file
         let chain: LedgerChain
-        (store, chain) = try wrap({ (error: StorageOpeningError) in DaemonError.store(path: path, error) }) {
-            () throws(StorageOpeningError) in
-            let chain = try file.prepare(loaded.sharedSecrets)
-            return (try SQLiteDecisionStore.open(path: path, chain: chain, loops: loops), chain)
+        do throws(StorageOpeningError) {
+            chain = try file.prepare(loaded.sharedSecrets)
+            store = try SQLiteDecisionStore.open(path: path, chain: chain, loops: loops)
+        } catch {
+            throw .store(path: path, error)
         }
         do throws(EventLoopError) {
             sharing = if let shared { try Self.share(shared, store, chain, loaded, logger) } else { nil }
@@ -167,7 +168,8 @@ final class LicenseRecords: Sendable {
                 { Double($0.shipping.standing.lagRows) }
             ),
             (
-                "latchkey_ledger_copy_lag_seconds", "Age of the oldest row that PostgreSQL has not received yet.", false,
+                "latchkey_ledger_copy_lag_seconds", "Age of the oldest row that PostgreSQL has not received yet.",
+                false,
                 { Double($0.shipping.standing.lagSeconds) }
             ),
             (
@@ -176,7 +178,8 @@ final class LicenseRecords: Sendable {
                 false, { $0.shipping.standing.isContradicted ? 1 : 0 }
             ),
             (
-                "latchkey_ledger_copy_lost_nodes", "Nodes of this name whose ledgers were lost, before they rejoin.", false,
+                "latchkey_ledger_copy_lost_nodes", "Nodes of this name whose ledgers were lost, before they rejoin.",
+                false,
                 { Double($0.shipping.standing.lostNodes.count) }
             ),
             (

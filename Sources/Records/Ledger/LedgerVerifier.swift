@@ -94,7 +94,9 @@ package struct LedgerVerifier {
             return (unproven.map { [.batchAltered($0.range)] } ?? []) + findings
         }
         guard findings == [.batchAltered(range)] else { return findings }
-        unproven = (range: (unproven?.range.lowerBound ?? range.lowerBound)...range.upperBound, (unproven?.count ?? 0) + 1)
+        unproven = (
+            range: (unproven?.range.lowerBound ?? range.lowerBound)...range.upperBound, (unproven?.count ?? 0) + 1
+        )
         return []
     }
 

@@ -56,7 +56,8 @@ extension PostgreSQLSchemaConnection: SecretProofTable {
             var proofs: [SecretProof] = []
             for row in 0..<found.rowCount {
                 let proof = SecretProof(
-                    storedName: try found.text(row, 0), number: try found.integer(row, 1), bytes: try found.bytes(row, 2))
+                    storedName: try found.text(row, 0), number: try found.integer(row, 1),
+                    bytes: try found.bytes(row, 2))
                 if let proof { proofs.append(proof) }
             }
             return proofs

@@ -42,7 +42,8 @@ package struct LedgerComparison: Sendable {
         let received = try await receiver.received(node, firsts: first.first...last.last, limit: batches.count + 1)
         let missing = try missing(of: batches, own.rows, received)
         if !missing.isEmpty {
-            let rows = own.rows.filter { row in missing.contains { $0.first <= row.sequence && row.sequence <= $0.last } }
+            let rows = own.rows.filter { row in missing.contains { $0.first <= row.sequence && row.sequence <= $0.last }
+            }
             try await receiver.mend(LedgerShipment(batches: missing, rows: rows), of: node)
             mendedCount += rows.count
         }
@@ -67,7 +68,8 @@ package struct LedgerComparison: Sendable {
             }
             let expected =
                 there.batch.isRolledUp
-                ? rows.count { batch.first <= $0.sequence && $0.sequence <= batch.last } : Int(batch.last - batch.first + 1)
+                ? rows.count { batch.first <= $0.sequence && $0.sequence <= batch.last }
+                : Int(batch.last - batch.first + 1)
             if there.rowCount != expected { missing.append(batch) }
         }
         return missing

@@ -145,7 +145,8 @@ extension PostgreSQLStore: KeyMaintenance {
             let changed = try await run(
                 .setKeyState,
                 [
-                    .bytes(keyID.bytes), .text(state.rawValue), .integer(Int64(sealed.keyVersion)), .bytes(sealed.bytes),
+                    .bytes(keyID.bytes), .text(state.rawValue), .integer(Int64(sealed.keyVersion)),
+                    .bytes(sealed.bytes),
                     sealed.bound.map { .bytes($0) } ?? .null, .bytes(row.sealed.bytes),
                     .text(row.attributes.state.rawValue),
                 ], .read)

@@ -104,7 +104,8 @@ extension StoredContentKey {
         guard let keyVersion = UInt32(exactly: try result.integer(row, 10)) else { throw .recordMalformed }
         self.init(
             attributes: try ContentKeyAttributes(result, row: row),
-            sealed: SealedContentKey(keyVersion: keyVersion, bytes: try result.bytes(row, 11),
+            sealed: SealedContentKey(
+                keyVersion: keyVersion, bytes: try result.bytes(row, 11),
                 bound: result.isNull(row, 12) ? nil : try result.bytes(row, 12)))
     }
 

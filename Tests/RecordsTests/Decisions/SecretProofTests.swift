@@ -47,7 +47,9 @@ import Testing
         var table = Table()
         try Self.secrets(session: 2).establish(in: &table)
         let before = table.proofs
-        #expect(throws: Refusal.differs(.pseudonymKey)) { try Self.secrets(pseudonym: 9, session: 2).establish(in: &table) }
+        #expect(throws: Refusal.differs(.pseudonymKey)) {
+            try Self.secrets(pseudonym: 9, session: 2).establish(in: &table)
+        }
         #expect(throws: Refusal.differs(.sessionKey)) { try Self.secrets(session: 9).establish(in: &table) }
         #expect(throws: Refusal.differs(.sessionKey)) { try Self.secrets(session: 9).check(in: &table) }
         #expect(table.proofs == before)

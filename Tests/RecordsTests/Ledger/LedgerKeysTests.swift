@@ -48,7 +48,8 @@ import Testing
         let ledger = try Self.ledger([old, old, new, new, new])
         #expect(try Self.findings(ledger, by: new) == [])
         // The older key alone proves only its own batches.
-        #expect(try Self.findings(ledger, by: old) == [.batchAltered(3...3), .batchAltered(4...4), .batchAltered(5...5)])
+        #expect(
+            try Self.findings(ledger, by: old) == [.batchAltered(3...3), .batchAltered(4...4), .batchAltered(5...5)])
     }
 
     /// An older key may be known to more people, which is why it was replaced.
