@@ -149,7 +149,8 @@ private struct LedgerUpkeep: ~Copyable {
             let pass = try opened.pass(now: time, through: purgeableThrough())
             count(pass.purgedCount)
             isFinished = !pass.isUnfinished
-            let stated = isEnding ? try pass.stated ?? opened.statePurges(now: time) : pass.stated
+            var stated = pass.stated
+            if isEnding, stated == nil { stated = try opened.statePurges(now: time) }
             if let stated { logger.info("ledger_purged", stated.logFields) }
             try writeCheckpoint(&opened, time)
         } catch {
