@@ -55,7 +55,7 @@ extension Configuration.Ledger {
         retention = section.value(
             "retention", .seconds(3600...36_500 * 86_400, example: 400 * 86_400), default: .seconds(400 * 86_400))
         sharedRetention = section.value(
-            "sharedRetention", .seconds(3600...36_500 * 86_400, example: 400 * 86_400), default: .seconds(400 * 86_400))
+            "sharedRetention", .seconds(3600...36_500 * 86_400, example: 400 * 86_400), default: retention)
         rollUpRenewalsAfter = section.value(
             "rollUpRenewalsAfter", .seconds(3600...36_500 * 86_400, example: 7 * 86_400), default: .seconds(7 * 86_400))
         checkpointEvery = section.value(

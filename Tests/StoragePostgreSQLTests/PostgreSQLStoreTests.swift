@@ -61,6 +61,7 @@ import Testing
         let (column, value): (String, PostgreSQLValue) =
             switch alteration {
             case .sealed(let bytes): ("sealed", .bytes(bytes))
+            case .bound(let bytes): ("bound", .bytes(bytes))
             case .contentID(let text): ("content_id", .text(text))
             case .periodIndex(let index): ("period_index", .integer(index))
             case .scheme(let text): ("scheme", .text(text))
