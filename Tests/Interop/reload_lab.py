@@ -239,6 +239,7 @@ def rich_configuration(setup: Path, service_url: str) -> tuple[dict[str, Any], d
             "keyVersion": 5,
             "olderKeys": [{"version": 1, "key": materials.secret("older-ledger-key", secrets.token_hex(32))}],
             "pseudonymKey": "secrets/pseudonym-key",
+            "sharedRetention": "400d",
         },
         "entitlement": {
             "issuers": [
