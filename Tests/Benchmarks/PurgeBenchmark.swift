@@ -124,7 +124,9 @@ private final class BackgroundPurge: Sendable {
                         state.update { $0.purgedCount += pass.purgedCount }
                         if !pass.isUnfinished { return }
                         let end = SystemMonotonicClock().monotonicTime
-                        _ = state.wait(until: end + (end - start) * LedgerMaintenance.restFactor) { $0.isStopped ? true : nil }
+                        _ = state.wait(until: end + (end - start) * LedgerMaintenance.restFactor) {
+                            $0.isStopped ? true : nil
+                        }
                     }
                 } catch {
                     state.update { $0.failure = error }

@@ -31,7 +31,8 @@ final class CrashingNode: Sendable {
         decisions = SharedDecisionStore(shared: shared, ledger: ledger)
         shipping = try LedgerShipping(
             path: place.ledgerPath,
-            copy: LedgerCopy(chain: chain, label: chain.node, retention: 36_500 * 86_400, store: shared, ledger: ledger),
+            copy: LedgerCopy(
+                chain: chain, label: chain.node, retention: 36_500 * 86_400, store: shared, ledger: ledger),
             logger: Logger(level: .error, sink: MemoryLogSink()))
     }
 
