@@ -33,8 +33,8 @@ struct PurgeBenchmark {
         defer { store.stop() }
         try fill(store, loop, path)
 
-        // A pace well below the most that the disk can do: what is measured is waiting, not throughput.
-        let load = ConcurrentLoad(loop, inFlight: 16)
+        // One client, well below the most that the disk can do: what is measured is waiting, not throughput.
+        let load = ConcurrentLoad(loop, inFlight: 1)
         func measure(_ duration: Duration) -> [Double] {
             load.latencies(for: duration) { number in
                 _ = try await store.commit(Self.decision(number, now: Self.month))
@@ -64,7 +64,8 @@ struct PurgeBenchmark {
     private func fill(_ store: SQLiteDecisionStore, _ loop: LoopContext, _ path: String) throws {
         let start = ContinuousClock.now
         let step = Self.month / Int64(rowCount) + 1
-        let writing = ConcurrentLoad(loop, inFlight: 1024)
+        // Batches of a size that a busy node writes.
+        let writing = ConcurrentLoad(loop, inFlight: 64)
         while store.statistics.rowCount < rowCount {
             _ = writing.rate(for: .milliseconds(500)) { number in
                 var entry = SampleDecisions.entry(number)
