@@ -120,7 +120,8 @@ var targets: [Target] = [
     module(
         "OperatorCommands",
         [
-            "ByteCoding", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "Entitlements", "ContentKeys",
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "Entitlements",
+            "ContentKeys",
             "Records", "Licensing", "StorageSQLite", "StoragePostgreSQL", "ServiceConfiguration", "Administration",
         ]),
 
@@ -174,7 +175,7 @@ var targets: [Target] = [
     tests(
         of: "StorageSQLite",
         [
-            "CTestVFS", "ByteCoding", "Telemetry", "KeyCrypto", "EventLoops", "ContentKeys", "Records",
+            "CSQLite", "CTestVFS", "ByteCoding", "Telemetry", "KeyCrypto", "EventLoops", "ContentKeys", "Records",
             "StoreConformance",
         ]),
     tests(

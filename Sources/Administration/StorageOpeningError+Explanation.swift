@@ -21,11 +21,13 @@ extension StorageOpeningError {
         case .keyEncryptionKeyMissing(let version):
             "some of its keys are sealed under version \(version) of the key-encryption key; name that in "
                 + "keys.olderKeyEncryptionKeys until latchkey keys rewrap has run"
+        case .secretDiffers(let name): name.explanation
         case .ledgerMissing: "it holds no ledger yet; the daemon makes it when it starts"
         case .inUse: "another daemon has its ledger; each node needs a database file of its own"
         case .ledgerDiffers:
-            "its ledger does not end with a batch that ledger.key seals for this node; configure the key and the node's name that it was "
-                + "written with, or see what is wrong: latchkey ledger verify"
+            "its ledger does not end with a batch that ledger.key or a key of ledger.olderKeys sealed; configure the key that it was written "
+                + "with and, for a ledger of an older version, the node's name of that time (node), or see what is wrong: latchkey ledger "
+                + "verify"
         case .threadNotStarted: "the system gave no thread to write on; raise the limit of tasks"
         case .store(let error): error.explanation
         }

@@ -134,6 +134,9 @@ private struct ArgumentReading {
         case .flag:
             guard attached == nil else { throw .valueUnexpected(name) }
             arguments.append("", to: option)
+        case .flagOrWord(let word):
+            guard attached == nil || attached == word else { throw .valueUnknown(option.usage) }
+            arguments.append(attached ?? "", to: option)
         case .value, .secret:
             let value = if let attached { attached } else { try Self.value(of: option, &rest) }
             arguments.append(value, to: option)

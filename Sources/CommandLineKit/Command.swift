@@ -59,6 +59,8 @@ package struct CommandOperand: Equatable, Sendable {
 package struct CommandOption: Equatable, Sendable {
     package enum Form: Equatable, Sendable {
         case flag
+        /// A flag that may have this one word behind `=`, which asks for more.
+        case flagOrWord(String)
         /// The placeholder of the value, in capitals.
         case value(String)
         /// The same where the value may also be `@FILE`, or `-` for standard input.
@@ -87,6 +89,7 @@ package struct CommandOption: Equatable, Sendable {
     package var usage: String {
         switch form {
         case .flag: name
+        case .flagOrWord(let word): "\(name)[=\(word)]"
         case .value(let placeholder): "\(name) \(placeholder)"
         case .secret(let placeholder): "\(name) \(placeholder)|@FILE|-"
         }

@@ -27,8 +27,13 @@ package struct CommandContext: Sendable {
 
     /// Writes a result to standard output, with a line feed behind it.
     package func print(_ text: String) throws(CommandError) {
+        try printPart(Array(text.utf8) + [UInt8(ascii: "\n")])
+    }
+
+    /// Writes a part of a result to standard output as it is, for results that are too long to be held in memory.
+    package func printPart(_ bytes: [UInt8]) throws(CommandError) {
         do {
-            try output.write(contentsOf: Array(text.utf8) + [UInt8(ascii: "\n")])
+            try output.write(contentsOf: bytes)
         } catch {
             throw .failed("cannot write to standard output")
         }

@@ -20,6 +20,8 @@ package enum UsageProblem: Error, Equatable, Sendable {
     case valueMissing(String)
     /// A flag has `=` and a value.
     case valueUnexpected(String)
+    /// A flag has another word behind `=` than the one that it knows; as help shows the flag.
+    case valueUnknown(String)
     case givenTwice(String)
     case optionMissing(String)
     case operandMissing(String)
@@ -38,6 +40,7 @@ extension UsageProblem: CustomStringConvertible {
         case .valueMissing(let option):
             "the value of \(option) is missing (one that begins with two hyphens is written behind \"=\")"
         case .valueUnexpected(let option): "\(option) takes no value"
+        case .valueUnknown(let option): "there is \(option), and no other value"
         case .givenTwice(let option): "\(option) is given twice"
         case .optionMissing(let option): "\(option) is missing"
         case .operandMissing(let placeholder): "\(placeholder) is missing"

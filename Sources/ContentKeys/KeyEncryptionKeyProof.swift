@@ -47,6 +47,13 @@ extension KeyRing {
         _ = try acceptedProofs(of: &table)
     }
 
+    /// Compares the keys with the proofs in a database, and changes nothing.
+    package func checkProof<Table: KeyProofTable & ~Copyable>(
+        in table: inout Table
+    ) throws(KeyProofError<Table.Failure>) {
+        _ = try acceptedProofs(of: &table)
+    }
+
     /// The proofs, if the ring has the key of each.
     private func acceptedProofs<Table: KeyProofTable & ~Copyable>(
         of table: inout Table

@@ -33,4 +33,12 @@ package struct KeyRing: Sendable {
         guard let sealing = all.first(where: { $0.version == sealed.keyVersion }) else { throw .authenticationFailed }
         return try sealing.open(sealed, attributes: attributes)
     }
+
+    /// Opens form 1, as a version before form 2 does.
+    package func openUnbound(
+        _ sealed: SealedContentKey, attributes: ContentKeyAttributes
+    ) throws(CryptoError) -> ContentKeyRecord {
+        guard let sealing = all.first(where: { $0.version == sealed.keyVersion }) else { throw .authenticationFailed }
+        return try sealing.openUnbound(sealed, attributes: attributes)
+    }
 }

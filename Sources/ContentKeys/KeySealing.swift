@@ -5,13 +5,28 @@ package import KeyCrypto
 package struct SealedContentKey: Hashable, Sendable {
     /// Which key-encryption key sealed it.
     package let keyVersion: UInt32
-    /// Nonce (12 bytes), ciphertext (32) and tag (16).
+    /// The seal of form 1: nonce (12 bytes), ciphertext (32) and tag (16).
     package let bytes: [UInt8]
+    /// The seal of form 2: the version of its key-encryption key in 4 bytes, and then the same. Nil in a row of a version that knew form 1
+    /// alone.
+    package let bound: [UInt8]?
 
-    package init(keyVersion: UInt32, bytes: [UInt8]) {
+    package init(keyVersion: UInt32, bytes: [UInt8], bound: [UInt8]? = nil) {
         self.keyVersion = keyVersion
         self.bytes = bytes
+        self.bound = bound
     }
+
+    /// Whether one key-encryption key made both forms. After a version that knows form 1 alone has sealed a row again, form 2 says nothing.
+    package var isBound: Bool { bound.flatMap(Self.version) == keyVersion }
+
+    private static func version(of bound: [UInt8]) -> UInt32? {
+        guard bound.count > 4 else { return nil }
+        return bound.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    /// Form 2 without the version.
+    fileprivate var boundBytes: [UInt8] { Array((bound ?? []).dropFirst(4)) }
 }
 
 /// Seals content keys with AES-256-GCM, each bound to its record, under one version of the key-encryption key.
@@ -29,6 +44,22 @@ package struct SealedContentKey: Hashable, Sendable {
 ///         38     N  content id
 ///
 /// with big-endian integers. So a sealed key opens only in the record for which it was sealed.
+///
+/// That is form 1, which every version opens. Beside it each record is sealed in form 2, whose associated data are the same with "LKCKEY02",
+/// and behind them
+///
+///     size  field
+///      1+T  track label
+///      1+T  content type
+///      1+T  scheme
+///      1+T  state
+///        8  time of creation, seconds since 1970
+///      1+T  least HDCP
+///      1+T  least security level
+///        S  the seal of form 1
+///
+/// where each text is its size in one byte, or 0xFF if there is none, and its UTF-8. So in form 2 nothing of a record can be altered, nor
+/// its seal of form 1. A record that has both forms is opened by form 2.
 package struct KeySealing: Sendable {
     /// The version that new seals get.
     package let version: UInt32
@@ -44,7 +75,11 @@ package struct KeySealing: Sendable {
     package func seal(_ record: ContentKeyRecord) throws(CryptoError) -> SealedContentKey {
         let secret = SecretBytes(joining: record.key.bytes, record.iv)
         let bytes = try key.seal(secret, associatedData: Self.associatedData(record.attributes, version: version))
-        return SealedContentKey(keyVersion: version, bytes: bytes)
+        var bound = ByteWriter(capacity: 64)
+        bound.write(version)
+        let data = Self.boundData(record.attributes, version: version, besides: bytes)
+        bound.write(try key.seal(secret, associatedData: data))
+        return SealedContentKey(keyVersion: version, bytes: bytes, bound: bound.bytes)
     }
 
     /// Opens what `seal` made for a record with these attributes.
@@ -53,8 +88,24 @@ package struct KeySealing: Sendable {
     package func open(
         _ sealed: SealedContentKey, attributes: ContentKeyAttributes
     ) throws(CryptoError) -> ContentKeyRecord {
+        guard sealed.isBound else { return try openUnbound(sealed, attributes: attributes) }
         guard sealed.keyVersion == version else { throw .authenticationFailed }
-        let secret = try key.open(sealed.bytes, associatedData: Self.associatedData(attributes, version: version))
+        let data = Self.boundData(attributes, version: version, besides: sealed.bytes)
+        return try record(attributes, try key.open(sealed.boundBytes, associatedData: data))
+    }
+
+    /// Opens form 1, as a version before form 2 does.
+    package func openUnbound(
+        _ sealed: SealedContentKey, attributes: ContentKeyAttributes
+    ) throws(CryptoError) -> ContentKeyRecord {
+        guard sealed.keyVersion == version else { throw .authenticationFailed }
+        let data = Self.associatedData(attributes, version: version)
+        return try record(attributes, try key.open(sealed.bytes, associatedData: data))
+    }
+
+    private func record(
+        _ attributes: ContentKeyAttributes, _ secret: consuming SecretBytes
+    ) throws(CryptoError) -> ContentKeyRecord {
         guard secret.count == ContentKey.size + 16 else { throw .authenticationFailed }
         do {
             return try ContentKeyRecord(
@@ -67,9 +118,30 @@ package struct KeySealing: Sendable {
     }
 
     static func associatedData(_ attributes: ContentKeyAttributes, version: UInt32) -> [UInt8] {
+        associatedData(attributes, version: version, form: "LKCKEY01").bytes
+    }
+
+    static func boundData(
+        _ attributes: ContentKeyAttributes, version: UInt32, besides sealed: [UInt8]
+    ) -> [UInt8] {
+        var writer = associatedData(attributes, version: version, form: "LKCKEY02")
+        writer.write(optional: attributes.trackLabel?.text)
+        writer.write(optional: attributes.contentType.rawValue)
+        writer.write(optional: attributes.scheme.rawValue)
+        writer.write(optional: attributes.state.rawValue)
+        writer.write(UInt64(bitPattern: attributes.createdAt))
+        writer.write(optional: attributes.leastHDCP?.rawValue)
+        writer.write(optional: attributes.leastSecurityLevel?.rawValue)
+        writer.write(sealed)
+        return writer.bytes
+    }
+
+    private static func associatedData(
+        _ attributes: ContentKeyAttributes, version: UInt32, form: String
+    ) -> ByteWriter {
         let contentID = Array(attributes.contentID.text.utf8)
-        var writer = ByteWriter(capacity: 38 + contentID.count)
-        writer.write(Array("LKCKEY01".utf8))
+        var writer = ByteWriter(capacity: 160 + contentID.count)
+        writer.write(Array(form.utf8))
         writer.write(version)
         writer.write(attributes.keyID.bytes)
         writer.write(UInt8(attributes.periodIndex == nil ? 0 : 1))
@@ -77,7 +149,16 @@ package struct KeySealing: Sendable {
         // A content id has at most 200 bytes.
         writer.write(UInt8(contentID.count))
         writer.write(contentID)
-        return writer.bytes
+        return writer
+    }
+}
+
+extension ByteWriter {
+    /// The size in one byte and the text, which is shorter than 255 bytes; 0xFF for nil.
+    fileprivate mutating func write(optional text: String?) {
+        guard let text else { return write(UInt8.max) }
+        write(UInt8(text.utf8.count))
+        write(Array(text.utf8))
     }
 }
 

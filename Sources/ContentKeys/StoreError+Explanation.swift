@@ -31,6 +31,8 @@ extension StoreOutage {
         case .hanging: "the disk of the database does not answer; check the disk and the system's log"
         case .replaced:
             "the database file was deleted or replaced while it was open; stop the daemon, put the file back, and start it again"
+        case .clockUntrusted:
+            "the clocks of this node and of the database differ too much; check the time service on both machines"
         case .other(let code): "the database reports error \(code)"
         }
     }

@@ -51,6 +51,8 @@ package enum StoreOutage: Error, Equatable, Sendable {
     case hanging
     /// The file that was opened was deleted or replaced: what is written to it would be lost.
     case replaced
+    /// The node's clock and the database's are so far apart that nothing is counted.
+    case clockUntrusted
     /// The database's own code for anything else.
     case other(code: Int32)
 }

@@ -98,8 +98,51 @@ package struct StoredContentKey: Sendable {
 
     /// Opens the seal. Throws `sealBroken` when it does not hold for these attributes.
     package func open(with ring: KeyRing) throws(StoreError) -> ContentKeyRecord {
+        try opened { () throws(CryptoError) in try ring.open(sealed, attributes: attributes) }
+    }
+
+    /// Opens both forms of the seal. Throws `sealBroken` if one does not hold for these attributes, or they hold different keys.
+    package func check(with ring: KeyRing) throws(StoreError) {
+        let record = try open(with: ring)
+        let unbound = try opened { () throws(CryptoError) in try ring.openUnbound(sealed, attributes: attributes) }
+        guard record == unbound else { throw .sealBroken(attributes.keyID) }
+    }
+
+    /// Whether the row is not sealed as the newest key-encryption key seals.
+    package func needsSealing(with ring: KeyRing) -> Bool {
+        sealed.keyVersion != ring.current.version || !sealed.isBound
+    }
+
+    /// The same key in another state, sealed again. Nil for a broken seal and the state `withdrawn`: a key that cannot be given out may be
+    /// withdrawn.
+    package func sealed(
+        in state: ContentKeyState, with ring: KeyRing
+    ) throws(StoreError) -> StoredContentKey? {
+        do throws(StoreError) {
+            let record = try open(with: ring)
+            var attributes = record.attributes
+            attributes.state = state
+            return StoredContentKey(attributes: attributes, sealed: try sealing(record, attributes, ring))
+        } catch .sealBroken where state == .withdrawn {
+            return nil
+        }
+    }
+
+    private func sealing(
+        _ record: ContentKeyRecord, _ attributes: ContentKeyAttributes, _ ring: KeyRing
+    ) throws(StoreError) -> SealedContentKey {
         do {
-            return try ring.open(sealed, attributes: attributes)
+            return try ring.current.seal(ContentKeyRecord(attributes: attributes, key: record.key, iv: record.iv))
+        } catch {
+            throw .cryptographyFailed
+        }
+    }
+
+    private func opened(
+        _ open: () throws(CryptoError) -> ContentKeyRecord
+    ) throws(StoreError) -> ContentKeyRecord {
+        do {
+            return try open()
         } catch .authenticationFailed {
             throw .sealBroken(attributes.keyID)
         } catch {

@@ -21,12 +21,16 @@ extension DecisionRecorder {
             now: license.times.issuedAt, entry: try entry(for: license, of: request, device))
         let obligations = license.authorization.obligations
         let grant = request.claims.renewal
-        guard !obligations.isEmpty || grant != nil else { return decision }
         let token = try PresentedDigest(of: request, using: crypto)
+        let replay = token.replay(of: license, request, decision.entry.subject, within: retryWindow)
+        guard !obligations.isEmpty || grant != nil else {
+            decision.localReplay = replay
+            return decision
+        }
         let spender = Spender(
             license: license, request: request, device: device, token: token, pseudonyms: pseudonyms,
             deviceLife: deviceLife)
-        decision.replay = token.replay(of: license, request, within: retryWindow)
+        decision.replay = replay
         decision.tokenUse = try spender.tokenUse(obligations)
         decision.devicePlaces = try spender.devicePlaces(obligations)
         decision.slotClaims = try spender.slotClaims(obligations)
@@ -86,10 +90,10 @@ struct PresentedDigest {
 
     /// The request is remembered for as long as its token is good, and at least as long as it may be repeated.
     func replay(
-        of license: GrantedLicense, _ request: OpenedRequest, within retryWindow: Int64
+        of license: GrantedLicense, _ request: OpenedRequest, _ party: Pseudonym?, within retryWindow: Int64
     ) -> ReplayRecord {
         ReplayRecord(
-            request: self.request, token: token, retryWindow: retryWindow,
+            request: self.request, token: token, party: party, retryWindow: retryWindow,
             keptUntil: max(license.times.issuedAt + retryWindow, request.claims.countedUntil),
             answer: RecordedAnswer(license: license.id, use: request.use).bytes)
     }

@@ -28,7 +28,16 @@ extension DecisionRecorder {
         entry.device = try pseudonyms.pseudonym(of: .device, accepted.deviceID.bytes)
         entry.tokenID = permission.tokenID
         entry.until = accepted.report.remaining.end(from: now)
+        entry.report = DeviceReport(accepted.report)
         return entry
+    }
+}
+
+extension DeviceReport {
+    /// Nil for a report of version 1, which says nothing of these.
+    fileprivate init?(_ report: SyncReport) {
+        guard case .version2(let details) = report.subject else { return nil }
+        self.init(flags: details.flags.rawValue, titleID: details.titleID, streamIDs: details.streamIDs)
     }
 }
 

@@ -22,6 +22,7 @@ package final class DecisionRecorder: Sendable {
     private let store: any DecisionStore
     private let mode: Mode
     private let unrecorded = Atomic<UInt64>(0)
+    private let recent = RecentDecisions()
 
     package init(
         store: any DecisionStore, pseudonyms: Pseudonymizer, mode: Mode = .required, retryWindow: Int64 = 120,
@@ -37,7 +38,23 @@ package final class DecisionRecorder: Sendable {
     /// How many licences were given out without a record.
     package var unrecordedCount: UInt64 { unrecorded.load(ordering: .relaxed) }
 
+    /// A repetition that this node remembers is answered from memory: it spends nothing, and its entry is in the ledger.
     func record(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
+        guard let replay = decision.localReplay ?? decision.replay else { return try await commit(decision) }
+        if let answer = await recent.begin(replay, at: decision.now) {
+            return .repeated(answer: answer, isRecorded: true)
+        }
+        do throws(StoreError) {
+            let outcome = try await commit(decision)
+            recent.end(replay, at: decision.now, with: outcome)
+            return outcome
+        } catch {
+            recent.end(replay, at: decision.now, with: nil)
+            throw error
+        }
+    }
+
+    private func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
         do throws(StoreError) {
             return try await store.commit(decision)
         } catch {

@@ -30,6 +30,8 @@ package enum LicenseError: Error, Equatable, Sendable {
     case rateLimited(RatedParty, retryAfterSeconds: Int64)
     /// There is more to do than can be done, and the request has waited as long as it may.
     case overloaded
+    /// The node's clock is behind what it was, or differs from the database's.
+    case clockUntrusted
     /// Ours: the cryptographic library failed.
     case internalFailure(CryptoError)
 }

@@ -41,7 +41,9 @@ package struct LicenseFacts: Equatable, Sendable {
         switch entry.kind {
         case .licenseIssued, .licenseRenewed: break
         case .licenseRefused, .syncReportAccepted, .keyRevealed, .revoked, .revocationLifted, .refusalsOmitted,
-            .renewalsRolledUp, .tokenMinted:
+            .renewalsRolledUp, .tokenMinted, .keyCreated, .keyImported, .keyAliased, .keyWithdrawn, .keyRestored,
+            .keyDeleted, .nodeStarted, .configurationReloaded, .nodeStopped, .clockAccepted, .rowsPurged,
+            .sharedRowsPurged, .ledgerRejoined:
             return nil
         }
         id = entry.license

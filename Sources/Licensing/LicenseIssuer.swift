@@ -103,7 +103,7 @@ final class LicenseIssuer {
         switch try await wrapAsync(LicenseError.store, try await recorder.record(decision)) {
         case .recorded: return license
         case .denied(let denial): throw .denied(denial)
-        case .repeated(let bytes):
+        case .repeated(let bytes, _):
             guard let answer = RecordedAnswer(bytes) else { throw .store(.recordMalformed) }
             // The SPC does not say what it was for: a second use is another licence.
             guard answer.use == request.use else { throw .denied(.replayed) }

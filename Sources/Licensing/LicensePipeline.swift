@@ -69,7 +69,7 @@ package final class LicensePipeline {
             asset = AssetReference(try spc.identifiedAsset)
             return try await outcome(of: admission, spc, claims, now: now)
         } catch {
-            refusals?.note(error, claims, asset: asset, now: now)
+            refusals?.note(error, claims, asset: asset, now: now, request: admission.request.id)
             throw error
         }
     }
@@ -85,7 +85,9 @@ package final class LicensePipeline {
             if case .license(let license) = outcome { callback.noteIssued(decision, lease: license.terms.lease?.value) }
             return outcome
         } catch {
-            refusals?.note(error, decision.claims, asset: AssetReference(try spc.identifiedAsset), now: now)
+            refusals?.note(
+                error, decision.claims, asset: AssetReference(try spc.identifiedAsset), now: now,
+                request: admission.request.id)
             throw error
         }
     }

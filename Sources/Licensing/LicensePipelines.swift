@@ -54,6 +54,8 @@ package struct SharedLicensing: Sendable {
     package var history: (any LicenseHistory)?
     /// Without a store of challenges no challenge is given, and no challenge is accepted.
     package var challenges: ServerChallenges?
+    /// Without this clock the wall clock is always trusted.
+    package var trustedClock: TrustedClock?
 
     package init(
         keys: RecentContentKeys, operations: RSAOperationCount, overload: OverloadCounts = OverloadCounts(),
@@ -71,9 +73,12 @@ package struct SharedLicensing: Sendable {
 /// What is revoked at this moment. Until that is known for the first time, every token is refused.
 package final class KnownRevocations: Sendable {
     private let view: Mutex<RevocationView?>
+    private let clock: TrustedClock?
 
-    package init(_ view: RevocationView? = nil) {
+    /// Without a clock, revocations end by the times of the checks.
+    package init(_ view: RevocationView? = nil, clock: TrustedClock? = nil) {
         self.view = Mutex(view)
+        self.clock = clock
     }
 
     /// Holds for every check from now on, of requests under way too.
@@ -83,7 +88,8 @@ package final class KnownRevocations: Sendable {
 
     /// Throws `store` before the first `replace`.
     func known() throws(LicenseError) -> RevocationView {
-        guard let known = view.withLock({ $0 }) else { throw .store(.unavailable(.unreachable)) }
+        guard var known = view.withLock({ $0 }) else { throw .store(.unavailable(.unreachable)) }
+        if let clock { known.settledTime = clock.endTime }
         return known
     }
 

@@ -10,15 +10,18 @@ package struct LicenseRequest: Sendable {
     package let origin: RequestOrigin
     /// What the app says of a licence that this one follows. It changes what is written down, and never what is granted.
     package let renewal: RenewalWish
+    /// The id that the log and the ledger know the request by; nil for a request that is only explained.
+    package let id: String?
 
     package init(
         message: [UInt8], use: LicenseUse = .streaming, origin: RequestOrigin = RequestOrigin(),
-        renewal: RenewalWish = RenewalWish()
+        renewal: RenewalWish = RenewalWish(), id: String? = nil
     ) {
         self.message = message
         self.use = use
         self.origin = origin
         self.renewal = renewal
+        self.id = id
     }
 }
 

@@ -35,13 +35,18 @@ package final class RefusalRecorder: Sendable {
     /// How many refusals of good tokens have no row.
     package var omittedCount: UInt64 { omitted.load(ordering: .relaxed) }
 
-    /// Notes a refusal. `asset` is what the SPC asked for, where it was opened; `now` is in seconds since 1970.
-    func note(_ error: LicenseError, _ claims: Claims, asset: AssetReference? = nil, now: Int64) {
+    /// Notes a refusal. `asset` is what the SPC asked for, if it was opened; `now` is in seconds since 1970; `request` is the id that the
+    /// client was told.
+    func note(
+        _ error: LicenseError, _ claims: Claims, asset: AssetReference? = nil, now: Int64, request: String? = nil
+    ) {
         // A store that fails takes no row either.
         if case .store = error { return omit(1) }
         guard let rate, rows.take(0, at: rate) == nil else { return omit(1) }
         let before = omittedSinceLastRow.exchange(0, ordering: .relaxed)
-        guard let entries = entries(for: error, claims, asset, omitted: before, now) else { return omit(before + 1) }
+        guard let entries = entries(for: error, claims, asset, omitted: before, now, request) else {
+            return omit(before + 1)
+        }
         loop.spawn { [self] in
             do throws(StoreError) {
                 for entry in entries { try await ledger.append(entry) }
@@ -57,7 +62,8 @@ package final class RefusalRecorder: Sendable {
     }
 
     private func entries(
-        for error: LicenseError, _ claims: Claims, _ asset: AssetReference?, omitted: UInt64, _ now: Int64
+        for error: LicenseError, _ claims: Claims, _ asset: AssetReference?, omitted: UInt64, _ now: Int64,
+        _ request: String?
     ) -> [LedgerEntry]? {
         do throws(CryptoError) {
             var entry = LedgerEntry(
@@ -65,7 +71,7 @@ package final class RefusalRecorder: Sendable {
             entry.subject = try claims.subject.map { subject throws(CryptoError) in
                 try pseudonyms.pseudonym(of: .subject, Array(claims.issuer.utf8), Array(subject.utf8))
             }
-            (entry.tokenID, entry.cookie) = (claims.tokenID, claims.cookie)
+            (entry.tokenID, entry.cookie, entry.request) = (claims.tokenID, claims.cookie, request)
             for candidate in asset?.candidates ?? [] {
                 switch candidate {
                 case .alias: continue

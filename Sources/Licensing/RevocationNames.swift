@@ -13,30 +13,64 @@ package struct RevocationNames: Sendable {
 
     /// What a request is checked against, from what the store has.
     package func view(of revocations: some Sequence<Revocation>) -> RevocationView {
-        var view = RevocationView { [self] kind, value, issuer throws(EntitlementError) in
-            guard let name = pseudonym(of: kind, value, issuer) else { throw .cryptoFailed }
-            return name.bytes
-        }
-        for revocation in revocations {
-            let kind = RevocationView.Kind(revocation.kind)
-            if revocation.kind.isPersonal {
-                // A pseudonym that this installation did not make names nobody.
-                guard let name = try? Hexadecimal.decode(revocation.value) else { continue }
-                view.revoke(kind, named: name, until: revocation.until)
-            } else {
-                view.revoke(kind, Self.spelling(revocation), of: revocation.issuer, until: revocation.until)
-            }
-        }
+        var view = emptyView
+        for revocation in revocations { revoke(revocation, in: &view) }
         return view
     }
 
+    /// What a request is checked against while nothing is revoked.
+    package var emptyView: RevocationView {
+        RevocationView { [self] kind, value, issuer throws(EntitlementError) in
+            guard let name = pseudonym(of: kind, value, issuer) else { throw .cryptoFailed }
+            return name.bytes
+        }
+    }
+
+    /// Adds a revocation. One of the same value in another spelling holds until the later of both ends.
+    package func revoke(_ revocation: Revocation, in view: inout RevocationView) {
+        let kind = RevocationView.Kind(revocation.kind)
+        if revocation.kind.isPersonal {
+            // A pseudonym that this installation did not make names nobody.
+            guard let name = try? Hexadecimal.decode(revocation.value) else { return }
+            view.revoke(kind, named: name, until: revocation.until)
+        } else {
+            let value = Self.spelling(of: revocation.value, revocation.kind)
+            view.revoke(kind, value, of: revocation.issuer, until: revocation.until)
+        }
+    }
+
+    /// Makes a change; whether the view is another one now. A revocation replaces the one of the same value.
+    package func apply(_ change: RevocationChange, to view: inout RevocationView) -> Bool {
+        switch change {
+        case .revoked(let revocation):
+            set(revocation.kind, revocation.value, of: revocation.issuer, .holds(until: revocation.until), in: &view)
+        case .lifted(let kind, let value, let issuer): set(kind, value, of: issuer, .isLifted, in: &view)
+        }
+    }
+
+    private func set(
+        _ kind: Revocation.Kind, _ value: String, of issuer: String?, _ standing: RevocationView.Standing,
+        in view: inout RevocationView
+    ) -> Bool {
+        guard kind.isPersonal else {
+            return view.set(RevocationView.Kind(kind), Self.spelling(of: value, kind), of: issuer, standing)
+        }
+        guard let name = try? Hexadecimal.decode(value) else { return false }
+        return view.set(RevocationView.Kind(kind), named: name, standing)
+    }
+
+    /// Whether a revocation is spelled otherwise than requests are compared with it. The store may have the same value in two spellings,
+    /// which a view does not tell apart.
+    package static func isSpelledOtherwise(_ revocation: Revocation) -> Bool {
+        spelling(of: revocation.value, revocation.kind) != revocation.value
+    }
+
     /// Key ids and licence ids as requests are compared with them, however they were written.
-    private static func spelling(_ revocation: Revocation) -> String {
-        guard let id = try? KeyID(parsing: revocation.value) else { return revocation.value }
-        return switch revocation.kind {
-        case .content: id.description
-        case .session: Hexadecimal.encode(id.bytes)
-        default: revocation.value
+    private static func spelling(of value: String, _ kind: Revocation.Kind) -> String {
+        switch kind {
+        case .content: (try? KeyID(parsing: value))?.description ?? value
+        case .session: (try? KeyID(parsing: value)).map { Hexadecimal.encode($0.bytes) } ?? value
+        case .tokenID, .signingKey, .issuer, .subject, .hardware, .device: value
         }
     }
 

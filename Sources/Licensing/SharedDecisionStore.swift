@@ -33,18 +33,23 @@ package final class SharedDecisionStore: DecisionStore {
     private let ledger: any DecisionKeeping
     private let patience: Patience?
     private let mark: NodeMark
+    private let mayCount: @Sendable () -> Bool
     private let admissions: OutageAdmissions?
     private let state = Mutex(Counts())
 
     /// Without `patience` renewals wait for the database as all others do.
+    ///
+    /// - Parameter mayCount: Whether the node's clock agrees with the database's well enough.
     package init(
         shared: any RecountedStore, ledger: any DecisionKeeping, onStoreOutage: OutageRule = .refuse,
-        limits: AdmissionLimits = AdmissionLimits(), patience: Patience? = nil, mark: NodeMark = NodeMark()
+        limits: AdmissionLimits = AdmissionLimits(), patience: Patience? = nil, mark: NodeMark = NodeMark(),
+        mayCount: @escaping @Sendable () -> Bool = { true }
     ) {
         self.shared = shared
         self.ledger = ledger
         self.patience = patience
         self.mark = mark
+        self.mayCount = mayCount
         admissions = onStoreOutage == .admit ? OutageAdmissions(limits) : nil
     }
 
@@ -58,6 +63,7 @@ package final class SharedDecisionStore: DecisionStore {
             try await ledger.append(decision.entry)
             return .recorded
         }
+        guard mayCount() else { return try await goOn(decision) }
         guard decision.sessionTokenUse == nil else { return try await renew(decision) }
         switch await settle(decision) {
         case .success(let outcome): return try await record(outcome, of: decision)
@@ -76,11 +82,17 @@ package final class SharedDecisionStore: DecisionStore {
         _ outcome: DecisionOutcome, of decision: LicenseDecision
     ) async throws(StoreError) -> DecisionOutcome {
         switch outcome {
-        case .recorded: try await recordSettled(decision)
-        case .repeated(let answer): try await appendAgain(decision.entry, answer)
-        case .denied: break
+        case .recorded:
+            try await recordSettled(decision)
+            noteRecorded(decision)
+            return outcome
+        case .repeated(let answer, let isRecorded): return try await repeated(decision, answer, isRecorded)
+        case .denied: return outcome
         }
-        return outcome
+    }
+
+    private func noteRecorded(_ decision: LicenseDecision) {
+        if let replay = decision.replay { shared.noteRecorded(replay.request) }
     }
 
     /// A licence that the ledger does not take is not given, so what it has spent is given back. If that fails too, the same request finds
@@ -95,12 +107,22 @@ package final class SharedDecisionStore: DecisionStore {
     }
 
     /// The first answer may have been settled and never written down: the ledger failed behind it, or the database's answer was lost. So
-    /// a repetition is written down whenever it is answered, under the licence's first name.
-    private func appendAgain(_ entry: LedgerEntry, _ answer: [UInt8]) async throws(StoreError) {
-        guard let answer = RecordedAnswer(answer) else { throw .recordMalformed }
-        var entry = entry
+    /// a repetition that no ledger is known to have is written down before it is answered, under the licence's first id.
+    ///
+    /// A repetition for another use is answered with a refusal, so that no ledger says that it was issued.
+    private func repeated(
+        _ decision: LicenseDecision, _ bytes: [UInt8], _ isRecorded: Bool
+    ) async throws(StoreError) -> DecisionOutcome {
+        guard let answer = RecordedAnswer(bytes) else { throw .recordMalformed }
+        if let replay = decision.replay, let asked = RecordedAnswer(replay.answer), asked.use != answer.use {
+            return .denied(.replayed)
+        }
+        guard !isRecorded else { return .repeated(answer: bytes, isRecorded: true) }
+        var entry = decision.entry
         entry.license = answer.license
         try await ledger.append(entry)
+        noteRecorded(decision)
+        return .repeated(answer: bytes, isRecorded: true)
     }
 
     // MARK: Without it
@@ -118,11 +140,21 @@ package final class SharedDecisionStore: DecisionStore {
         case .success(let outcome): return try await record(outcome, of: decision)
         case nil, .failure(.unavailable(.unreachable)), .failure(.unavailable(.busy)),
             .failure(.unavailable(.misconfigured)):
-            try await ledger.append(decision.entry.uncounted)
-            state.withLock { $0.uncheckedRenewals += 1 }
-            return .recorded
+            return try await goOnUnchecked(decision)
         case .failure(let error): throw error
         }
+    }
+
+    private func goOnUnchecked(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
+        try await ledger.append(decision.entry.uncounted)
+        state.withLock { $0.uncheckedRenewals += 1 }
+        return .recorded
+    }
+
+    /// With a clock that is wrong, renewals go on and nothing else does. It is no outage, so that `onStoreOutage` has no say.
+    private func goOn(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
+        guard decision.sessionTokenUse != nil else { throw .unavailable(.clockUntrusted) }
+        return try await goOnUnchecked(decision)
     }
 
     /// Only a database that does not answer is an outage. One that answers and is overloaded admits no licence: load is something that
@@ -134,8 +166,9 @@ package final class SharedDecisionStore: DecisionStore {
             state.withLock { $0.overLimit += 1 }
             throw .unavailable(.unreachable)
         case .repeated(let answer):
-            try await appendAgain(decision.entry.uncounted, answer)
-            return .repeated(answer: answer)
+            var decision = decision
+            decision.entry = decision.entry.uncounted
+            return try await repeated(decision, answer, false)
         case .admitted:
             try await ledger.append(decision.entry.uncounted, keeping: decision, mark: nil)
             state.withLock { $0.admitted += 1 }

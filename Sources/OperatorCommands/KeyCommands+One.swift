@@ -2,6 +2,7 @@ import ByteCoding
 import CommandLineKit
 import ContentKeys
 import KeyCrypto
+import Records
 import ServiceConfiguration
 
 // The commands on keys that are stored already.
@@ -25,9 +26,7 @@ extension Command {
             let given = try OneKey(arguments, context)
             let (record, aliases) = try await given.find()
             let secrets = try KeyReveal(arguments).secrets(of: record, in: given.store.file, context)
-            let names = aliases.map { alias in
-                String(validating: alias.bytes, as: UTF8.self) ?? "hex:" + Hexadecimal.encode(alias.bytes)
-            }
+            let names = aliases.map { AssetIDText.text(of: $0) }
             if arguments.isSet(.json) {
                 try context.printObject { writer in
                     record.attributes.write(to: &writer)
@@ -57,7 +56,11 @@ extension Command {
         run: { arguments, context throws(CommandError) in
             let aliases = try arguments.values(OneKey.alias).map(KeyArguments.alias)
             let given = try OneKey(arguments, context)
-            if let error = await given.store.addAliases(aliases, to: given.keyID) { throw error }
+            let records = try KeyRecords(given.store.file, context)
+            let contentID = try await given.contentID()
+            let named = await given.store.addAliases(aliases, to: given.keyID)
+            try records.write(named.deeds(on: given.keyID, contentID))
+            if let error = named.error { throw error }
         })
 
     static let deleteKey = Command(
@@ -66,7 +69,8 @@ extension Command {
         details: """
             A withdrawn key is given out no more and stays in the list; --restore gives it back. With --for-good the key is deleted with
             its aliases, and content that was encrypted with it can never be played again unless the key is kept elsewhere.
-            Nodes hold keys in memory for a short while, so that the last licence may follow within a minute.
+            Nodes hold keys in memory for two seconds at most, so that the last licence may follow within that time; while PostgreSQL is
+            away, for as long as they serve the keys that they know. Each change is recorded in the ledger with the user who made it.
             """,
         examples: [
             "latchkey keys delete --config latchkey.json5 --kid 2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11",
@@ -78,6 +82,8 @@ extension Command {
             guard !isForGood || !isRestored else { throw .usage("--for-good and --restore contradict one another") }
             let given = try OneKey(arguments, context)
             let maintenance = try given.store.maintenance()
+            let records = try KeyRecords(given.store.file, context)
+            let contentID = try await given.contentID()
             try await OpenedKeyStore.attempt { () async throws(StoreError) in
                 if isForGood {
                     try await maintenance.delete(given.keyID)
@@ -85,6 +91,8 @@ extension Command {
                     try await maintenance.set(isRestored ? .live : .withdrawn, of: given.keyID)
                 }
             }
+            let kind: LedgerEntry.Kind = isForGood ? .keyDeleted : isRestored ? .keyRestored : .keyWithdrawn
+            try records.write([.init(kind: kind, keyID: given.keyID, contentID: contentID)])
         })
 
     static let rewrapKeys = Command(
@@ -122,6 +130,17 @@ private struct OneKey {
         }
         self.keyID = keyID
         store = try OpenedKeyStore(configuration: arguments.required(KeyArguments.config), context)
+    }
+
+    /// Which content the key is for, for the ledger; nil if its record cannot be read.
+    func contentID() async throws(CommandError) -> ContentID? {
+        let maintenance = try store.maintenance()
+        do throws(StoreError) {
+            return try await maintenance.key(keyID)?.record.contentID
+        } catch {
+            // A key whose seal is broken can still be deleted.
+            return nil
+        }
     }
 
     func find() async throws(CommandError) -> (record: ContentKeyRecord, aliases: [AssetID]) {

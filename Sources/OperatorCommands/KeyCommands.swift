@@ -2,6 +2,7 @@ import ByteCoding
 package import CommandLineKit
 import ContentKeys
 import KeyCrypto
+import Records
 
 extension Command {
     /// `latchkey keys`
@@ -70,7 +71,9 @@ extension Command {
             let given = try KeyArguments(arguments)
             let secret = try SecretArgument.block(KeyArguments.key, arguments.required(KeyArguments.key), context)
             let iv = try SecretArgument.block(KeyArguments.iv, arguments.required(KeyArguments.iv), context)
-            let stored = try await given.store(KeyArguments.contentKey(secret), iv.revealedBytes16(), context)
+            let stored = try await given.store(
+                KeyArguments.contentKey(secret), iv.revealedBytes16(), in: given.open(context), as: .keyImported,
+                context)
             try stored.report(arguments, context)
         })
 
@@ -85,15 +88,7 @@ extension Command {
         run: { arguments, context throws(CommandError) in
             let contentID = try arguments.value(KeyArguments.onlyContent).map(KeyArguments.contentID)
             let store = try OpenedKeyStore(configuration: arguments.required(KeyArguments.config), context)
-            let keys = try await store.list(of: contentID)
-            if arguments.isSet(.json) {
-                try context.printObject { writer in
-                    writer.name("keys")
-                    writer.array { writer in for key in keys { writer.object { key.write(to: &$0) } } }
-                }
-            } else {
-                try context.print(KeyText.list(keys))
-            }
+            try await KeyList(store, context).print(of: contentID, asJSON: arguments.isSet(.json))
         })
 }
 
@@ -151,17 +146,15 @@ struct KeyArguments {
             guard let derivation = store.derivation else { return try KeyGeneration.generate() }
             return try derivation.derive(contentID: contentID, keyID: keyID, periodIndex: nil)
         }
-        return try await self.store(key, iv, in: store, context)
+        return try await self.store(key, iv, in: store, as: .keyCreated, context)
     }
 
-    /// Stores the key and its aliases.
-    func store(_ key: ContentKey, _ iv: Bytes16, _ context: CommandContext) async throws(CommandError) -> StoredKey {
-        try await store(key, iv, in: open(context), context)
-    }
-
-    private func store(
-        _ key: ContentKey, _ iv: Bytes16, in store: OpenedKeyStore, _ context: CommandContext
+    /// Stores the key and its aliases, and writes down what was stored.
+    func store(
+        _ key: ContentKey, _ iv: Bytes16, in store: OpenedKeyStore, as kind: LedgerEntry.Kind,
+        _ context: CommandContext
     ) async throws(CommandError) -> StoredKey {
+        let records = try KeyRecords(store.file, context)
         var attributes = ContentKeyAttributes(
             keyID: keyID, contentID: contentID, track: policy.track, createdAt: context.now)
         attributes.leastHDCP = policy.leastHDCP
@@ -173,11 +166,14 @@ struct KeyArguments {
             throw .failed("the initialization vector equals the key; it is public, and would give the key away")
         }
         let outcome = try await store.insert(record)
-        let aliasError = await store.addAliases(aliases, to: keyID)
-        let live = try await store.list(of: contentID).count { $0.state == .live }
+        if outcome == .stored { try records.write([.init(kind: kind, keyID: keyID, contentID: contentID)]) }
+        let named = await store.addAliases(aliases, to: keyID)
+        try records.write(named.deeds(on: keyID, contentID))
+        var live = 0
+        try await store.forEachPage(of: contentID) { page in live += page.count { $0.state == .live } }
         return StoredKey(
             record: record, outcome: outcome, url: store.assetURL(of: keyID), liveKeyCount: live,
-            aliasError: aliasError)
+            aliasError: named.error)
     }
 
     static func contentID(_ text: String) throws(CommandError) -> ContentID {

@@ -1,6 +1,7 @@
 import ByteCoding
 import CommandLineKit
 import ContentKeys
+import Records
 
 /// Stores the keys of a whole file.
 struct KeyFileImport {
@@ -31,6 +32,7 @@ struct KeyFileImport {
     func run() async throws(CommandError) {
         var keys = try KeyFile(path, context)
         let maintenance = try store.maintenance()
+        let records = try KeyRecords(store.file, context)
         var progress = CommandProgress(context, unit: "keys")
         var (readCount, storedCount) = (0, 0)
         do throws(CommandError) {
@@ -39,11 +41,14 @@ struct KeyFileImport {
                 var batch: [KeyImport] = []
                 while batch.count < Self.batchSize, let key = try keys.next() { batch.append(key) }
                 if batch.isEmpty { break }
+                let newCount: Int
                 do throws(StoreError) {
-                    storedCount += try await maintenance.store(batch)
+                    newCount = try await maintenance.store(batch)
                 } catch {
                     throw .failed("lines \(firstLine) to \(keys.lineNumber): \(error.explanation)")
                 }
+                storedCount += newCount
+                try records.write(Self.deeds(batch, newCount: newCount))
                 readCount += batch.count
                 progress.show(readCount, share: keys.share)
             }
@@ -54,6 +59,16 @@ struct KeyFileImport {
             throw error
         }
         try report(readCount, storedCount)
+    }
+
+    /// A row for each key of a batch of which something was new. If only a part was new, the rows say so: the store does not tell which.
+    private static func deeds(_ batch: [KeyImport], newCount: Int) -> [KeyRecords.Deed] {
+        guard newCount > 0 else { return [] }
+        let detail = newCount < batch.count ? "one of \(batch.count) keys, of which \(newCount) are new" : ""
+        return batch.map { item in
+            KeyRecords.Deed(
+                kind: .keyImported, keyID: item.record.keyID, contentID: item.record.contentID, detail: detail)
+        }
     }
 
     private func report(_ readCount: Int, _ storedCount: Int) throws(CommandError) {

@@ -4,7 +4,6 @@ import ContentKeys
 import KeyCrypto
 import Records
 import ServiceConfiguration
-import StorageSQLite
 
 /// How a stored key may leave: in clear where the configuration allows it, or sealed for a recipient; each time with a line in the ledger.
 struct KeyReveal {
@@ -73,17 +72,9 @@ struct KeyReveal {
     private static func writeDown(
         _ record: ContentKeyRecord, _ detail: String, _ file: ConfigurationFile, _ context: CommandContext
     ) throws(CommandError) {
-        let path = file.configuration.storage.databasePath
-        let chain = try OpenedLedger.chain(file, context)
-        let id = try wrap(CommandError.noRandomBytes, try LicenseID.naming(rowAt: context.now))
-        let entry = LedgerEntry(
-            kind: .keyRevealed, at: context.now,
-            license: id, keyID: record.keyID, content: record.contentID.text, detail: detail)
-        do {
-            var appender = try LedgerAppender.open(path: path, chain: chain)
-            try appender.append([entry], at: context.now)
-        } catch {
-            throw OpenedLedger.explain(error, path)
-        }
+        try KeyRecords(file, context).write([
+            KeyRecords.Deed(
+                kind: .keyRevealed, keyID: record.keyID, contentID: record.contentID, detail: detail)
+        ])
     }
 }

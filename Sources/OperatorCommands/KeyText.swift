@@ -34,12 +34,10 @@ enum KeyText {
         return values.compactMap { name, value in value.map { (name, $0) } }
     }
 
-    static func list(_ keys: [ContentKeyAttributes]) -> String {
-        guard !keys.isEmpty else { return "no content keys; make one with: latchkey keys create" }
-        return keys.map { key in
-            let time = UnixTime(seconds: key.createdAt)?.description ?? "-"
-            let policy = policy(of: key).map { "  \($0.name) \($0.value)" }.joined()
-            return "\(key.keyID)  \(key.state.rawValue)  \(time)  \(key.contentID)" + policy
-        }.joined(separator: "\n")
+    /// A key in a list.
+    static func line(_ key: ContentKeyAttributes) -> String {
+        let time = UnixTime(seconds: key.createdAt)?.description ?? "-"
+        let policy = policy(of: key).map { "  \($0.name) \($0.value)" }.joined()
+        return "\(key.keyID)  \(key.state.rawValue)  \(time)  \(key.contentID)" + policy
     }
 }

@@ -13,7 +13,7 @@ extension Command {
             "latchkey ledger query --config latchkey.json5 --content movie-1 --from 2026-01-31T00:00:00Z",
             "latchkey ledger verify --config latchkey.json5",
         ],
-        commands: [queryLedger, verifyLedger, exportLedger])
+        commands: [queryLedger, verifyLedger, exportLedger, rejoinLedger])
 
     private static let queryLedger = Command(
         "query",
@@ -25,10 +25,13 @@ extension Command {
         examples: [
             "latchkey ledger query --config latchkey.json5 --license 018bcfe568fa00000000000000000001",
             "latchkey ledger query --config latchkey.json5 --subject viewer-7 --from 2026-01-31T00:00:00Z --json",
+            "latchkey ledger query --config latchkey.json5 --shared --content movie-1",
         ],
-        options: [LedgerArguments.config] + LedgerArguments.filters + [LedgerArguments.limit, .json],
+        options: [LedgerArguments.config] + LedgerArguments.filters
+            + [LedgerArguments.limit, SharedLedger.option, SharedLedger.node, .json],
         run: { arguments, context throws(CommandError) in
             let given = try LedgerArguments(arguments, context)
+            if arguments.isSet(SharedLedger.option) { return try await given.printShared(arguments, context) }
             let limit = try LedgerArguments.limit(arguments)
             // One more than is shown, to know whether there is more.
             var found: [LedgerFind] = []
@@ -74,7 +77,10 @@ extension Command {
         details: """
             Reads the whole ledger of this node and checks its seals, which nobody without the ledger's key can make. That the newest
             entries were cut off shows by a checkpoint alone: the daemon's log says at intervals how far the ledger had come, and
-            --checkpoints takes a file with such lines, or the log itself.
+            --checkpoints takes a file with such lines, or the log itself, of one node or of several. What was purged is no finding: the
+            ledger says it itself, and this prints it.
+
+            With --shared the copies in PostgreSQL of all nodes' ledgers are read in its place.
 
             Ends with status 1 and a line for each finding; entries are named by their sequence.
             """,
@@ -82,15 +88,40 @@ extension Command {
             "latchkey ledger verify --config latchkey.json5",
             "journalctl -u latchkey --output cat | grep latchkey-checkpoint-1 > checkpoints.txt",
             "latchkey ledger verify --config latchkey.json5 --checkpoints checkpoints.txt --json",
+            "latchkey ledger verify --config latchkey.json5 --shared",
         ],
-        options: [LedgerArguments.config, LedgerVerification.checkpoints, .json],
+        options: [
+            LedgerArguments.config, LedgerVerification.checkpoints, SharedLedger.option, SharedLedger.node, .json,
+        ],
         run: { arguments, context throws(CommandError) in
+            if arguments.isSet(SharedLedger.option) {
+                return try await SharedLedgerVerification(arguments, context).run(asJSON: arguments.isSet(.json))
+            }
             try LedgerVerification(arguments, context).run(context, asJSON: arguments.isSet(.json))
         })
 }
 
+extension Command {
+    fileprivate static let rejoinLedger = Command(
+        "rejoin",
+        summary: "Go on with a ledger that was lost or put back to an older state",
+        details: """
+            For a node with PostgreSQL. If the node's file was put back to an older state, its copy in PostgreSQL has entries that the file
+            lacks: these are taken over, and what was recorded since then is recorded again behind them. The daemon must be stopped for
+            that. If the file was lost, the node has begun a new ledger with an id of its own: the old one is noted as succeeded by it, and
+            its copy stays.
+
+            Both are recorded in the ledger. Until then the node serves, and is degraded (ledger_copy).
+            """,
+        examples: ["latchkey ledger rejoin --config latchkey.json5"],
+        options: [LedgerArguments.config, .json],
+        run: { arguments, context throws(CommandError) in
+            try await LedgerRejoining(arguments, context).run(asJSON: arguments.isSet(.json))
+        })
+}
+
 /// The options of the commands that look for entries.
-private struct LedgerArguments {
+struct LedgerArguments {
     static let config = CommandOption(
         "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
     static let limit = CommandOption(
@@ -113,10 +144,11 @@ private struct LedgerArguments {
     private static let limits = 1...10_000
 
     private let path: String
-    private let query: LedgerQuery
+    let query: LedgerQuery
+    let configuration: ConfigurationFile
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
-        let configuration = try OpenedLedger.configuration(arguments.required(Self.config), context)
+        configuration = try OpenedLedger.configuration(arguments.required(Self.config), context)
         path = configuration.configuration.storage.databasePath
         query = LedgerQuery(
             license: try arguments.value(Self.license).map(Self.licenseID), content: arguments.value(Self.content),
@@ -186,10 +218,13 @@ private struct LedgerArguments {
 struct LedgerVerification {
     /// What a verification has found.
     struct Outcome {
-        var rowCount = 0
-        /// The last sequence that is sealed.
-        var last: Int64 = 0
+        /// Nil for a ledger that is not there yet.
+        var verified: LedgerVerified?
         var findings: [LedgerFinding] = []
+
+        var rowCount: Int { verified?.rowCount ?? 0 }
+        /// The last sequence that is sealed.
+        var last: Int64 { verified?.last ?? 0 }
     }
 
     static let checkpoints = CommandOption(
@@ -198,11 +233,13 @@ struct LedgerVerification {
     private let path: String
     private let chain: LedgerChain
     private let checkpoints: [LedgerCheckpoint]
+    private let missingVersions: [Int64]
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
         let file = try OpenedLedger.configuration(arguments.required(LedgerArguments.config), context)
         path = file.configuration.storage.databasePath
         chain = try OpenedLedger.chain(file, context)
+        missingVersions = try OpenedLedger.missingKeyVersions(file, context)
         checkpoints =
             try arguments.value(Self.checkpoints).map { path throws(CommandError) in
                 try Self.read(path, context)
@@ -216,10 +253,9 @@ struct LedgerVerification {
     func verify(_ context: CommandContext) throws(CommandError) -> Outcome {
         var progress = CommandProgress(context, unit: "entries verified")
         var outcome = Outcome()
-        let wasPurged: Bool
         do {
             var reader = try LedgerReader.open(path: path)
-            (outcome.rowCount, outcome.last, wasPurged) = try reader.verify(
+            outcome.verified = try reader.verify(
                 chain, checkpoints: checkpoints, progress: { progress.show($0) },
                 report: { outcome.findings.append($0) })
             progress.clear()
@@ -227,7 +263,9 @@ struct LedgerVerification {
             progress.clear()
             throw OpenedLedger.explain(error, path)
         }
-        if wasPurged { throw .failed("old entries were purged while the ledger was read; run this again") }
+        if outcome.verified?.wasPurged == true {
+            throw .failed("old entries were purged while the ledger was read; run this again")
+        }
         return outcome
     }
 
@@ -239,7 +277,10 @@ struct LedgerVerification {
                 writer.member("isSound", findings.isEmpty)
                 writer.member("entries", result.rowCount)
                 writer.member("last", result.last)
-                writer.member("checkpoints", checkpoints.count)
+                writer.member("node", chain.node.text)
+                writer.member("checkpoints", checkpoints.count - (result.verified?.strangeCheckpointCount ?? 0))
+                writer.member("otherNodesCheckpoints", result.verified?.strangeCheckpointCount ?? 0)
+                result.verified?.writePurges(to: &writer)
                 writer.name("findings")
                 writer.array { writer in for finding in findings { writer.object { finding.write(to: &$0) } } }
             }
@@ -247,16 +288,23 @@ struct LedgerVerification {
             for finding in findings { try context.print(finding.text) }
             if findings.isEmpty {
                 try context.print("\(result.rowCount) entries up to sequence \(result.last): nothing was altered")
-                if checkpoints.isEmpty {
+                for line in result.verified?.purgeLines ?? [] { try context.print(line) }
+                if checkpoints.count == result.verified?.strangeCheckpointCount ?? 0 {
+                    if !checkpoints.isEmpty { context.note("no checkpoint is of this node, \(chain.node)") }
                     context.note("without --checkpoints nothing shows whether the newest entries were cut off")
                 }
             }
+        }
+        if !findings.isEmpty, !missingVersions.isEmpty {
+            let list = missingVersions.map { String($0) }.joined(separator: ", ")
+            context.note(
+                "the ledger was also sealed under versions of ledger.key that ledger.olderKeys does not name: \(list)")
         }
         if !findings.isEmpty { throw .failed("the ledger does not verify: \(findings.count) findings") }
     }
 
     /// The checkpoints in the lines of a text. The text of one has no quote or backslash, so that a JSON log shows it as it is.
-    private static func read(
+    static func read(
         _ path: String, _ context: CommandContext
     ) throws(CommandError) -> [LedgerCheckpoint] {
         var lines = try LineReader(path, lineSizeMaximum: 1 << 20, context)

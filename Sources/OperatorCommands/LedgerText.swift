@@ -1,4 +1,5 @@
 import ByteCoding
+import FairPlay
 import Records
 import StorageSQLite
 
@@ -16,6 +17,19 @@ extension LedgerEntry.Kind {
         case .refusalsOmitted: "refusalsOmitted"
         case .renewalsRolledUp: "renewalsRolledUp"
         case .tokenMinted: "tokenMinted"
+        case .keyCreated: "keyCreated"
+        case .keyImported: "keyImported"
+        case .keyAliased: "keyAliased"
+        case .keyWithdrawn: "keyWithdrawn"
+        case .keyRestored: "keyRestored"
+        case .keyDeleted: "keyDeleted"
+        case .nodeStarted: "nodeStarted"
+        case .configurationReloaded: "configurationReloaded"
+        case .nodeStopped: "nodeStopped"
+        case .clockAccepted: "clockAccepted"
+        case .rowsPurged: "rowsPurged"
+        case .sharedRowsPurged: "sharedRowsPurged"
+        case .ledgerRejoined: "ledgerRejoined"
         }
     }
 }
@@ -43,6 +57,10 @@ extension LedgerFind {
         writer.name("playback")
         if let playback = entry.playback { writer.unsigned(UInt64(playback)) } else { writer.null() }
         writer.member("renewAfter", entry.renewAfter.map(Self.time))
+        writer.member("actor", entry.actor)
+        writer.member("request", entry.request)
+        writer.name("report")
+        if let report = entry.report { writer.object { report.write(to: &$0) } } else { writer.null() }
     }
 
     /// One line for a person: what is not there is left out.
@@ -53,7 +71,10 @@ extension LedgerFind {
             ("device", entry.device.map(Self.digits)), ("token", entry.tokenID), ("cookie", entry.cookie),
             ("lease", entry.lease.map { "\($0)s" }), ("rental", entry.rental.map { "\($0)s" }),
             ("until", entry.until.map(Self.time)), ("playback", entry.playback.map { "\($0)s" }),
-            ("renew", entry.renewAfter.map(Self.time)),
+            ("renew", entry.renewAfter.map(Self.time)), ("by", entry.actor), ("request", entry.request),
+            ("flags", entry.report?.flagText), ("outcome", entry.report?.outcome),
+            ("title", entry.report.map { Hexadecimal.encode($0.titleID.bytes) }),
+            ("streams", entry.report.map { $0.streamIDTexts.joined(separator: ",") }),
         ]
         let start = "\(sequence)  \(Self.time(entry.at))  \(entry.kind.word)"
         let detail = entry.detail.isEmpty ? "" : "  " + Self.printable(entry.detail)
@@ -76,6 +97,72 @@ extension LedgerFind {
     }
 }
 
+extension DeviceReport {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.member("flags", flagText)
+        writer.member("outcome", outcome)
+        writer.member("titleID", Hexadecimal.encode(titleID.bytes))
+        writer.name("streamIDs")
+        writer.array { writer in for text in streamIDTexts { writer.string(text) } }
+    }
+
+    /// Sixteen hexadecimal digits.
+    fileprivate var flagText: String {
+        Hexadecimal.encode(Array(Bytes16(high: 0, low: flags).bytes.suffix(8)))
+    }
+
+    fileprivate var streamIDTexts: [String] { streamIDs.map { Hexadecimal.encode($0.bytes) } }
+
+    /// How it went, in one word: the first of these that the flags say.
+    fileprivate var outcome: String {
+        let words: [(flag: SyncFlags, word: String)] = [
+            (.success, "success"), (.objectNotFound, "objectNotFound"), (.objectExpired, "objectExpired"),
+        ]
+        return words.first { SyncFlags(rawValue: flags).contains($0.flag) }?.word ?? "none"
+    }
+}
+
+extension LedgerVerified {
+    /// The most statements that people are shown.
+    private static let linesMaximum = 20
+
+    /// What the ledger says of purges, the latest ones in a line each.
+    var purgeLines: [String] {
+        var lines: [String] = []
+        if let purgedThrough { lines.append("entries through \(purgedThrough) were purged") }
+        if purges.count > Self.linesMaximum {
+            let older = purges.dropLast(Self.linesMaximum)
+            lines.append("\(older.count) older statements of purges: \(older.reduce(0) { $0 + $1.rowCount }) entries")
+        }
+        return lines + purges.suffix(Self.linesMaximum).map(\.text)
+    }
+
+    /// The members of what `--json` prints of purges.
+    func writePurges(to writer: inout JSONWriter) {
+        writer.name("purgedThrough")
+        if let purgedThrough { writer.integer(purgedThrough) } else { writer.null() }
+        writer.name("purges")
+        writer.array { writer in for purge in purges { writer.object { purge.write(to: &$0) } } }
+    }
+}
+
+extension LedgerPurge {
+    fileprivate var text: String {
+        let act = place == .ledger ? "purged" : "purged from the copy in PostgreSQL"
+        return "\(time)  \(act): \(rowCount) entries through \(through), kept for \(retention) s"
+    }
+
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.member("at", time)
+        writer.member("place", place == .ledger ? "ledger" : "copy")
+        writer.member("entries", rowCount)
+        writer.member("through", through)
+        writer.member("retention", retention)
+    }
+
+    private var time: String { UnixTime(seconds: at)?.description ?? String(at) }
+}
+
 extension LedgerFinding {
     /// One line for a person.
     var text: String {
@@ -86,6 +173,9 @@ extension LedgerFinding {
         case .rowsUnsealed(let range): "\(Self.text(range)): not sealed by any batch"
         case .rowAltered(let sequence): "\(sequence): altered"
         case .rowMoved(let from, let to): "\(to): holds what was recorded as \(from)"
+        case .sealedByOthers(let range):
+            "\(Self.text(range)): none of these is sealed under ledger.key or ledger.olderKeys for this node; another key or another node "
+                + "made the ledger, or all of it was altered"
         case .batchAltered(let range): "\(Self.text(range)): altered, one of these or their seal"
         case .batchUnproven(let range): "\(Self.text(range)): cannot be proven, because what they follow is missing"
         case .batchMalformed(let range): "\(Self.text(range)): the batch of these is not one that Latchkey writes"
@@ -114,6 +204,7 @@ extension LedgerFinding {
         case .rowsUnsealed: "rowsUnsealed"
         case .rowAltered: "rowAltered"
         case .rowMoved: "rowMoved"
+        case .sealedByOthers: "sealedByOthers"
         case .batchAltered: "batchAltered"
         case .batchUnproven: "batchUnproven"
         case .batchMalformed: "batchMalformed"
@@ -126,7 +217,8 @@ extension LedgerFinding {
     private var sequences: ClosedRange<Int64>? {
         switch self {
         case .beginningForged: nil
-        case .rowsMissing(let range), .tailMissing(let range), .rowsUnsealed(let range), .batchAltered(let range),
+        case .rowsMissing(let range), .tailMissing(let range), .rowsUnsealed(let range), .sealedByOthers(let range),
+            .batchAltered(let range),
             .batchUnproven(let range), .batchMalformed(let range):
             range
         case .rowAltered(let sequence), .rowMoved(_, let sequence), .entryUnreadable(let sequence),

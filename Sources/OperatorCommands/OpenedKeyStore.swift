@@ -3,6 +3,7 @@ import ByteCoding
 import CommandLineKit
 import ContentKeys
 import KeyCrypto
+import Records
 import ServiceConfiguration
 import StoragePostgreSQL
 import StorageSQLite
@@ -68,27 +69,33 @@ struct OpenedKeyStore {
             { (error: StoreError) in CommandError.failed(error.explanation) }, try await store.insert(record))
     }
 
-    /// Registers aliases up to the first one that another key has; gives what went wrong, since the key itself is stored by now.
-    func addAliases(_ aliases: [AssetID], to keyID: KeyID) async -> CommandError? {
+    /// Registers aliases up to the first one that another key has; gives those that are new, and what went wrong, since the key itself is
+    /// stored by now.
+    func addAliases(_ aliases: [AssetID], to keyID: KeyID) async -> NewAliases {
+        var new = NewAliases()
         do throws(StoreError) {
-            for alias in aliases { _ = try await store.addAlias(alias, to: keyID) }
-            return nil
-        } catch {
-            return .failed(error.explanation)
-        }
-    }
-
-    /// All keys, page by page, in the order of their content ids.
-    func list(of contentID: ContentID?) async throws(CommandError) -> [ContentKeyAttributes] {
-        var keys: [ContentKeyAttributes] = []
-        do throws(StoreError) {
-            while true {
-                let page = try await store.list(of: contentID, after: keys.last, limit: Self.pageSize)
-                keys += page
-                if page.count < Self.pageSize { return keys }
+            for alias in aliases {
+                if try await store.addAlias(alias, to: keyID) == .stored { new.aliases.append(alias) }
             }
         } catch {
-            throw .failed(error.explanation)
+            new.error = .failed(error.explanation)
+        }
+        return new
+    }
+
+    /// Hands over all keys in the order of their content ids, at most 1,000 at a time, so that memory does not grow with their number.
+    func forEachPage(
+        of contentID: ContentID?, _ body: ([ContentKeyAttributes]) throws(CommandError) -> Void
+    ) async throws(CommandError) {
+        var last: ContentKeyAttributes?
+        while true {
+            let position = last
+            let page = try await Self.attempt { () async throws(StoreError) in
+                try await store.list(of: contentID, after: position, limit: Self.pageSize)
+            }
+            try body(page)
+            guard page.count == Self.pageSize else { return }
+            last = page.last
         }
     }
 
@@ -139,6 +146,22 @@ struct OpenedKeyStore {
             { (error: StorageOpeningError) in
                 CommandError.failed("cannot open the database \(path): \(error.explanation)")
             }, try SQLiteKeyStore.open(path: path, keyRing: ring, maximumReaders: 1))
+    }
+}
+
+/// What became of the aliases that a key was to get.
+struct NewAliases {
+    /// Those that no key had before.
+    var aliases: [AssetID] = []
+    /// Why not all were registered.
+    var error: CommandError?
+
+    /// What the ledger says of them.
+    func deeds(on keyID: KeyID, _ contentID: ContentID?) -> [KeyRecords.Deed] {
+        aliases.map { alias in
+            KeyRecords.Deed(
+                kind: .keyAliased, keyID: keyID, contentID: contentID, detail: AssetIDText.text(of: alias))
+        }
     }
 }
 

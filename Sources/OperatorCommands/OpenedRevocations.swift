@@ -16,18 +16,30 @@ final class OpenedRevocations: Sendable {
 
     init(_ file: ConfigurationFile, _ context: CommandContext) throws(CommandError) {
         var loader = ConfigurationLoader(file, environment: context.environment)
-        let (chain, pseudonymizer, settings) = (loader.ledgerChain(), loader.pseudonymizer(), loader.postgreSQL())
+        let (keys, pseudonymizer, settings) = (loader.ledgerKeys(), loader.pseudonymizer(), loader.postgreSQL())
+        let secrets = loader.pseudonymSecret()
         let ring = settings == nil ? nil : loader.keyEncryptionKey().flatMap { loader.keyRing($0) }
         if let error = loader.error { throw .failed(error.description) }
-        guard let chain, let pseudonymizer else { preconditionFailure("the loader reports what it does not load") }
+        guard let keys, let secrets, let pseudonymizer else {
+            preconditionFailure("the loader reports what it does not load")
+        }
 
-        ledger = try Self.openLedger(file.configuration.storage.databasePath, chain)
+        ledger = try Self.openLedger(
+            LedgerFile(
+                path: file.configuration.storage.databasePath, keys: keys, label: file.configuration.nodeLabel), secrets
+        )
         if let settings, let ring {
-            shared = try Self.openShared(settings, ring)
+            shared = try Self.openShared(settings, ring, secrets)
         } else {
             shared = nil
         }
-        desk = RevocationDesk(store: shared ?? ledger, ledger: ledger, names: RevocationNames(pseudonymizer))
+        let names = RevocationNames(pseudonymizer)
+        if let shared {
+            let all = SharedRevocations(shared: shared, pending: ledger)
+            desk = RevocationDesk(store: all, records: all, names: names)
+        } else {
+            desk = RevocationDesk(store: ledger, records: ledger, names: names)
+        }
     }
 
     deinit {
@@ -44,21 +56,24 @@ final class OpenedRevocations: Sendable {
     }
 
     /// Beside the daemon, which has the ledger's lock.
-    private static func openLedger(_ path: String, _ chain: LedgerChain) throws(CommandError) -> SQLiteDecisionStore {
+    private static func openLedger(
+        _ file: LedgerFile, _ secrets: SharedSecrets
+    ) throws(CommandError) -> SQLiteDecisionStore {
         var options = SQLiteDecisionStore.Options()
         options.locksLedger = false
         return try wrap(
             { (error: StorageOpeningError) in
-                CommandError.failed("cannot open the database \(path): \(error.explanation)")
-            }, try SQLiteDecisionStore.open(path: path, chain: chain, options: options))
+                CommandError.failed("cannot open the database \(file.path): \(error.explanation)")
+            },
+            try SQLiteDecisionStore.open(path: file.path, chain: file.prepare(secrets), options: options))
     }
 
     private static func openShared(
-        _ settings: PostgreSQLSettings, _ ring: KeyRing
+        _ settings: PostgreSQLSettings, _ ring: KeyRing, _ secrets: SharedSecrets
     ) throws(CommandError) -> PostgreSQLStore {
         return try wrap(
             { (error: PostgreSQLOpeningError) in
                 CommandError.failed("cannot use the database of storage.url: \(error.explanation)")
-            }, try PostgreSQLStore.open(settings, keyRing: ring))
+            }, try PostgreSQLStore.open(settings, keyRing: ring, secrets: secrets))
     }
 }

@@ -2,6 +2,7 @@ import Administration
 import ByteCoding
 package import CommandLineKit
 import ContentKeys
+import POSIXSockets
 import Records
 import ServiceConfiguration
 
@@ -12,8 +13,8 @@ extension Command {
         summary: "Revoke tokens, subjects, devices, sessions, keys and contents",
         details: """
             Works on the store itself, while daemons may serve from it: each hears of a change within entitlement.revocationRefresh.
-            What is revoked gets no licence and no renewal; a licence that a device keeps cannot be taken back. Each change is recorded in
-            this node's ledger before it is made.
+            What is revoked gets no licence and no renewal; a licence that a device keeps cannot be taken back. Each change is
+            recorded in this node's ledger together with the user who made it.
             """,
         examples: [
             "latchkey revocations add --config latchkey.json5 --kind sub --value viewer-7 --reason \"chargeback\"",
@@ -43,10 +44,13 @@ extension Command {
                     reason: arguments.value(RevocationArguments.reason), now: context.now)
             }
             let opened = try OpenedRevocations(given.file, context)
-            let revocation = try await opened.attempt { desk throws(StoreError) in
-                try await desk.add(order, now: context.now)
+            let added = try await opened.attempt { desk throws(StoreError) in
+                try await desk.add(order, by: OperatingSystemUser.actor, now: context.now)
             }
-            try RevocationArguments.report(revocation, arguments, context)
+            if !added.isShared {
+                context.note("PostgreSQL did not take it; this node's daemon holds it, and brings it there later")
+            }
+            try RevocationArguments.report(added.revocation, arguments, context)
         })
 
     private static let liftRevocation = Command(
@@ -61,7 +65,7 @@ extension Command {
             let given = try RevocationArguments(arguments, context)
             let opened = try OpenedRevocations(given.file, context)
             let lifted = try await opened.attempt { desk throws(StoreError) in
-                try await desk.lift(given.target, now: context.now)
+                try await desk.lift(given.target, by: OperatingSystemUser.actor, now: context.now)
             }
             guard let lifted else { throw .failed("nothing of this kind and value is revoked") }
             try RevocationArguments.report(lifted, arguments, context)
@@ -82,7 +86,7 @@ extension Command {
             let file = try OpenedLedger.configuration(arguments.required(RevocationArguments.config), context)
             let opened = try OpenedRevocations(file, context)
             let found = try await opened.attempt { desk throws(StoreError) in
-                try await desk.store.revocations(at: context.now)
+                try await desk.all(at: context.now)
             }.sorted(by: Revocation.isListedBefore)
             if arguments.isSet(.json) {
                 try context.printObject { writer in

@@ -18,8 +18,9 @@ extension Command {
         summary: "Read everything that is stored, and find what was altered or damaged",
         details: """
             Lets SQLite check its files, opens every sealed key under the configured key-encryption keys, and verifies the ledger of this
-            node. A seal opens only in the record for which it was made: a key, key id, content, period or version that was altered or
-            exchanged with another record's is found. Nothing is changed, and the daemon may serve meanwhile.
+            node. A seal opens only in the record for which it was made: a key, key id, content, period, version, track, floor, scheme,
+            state or time that was altered or exchanged with another record's is found. Of a key that an older version stored, track, floor,
+            scheme, state and time are sealed once latchkey keys rewrap has run. Nothing is changed, and the daemon may serve meanwhile.
 
             Ends with status 1 and a line for each finding. The daemon itself looks only at proofs and the ledger's end when it starts.
             """,

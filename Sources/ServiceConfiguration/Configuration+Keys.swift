@@ -24,7 +24,7 @@ extension Configuration {
         package let skdTemplate: String
     }
 
-    /// A key-encryption key that opens and no longer seals.
+    /// A key that opens or verifies what it sealed, and no longer seals.
     package struct OlderKey: Equatable, Sendable {
         package let version: UInt32
         package let key: SecretSource
@@ -42,8 +42,8 @@ extension Configuration.Keys {
             "keyEncryptionKeyVersion", .integer(Self.versions, example: 1), default: 1)
         let older = section.sections(
             "olderKeyEncryptionKeys", example: "[{ version: 1, key: \"secrets/key-encryption-key-1\" }]",
-            allowsEmpty: true,
-            Configuration.OlderKey.init(reading:))
+            allowsEmpty: true
+        ) { Configuration.OlderKey(reading: $0, versions: Self.versions, example: "secrets/key-encryption-key-1") }
         olderKeyEncryptionKeys = older ?? []
         material = section.value("material", .choice(Material.allCases, example: .random), default: .random)
         masterSecret = section.optional("masterSecret", .file(in: section.directory, example: "secrets/master-secret"))
@@ -71,9 +71,9 @@ extension Configuration.Keys {
 }
 
 extension Configuration.OlderKey {
-    init?(reading section: ConfigurationSection) {
-        let version = section.required("version", .integer(1...UInt32.max, example: 1))
-        let key = section.required("key", .file(in: section.directory, example: "secrets/key-encryption-key-1"))
+    init?(reading section: ConfigurationSection, versions: ClosedRange<UInt32>, example: String) {
+        let version = section.required("version", .integer(versions, example: 1))
+        let key = section.required("key", .file(in: section.directory, example: example))
         guard let version, let key else { return nil }
         self.version = version
         self.key = key

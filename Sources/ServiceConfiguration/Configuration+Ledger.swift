@@ -12,10 +12,16 @@ extension Configuration {
         package let mode: Mode
         /// The 32 bytes that seal the ledger's batches.
         package let key: SecretSource
+        /// The number of that key. A new key gets a higher number.
+        package let keyVersion: UInt32
+        /// Keys that sealed what the ledger still holds. Their versions differ, and are lower.
+        package let olderKeys: [OlderKey]
         /// The 32 bytes under which devices and subjects have their pseudonyms.
         package let pseudonymKey: SecretSource
         /// How long entries are kept: whole seconds.
         package let retention: Duration
+        /// How long entries are kept in the copy of the ledger in PostgreSQL: whole seconds.
+        package let sharedRetention: Duration
         /// How long renewals have rows of their own: whole seconds.
         package let rollUpRenewalsAfter: Duration
         /// How often the log stream says how far the ledger has come: whole seconds.
@@ -34,11 +40,22 @@ extension Configuration.Ledger {
         key = section.value(
             "key", .file(in: section.directory, example: "secrets/ledger-key"),
             default: .file(path: FilePath.resolve("secrets/ledger-key", relativeTo: section.directory)))
+        let version = section.value("keyVersion", .integer(1...UInt32.max, example: 1), default: 1)
+        keyVersion = version
+        olderKeys =
+            section.sections(
+                "olderKeys", example: "[{ version: 1, key: \"secrets/ledger-key-1\" }]", allowsEmpty: true
+            ) { older in
+                Configuration.OlderKey(
+                    reading: older, versions: 1...max(1, version - 1), example: "secrets/ledger-key-1")
+            } ?? []
         pseudonymKey = section.value(
             "pseudonymKey", .file(in: section.directory, example: "secrets/pseudonym-key"),
             default: .file(path: FilePath.resolve("secrets/pseudonym-key", relativeTo: section.directory)))
         retention = section.value(
             "retention", .seconds(3600...36_500 * 86_400, example: 400 * 86_400), default: .seconds(400 * 86_400))
+        sharedRetention = section.value(
+            "sharedRetention", .seconds(3600...36_500 * 86_400, example: 400 * 86_400), default: retention)
         rollUpRenewalsAfter = section.value(
             "rollUpRenewalsAfter", .seconds(3600...36_500 * 86_400, example: 7 * 86_400), default: .seconds(7 * 86_400))
         checkpointEvery = section.value(
@@ -47,5 +64,8 @@ extension Configuration.Ledger {
             section.section("refusals") { refusals in
                 refusals.value("perSecond", .integer(0...10_000, example: 10), default: 10)
             } ?? 10
+        section.requireDistinct((olderKeys.map(\.version) + [version]).map { String($0) }) {
+            [count = olderKeys.count] index in index < count ? "olderKeys[\(index)].version" : "keyVersion"
+        }
     }
 }

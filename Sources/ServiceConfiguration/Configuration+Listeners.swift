@@ -43,12 +43,25 @@ extension Configuration.AdminListener {
         let address = section.required("address", .listenerAddress)
         let tokenFile = section.optional(
             "tokenFile", .file(in: section.directory, example: "secrets/admin-token"), effect: .reload)
+        let tokens = section.sections(
+            "tokens", example: "[{ name: \"alice\", file: \"secrets/admin-token-alice\" }]", allowsEmpty: true,
+            effect: .reload, Configuration.AdminToken.init(reading:))
         let transport = Configuration.Transport(reading: section)
-        guard let address else { return nil }
-        self.init(address: address, transport: transport, tokenFile: tokenFile)
+        guard let address, !section.contains("tokens") || tokens != nil else { return nil }
+        section.requireDistinct((tokens ?? []).map(\.name)) { "tokens[\($0)].name" }
+        self.init(address: address, transport: transport, tokenFile: tokenFile, tokens: tokens ?? [])
     }
 
     fileprivate func moved(to address: ListenerAddress) -> Self {
-        Self(address: address, transport: transport, tokenFile: tokenFile)
+        Self(address: address, transport: transport, tokenFile: tokenFile, tokens: tokens)
+    }
+}
+
+extension Configuration.AdminToken {
+    fileprivate init?(reading section: ConfigurationSection) {
+        let name = section.required("name", .name)
+        let file = section.required("file", .file(in: section.directory, example: "secrets/admin-token-alice"))
+        guard let name, let file else { return nil }
+        self.init(name: name, file: file)
     }
 }

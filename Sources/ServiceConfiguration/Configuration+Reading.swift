@@ -16,12 +16,13 @@ extension Configuration {
         let keys = section.section("keys", Keys.init(reading:))
         let storage = section.section("storage", Storage.init(reading:))
         let ledger = section.section("ledger", Ledger.init(reading:))
+        let clock = section.section("clock", Clock.init(reading:))
         let entitlement = section.section("entitlement", effect: .reload, Entitlement.init(reading:))
         let expressPlay = section.section("expressPlay", effect: .reload, ExpressPlay.init(reading:))
         let limits = section.section("limits", Limits.init(reading:))
         let logging = section.section("logging", effect: .reload, Logging.init(reading:))
 
-        guard let listeners, let cors, let fairplay, let keys, let storage, let ledger, let entitlement,
+        guard let listeners, let cors, let fairplay, let keys, let storage, let ledger, let clock, let entitlement,
             let expressPlay, let limits, let logging
         else {
             return nil
@@ -37,6 +38,7 @@ extension Configuration {
         self.keys = keys
         self.storage = storage
         self.ledger = ledger
+        self.clock = clock
         self.entitlement = entitlement
         self.expressPlay = expressPlay
         self.limits = limits

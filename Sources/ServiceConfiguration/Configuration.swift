@@ -19,6 +19,7 @@ package struct Configuration: Equatable, Sendable {
     package let keys: Keys
     package let storage: Storage
     package let ledger: Ledger
+    package let clock: Clock
     package let entitlement: Entitlement
     package let expressPlay: ExpressPlay
     package let limits: Limits
@@ -47,12 +48,27 @@ package struct Configuration: Equatable, Sendable {
         package let transport: Transport
         /// The file of the token that requests present as `Authorization: Bearer`.
         package let tokenFile: SecretSource?
+        /// Further tokens, each of one operator or program; the names differ.
+        package let tokens: [AdminToken]
 
-        init(address: ListenerAddress, transport: Transport = Transport(), tokenFile: SecretSource? = nil) {
+        init(
+            address: ListenerAddress, transport: Transport = Transport(), tokenFile: SecretSource? = nil,
+            tokens: [AdminToken] = []
+        ) {
             self.address = address
             self.transport = transport
             self.tokenFile = tokenFile
+            self.tokens = tokens
         }
+
+        /// Whether a request must present a token.
+        package var isGuarded: Bool { tokenFile != nil || !tokens.isEmpty }
+    }
+
+    /// A token by which the ledger names its holder.
+    package struct AdminToken: Equatable, Sendable {
+        package let name: String
+        package let file: SecretSource
     }
 
     package struct FairPlay: Equatable, Sendable {

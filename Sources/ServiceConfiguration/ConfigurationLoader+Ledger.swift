@@ -3,20 +3,56 @@ import KeyCrypto
 package import Records
 
 extension ConfigurationLoader {
-    /// What seals this node's ledger.
-    package mutating func ledgerChain() -> LedgerChain? {
-        guard let key = hmacKey(configuration.ledger.key, "ledger.key") else { return nil }
-        do throws(IdentifierError) {
-            return LedgerChain(key: key, node: try NodeID(configuration.node))
-        } catch {
-            // The configuration's own rule for the name of a node is stricter.
-            preconditionFailure("a configured node has a name")
+    /// What seals this node's ledger, and what sealed it before.
+    package mutating func ledgerKeys() -> LedgerKeys? {
+        let ledger = configuration.ledger
+        var older: [LedgerKeys.Key] = []
+        for (index, entry) in ledger.olderKeys.enumerated() {
+            guard let key = hmacKey(entry.key, "ledger.olderKeys[\(index)].key") else { continue }
+            older.append(.init(version: entry.version, key: key))
         }
+        guard let key = hmacKey(ledger.key, "ledger.key"), older.count == ledger.olderKeys.count else { return nil }
+        guard let keys = LedgerKeys(current: .init(version: ledger.keyVersion, key: key), older: older) else {
+            preconditionFailure("the versions of a configuration differ, and those of older keys are lower")
+        }
+        return keys
     }
 
     /// What names devices and subjects.
     package mutating func pseudonymizer() -> Pseudonymizer? {
         hmacKey(configuration.ledger.pseudonymKey, "ledger.pseudonymKey").map { Pseudonymizer(key: $0) }
+    }
+
+    /// What a store proves of the secrets that all nodes share; nil if a problem was reported.
+    package mutating func sharedSecrets() -> SharedSecrets? {
+        var secrets = SharedSecrets()
+        guard let pseudonymKey = hmacKey(configuration.ledger.pseudonymKey, "ledger.pseudonymKey") else { return nil }
+        do throws(CryptoError) {
+            try secrets.add(.pseudonymKey, current: pseudonymKey)
+            guard let sessions = configuration.entitlement.sessions else { return secrets }
+            let retired = sessions.retiredKeys.compactMap { hmacKey($0, "entitlement.sessions.retiredKeys") }
+            guard let key = hmacKey(sessions.key, "entitlement.sessions.key"),
+                retired.count == sessions.retiredKeys.count
+            else { return nil }
+            try secrets.add(.sessionKey, current: key, retired: retired)
+            return secrets
+        } catch {
+            report("ledger.pseudonymKey", .cryptography(error))
+            return nil
+        }
+    }
+
+    /// The secrets that revocations and a ledger's subjects depend on.
+    package mutating func pseudonymSecret() -> SharedSecrets? {
+        guard let key = hmacKey(configuration.ledger.pseudonymKey, "ledger.pseudonymKey") else { return nil }
+        var secrets = SharedSecrets()
+        do throws(CryptoError) {
+            try secrets.add(.pseudonymKey, current: key)
+            return secrets
+        } catch {
+            report("ledger.pseudonymKey", .cryptography(error))
+            return nil
+        }
     }
 
     mutating func hmacKey(_ source: SecretSource, _ path: String) -> HMACSHA256Key? {
@@ -26,6 +62,16 @@ extension ConfigurationLoader {
         } catch {
             report(path, .cryptography(error))
             return nil
+        }
+    }
+}
+
+extension Configuration {
+    /// The name of the node as the id of a ledger that a version without random ids made.
+    package var nodeLabel: NodeID {
+        do { return try NodeID(node) } catch {
+            // The configuration's own rule for the name of a node is stricter.
+            preconditionFailure("a configured node has a name")
         }
     }
 }

@@ -48,17 +48,24 @@ package struct ConfigurationLoader {
         configuration.listeners.public.enumerated().map { index, listener in
             let tls = tlsMaterial(listener.transport.tls, "listeners.public[\(index)]")
             return LoadedConfiguration.Listener(
-                address: listener.address, transport: listener.transport, tls: tls, token: nil)
+                address: listener.address, transport: listener.transport, tls: tls, tokens: [])
         }
     }
 
     mutating func adminListeners() -> [LoadedConfiguration.Listener] {
         configuration.listeners.admin.enumerated().map { index, listener in
             let path = "listeners.admin[\(index)]"
-            let token = listener.tokenFile.flatMap { adminToken($0, "\(path).tokenFile") }
+            var tokens: [LoadedConfiguration.AdminToken] = []
+            if let secret = listener.tokenFile.flatMap({ adminToken($0, "\(path).tokenFile") }) {
+                tokens.append(.init(name: "tokenFile", secret: secret))
+            }
+            for (index, token) in listener.tokens.enumerated() {
+                guard let secret = adminToken(token.file, "\(path).tokens[\(index)].file") else { continue }
+                tokens.append(.init(name: token.name, secret: secret))
+            }
             let tls = tlsMaterial(listener.transport.tls, path)
             return LoadedConfiguration.Listener(
-                address: listener.address, transport: listener.transport, tls: tls, token: token)
+                address: listener.address, transport: listener.transport, tls: tls, tokens: tokens)
         }
     }
 

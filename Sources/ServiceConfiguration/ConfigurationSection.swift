@@ -138,14 +138,15 @@ final class ConfigurationSection {
 
     /// A list of sections that must not be empty where it is there; nil where it is absent or an element was reported.
     func sections<Value>(
-        _ name: String, example: String, allowsEmpty: Bool = false, _ read: (ConfigurationSection) -> Value?
+        _ name: String, example: String, allowsEmpty: Bool = false, effect: ConfigurationEffect? = nil,
+        _ read: (ConfigurationSection) -> Value?
     ) -> [Value]? {
         let form = ConfigurationForm<[JSONNode]>.list(of: "an object", example: example, allowsEmpty: allowsEmpty)
         let elements = written(name, form)
-        note(name, (form.expected, form.example), elements.map { .sections($0.count) } ?? .absent, .file, nil)
+        note(name, (form.expected, form.example), elements.map { .sections($0.count) } ?? .absent, .file, effect)
         guard let elements else { return nil }
         let values = elements.enumerated().map { index, element in
-            child([.name(name), .index(index)], element, nil, read)
+            child([.name(name), .index(index)], element, effect, read)
         }
         return values.contains { $0 == nil } ? nil : values.compactMap(\.self)
     }

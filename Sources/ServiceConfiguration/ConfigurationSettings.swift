@@ -16,6 +16,7 @@ package struct FixedSettings: Equatable, Sendable {
     package let keys: Configuration.Keys
     package let storage: Configuration.Storage
     package let ledger: Configuration.Ledger
+    package let clock: Configuration.Clock
     package let decisions: Decisions
     package let http: HTTPLimits
     package let loopCount: Int
@@ -34,6 +35,7 @@ package struct FixedSettings: Equatable, Sendable {
         keys = configuration.keys
         storage = configuration.storage
         ledger = configuration.ledger
+        clock = configuration.clock
         decisions = Decisions(
             retryWindow: configuration.entitlement.retryWindow, deviceLife: configuration.entitlement.deviceLife,
             revocationRefresh: configuration.entitlement.revocationRefresh)
@@ -60,6 +62,7 @@ package struct LiveSettings: Equatable, Sendable {
     package struct AdminFiles: Equatable, Sendable {
         package let tls: Configuration.TLSFiles?
         package let tokenFile: SecretSource?
+        package let tokens: [Configuration.AdminToken]
     }
 
     /// The section `entitlement` without `FixedSettings.Decisions`.
@@ -77,7 +80,9 @@ package struct LiveSettings: Equatable, Sendable {
         publicURL = configuration.publicURL
         cors = configuration.cors
         publicFiles = configuration.listeners.public.map(\.transport.tls)
-        adminFiles = configuration.listeners.admin.map { AdminFiles(tls: $0.transport.tls, tokenFile: $0.tokenFile) }
+        adminFiles = configuration.listeners.admin.map {
+            AdminFiles(tls: $0.transport.tls, tokenFile: $0.tokenFile, tokens: $0.tokens)
+        }
         fairplay = configuration.fairplay.withoutModules
         let entitlement = configuration.entitlement
         self.entitlement = Entitlement(

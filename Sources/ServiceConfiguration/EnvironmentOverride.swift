@@ -59,7 +59,9 @@ extension Configuration {
 
     private var secretSources: [SecretSource] {
         [keys.keyEncryptionKey, ledger.key, ledger.pseudonymKey] + keys.olderKeyEncryptionKeys.map(\.key)
+            + ledger.olderKeys.map(\.key)
             + (keys.masterSecret.map { [$0] } ?? []) + listeners.admin.compactMap(\.tokenFile)
+            + listeners.admin.flatMap(\.tokens).map(\.file)
             + fairplay.credentials.flatMap(\.sources)
             + entitlement.issuers.flatMap(\.keys).map(\.key)
     }

@@ -12,7 +12,7 @@ extension LoadedConfiguration {
         let all =
             listeners.public.enumerated().map { ("listeners.public[\($0)]", $1.address, $1.transport, true) }
             + listeners.admin.enumerated().map {
-                ("listeners.admin[\($0)]", $1.address, $1.transport, $1.tokenFile != nil)
+                ("listeners.admin[\($0)]", $1.address, $1.transport, $1.isGuarded)
             }
         return all.flatMap { path, address, transport, isGuarded in
             exposureFaults(

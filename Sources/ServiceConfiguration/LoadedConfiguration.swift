@@ -28,8 +28,10 @@ package struct LoadedConfiguration: Sendable {
     package let sessions: SessionTokens?
     /// How to call the service that decides about tokens which only it can read; nil where there is none.
     package let callback: CallbackMaterial?
-    /// Seals the batches of this node's ledger.
-    package let ledgerChain: LedgerChain
+    /// Seal the batches of this node's ledger.
+    package let ledgerKeys: LedgerKeys
+    /// What a store proves of the secrets that all nodes share.
+    package let sharedSecrets: SharedSecrets
     /// Names devices, subjects and tokens in the store and the ledger.
     package let pseudonymizer: Pseudonymizer
     /// In the order of the configuration.
@@ -45,9 +47,21 @@ package struct LoadedConfiguration: Sendable {
         package let address: ListenerAddress
         package let transport: Configuration.Transport
         package let tls: TLSMaterial?
-        /// What operators must present behind `Authorization: Bearer`. Nil on public listeners, and on loopback if no token is
-        /// configured.
-        package let token: SharedSecret?
+        /// What operators must present behind `Authorization: Bearer`: one of these. Empty on public listeners, and on loopback if no
+        /// token is configured.
+        package let tokens: [AdminToken]
+    }
+
+    /// A token of an operator or a program.
+    package struct AdminToken: Sendable {
+        /// As the ledger names its holder.
+        package let name: String
+        package let secret: SharedSecret
+
+        package init(name: String, secret: SharedSecret) {
+            self.name = name
+            self.secret = secret
+        }
     }
 
     /// Reads every file that the configuration names and checks them against one another.
@@ -69,14 +83,15 @@ package struct LoadedConfiguration: Sendable {
         let expressPlay = issuers.flatMap { loader.expressPlay($0) }
         let sessions = loader.sessionTokens()
         let callback = loader.callback()
-        let ledgerChain = loader.ledgerChain()
+        let ledgerKeys = loader.ledgerKeys()
+        let sharedSecrets = loader.sharedSecrets()
         let pseudonymizer = loader.pseudonymizer()
         let postgreSQL = loader.postgreSQL()
         if let credentials { loader.checkListeners(with: credentials) }
 
         if let error = loader.error { throw error }
-        guard let credentials, let keyEncryptionKey, let keyRing, let issuers, let expressPlay, let ledgerChain,
-            let pseudonymizer
+        guard let credentials, let keyEncryptionKey, let keyRing, let issuers, let expressPlay, let ledgerKeys,
+            let sharedSecrets, let pseudonymizer
         else {
             preconditionFailure("the loader reports what it does not load")
         }
@@ -84,7 +99,8 @@ package struct LoadedConfiguration: Sendable {
             configuration: file.configuration, fields: file.fields, digests: loader.digests, credentials: credentials,
             modules: modules,
             keyEncryptionKey: keyEncryptionKey, keyRing: keyRing, issuers: issuers, expressPlay: expressPlay,
-            sessions: sessions, callback: callback, ledgerChain: ledgerChain, pseudonymizer: pseudonymizer,
+            sessions: sessions, callback: callback, ledgerKeys: ledgerKeys, sharedSecrets: sharedSecrets,
+            pseudonymizer: pseudonymizer,
             publicListeners: publicListeners, adminListeners: adminListeners,
             postgreSQL: postgreSQL, databasePath: file.configuration.storage.databasePath)
     }

@@ -1,3 +1,5 @@
+import Records
+
 extension PostgreSQLURLError {
     /// What is wrong and what to do about it.
     package var explanation: String {
@@ -39,6 +41,9 @@ extension PostgreSQLOpeningError {
         case .keyEncryptionKeyMissing(let version):
             "some of its keys are sealed under version \(version) of the key-encryption key; name that in "
                 + "keys.olderKeyEncryptionKeys until latchkey keys rewrap has run"
+        case .secretDiffers(let name):
+            "\(name.rawValue) is not the key that its nodes use; with another key revocations, uses or session tokens of the other nodes "
+                + "would not hold here; configure the key that they have"
         case .failed(let failure): failure.explanation
         case .recordMalformed: "the database holds something that this version never writes; is it damaged?"
         case .cryptographyFailed: "a cryptographic operation failed; is the installation of OpenSSL complete?"

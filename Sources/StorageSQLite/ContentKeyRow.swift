@@ -4,12 +4,14 @@ import ContentKeys
 typealias ContentKeyRow = StoredContentKey
 
 extension StoredContentKey {
-    /// Reads the columns of `ContentKeyAttributes.init(reading:)`, then key_version and sealed.
+    /// Reads the columns of `ContentKeyAttributes.init(reading:)`, then key_version, sealed and bound.
     init(reading row: borrowing SQLiteStatement) throws(StoreError) {
         guard let keyVersion = UInt32(exactly: try row.integer(at: 10)) else { throw .recordMalformed }
         self.init(
             attributes: try ContentKeyAttributes(reading: row),
-            sealed: SealedContentKey(keyVersion: keyVersion, bytes: try row.bytes(at: 11)))
+            sealed: SealedContentKey(
+                keyVersion: keyVersion, bytes: try row.bytes(at: 11),
+                bound: row.isNull(at: 12) ? nil : try row.bytes(at: 12)))
     }
 }
 

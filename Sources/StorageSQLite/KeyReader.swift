@@ -9,7 +9,7 @@ struct KeyReader: ~Copyable {
     private var liveByContent: SQLiteStatement
     private var page: SQLiteStatement
     private var pageOfContent: SQLiteStatement
-    private let connection: SQLiteConnection
+    let connection: SQLiteConnection
 
     init(_ connection: consuming SQLiteConnection) throws(StoreError) {
         // Whole values first and fields after: a value that is not copyable cannot be abandoned half made.
@@ -17,25 +17,25 @@ struct KeyReader: ~Copyable {
         let byAlias = try connection.prepare(
             """
             SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level, key_version, sealed
+                least_security_level, key_version, sealed, bound
             FROM asset_alias JOIN content_key USING (kid) WHERE alias = ?1
             """)
         let byKeyID = try connection.prepare(
             """
             SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level, key_version, sealed
+                least_security_level, key_version, sealed, bound
             FROM content_key WHERE kid = ?1
             """)
         let byAliasOrKeyID = try connection.prepare(
             """
             SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level, key_version, sealed
+                least_security_level, key_version, sealed, bound
             FROM content_key WHERE kid = coalesce((SELECT kid FROM asset_alias WHERE alias = ?1), ?2)
             """)
         let liveByContent = try connection.prepare(
             """
             SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level, key_version, sealed
+                least_security_level, key_version, sealed, bound
             FROM content_key WHERE content_id = ?1 AND state = 'live' LIMIT 2
             """)
         let page = try connection.prepare(

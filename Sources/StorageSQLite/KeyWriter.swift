@@ -7,7 +7,7 @@ struct KeyWriter: ~Copyable {
     private var keyByID: SQLiteStatement
     private var insertAlias: SQLiteStatement
     private var keyIDByAlias: SQLiteStatement
-    private var connection: SQLiteConnection
+    private(set) var connection: SQLiteConnection
 
     init(_ connection: consuming SQLiteConnection) throws(StoreError) {
         // Whole values first and fields after: a value that is not copyable cannot be abandoned half made.
@@ -15,13 +15,13 @@ struct KeyWriter: ~Copyable {
             """
             INSERT INTO content_key
                 (kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level, key_version, sealed)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT (kid) DO NOTHING
+                least_security_level, key_version, sealed, bound)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT (kid) DO NOTHING
             """)
         let keyByID = try connection.prepare(
             """
             SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level, key_version, sealed
+                least_security_level, key_version, sealed, bound
             FROM content_key WHERE kid = ?1
             """)
         let insertAlias = try connection.prepare(
@@ -97,6 +97,7 @@ struct KeyWriter: ~Copyable {
         try insertKey.bind(attributes.leastSecurityLevel?.rawValue, at: 10)
         try insertKey.bind(Int64(row.sealed.keyVersion), at: 11)
         try insertKey.bind(row.sealed.bytes, at: 12)
+        try insertKey.bind(optional: row.sealed.bound, at: 13)
         _ = try insertKey.step()
         return connection.changedRowCount == 1
     }

@@ -1,3 +1,4 @@
+import ByteCoding
 package import ContentKeys
 package import Records
 
@@ -9,7 +10,7 @@ package struct LedgerAppender: ~Copyable {
     private let chain: LedgerChain
     private var reader: LedgerReader
     private var inserts: LedgerInserts
-    private var connection: SQLiteConnection
+    private(set) var connection: SQLiteConnection
 
     /// Opens an existing ledger. Throws `ledgerMissing` where the file holds none.
     package static func open(

@@ -13,7 +13,7 @@ package struct LedgerIndex: ~Copyable {
     private var delete: SQLiteStatement
     private var postings: SQLiteStatement
     private var newestPostings: SQLiteStatement
-    private var connection: SQLiteConnection
+    private(set) var connection: SQLiteConnection
 
     static func path(of databasePath: String) -> String { databasePath + "-ledger-index" }
 

@@ -9,10 +9,13 @@ package import Records
 package struct LedgerMaintenance: ~Copyable {
     /// How many rows are indexed in one transaction.
     package static let indexedAtOnce = 5000
-    /// How many rows are purged in one transaction.
-    package static let purgedAtOnce = 1000
+    /// About how many rows are purged in one transaction: so few that a licence which waits for it is hardly later.
+    package static let purgedAtOnce = 200
     /// How many rows are looked at for renewals in one transaction.
     package static let rolledUpAtOnce = 1000
+
+    /// How much longer than a pass to rest after it, so that most of the disk is left to licences.
+    package static let restFactor = 4
 
     /// What one pass has done.
     package struct Pass: Equatable, Sendable {
@@ -20,6 +23,8 @@ package struct LedgerMaintenance: ~Copyable {
         package var purgedCount = 0
         /// How many renewals were taken out.
         package var rolledUpCount = 0
+        /// What the ledger was told of purges.
+        package var stated: LedgerPurge?
         var isRollingUnfinished = false
         /// Whether there is more to do at once.
         package var isUnfinished: Bool {
@@ -36,6 +41,11 @@ package struct LedgerMaintenance: ~Copyable {
     private var index: LedgerIndex
     private var purger: LedgerPurger
     private var roller: LedgerRoller
+    /// When the ledger is told of purges the next time, in seconds since 1970.
+    private var nextStatement = Int64.min
+
+    /// How often the ledger is told of purges that go on, in seconds.
+    private static let statementPause: Int64 = 3600
 
     /// Opens the ledger in a database file. Throws `ledgerMissing` where it holds none.
     package static func open(
@@ -60,25 +70,44 @@ package struct LedgerMaintenance: ~Copyable {
     }
 
     /// One piece of each work. Nothing behind `sequenceMaximum` is purged or rolled up, because it is still needed elsewhere.
-    package mutating func pass(now: UnixTime, through sequenceMaximum: Int64 = .max) throws(StoreError) -> Pass {
+    ///
+    /// - Parameter deletionTime: The age of rows counts from here, in seconds since 1970. Nothing is purged or rolled up if it is nil.
+    package mutating func pass(
+        now: UnixTime, deletionTime: Int64?, through sequenceMaximum: Int64 = .max
+    ) throws(StoreError) -> Pass {
         var pass = Pass()
         pass.indexedCount = try index.catchUp(with: &reader, limit: Self.indexedAtOnce)
+        guard let deletionTime else { return pass }
         // What is purged has been indexed, so that its postings are known.
         let indexed = try index.indexedSequence(of: &reader)
         let purged = try purger.purge(
-            before: now.seconds - retention, through: min(sequenceMaximum, indexed), rowsMaximum: Self.purgedAtOnce,
+            before: deletionTime - retention, through: min(sequenceMaximum, indexed), rowsMaximum: Self.purgedAtOnce,
             now: now)
         try index.remove(purged)
         pass.purgedCount = purged.count
+        if purged.isEmpty, now.seconds >= nextStatement {
+            pass.stated = try statePurges(now: now)
+            if pass.stated != nil { nextStatement = now.seconds + Self.statementPause }
+        }
         if let rollUpAfter {
             // The last row that is indexed stays, by which the index knows its ledger; and so does the last one that was shipped.
             let piece = try roller.rollUp(
-                before: now.seconds - rollUpAfter, through: min(sequenceMaximum, indexed) - 1,
+                before: deletionTime - rollUpAfter, through: min(sequenceMaximum, indexed) - 1,
                 rowsMaximum: Self.rolledUpAtOnce, now: now)
             try index.remove(piece.removed)
             (pass.rolledUpCount, pass.isRollingUnfinished) = (piece.removed.count, piece.isUnfinished)
         }
         return pass
+    }
+
+    /// The same by a clock that is trusted.
+    package mutating func pass(now: UnixTime, through sequenceMaximum: Int64 = .max) throws(StoreError) -> Pass {
+        try pass(now: now, deletionTime: now.seconds, through: sequenceMaximum)
+    }
+
+    /// Says in the ledger what was purged since the last time; nil if that is nothing.
+    package mutating func statePurges(now: UnixTime) throws(StoreError) -> LedgerPurge? {
+        try purger.state(retention: retention, now: now)
     }
 
     /// Says how far the ledger has come, for the log stream.

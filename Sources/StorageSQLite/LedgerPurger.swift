@@ -4,14 +4,17 @@ package import Records
 
 /// Takes rows that are older than the retention out of a ledger, whole batches at a time, and signs where it begins from then on.
 ///
-/// Each piece is one short transaction, beside which the daemon's writer goes on.
+/// Each piece is one short transaction, beside which the daemon's writer goes on. It does not wait for the disk: what a power cut
+/// brings back is purged again. What was taken is counted in the same transaction, until `state` says it in the ledger.
 package struct LedgerPurger: ~Copyable {
     private let chain: LedgerChain
     private var reader: LedgerReader
     private var deleteRows: SQLiteStatement
     private var deleteBatches: SQLiteStatement
+    private var count: SQLiteStatement
+    private var counted: SQLiteStatement
     private var inserts: LedgerInserts
-    private var connection: SQLiteConnection
+    private(set) var connection: SQLiteConnection
 
     /// Opens an existing ledger. Throws `ledgerMissing` where the file holds none.
     package static func open(
@@ -31,7 +34,16 @@ package struct LedgerPurger: ~Copyable {
     ) throws(StoreError) {
         let deleteRows = try connection.prepare("DELETE FROM ledger_entry WHERE sequence <= ?1")
         let deleteBatches = try connection.prepare("DELETE FROM ledger_batch WHERE first_sequence <= ?1")
+        let count = try connection.prepare(
+            """
+            INSERT INTO ledger_purge (id, row_count, through) VALUES (1, ?1, ?2)
+            ON CONFLICT (id) DO UPDATE SET row_count = row_count + ?1, through = ?2
+            """)
+        let counted = try connection.prepare("SELECT row_count, through FROM ledger_purge WHERE id = 1")
         let inserts = try LedgerInserts(&connection)
+        try connection.execute("PRAGMA synchronous = NORMAL")
+        self.count = count
+        self.counted = counted
         self.chain = chain
         self.reader = reader
         self.deleteRows = deleteRows
@@ -54,13 +66,49 @@ package struct LedgerPurger: ~Copyable {
         let taken = old.prefix { $0.first == first.first || $0.last &- first.first < Int64(rowsMaximum) }
         guard let last = taken.last else { return [] }
         let rows = try reader.rows(first.first...last.last, limit: .max)
-        return try replace(from: first, through: last, now) ? rows : []
+        return try replace(from: first, through: last, rows.count, now) ? rows : []
+    }
+
+    /// Says in the ledger what was taken since the last time; nil if that is nothing. The entry outlives a power cut.
+    package mutating func state(retention: Int64, now: UnixTime) throws(StoreError) -> LedgerPurge? {
+        guard try readCount() != nil else { return nil }
+        // The entry may be shipped at once, so it must not be lost here.
+        try connection.execute("PRAGMA synchronous = FULL")
+        let purge = try stateDurably(retention: retention, at: now.seconds)
+        try connection.execute("PRAGMA synchronous = NORMAL")
+        return purge
+    }
+
+    private mutating func stateDurably(retention: Int64, at now: Int64) throws(StoreError) -> LedgerPurge? {
+        try connection.beginImmediate()
+        do throws(StoreError) {
+            guard let (rowCount, through) = try readCount() else {
+                connection.rollBack()
+                return nil
+            }
+            let purge = LedgerPurge(at: now, rowCount: rowCount, through: through, retention: retention)
+            let entry: LedgerEntry
+            do { entry = try purge.entry() } catch { throw .cryptographyFailed }
+            try inserts.append([entry.encoded()], sealedBy: chain, after: try reader.link(), at: now)
+            try connection.execute("DELETE FROM ledger_purge")
+            try connection.commit()
+            return purge
+        } catch {
+            connection.rollBack()
+            throw error
+        }
+    }
+
+    private mutating func readCount() throws(StoreError) -> (rowCount: Int64, through: Int64)? {
+        defer { counted.reset() }
+        guard try counted.step() else { return nil }
+        return (try counted.integer(at: 0), try counted.integer(at: 1))
     }
 
     /// Whether it was done. The rows were read without a lock, so that nobody waits for that; as batches go at the beginning alone, they are
     /// what is taken if the ledger still begins with `first`.
     private mutating func replace(
-        from first: LedgerBatch, through last: LedgerBatch, _ now: UnixTime
+        from first: LedgerBatch, through last: LedgerBatch, _ rowCount: Int, _ now: UnixTime
     ) throws(StoreError) -> Bool {
         let beginning: LedgerCheckpoint
         do { beginning = try chain.checkpoint(last.link, .beginning, at: now) } catch { throw .cryptographyFailed }
@@ -74,6 +122,7 @@ package struct LedgerPurger: ~Copyable {
             try deleteRows.run([last.last])
             try deleteBatches.run([last.first])
             try inserts.insert(batch)
+            try count.run([Int64(rowCount), last.last])
             try connection.commit()
             return true
         } catch {

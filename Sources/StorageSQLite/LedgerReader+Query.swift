@@ -4,6 +4,11 @@ package import Records
 package struct LedgerFind: Equatable, Sendable {
     package let sequence: Int64
     package let entry: LedgerEntry
+
+    package init(sequence: Int64, entry: LedgerEntry) {
+        self.sequence = sequence
+        self.entry = entry
+    }
 }
 
 extension LedgerReader {

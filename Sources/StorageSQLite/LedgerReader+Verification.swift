@@ -11,12 +11,11 @@ extension LedgerReader {
     ///
     /// Rows that are appended meanwhile may or may not be part of it. `progress` hears now and then how many rows have been read.
     ///
-    /// - Returns: The number of rows read, the last sequence that is sealed, and whether a purge went on meanwhile: then rows may have
-    ///   been called missing that were purged.
+    /// - Returns: What was read. If a purge went on meanwhile, rows may have been called missing that were purged.
     package mutating func verify(
         _ chain: LedgerChain, checkpoints: [LedgerCheckpoint], progress: (Int) -> Void = { _ in },
         report: (LedgerFinding) throws -> Void
-    ) throws -> (rowCount: Int, last: Int64, wasPurged: Bool) {
+    ) throws -> LedgerVerified {
         let purged = try beginning()
         let beginning = purged.flatMap { LedgerCheckpoint(beginning: $0, node: chain.node) }
         if purged != nil, beginning == nil { try report(.beginningForged) }
@@ -46,6 +45,8 @@ extension LedgerReader {
         let isQuiet = try link().sequence == end
         let tail = isQuiet && last < .max ? try rows(last + 1 ... .max, limit: Self.batchRowsMaximum) : []
         for finding in verifier.finish(tail) { try report(finding) }
-        return (verifier.rowCount, last, try self.beginning() != purged)
+        var verified = LedgerVerified(verifier, last: last, beginning: beginning)
+        verified.wasPurged = try self.beginning() != purged
+        return verified
     }
 }

@@ -5,7 +5,7 @@ package import Records
 package struct LedgerReader: ~Copyable {
     private var tables: LedgerSelects
     private var ends: SQLiteStatement
-    private var connection: SQLiteConnection
+    private(set) var connection: SQLiteConnection
 
     /// Opens an existing file for reading. Throws `ledgerMissing` where it holds no ledger.
     package static func open(
@@ -22,7 +22,9 @@ package struct LedgerReader: ~Copyable {
     init(_ connection: consuming SQLiteConnection) throws(StoreError) {
         // Whole values first and fields after: a value that is not copyable cannot be abandoned half made.
         let tables = try LedgerSelects(&connection)
-        let ends = try connection.prepare("SELECT min(sequence), max(sequence) FROM ledger_entry")
+        // Two look-ups in the tree. Both functions in one SELECT would read every row.
+        let ends = try connection.prepare(
+            "SELECT (SELECT min(sequence) FROM ledger_entry), (SELECT max(sequence) FROM ledger_entry)")
         self.tables = tables
         self.ends = ends
         self.connection = connection

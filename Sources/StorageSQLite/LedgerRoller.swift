@@ -12,7 +12,7 @@ package struct LedgerRoller: ~Copyable {
     private var deleteRow: SQLiteStatement
     private var updateSeal: SQLiteStatement
     private var inserts: LedgerInserts
-    private var connection: SQLiteConnection
+    private(set) var connection: SQLiteConnection
     /// Everything before this sequence has been looked at.
     private var next: Int64
 

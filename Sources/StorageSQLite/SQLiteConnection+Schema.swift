@@ -26,12 +26,16 @@ extension SQLiteConnection {
         do throws(KeyProofError<StoreError>) {
             try ring.establishProof(in: &self)
         } catch {
-            switch error {
-            case .differs: throw .keyEncryptionKeyDiffers
-            case .missing(let version): throw .keyEncryptionKeyMissing(version: version)
-            case .cryptographyFailed: throw .store(.cryptographyFailed)
-            case .database(let error): throw .store(error)
-            }
+            throw StorageOpeningError(error)
+        }
+    }
+
+    /// The same without adding one.
+    mutating func checkProof(of ring: KeyRing) throws(StorageOpeningError) {
+        do throws(KeyProofError<StoreError>) {
+            try ring.checkProof(in: &self)
+        } catch {
+            throw StorageOpeningError(error)
         }
     }
 
@@ -40,6 +44,17 @@ extension SQLiteConnection {
         var statement = try prepare(sql)
         guard try statement.step() else { throw .recordMalformed }
         return try statement.integer(at: 0)
+    }
+}
+
+extension StorageOpeningError {
+    fileprivate init(_ error: KeyProofError<StoreError>) {
+        switch error {
+        case .differs: self = .keyEncryptionKeyDiffers
+        case .missing(let version): self = .keyEncryptionKeyMissing(version: version)
+        case .cryptographyFailed: self = .store(.cryptographyFailed)
+        case .database(let error): self = .store(error)
+        }
     }
 }
 

@@ -64,6 +64,28 @@ struct SQLiteConnection: ~Copyable, @unchecked Sendable {
         guard try statement.text(at: 0) == "wal" else { throw .unavailable(.other(code: SQLITE_PROTOCOL)) }
     }
 
+    /// The texts of all statements that are prepared on the connection, so that their plans can be looked at.
+    var preparedTexts: [String] {
+        var texts: [String] = []
+        // SQLite owns the statements and their texts for as long as they are prepared; each text is copied.
+        var statement = unsafe sqlite3_next_stmt(handle, nil)
+        while let prepared = unsafe statement {
+            if let text = unsafe sqlite3_sql(prepared) { texts.append(unsafe String(cString: text)) }
+            unsafe statement = unsafe sqlite3_next_stmt(handle, prepared)
+        }
+        return texts
+    }
+
+    /// How many pages the connection has read since it was opened, from its own memory or the file.
+    var readPageCount: Int {
+        [SQLITE_DBSTATUS_CACHE_HIT, SQLITE_DBSTATUS_CACHE_MISS].reduce(0) { sum, counter in
+            var (current, highest): (Int32, Int32) = (0, 0)
+            // Both are local variables.
+            let code = unsafe sqlite3_db_status(handle, counter, &current, &highest, 0)
+            return code == SQLITE_OK ? sum + Int(current) : sum
+        }
+    }
+
     /// How many rows the last insert, update or delete changed.
     var changedRowCount: Int { unsafe Int(sqlite3_changes(handle)) }
 

@@ -13,9 +13,7 @@ import Telemetry
 /// to be recorded.
 ///
 /// Other processes may read and write the file too; one daemon at a time may hold its lock.
-package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, RevocationStore, ChallengeStore,
-    DecisionKeeping
-{
+package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, ChallengeStore, DecisionKeeping {
     package struct Options: Sendable {
         /// How many requests may wait.
         package var queueLengthMaximum = 8192
@@ -27,6 +25,9 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
         package var locksLedger = true
         /// How long a caller waits for the disk; nil for as long as it takes.
         package var patience: Duration?
+        /// By what time is judged what has ended, and what of it may be deleted. Asked by the writer's thread. A store deletes nothing
+        /// unless it is told so.
+        package var settledTime: @Sendable () -> SettledTime = { .undeleted }
 
         package init() {}
     }
@@ -36,18 +37,21 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
     private let thread: JoinableThread
     private let watch: WriterWatch
     private let watchThread: JoinableThread
-    private let readers: Mutex<Readers>
+    let readers: Mutex<Readers>
 
     /// Connections of this store that only read.
-    private struct Readers: ~Copyable {
+    struct Readers: ~Copyable {
         var revocations: RevocationReader
         var kept: KeptDecisionReader
+        var clock: ClockReader
 
         init(path: String, busyTimeoutMilliseconds: Int32) throws(StoreError) {
             let revocations = try RevocationReader(.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
             let kept = try KeptDecisionReader(.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
+            let clock = try ClockReader(.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
             self.revocations = revocations
             self.kept = kept
+            self.clock = clock
         }
     }
 
@@ -88,7 +92,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
         try connection.migrate(path: path)
         try DatabaseFile.checkPermissions(path)
         let file = OpenedFile(path: path)
-        let writer = try verified(connection, chain, path)
+        let writer = try verified(connection, chain, options, path)
         try lock?.mark()
         let readers = try wrap(
             StorageOpeningError.store,
@@ -101,7 +105,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
             guard file.isInPlace else { throw .unavailable(.replaced) }
             let connection = try SQLiteConnection.open(
                 path: path, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds)
-            return try BatchWriter(connection, chain)
+            return try BatchWriter(connection, chain, settledTime: options.settledTime)
         }
         do throws(EventLoopError) {
             return try SQLiteDecisionStore(queue, loops, file, thread, readers)
@@ -113,10 +117,10 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
     }
 
     private static func verified(
-        _ connection: consuming SQLiteConnection, _ chain: LedgerChain, _ path: String
+        _ connection: consuming SQLiteConnection, _ chain: LedgerChain, _ options: Options, _ path: String
     ) throws(StorageOpeningError) -> BatchWriter {
         do throws(StoreError) {
-            var writer = try BatchWriter(connection, chain)
+            var writer = try BatchWriter(connection, chain, settledTime: options.settledTime)
             if try writer.verify(known: .start, mustEmptyLog: false) { return writer }
         } catch {
             throw .store(error)
@@ -184,23 +188,11 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
         try await decide(.decision(decision, entry: nil))
     }
 
+    /// A whole decision has its entry in the same transaction, so that nothing is left to note.
+    package func noteRecorded(_ request: Pseudonym) {}
+
     package func append(_ entry: LedgerEntry) async throws(StoreError) {
         _ = try await write(.entry(entry.encoded(), at: entry.at))
-    }
-
-    package func revoke(_ revocation: Revocation) async throws(StoreError) {
-        _ = try await write(.revoke(revocation))
-    }
-
-    package func lift(
-        _ kind: Revocation.Kind, _ value: String, of issuer: String?
-    ) async throws(StoreError) -> Bool {
-        try await change(.lift(kind, value, issuer: issuer))
-    }
-
-    /// Reads on the caller's thread, which takes about a microsecond for each.
-    package func revocations(at now: Int64) async throws(StoreError) -> [Revocation] {
-        try readers.withLock { readers throws(StoreError) in try readers.revocations.revocations(at: now) }
     }
 
     package func append(
@@ -247,6 +239,24 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
         try await change(.takeChallenge(ChallengeRequest(challenge: challenge, holder: holder, now: now)))
     }
 
+    // MARK: The clock
+
+    /// What the store knows of the node's clock; nil for a new store. Reads on the caller's thread.
+    package func clockRecord() throws(StoreError) -> ClockRecord? {
+        try readers.withLock { readers throws(StoreError) in try readers.clock.record() }
+    }
+
+    /// Keeps what the node knows of its clock. Nothing changes if an operator has accepted the clock since `record.acceptance`.
+    package func keep(_ record: ClockRecord) async throws(StoreError) {
+        _ = try await write(.keepClock(record))
+    }
+
+    /// Notes that an operator accepts the wall clock, together with the ledger's row of that. `offset` is the wall clock's against the
+    /// boot-time clock, in nanoseconds.
+    package func acceptClock(offset: Int64, _ entry: LedgerEntry) async throws(StoreError) {
+        _ = try await write(.acceptClock(offset: offset, entry: entry.encoded(), at: entry.at))
+    }
+
     private func decide(_ request: WriteRequest) async throws(StoreError) -> DecisionOutcome {
         guard case .outcome(let outcome) = try await write(request) else {
             preconditionFailure("a decision is answered with its outcome")
@@ -254,7 +264,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Revoca
         return outcome
     }
 
-    private func change(_ request: WriteRequest) async throws(StoreError) -> Bool {
+    func change(_ request: WriteRequest) async throws(StoreError) -> Bool {
         guard case .done(let hasChanged) = try await write(request) else {
             preconditionFailure("a change is answered with whether it was one")
         }

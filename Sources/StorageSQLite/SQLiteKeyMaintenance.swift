@@ -15,7 +15,7 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
     private var aliases: SQLiteStatement
     private var deleteProof: SQLiteStatement
     private var countKeys: SQLiteStatement
-    private var connection: SQLiteConnection
+    private(set) var connection: SQLiteConnection
 
     /// Opens the database as `SQLiteKeyStore.open` does.
     package static func open(
@@ -37,14 +37,17 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
         let pageByVersion = try connection.prepare(
             """
             SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level, key_version, sealed
+                least_security_level, key_version, sealed, bound
             FROM content_key WHERE kid > ?1 ORDER BY kid LIMIT ?2
             """)
         let reseal = try connection.prepare(
-            "UPDATE content_key SET key_version = ?1, sealed = ?2 WHERE kid = ?3 AND key_version = ?4 AND sealed = ?5")
+            """
+            UPDATE content_key SET key_version = ?1, sealed = ?2, bound = ?6
+            WHERE kid = ?3 AND key_version = ?4 AND sealed = ?5
+            """)
         let deleteAliases = try connection.prepare("DELETE FROM asset_alias WHERE kid = ?1")
         let deleteKey = try connection.prepare("DELETE FROM content_key WHERE kid = ?1")
-        let setState = try connection.prepare("UPDATE content_key SET state = ?2 WHERE kid = ?1")
+        let setState = try connection.prepare("UPDATE content_key SET state = ?1 WHERE kid = ?2")
         let aliases = try connection.prepare("SELECT alias FROM asset_alias WHERE kid = ?1 ORDER BY alias")
         let deleteProof = try connection.prepare(
             """
@@ -96,7 +99,7 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
 
     package func rewrap(after keyID: KeyID?, limit: Int) throws(StoreError) -> KeyRewrapStep {
         let rows = try page(after: keyID, limit: limit)
-        let old = rows.filter { $0.sealed.keyVersion != ring.current.version }
+        let old = rows.filter { $0.needsSealing(with: ring) }
         var changes: [(row: ContentKeyRow, sealed: SealedContentKey)] = []
         for row in old {
             changes.append((row, try ContentKeyRow(sealing: row.open(with: ring), with: ring.current).sealed))
@@ -139,6 +142,7 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
         try reseal.bind(row.attributes.keyID.bytes, at: 3)
         try reseal.bind(Int64(row.sealed.keyVersion), at: 4)
         try reseal.bind(row.sealed.bytes, at: 5)
+        try reseal.bind(optional: sealed.bound, at: 6)
         _ = try reseal.step()
     }
 
@@ -165,11 +169,24 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
     }
 
     package func set(_ state: ContentKeyState, of keyID: KeyID) throws(StoreError) {
+        try connection.beginImmediate()
+        do throws(StoreError) {
+            guard let row = try writer.row(of: keyID) else { throw .keyUnknown(keyID) }
+            // The state is part of what is sealed.
+            if let changed = try row.sealed(in: state, with: ring) { try replace(row, changed.sealed) }
+            try write(state, of: keyID)
+            try connection.commit()
+        } catch {
+            connection.rollBack()
+            throw error
+        }
+    }
+
+    private func write(_ state: ContentKeyState, of keyID: KeyID) throws(StoreError) {
         defer { setState.reset() }
-        try setState.bind(keyID.bytes, at: 1)
-        try setState.bind(state.rawValue, at: 2)
+        try setState.bind(state.rawValue, at: 1)
+        try setState.bind(keyID.bytes, at: 2)
         _ = try setState.step()
-        guard connection.changedRowCount == 1 else { throw .keyUnknown(keyID) }
     }
 
     package func delete(_ keyID: KeyID) throws(StoreError) {
@@ -201,7 +218,7 @@ extension KeyFinding {
     /// Nil for a row whose seal opens.
     fileprivate init?(reading row: borrowing SQLiteStatement, keyID: [UInt8], _ ring: KeyRing) {
         do throws(StoreError) {
-            _ = try ContentKeyRow(reading: row).open(with: ring)
+            try ContentKeyRow(reading: row).check(with: ring)
             return nil
         } catch .recordMalformed {
             self = .malformed(keyID: keyID)

@@ -120,7 +120,7 @@ extension SQLiteSchema {
     ///
     /// The mark is NULL while the decision is owed to the nodes' database (`DecisionKeeping`).
     static let keptDecisions = Migration(
-        number: 6, oldestProgram: 1,
+        number: 8, oldestProgram: 1,
         script: """
             CREATE TABLE kept_decision (
                 number INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -131,6 +131,20 @@ extension SQLiteSchema {
             CREATE TABLE write_try (
                 number INTEGER NOT NULL PRIMARY KEY,
                 count INTEGER NOT NULL
+            ) STRICT;
+            """)
+
+    /// What the node knows of its clock (`ClockRecord`), in one row at most. Programs of the versions before work on without it.
+    static let clock = Migration(
+        number: 9, oldestProgram: 1,
+        script: """
+            CREATE TABLE clock (
+                id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+                settled INTEGER NOT NULL,
+                reference INTEGER NOT NULL,
+                standing TEXT NOT NULL,
+                acceptance INTEGER NOT NULL,
+                accepted_offset INTEGER NOT NULL
             ) STRICT;
             """)
 }

@@ -9,7 +9,8 @@ enum SQLiteSchema {
 
     /// All steps that this program knows.
     static let migrations: [Migration] = [
-        contentKeys, keyFloors, decisions, renewalSessions, issuersRevocations, keptDecisions,
+        contentKeys, keyFloors, decisions, renewalSessions, issuersRevocations, retries,
+        revocationChanges, keptDecisions, clock, identities,
     ]
 
     /// Content keys, their aliases, and the key-encryption keys' proofs.

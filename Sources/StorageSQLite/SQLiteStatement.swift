@@ -31,6 +31,11 @@ struct SQLiteStatement: ~Copyable, @unchecked Sendable {
     }
 
     /// Nil is NULL, as for integers.
+    /// Nil for NULL.
+    mutating func bind(optional bytes: [UInt8]?, at index: Int32) throws(StoreError) {
+        if let bytes { try bind(bytes, at: index) } else { try bind(nil as Int64?, at: index) }
+    }
+
     mutating func bind(_ text: String?, at index: Int32) throws(StoreError) {
         guard let text else { return try bindNull(at: index) }
         try check(unsafe latchkey_sqlite3_bind_text_copy(handle, index, text, Int32(text.utf8.count)))

@@ -1,4 +1,5 @@
 package import ContentKeys
+package import Records
 
 /// Why a database file cannot serve as a store.
 package enum StorageOpeningError: Error, Equatable, Sendable {
@@ -21,6 +22,9 @@ package enum StorageOpeningError: Error, Equatable, Sendable {
     case keyEncryptionKeyDiffers
     /// The file has keys that were sealed under a key-encryption key of this version, which is not configured.
     case keyEncryptionKeyMissing(version: UInt32)
+
+    /// The file was used with another secret of this name.
+    case secretDiffers(SecretProof.Name)
 
     /// The file is no ledger: it was made by a version before ledgers, or nothing was ever recorded in it.
     case ledgerMissing(path: String)

@@ -20,5 +20,7 @@ struct Latchkey {
             "latchkey token mint --config ./development/latchkey.json5 --content movie-1",
             "latchkey device request --help",
         ],
-        commands: [.initialize, .credentials, .keys, .ledger, .revocations, .store, .token, .device, .spc, .ckc])
+        commands: [
+            .initialize, .credentials, .keys, .ledger, .revocations, .clock, .store, .token, .device, .spc, .ckc,
+        ])
 }

@@ -7,7 +7,8 @@ import Testing
     private static let key = CommandOption("--key", .secret("HEX"), help: "the key")
     private static let iv = CommandOption("--iv", .secret("HEX"), help: "the vector")
     private static let alias = CommandOption("--alias", .value("TEXT"), help: "a name", repeats: true)
-    private static let options = [config, key, iv, alias, .json]
+    private static let check = CommandOption("--check", .flagOrWord("full"), help: "look first")
+    private static let options = [config, key, iv, alias, check, .json]
 
     private static let tool = Command(
         "tool", summary: "A tool", examples: ["tool keys import x"],
@@ -55,6 +56,15 @@ import Testing
         }
     }
 
+    @Test func readsAFlagThatMayHaveAWord() throws {
+        let plain = try arguments(Self.minimum + ["--check"])
+        #expect(plain.isSet(Self.check) && plain.value(Self.check) == "")
+        let full = try arguments(Self.minimum + ["--check=full"])
+        #expect(full.value(Self.check) == "full")
+        // The next word is no value of it.
+        #expect(throws: UsageError.self) { try arguments(Self.minimum + ["--check", "full"]) }
+    }
+
     @Test(arguments: [
         (["--alias=--x"], "--x"), (["--alias", "-x"], "-x"), (["--alias="], ""), (["--alias", "-"], "-"),
         (["--alias", "a=b"], "a=b"), (["--alias=a=b"], "a=b"),
@@ -84,6 +94,9 @@ import Testing
         (minimum + ["--key"], "tool keys import", .valueMissing("--key HEX|@FILE|-")),
         (minimum + ["--key", "--json"], "tool keys import", .valueMissing("--key HEX|@FILE|-")),
         (minimum + ["--json=yes"], "tool keys import", .valueUnexpected("--json")),
+        (minimum + ["--check=half"], "tool keys import", .valueUnknown("--check[=full]")),
+        (minimum + ["--check="], "tool keys import", .valueUnknown("--check[=full]")),
+        (minimum + ["--check", "--check=full"], "tool keys import", .givenTwice("--check")),
         (minimum + ["--json", "--json"], "tool keys import", .givenTwice("--json")),
         (minimum + ["--config", "d"], "tool keys import", .givenTwice("--config")),
         (["keys", "import", "a.bin"], "tool keys import", .optionMissing("--config FILE")),

@@ -97,6 +97,50 @@ import Testing
         #expect(KeySealing.associatedData(unperiodic, version: 9)[28...36] == [0, 0, 0, 0, 0, 0, 0, 0, 0])
     }
 
+    /// Each of these differs in one thing that form 1 is not bound to.
+    @Test(
+        arguments: [
+            { $0.track = Track(.hd) }, { $0.scheme = .sampleAES }, { $0.state = .withdrawn }, { $0.createdAt += 1 },
+            { $0.leastHDCP = .type1 }, { $0.leastSecurityLevel = .main },
+        ] as [@Sendable (inout ContentKeyAttributes) -> Void])
+    func theSecondFormIsBoundToEverything(change: @Sendable (inout ContentKeyAttributes) -> Void) throws {
+        let record = try Self.record()
+        let sealed = try sealing.seal(record)
+        var attributes = record.attributes
+        change(&attributes)
+        #expect(throws: CryptoError.authenticationFailed) { try sealing.open(sealed, attributes: attributes) }
+        // What an older version stored, and what it opens.
+        let unbound = SealedContentKey(keyVersion: 1, bytes: sealed.bytes)
+        #expect(try sealing.open(unbound, attributes: attributes).key == record.key)
+        #expect(try sealing.openUnbound(sealed, attributes: record.attributes) == record)
+    }
+
+    /// A version that knows form 1 alone leaves form 2 of another key-encryption key behind when it seals a row again.
+    @Test func theSecondFormOfAnotherVersionSaysNothing() throws {
+        let record = try Self.record()
+        let newer = try Self.sealing(byte: 0x22, version: 2)
+        let mixed = SealedContentKey(
+            keyVersion: 2, bytes: try newer.seal(record).bytes, bound: try sealing.seal(record).bound)
+        #expect(!mixed.isBound)
+        #expect(try newer.open(mixed, attributes: record.attributes) == record)
+    }
+
+    @Test func bindsTheDocumentedEncodingOfTheSecondForm() throws {
+        var attributes = try Self.record(kid: 0xAB, content: "id").attributes
+        (attributes.leastHDCP, attributes.track) = (.type1, Track(.hd))
+        let start = KeySealing.associatedData(attributes, version: 9)
+        let bound = KeySealing.boundData(attributes, version: 9, besides: [1, 2, 3])
+        #expect(bound.prefix(8) == Array("LKCKEY02".utf8)[...])
+        #expect(bound[8..<start.count] == start[8...])
+        let words = [("HD", 2), ("hd", 2), ("cbcs", 4), ("live", 4)] as [(String, UInt8)]
+        var expected: [UInt8] = words.flatMap { [$0.1] + Array($0.0.utf8) }
+        expected += Bytes16(high: 0, low: 1_700_000_000).bytes.suffix(8)
+        expected += [5]
+        expected += Array("type1".utf8)
+        expected += [0xFF, 1, 2, 3]
+        #expect(Array(bound[start.count...]) == expected)
+    }
+
     @Test func recognisesItsOwnProofAlone() throws {
         let proof = try sealing.makeProof()
         #expect(sealing.accepts(proof: proof))

@@ -31,15 +31,24 @@ class Node:
     setup: Path
     starts: int = 0
     url: str = ""
+    admin: tuple[str, int] = ("", 0)
+    # Beside the test's own environment.
+    environment: dict[str, str] = field(default_factory=dict)
     process: subprocess.Popen[bytes] | None = None
     recorded: set[str] = field(default_factory=set)
 
     def start(self) -> None:
         self.starts += 1
-        log = self.setup / f"daemon-{self.starts}.log"
-        self.process = start_daemon(self.setup, log)
-        host, port = await_addresses(self.process, log)["public"]
+        self.process = start_daemon(self.setup, self.log, self.environment)
+        addresses = await_addresses(self.process, self.log)
+        host, port = addresses["public"]
         self.url = f"http://{host}:{port}"
+        self.admin = addresses["admin"]
+
+    @property
+    def log(self) -> Path:
+        """Of the process that was started last."""
+        return self.setup / f"daemon-{self.starts}.log"
 
     def kill_and_start(self) -> None:
         assert self.process is not None
@@ -104,9 +113,13 @@ def node_alone(folder: Path) -> Node:
     return node
 
 
-def nodes_on_one_database(folder: Path, count: int) -> list[Node]:
-    """Nodes with the same secrets, on the server that the environment names (Scripts/with-postgresql)."""
-    schema = f"interop_{secrets.token_hex(8)}"
+def nodes_on_one_database(
+    folder: Path, count: int, url: str | None = None, password_file: Path | None = None
+) -> list[Node]:
+    """Nodes with the same secrets, on the server that the environment names (Scripts/with-postgresql), or on another one."""
+    url = url or os.environ["LATCHKEY_POSTGRESQL"]
+    password_file = password_file or Path(os.environ["LATCHKEY_POSTGRESQL_PASSWORD_FILE"])
+    schema = f"{'&' if '?' in url else '?'}schema=interop_{secrets.token_hex(8)}"
     nodes: list[Node] = []
     for number in range(count):
         (folder / str(number)).mkdir()
@@ -115,13 +128,13 @@ def nodes_on_one_database(folder: Path, count: int) -> list[Node]:
             for name in ("fairplay", "secrets"):
                 shutil.rmtree(setup / name)
                 shutil.copytree(nodes[0].setup / name, setup / name)
-        shutil.copy(os.environ["LATCHKEY_POSTGRESQL_PASSWORD_FILE"], setup / "secrets" / "postgresql-password")
+        shutil.copy(password_file, setup / "secrets" / "postgresql-password")
         configuration = setup / "latchkey.json5"
         text = configuration.read_text()
         alone = 'storage: { url: "sqlite:latchkey.db" }'
         assert alone in text
         shared = (
-            f'node: "node-{number}", storage: {{ url: "{os.environ["LATCHKEY_POSTGRESQL"]}&schema={schema}", '
+            f'node: "node-{number}", storage: {{ url: "{url}{schema}", '
             'password: "secrets/postgresql-password", ledger: "ledger.db" }'
         )
         configuration.write_text(text.replace(alone, shared))

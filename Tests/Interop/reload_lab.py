@@ -201,7 +201,13 @@ def rich_configuration(setup: Path, service_url: str) -> tuple[dict[str, Any], d
                 {"address": "127.0.0.1:0", "tls": server_tls["public"]},
             ],
             "admin": [
-                {"address": "127.0.0.1:0", "tokenFile": "secrets/admin-token"},
+                {
+                    "address": "127.0.0.1:0",
+                    "tokenFile": "secrets/admin-token",
+                    "tokens": [
+                        {"name": "carol", "file": materials.secret("admin-token-carol", secrets.token_hex(20))}
+                    ],
+                },
                 {"address": "127.0.0.2:0", "tokenFile": "secrets/admin-token", "tls": server_tls["admin"]},
             ],
         },
@@ -234,7 +240,13 @@ def rich_configuration(setup: Path, service_url: str) -> tuple[dict[str, Any], d
             "masterSecret": materials.secret("master-secret", secrets.token_hex(32)),
         },
         "storage": {"url": "sqlite:latchkey.db"},
-        "ledger": {"key": "secrets/ledger-key", "pseudonymKey": "secrets/pseudonym-key"},
+        "ledger": {
+            "key": "secrets/ledger-key",
+            "keyVersion": 5,
+            "olderKeys": [{"version": 1, "key": materials.secret("older-ledger-key", secrets.token_hex(32))}],
+            "pseudonymKey": "secrets/pseudonym-key",
+            "sharedRetention": "400d",
+        },
         "entitlement": {
             "issuers": [
                 {
@@ -508,6 +520,10 @@ class Lab:
             return client.send(method, path, body, headers)
         finally:
             client.close()
+
+    def newest_ledger_row(self, kind: str) -> dict[str, Any]:
+        text = run_latchkey(self.setup, "ledger", "query", "--limit", "10000", "--json")
+        return [row for row in json.loads(text)["entries"] if row["kind"] == kind][-1]
 
     def metric(self, name: str) -> float:
         lines = self.administer("GET", "/metrics").body.decode().splitlines()

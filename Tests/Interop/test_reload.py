@@ -140,6 +140,28 @@ def admin_token(lab: Lab) -> None:
     assert statuses() == [401, 200]
 
 
+@shows("listeners.admin[].tokens", "listeners.admin[].tokens[].name", "listeners.admin[].tokens[].file")
+def named_admin_tokens(lab: Lab) -> None:
+    def statuses() -> list[int]:
+        return [lab.administer("GET", "/metrics", token=token).status for token in (alice, bob)]
+
+    def actor(token: str) -> str:
+        subject = secrets.token_hex(8)
+        body = json.dumps({"kind": "sub", "issuer": PORTAL, "value": subject}).encode()
+        assert lab.administer("POST", "/v1/revocations", body, token=token).status == 200
+        return lab.newest_ledger_row("revoked")["actor"]
+
+    alice, bob = secrets.token_hex(20), secrets.token_hex(20)
+    assert statuses() == [401, 401]
+    files = [lab.materials.secret(f"admin-token-{name}", token) for name, token in (("alice", alice), ("bob", bob))]
+    lab.change({"listeners.admin[0].tokens": [{"name": "alice", "file": files[0]}]})
+    assert statuses() == [200, 401] and actor(alice) == "token:alice"
+    lab.change({"listeners.admin[0].tokens": [{"name": "robert", "file": files[1]}]})
+    assert statuses() == [401, 200] and actor(bob) == "token:robert"
+    lab.restore()
+    assert statuses() == [401, 401]
+
+
 # --- Web pages ------------------------------------------------------------------------------------------------------
 
 APP = "https://app.example"
@@ -1102,7 +1124,9 @@ OTHER_VALUES: dict[str, Any] = {
     "onStoreOutage": "admit",
     "ledger.mode": "best-effort",
 }
-FILES = ("keyEncryptionKey", "olderKeyEncryptionKeys[0].key", "masterSecret", "ledger.key", "pseudonymKey")
+FILES = (
+    "keyEncryptionKey", "olderKeyEncryptionKeys[0].key", "masterSecret", "ledger.key", "olderKeys[0].key", "pseudonymKey",
+)
 
 
 def other_value(field: Field) -> Any:

@@ -64,8 +64,12 @@ def test_a_repeated_request_is_counted_once(node: Node) -> None:
 
 def test_a_request_is_not_good_for_another_token(node: Node) -> None:
     spc = message(node.device())
-    assert node.ask(spc, token(limits={"uses": 1})).status == 200
-    assert node.ask(spc, token(limits={"uses": 1})).code == "spc_replayed"
+    first = node.ask(spc, token(limits={"uses": 1}, sub="one"))
+    assert first.status == 200
+    assert node.ask(spc, token(limits={"uses": 1}, sub="another")).code == "spc_replayed"
+    # A new token of the same viewer is the same sender.
+    again = node.ask(spc, token(limits={"uses": 1}, sub="one"))
+    assert again.status == 200 and again.header("X-License-Id") == first.header("X-License-Id")
 
 
 def test_what_a_token_spends_is_remembered_beyond_its_end(node: Node) -> None:

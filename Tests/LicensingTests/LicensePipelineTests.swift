@@ -79,7 +79,7 @@ import Testing
         case .tokenMissing: "token_missing"
         case .entitlement(let error): error.code
         case .spc, .contentUnknown, .keyNotFound, .store, .denied, .terms, .challengeNotOpen, .module, .internalFailure,
-            .entitlementDenied, .entitlementUnavailable, .rateLimited, .overloaded:
+            .entitlementDenied, .entitlementUnavailable, .rateLimited, .overloaded, .clockUntrusted:
             "\(error)"
         }
     }

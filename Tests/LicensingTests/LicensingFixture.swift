@@ -47,7 +47,7 @@ final class LicensingFixture: Sendable {
         module: ((TestCredential) throws -> any LadderModule)? = nil, recorder: DecisionRecorder? = nil,
         refusals: ((LoopContext) -> RefusalRecorder)? = nil, knowsRevocations: Bool = true,
         sessions: SessionTokens? = nil, clock: any MonotonicClock = SystemMonotonicClock(),
-        _ adjust: (inout ContentKeyAttributes) -> Void = { _ in }
+        trustedClock: TrustedClock? = nil, _ adjust: (inout ContentKeyAttributes) -> Void = { _ in }
     ) throws {
         group = try EventLoopGroup(count: loopCount)
         credential = try TestCredential.shared.get()
@@ -74,11 +74,12 @@ final class LicensingFixture: Sendable {
                     tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers, sessions: sessions)))))
         var shared = SharedLicensing(
             keys: RecentContentKeys(source: OneKey(record: record)), operations: operations,
-            revocations: KnownRevocations(knowsRevocations ? RevocationView() : nil), clock: clock)
+            revocations: KnownRevocations(knowsRevocations ? RevocationView() : nil, clock: trustedClock), clock: clock)
         shared.recorder = recorder
         shared.refusals = refusals?(group.loops[0])
         shared.challenges = ServerChallenges(
             store: MemoryChallengeStore(), pseudonyms: try MemoryChallengeStore.pseudonyms())
+        shared.trustedClock = trustedClock
         self.shared = shared
         pipelines = LicensePipelines(shared)
     }

@@ -17,6 +17,16 @@ import Testing
         SharedDecisionStore(shared: shared, ledger: ledger, onStoreOutage: rule)
     }
 
+    private static let request = Pseudonym(short: Bytes16(high: 6, low: 6))
+
+    private func decision(spends: Bool, replays use: LicenseUse) throws -> LicenseDecision {
+        var decision = try decision(spends: spends)
+        decision.replay = ReplayRecord(
+            request: Self.request, token: Pseudonym(short: Bytes16(high: 7, low: 7)), retryWindow: 120, keptUntil: 200,
+            answer: RecordedAnswer(license: decision.entry.license, use: use).bytes)
+        return decision
+    }
+
     private func decision(spends: Bool) throws -> LicenseDecision {
         let entry = LedgerEntry(kind: .licenseIssued, at: 5, license: LicenseID(Bytes16(high: 1, low: 2)))
         guard spends else { return LicenseDecision(now: 5, entry: entry) }
@@ -89,7 +99,7 @@ import Testing
         decision.replay = try replay(1)
         #expect(try await store.commit(decision) == .recorded)
         let answer = try #require(decision.replay?.answer)
-        for _ in 0..<5 { #expect(try await store.commit(decision) == .repeated(answer: answer)) }
+        for _ in 0..<5 { #expect(try await store.commit(decision) == .repeated(answer: answer, isRecorded: true)) }
         #expect(store.counts.admitted == 1 && ledger.marks.count == 1)
         decision.replay?.token = try #require(Pseudonym([UInt8](repeating: 77, count: 32)))
         await #expect(throws: StoreError.unavailable(.unreachable)) { try await store.commit(decision) }
@@ -170,6 +180,21 @@ import Testing
         #expect(ledger.entries.isEmpty && store.counts.admitted == 0)
     }
 
+    /// Node and database disagree about the time: that is no outage, whatever the rule for outages says.
+    @Test(arguments: [SharedDecisionStore.OutageRule.refuse, .admit])
+    func countsNothingWhileTheClocksDiffer(rule: SharedDecisionStore.OutageRule) async throws {
+        let store = SharedDecisionStore(shared: shared, ledger: ledger, onStoreOutage: rule, mayCount: { false })
+        let decision = try decision(spends: true)
+        await #expect(throws: StoreError.unavailable(.clockUntrusted)) { try await store.commit(decision) }
+        #expect(shared.count == 0 && ledger.entries.isEmpty && store.counts.admitted == 0)
+        #expect(try await store.commit(self.decision(spends: false)) == .recorded)
+        var renewal = decision
+        renewal.sessionTokenUse = SessionTokenUse(
+            session: try #require(Pseudonym([UInt8](repeating: 4, count: 32))), generation: 1, keptUntil: 100)
+        #expect(try await store.commit(renewal) == .recorded)
+        #expect(shared.count == 0 && ledger.entries.count == 2 && store.counts.uncheckedRenewals == 1)
+    }
+
     @Test(arguments: [SharedDecisionStore.OutageRule.refuse, .admit], [true, false])
     func givesNothingThatTheLedgerDoesNotTake(rule: SharedDecisionStore.OutageRule, spends: Bool) async throws {
         ledger.fail(with: .unavailable(.diskFull))
@@ -192,8 +217,38 @@ import Testing
         let first = LicenseID(Bytes16(high: 9, low: 9))
         let answer = RecordedAnswer(license: first, use: .streaming).bytes
         shared.answer(with: .success(.repeated(answer: answer)))
-        #expect(try await store().commit(decision(spends: true)) == .repeated(answer: answer))
+        let outcome = try await store().commit(decision(spends: true, replays: .streaming))
+        #expect(outcome == .repeated(answer: answer, isRecorded: true))
         #expect(ledger.entries.map(\.license) == [first])
+        #expect(shared.noted == [Self.request], "no other node writes it again")
+    }
+
+    /// A ledger has the entry already, this node's or another one's.
+    @Test func writesDownARepetitionOnce() async throws {
+        let answer = RecordedAnswer(license: LicenseID(Bytes16(high: 9, low: 9)), use: .streaming).bytes
+        shared.answer(with: .success(.repeated(answer: answer, isRecorded: true)))
+        let outcome = try await store().commit(decision(spends: true, replays: .streaming))
+        #expect(outcome == .repeated(answer: answer, isRecorded: true))
+        #expect(ledger.entries.isEmpty && shared.noted.isEmpty)
+    }
+
+    /// The client hears 409, so the ledger must not say that a licence was issued.
+    @Test(arguments: [false, true])
+    func writesDownNoRepetitionForAnotherUse(isRecorded: Bool) async throws {
+        let answer = RecordedAnswer(license: LicenseID(Bytes16(high: 9, low: 9)), use: .streaming).bytes
+        shared.answer(with: .success(.repeated(answer: answer, isRecorded: isRecorded)))
+        #expect(try await store().commit(decision(spends: true, replays: .offline)) == .denied(.replayed))
+        #expect(ledger.entries.isEmpty && shared.noted.isEmpty)
+    }
+
+    @Test func notesWhatIsInTheLedgerAndNothingElse() async throws {
+        _ = try await store().commit(decision(spends: true, replays: .streaming))
+        #expect(shared.noted == [Self.request])
+        ledger.fail(with: .unavailable(.diskFull))
+        await #expect(throws: StoreError.self) {
+            try await store().commit(decision(spends: true, replays: .streaming))
+        }
+        #expect(shared.noted == [Self.request])
     }
 
     @Test func repeatsNothingThatItCannotRead() async throws {
@@ -211,12 +266,20 @@ private final class SharedStandIn: RecountedStore {
         var givenBack = 0
         var isHanging = false
         var hung: [CheckedContinuation<Void, Never>] = []
+        var noted: [Pseudonym] = []
     }
 
     private let state = Mutex(State())
 
     var count: Int { state.withLock { $0.count } }
     var givenBack: Int { state.withLock { $0.givenBack } }
+
+    /// The requests whose entries are known to be in a ledger.
+    var noted: [Pseudonym] { state.withLock { $0.noted } }
+
+    func noteRecorded(_ request: Pseudonym) {
+        state.withLock { $0.noted.append(request) }
+    }
 
     func hang() { state.withLock { $0.isHanging = true } }
 

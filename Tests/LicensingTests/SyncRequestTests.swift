@@ -68,6 +68,14 @@ import Testing
         #expect(store.decisions.count == 1 && entry.kind == .syncReportAccepted)
         #expect(entry.content == "movie-1" && entry.tokenID == "t-1" && entry.subject != nil && entry.device != nil)
         #expect(entry.detail == "unchallenged" && entry.until == LicensingFixture.now + 90)
+        guard case .version2(let details) = Self.report().subject else {
+            Issue.record("the report is of version 2")
+            return
+        }
+        #expect(
+            entry.report
+                == DeviceReport(
+                    flags: details.flags.rawValue, titleID: details.titleID, streamIDs: details.streamIDs))
         store.answer(with: .failure(.unavailable(.diskFull)))
         #expect(
             try await send(Self.report(), token: token, to: fixture).failure == .store(.unavailable(.diskFull)))

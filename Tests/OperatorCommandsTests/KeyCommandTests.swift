@@ -1,5 +1,6 @@
 import ByteCoding
 import Foundation
+import POSIXSockets
 import TestSupport
 import Testing
 
@@ -22,6 +23,43 @@ import Testing
         let run = try await keys("list", "--json")
         try #require(run.status == 0, "\(run.messages)")
         return try #require(try run.object()["keys"]?.array).compactMap(\.object)
+    }
+
+    private func ledger() async throws -> [JSONObject] {
+        let run = try await LatchkeyProcess("ledger", "query", "--config", fixture.configuration, "--json")
+        #expect(run.status == 0, "\(run.messages)")
+        return try #require(try run.object()["entries"]?.array).compactMap(\.object)
+    }
+
+    /// Whatever is done to keys has a row with the key and the user.
+    @Test func writesDownEachChangeOfKeys() async throws {
+        let new = ["--content", "movie-1", "--kid", Self.kid, "--key", Self.key, "--iv", Self.iv]
+        for _ in 0..<2 {
+            let run = try await LatchkeyProcess(
+                arguments: ["keys", "import", "--config", fixture.configuration, "--alias", "first"] + new)
+            #expect(run.status == 0, "\(run.messages)")
+        }
+        #expect(try await keys("alias", "--kid", Self.kid, "--alias", "first", "--alias", "hex:00ff").status == 0)
+        for more in [[], ["--restore"], ["--for-good"]] {
+            let run = try await LatchkeyProcess(
+                arguments: ["keys", "delete", "--config", fixture.configuration, "--kid", Self.kid] + more)
+            #expect(run.status == 0, "\(run.messages)")
+        }
+        #expect(try await keys("delete", "--kid", Self.kid).status == 1)
+        let csv = "kid,content,key,iv\n\(Self.kid),movie-2,\(Self.key),\(Self.iv)\n"
+        for _ in 0..<2 { #expect(try await keys("import", "--file", "-", input: csv).status == 0) }
+
+        let found = try await ledger()
+        #expect(
+            found.map { $0["kind"]?.string } == [
+                "keyImported", "keyAliased", "keyAliased", "keyWithdrawn", "keyRestored", "keyDeleted", "keyImported",
+            ])
+        #expect(found.map { $0["detail"]?.string } == ["", "first", "hex:00ff", "", "", "", ""])
+        #expect(found.allSatisfy { $0["kid"]?.string == Self.kid })
+        #expect(found.allSatisfy { $0["actor"]?.string == OperatingSystemUser.actor })
+        #expect(found.map { $0["content"]?.string } == Array(repeating: "movie-1", count: 6) + ["movie-2"])
+        let verified = try await LatchkeyProcess("ledger", "verify", "--config", fixture.configuration)
+        #expect(verified.status == 0, "\(verified.messages)")
     }
 
     @Test func showsANewKeyOnlyWhereItIsAllowed() async throws {
@@ -48,9 +86,9 @@ import Testing
         #expect(made["url"]?.string == "skd://\(kid)")
         #expect(try fixture.folder.mode("latchkey.db") == 0o600)
 
-        let ledger = try await LatchkeyProcess("ledger", "export", "--config", fixture.configuration)
-        let entry = try ledger.object()
-        #expect(entry["kind"]?.string == "keyRevealed" && entry["kid"]?.string == kid)
+        let entries = try await ledger()
+        #expect(entries.map { $0["kind"]?.string } == ["keyCreated", "keyRevealed"])
+        #expect(entries.allSatisfy { $0["kid"]?.string == kid && $0["actor"]?.string == OperatingSystemUser.actor })
         let listed = try await keys("list", "--json")
         #expect(!listed.output.contains(key))
         #expect(!listed.output.contains(iv))

@@ -1,5 +1,6 @@
 import ByteCoding
 import Foundation
+import KeyCrypto
 import Records
 import ServiceConfiguration
 import TestSupport
@@ -7,6 +8,15 @@ import Testing
 
 @testable import OperatorCommands
 @testable import StorageSQLite
+
+/// What another node of the same installation has said.
+private enum LedgerSamplesOfOthers {
+    static func checkpoint(at time: UnixTime) throws -> LedgerCheckpoint {
+        let key = try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 3, count: 32)))
+        let chain = LedgerChain(key: key, node: try NodeID("another-node"))
+        return try chain.checkpoint(LedgerLink(sequence: 7, mac: [UInt8](repeating: 9, count: 32)), at: time)
+    }
+}
 
 @Suite(.tags(.startsProcesses)) struct LedgerCommandTests {
     private let fixture: DevelopmentFixture
@@ -16,11 +26,8 @@ import Testing
 
     init() throws {
         fixture = try DevelopmentFixture()
-        let loaded = try LedgerKeys(of: fixture.configuration)
+        let loaded = try ConfiguredLedger(of: fixture.configuration)
         chain = loaded.chain
-        try DatabaseFile.prepare(database)
-        var connection = try SQLiteConnection.open(path: database, busyTimeoutMilliseconds: 5000)
-        try connection.migrate(path: database)
         var appender = try LedgerAppender.open(path: database, chain: chain)
         for number in 0..<20 as Range<Int64> {
             let subject = try loaded.pseudonymizer.pseudonym(
@@ -120,7 +127,38 @@ import Testing
         try fixture.folder.write((String(repeating: "ab", count: 32) + "\n").utf8, to: "secrets/ledger-key")
         let run = try await ledger("verify")
         #expect(run.status == 1)
-        #expect(run.output.split(separator: "\n").count == 20)
+        #expect(run.output.split(separator: "\n").count == 1)
+        let json = try await ledger("verify", "--json")
+        let findings = try #require(try json.object()["findings"]?.array).compactMap(\.object)
+        #expect(findings.map { $0["finding"]?.string } == ["sealedByOthers"])
+    }
+
+    /// A log of several nodes holds checkpoints that say nothing of this one.
+    @Test func passesOverTheCheckpointsOfOtherNodes() async throws {
+        var reader = try LedgerReader.open(path: database)
+        let time = try #require(UnixTime(seconds: Self.start + 60))
+        let own = try chain.checkpoint(reader.link(), at: time)
+        let other = try LedgerSamplesOfOthers.checkpoint(at: time)
+        try fixture.folder.write("\(other)\n\(own)\n".utf8, to: "log.txt")
+        let run = try await ledger("verify", "--json", "--checkpoints", fixture.folder.path("log.txt"))
+        #expect(run.status == 0, "\(run.output)")
+        #expect(try run.object()["checkpoints"]?.number?.signed == 1)
+        #expect(try run.object()["otherNodesCheckpoints"]?.number?.signed == 1)
+    }
+
+    @Test func reportsWhatThePurgesSay() async throws {
+        var purger = try LedgerPurger.open(path: database, chain: chain)
+        let now = try #require(UnixTime(seconds: Self.start + 86_400))
+        #expect(try purger.purge(before: Self.start + 5, now: now).count == 5)
+        #expect(try purger.state(retention: 3600, now: now) != nil)
+        let json = try await ledger("verify", "--json")
+        let purges = try #require(try json.object()["purges"]?.array).compactMap(\.object)
+        #expect(purges.map { $0["entries"]?.number?.signed } == [5])
+        #expect(purges.map { $0["through"]?.number?.signed } == [5])
+        #expect(purges.map { $0["retention"]?.number?.signed } == [3600])
+        #expect(try json.object()["purgedThrough"]?.number?.signed == 5)
+        let text = try await ledger("verify").output
+        #expect(text.contains("5 entries through 5"))
     }
 
     @Test(arguments: [

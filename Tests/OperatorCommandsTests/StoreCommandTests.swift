@@ -37,7 +37,7 @@ import Testing
 
     /// What the daemon's start does to the file, and two entries.
     private func makeLedger() throws {
-        let chain = try LedgerKeys(of: fixture.configuration).chain
+        let chain = try ConfiguredLedger(of: fixture.configuration).chain
         try SQLiteDecisionStore.open(path: database, chain: chain).stop()
         var appender = try LedgerAppender.open(path: database, chain: chain)
         for number in 1...2 as ClosedRange<UInt64> {
@@ -66,8 +66,8 @@ import Testing
         let run = try await check("--json")
         #expect(run.status == 0, "\(run.messages)")
         #expect(run.output.contains("\"isSound\":true"))
-        #expect(try run.object()["entries"]?.number?.signed == 2)
-        #expect(try await check().output == "3 keys open, and 2 entries up to sequence 2 verify: nothing was altered\n")
+        #expect(try run.object()["entries"]?.number?.signed == 5)
+        #expect(try await check().output == "3 keys open, and 5 entries up to sequence 5 verify: nothing was altered\n")
     }
 
     @Test func findsKeysThatWereExchangedAndEntriesThatWereAltered() async throws {
@@ -87,6 +87,23 @@ import Testing
         #expect(found.first == "sealBroken" && found.count > 1)
         let text = try await check()
         #expect(text.status == 1 && text.output.contains("key \(Self.kids[0]):") && text.output.contains("ledger: 2"))
+    }
+
+    /// Each of these would make a key laxer than its packager has said, or give it out again.
+    @Test(
+        arguments: [
+            "UPDATE content_key SET track_label = 'AUDIO', content_type = 'audio'",
+            "UPDATE content_key SET content_type = 'uhd'",
+            "UPDATE content_key SET least_hdcp = 'none'", "UPDATE content_key SET least_security_level = 'audio'",
+            "UPDATE content_key SET state = 'withdrawn'", "UPDATE content_key SET scheme = 'sample-aes'",
+            "UPDATE content_key SET created_at = created_at + 1",
+        ] as [StaticString])
+    func findsWhatWasAlteredBesideTheKey(sql: StaticString) async throws {
+        try await importKeys()
+        try execute(sql)
+        let run = try await check("--json")
+        #expect(run.status == 1)
+        #expect(try findings(of: run) == ["sealBroken", "sealBroken", "sealBroken"])
     }
 
     @Test func namesADamagedFile() async throws {

@@ -12,6 +12,8 @@ import Testing
         func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
             state.withLock { $0.commit(decision) }
         }
+
+        func noteRecorded(_ request: Pseudonym) {}
     }
 
     @Test(arguments: DecisionConformance.Case.allCases)

@@ -72,6 +72,13 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         rest(#"node: "two words""#, "node", .invalidValue),
         rest(#"node: """#, "node", .invalidValue),
 
+        // The clock.
+        rest(#"clock: { stepTolerance: "0s" }"#, "clock.stepTolerance", .invalidValue),
+        rest(#"clock: { stepTolerance: "2h" }"#, "clock.stepTolerance", .invalidValue),
+        rest(#"clock: { settleTime: "59s" }"#, "clock.settleTime", .invalidValue),
+        rest(#"clock: { settleTime: "8d" }"#, "clock.settleTime", .invalidValue),
+        rest(#"clock: { settletime: "1h" }"#, "clock.settletime", .unknownKey(nearest: "settleTime")),
+
         // Pages.
         rest(#"cors: { origins: ["https://a.example/"] }"#, "cors.origins[0]", .invalidValue),
         rest(#"cors: { origins: ["a.example"] }"#, "cors.origins[0]", .invalidValue),

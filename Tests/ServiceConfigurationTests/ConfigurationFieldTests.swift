@@ -14,7 +14,8 @@ import Testing
               tls: { certificate: "tls/chain.pem", privateKey: "tls/key.pem", clientCA: "tls/ca.pem",
                 additional: [{ certificate: "tls/other.pem", privateKey: "tls/other-key.pem" }] },
               proxyProtocol: true, trustedProxies: ["10.0.0.0/8", "unix"] }],
-            admin: [{ address: "127.0.0.1:9443", tokenFile: "secrets/admin-token" }],
+            admin: [{ address: "127.0.0.1:9443", tokenFile: "secrets/admin-token",
+              tokens: [{ name: "alice", file: "secrets/admin-token-alice" }] }],
           },
           cors: { origins: ["https://www.example"] },
           fairplay: {
@@ -30,6 +31,7 @@ import Testing
             keyEncryptionKeyVersion: 2, olderKeyEncryptionKeys: [{ version: 1, key: "secrets/older" }],
             material: "derived", masterSecret: "secrets/master",
           },
+          ledger: { keyVersion: 3, olderKeys: [{ version: 1, key: "secrets/older-ledger" }] },
           storage: { url: "postgresql://latchkey@localhost/latchkey", password: "secrets/password" },
           entitlement: {
             issuers: [

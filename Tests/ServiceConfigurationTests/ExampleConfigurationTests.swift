@@ -35,6 +35,7 @@ import Testing
         #expect(example.keys == defaults.keys)
         #expect(example.storage == defaults.storage)
         #expect(example.ledger == defaults.ledger)
+        #expect(example.clock == defaults.clock)
         #expect(example.entitlement == defaults.entitlement)
         #expect(example.expressPlay == defaults.expressPlay)
         #expect(example.limits.http == defaults.limits.http)
@@ -59,7 +60,7 @@ import Testing
     @Test(arguments: [
         "node", "listeners.public[0].address", "listeners.public[0].proxyProtocol",
         "listeners.public[0].allowPlaintext", "listeners.public[0].socketMode", "listeners.admin[0].address",
-        "listeners.admin[0].tokenFile",
+        "listeners.admin[0].tokenFile", "listeners.admin[0].tokens",
         "publicURL", "cors.origins", "cors.allowCredentials", "cors.allowedHeaders", "cors.maximumAge",
         "fairplay.credentials[0].name", "fairplay.credentials[0].certificate1024",
         "fairplay.credentials[0].privateKey1024", "fairplay.credentials[0].certificate2048",
@@ -70,7 +71,9 @@ import Testing
         "keys.allowReveal",
         "keys.skdTemplate",
         "storage.url", "ledger.mode", "ledger.key", "ledger.pseudonymKey", "ledger.retention", "ledger.checkpointEvery",
-        "ledger.refusals.perSecond", "ledger.rollUpRenewalsAfter", "entitlement.revocationRefresh",
+        "ledger.keyVersion", "ledger.olderKeys", "ledger.sharedRetention",
+        "ledger.refusals.perSecond", "ledger.rollUpRenewalsAfter", "clock.stepTolerance", "clock.settleTime",
+        "entitlement.revocationRefresh",
         "entitlement.retryWindow",
         "entitlement.issuers[0].issuer", "entitlement.issuers[0].audience",
         "entitlement.issuers[0].dialect", "entitlement.issuers[0].keys[0].kid",

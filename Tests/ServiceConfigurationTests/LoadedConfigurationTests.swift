@@ -38,8 +38,25 @@ import Testing
         #expect(loaded.databasePath == folder.path + "/latchkey.db")
         #expect(loaded.issuers.leeway == 5)
         #expect(loaded.adminListeners.map(\.address.description) == ["127.0.0.1:0", "[::1]:0"])
-        let tokens = loaded.adminListeners.map { $0.token?.bytes.revealed() }
-        #expect(tokens == [Array("0123456789abcdef0123456789abcdef".utf8), nil])
+        let tokens = loaded.adminListeners.map { $0.tokens.map { $0.secret.bytes.revealed() } }
+        #expect(tokens == [[Array("0123456789abcdef0123456789abcdef".utf8)], []])
+    }
+
+    /// Each operator has a token, by whose name the ledger knows who it was.
+    @Test func loadsTheTokensOfAdminListenersByName() throws {
+        let token = #"{ name: "alice", file: "secrets/admin-token" }"#
+        func text(_ listener: String) -> String {
+            ConfigurationText.make(rest: "listeners: { admin: [{ \(listener) }] },")
+        }
+        let both = text(#"address: "127.0.0.1:0", tokenFile: "secrets/admin-token", tokens: [\#(token)]"#)
+        #expect(try folder.load(both).adminListeners[0].tokens.map(\.name) == ["tokenFile", "alice"])
+        let open = text(#"address: "0.0.0.0:0", allowPlaintext: true, tokens: [\#(token)]"#)
+        #expect(faults(open)["listeners.admin[0]"] == nil, "a named token guards a listener too")
+        try folder.write("short", "too-short")
+        let short = text(#"address: "127.0.0.1:0", tokens: [{ name: "bob", file: "short" }]"#)
+        #expect(faults(short) == ["listeners.admin[0].tokens[0].file": .notAnAdminToken])
+        let twice = text(#"address: "127.0.0.1:0", tokens: [\#(token), \#(token)]"#)
+        #expect(faults(twice).keys.contains("listeners.admin[0].tokens[1].name"))
     }
 
     @Test func theKeyEncryptionKeyIsTheOneInTheFile() throws {

@@ -148,6 +148,8 @@ final class OutboxInMemory: LedgerOutbox {
         }
     }
 
+    func end() async throws(StoreError) -> Int64 { batches.last?.last ?? 0 }
+
     func acknowledge(through sequence: Int64) async throws(StoreError) {
         state.withLock { $0.acknowledged = sequence }
     }

@@ -57,10 +57,15 @@ import Testing
         }
     }
 
+    private func clocked(_ nodes: [PostgreSQLStore]) -> [ClockedNode] {
+        nodes.map { ClockedNode(store: $0, database: database) }
+    }
+
     private func alter(_ alteration: KeyMaintenanceConformance.Alteration, of keyID: [UInt8]) throws {
         let (column, value): (String, PostgreSQLValue) =
             switch alteration {
             case .sealed(let bytes): ("sealed", .bytes(bytes))
+            case .bound(let bytes): ("bound", .bytes(bytes))
             case .contentID(let text): ("content_id", .text(text))
             case .periodIndex(let index): ("period_index", .integer(index))
             case .scheme(let text): ("scheme", .text(text))
@@ -75,7 +80,7 @@ import Testing
     @Test(.tags(.slow), arguments: DecisionConformance.Case.allCases, nodeCounts)
     func decides(by rule: DecisionConformance.Case, nodeCount: Int) async throws {
         try await withNodes(nodeCount) { nodes async throws in
-            try await DecisionConformance.run(rule, on: nodes)
+            try await DecisionConformance.run(rule, on: clocked(nodes))
         }
     }
 
@@ -86,7 +91,7 @@ import Testing
 
     @Test(arguments: ChallengeConformance.Case.allCases, nodeCounts)
     func challenges(by rule: ChallengeConformance.Case, nodeCount: Int) async throws {
-        try await withNodes(nodeCount) { try await ChallengeConformance.run(rule, on: $0) }
+        try await withNodes(nodeCount) { try await ChallengeConformance.run(rule, on: clocked($0)) }
     }
 
     @Test func showsANodeWhatAnotherStored() async throws {
@@ -137,11 +142,13 @@ import Testing
                 slotClaims: [SampleDecisions.slot(group: 1, limit: 1, device: 1, session: 1, content: 1)],
                 entry: SampleDecisions.entry(1))
             #expect(try await nodes[0].settle(decision) == .recorded)
-            #expect(try await nodes[0].forgetEnded(at: 0) == 0)
+            #expect(try await nodes[0].forgetEnded() == 0)
             #expect(try await nodes[0].settle(decision) != .recorded)
-            let gone = try await nodes[0].forgetEnded(at: .max)
+            try database.setTime(.max)
+            let gone = try await nodes[0].forgetEnded()
             #expect(gone == 4)
-            #expect(try await nodes[0].forgetEnded(at: .max) == 0)
+            #expect(try await nodes[0].forgetEnded() == 0)
+            try database.setTime(0)
             #expect(try await nodes[0].settle(decision) == .recorded)
         }
     }

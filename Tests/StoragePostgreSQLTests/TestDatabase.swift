@@ -2,6 +2,7 @@ import DatabaseSupport
 import Foundation
 import KeyCrypto
 import StoreConformance
+import Synchronization
 import Telemetry
 import Testing
 
@@ -11,6 +12,14 @@ import Testing
 final class TestDatabase: Sendable {
     let server: DatabaseServer
     let schema: String
+    private let clock = Mutex<DrivenClock?>(nil)
+
+    /// The connection that sets the database's clock, and what it was set to.
+    private struct DrivenClock {
+        let connection: PostgreSQLConnection
+        var time: Int64 = 0
+        var settled = Int64.max
+    }
 
     init(on server: DatabaseServer? = .current) throws {
         self.server = try #require(server)
@@ -71,7 +80,41 @@ final class TestDatabase: Sendable {
         return try await body(store)
     }
 
+    /// The database's clock stands at 0, where most decisions of tests are made, until a test sets it.
     func open(_ change: (inout PostgreSQLLimits) -> Void = { _ in }) throws -> PostgreSQLStore {
-        try PostgreSQLStore.open(settings(change), keyRing: SampleKeys.keyRing())
+        let store = try PostgreSQLStore.open(settings(change), keyRing: SampleKeys.keyRing())
+        try driveClock()
+        return store
+    }
+
+    /// Sets the database's clock, which all that is judged in the database goes by.
+    func setTime(_ time: Int64) throws {
+        try setClock(time, settled: .max)
+    }
+
+    func setClock(_ time: Int64, settled: Int64) throws {
+        try clock.withLock { clock in
+            guard var driven = clock, (driven.time, driven.settled) != (time, settled) else { return }
+            try driven.connection.execute(
+                "UPDATE test_time SET at = \(time); UPDATE settled_time SET at = \(settled)", until: Self.deadline)
+            (driven.time, driven.settled) = (time, settled)
+            clock = driven
+        }
+    }
+
+    /// Replaces the database's clock by a row of a table. That row may not be there yet.
+    private func driveClock() throws {
+        try clock.withLock { clock in
+            guard clock == nil else { return }
+            let driven = DrivenClock(connection: try connect())
+            try driven.connection.execute(
+                """
+                CREATE TABLE test_time (at int8 NOT NULL);
+                INSERT INTO test_time VALUES (0);
+                UPDATE settled_time SET at = \(Int64.max);
+                CREATE OR REPLACE FUNCTION clock_1() RETURNS int8 LANGUAGE sql VOLATILE AS 'SELECT at FROM test_time';
+                """, until: Self.deadline)
+            clock = driven
+        }
     }
 }

@@ -163,6 +163,33 @@ import Testing
         #expect(try await store.revocations(at: 0) == [])
     }
 
+    /// A revocation and the row that tells of it are one transaction.
+    @Test func revokesAndSaysSoOrDoesNeither() async throws {
+        let store = try open()
+        let revocation = Revocation(kind: .tokenID, value: "t-1", until: nil, revokedAt: 5, reason: "")
+        var entry = SampleDecisions.entry(1, at: 5)
+        entry.kind = .revoked
+        try await store.revoke(revocation, recording: entry)
+        #expect(try await store.revocations(at: 5) == [revocation])
+        #expect(try await store.lift(revocation, recording: SampleDecisions.entry(2, at: 6)))
+        #expect(try await store.lift(revocation, recording: SampleDecisions.entry(3, at: 7)) == false)
+        try await store.keep(revocation, recording: SampleDecisions.entry(4, at: 8))
+        #expect(try await store.pendingRevocations() == [revocation])
+        #expect(try await store.revocations(at: 5) == [])
+        var again = revocation
+        again.revokedAt = 9
+        try await store.drop(again)
+        #expect(try await store.pendingRevocations() == [revocation], "it has been made again meanwhile")
+        try await store.drop(revocation)
+        #expect(try await store.pendingRevocations() == [])
+        store.stop()
+        await #expect(throws: StoreError.self) {
+            try await store.revoke(revocation, recording: SampleDecisions.entry(5, at: 10))
+        }
+        #expect(try await store.revocations(at: 0) == [])
+        #expect(try SampleLedger.verify(folder.database).count == 3)
+    }
+
     /// Callers on loops come back on their loop, from shared batches.
     @Test func answersCallersOnTheirLoops() async throws {
         let group = try EventLoopGroup(count: 2)
@@ -348,7 +375,9 @@ import Testing
     }
 
     @Test func forgetsWhatHasEndedWhileItIsIdle() async throws {
-        let store = try open()
+        var options = SQLiteDecisionStore.Options()
+        options.settledTime = { SettledTime(end: .max, deletion: .max) }
+        let store = try open(options: options)
         for number in 0..<700 as Range<UInt64> {
             _ = try await store.commit(
                 LicenseDecision(

@@ -33,6 +33,10 @@ import Testing
             var statement = try connection.prepare("UPDATE content_key SET sealed = ?2 WHERE kid = ?1")
             try statement.bind(bytes, at: 2)
             try statement.finish(keyID)
+        case .bound(let bytes):
+            var statement = try connection.prepare("UPDATE content_key SET bound = ?2 WHERE kid = ?1")
+            try statement.bind(bytes, at: 2)
+            try statement.finish(keyID)
         case .contentID(let text):
             var statement = try connection.prepare("UPDATE content_key SET content_id = ?2 WHERE kid = ?1")
             try statement.bind(text, at: 2)

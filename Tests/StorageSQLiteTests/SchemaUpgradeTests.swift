@@ -7,6 +7,8 @@ import Testing
 
 /// Databases that the version before this one made, and goes on using.
 @Suite struct SchemaUpgradeTests {
+    private static let newest = Int64(SQLiteSchema.migrations.count)
+
     let folder: TemporaryFolder
 
     init() throws {
@@ -83,9 +85,7 @@ import Testing
         #expect(try connection.readInteger("SELECT max(number) FROM schema_migration") == 1)
 
         let store = try open()
-        #expect(
-            try connection.readInteger("SELECT max(number) FROM schema_migration")
-                == Int64(SQLiteSchema.migrations.count))
+        #expect(try connection.readInteger("SELECT max(number) FROM schema_migration") == Self.newest)
         #expect(try await store.list(of: nil, after: nil, limit: 10) == records.map(\.attributes))
         for record in records where record.attributes.state == .live {
             #expect(try await store.record(for: SampleKeys.reference(record.keyID.description)) == record)
@@ -121,8 +121,7 @@ import Testing
         // Rolled back, it opens the file again.
         var again = try connect()
         try again.migrate([SQLiteSchema.contentKeys], path: folder.database)
-        #expect(
-            try again.readInteger("SELECT max(number) FROM schema_migration") == Int64(SQLiteSchema.migrations.count))
+        #expect(try again.readInteger("SELECT max(number) FROM schema_migration") == Self.newest)
     }
 
     @Test func upgradesOnceFromManyTasksAtOnce() async throws {
@@ -135,7 +134,6 @@ import Testing
             try await group.waitForAll()
         }
         #expect(try await open().list(of: nil, after: nil, limit: 100).count == 7)
-        #expect(
-            try connection.readInteger("SELECT count(*) FROM schema_migration") == Int64(SQLiteSchema.migrations.count))
+        #expect(try connection.readInteger("SELECT count(*) FROM schema_migration") == Self.newest)
     }
 }

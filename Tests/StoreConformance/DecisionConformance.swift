@@ -16,6 +16,7 @@ package enum DecisionConformance {
         case repeatsTheAnswerWithinTheWindow
         case refusesARepetitionOutsideTheWindow
         case refusesARequestWithAnotherToken
+        case repeatsTheAnswerForAnotherTokenOfTheParty
         case forgetsARequestAtItsEnd
         case keepsEveryAnswerAsItIs
         // Sessions.
@@ -59,6 +60,8 @@ package enum DecisionConformance {
         case .repeatsTheAnswerWithinTheWindow: try await ReplayRules.repeatsTheAnswerWithinTheWindow(script)
         case .refusesARepetitionOutsideTheWindow: try await ReplayRules.refusesARepetitionOutsideTheWindow(script)
         case .refusesARequestWithAnotherToken: try await ReplayRules.refusesARequestWithAnotherToken(script)
+        case .repeatsTheAnswerForAnotherTokenOfTheParty:
+            try await ReplayRules.repeatsTheAnswerForAnotherTokenOfTheParty(script)
         case .forgetsARequestAtItsEnd: try await ReplayRules.forgetsARequestAtItsEnd(script)
         case .keepsEveryAnswerAsItIs: try await ReplayRules.keepsEveryAnswerAsItIs(script)
         case .takesASessionsTokenUntilItsSuccessorIsUsed:

@@ -25,6 +25,7 @@ package struct DecisionModel: Sendable {
 
     private struct Request {
         let token: Pseudonym
+        let party: Pseudonym?
         let retryUntil: Int64
         let keptUntil: Int64
         let answer: [UInt8]
@@ -71,7 +72,8 @@ package struct DecisionModel: Sendable {
 
     private func outcome(of replay: ReplayRecord, at now: Int64) -> DecisionOutcome? {
         guard let known = requests[replay.request], known.keptUntil > now else { return nil }
-        guard known.token == replay.token, now < known.retryUntil else { return .denied(.replayed) }
+        let isSameParty = replay.party != nil && known.party == replay.party
+        guard known.token == replay.token || isSameParty, now < known.retryUntil else { return .denied(.replayed) }
         return .repeated(answer: known.answer)
     }
 
@@ -80,8 +82,8 @@ package struct DecisionModel: Sendable {
     private mutating func spend(_ decision: LicenseDecision) -> DecisionDenial? {
         if let replay = decision.replay {
             requests[replay.request] = Request(
-                token: replay.token, retryUntil: decision.now + replay.retryWindow, keptUntil: replay.keptUntil,
-                answer: replay.answer)
+                token: replay.token, party: replay.party, retryUntil: decision.now + replay.retryWindow,
+                keptUntil: replay.keptUntil, answer: replay.answer)
         }
         if let denial = decision.sessionTokenUse.flatMap({ session($0, at: decision.now) }) { return denial }
         if let denial = decision.tokenUse.flatMap({ use($0, at: decision.now) }) { return denial }

@@ -14,6 +14,8 @@ package struct WholeDecisionStore: SharedStateStore {
     package func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
         try await store.commit(decision)
     }
+
+    package func noteRecorded(_ request: Pseudonym) {}
 }
 
 /// Decisions one after the other, each on the next node and on the model, with what must become of it.

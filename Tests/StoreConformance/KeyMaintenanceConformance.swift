@@ -37,6 +37,7 @@ package enum KeyMaintenanceConformance {
     /// A column of `content_key`, and what is to stand there.
     package enum Alteration {
         case sealed([UInt8])
+        case bound([UInt8])
         case contentID(String)
         case periodIndex(Int64)
         case scheme(String)
@@ -177,8 +178,22 @@ package enum KeyMaintenanceConformance {
         let maintenance = try database.maintenance(KeyRing(sealing))
         _ = try await maintenance.store(records.map { KeyImport(record: $0) })
         #expect(try await findings(maintenance, limit: 2) == [])
-        let sealed = try sealing.seal(records[1]).bytes
-        let kid = records[1].keyID.bytes
+        let whole = try sealing.seal(records[1])
+        let (sealed, kid) = (whole.bytes, records[1].keyID.bytes)
+        // Another seal of the same key is not what the second form is bound to, until that comes with it.
+        try database.alter(.sealed(sealed), kid)
+        #expect(try await findings(maintenance, limit: 2) == [.sealBroken(keyID: kid)])
+        let bound = whole.bound ?? []
+        try database.alter(.bound(bound), kid)
+        #expect(try await findings(maintenance, limit: 2) == [])
+        // Its first four bytes name the key.
+        for place in bound.indices.dropFirst(4) {
+            var altered = bound
+            altered[place] ^= 0x40
+            try database.alter(.bound(altered), kid)
+            #expect(try await findings(maintenance, limit: 2) == [.sealBroken(keyID: kid)], "byte \(place)")
+        }
+        try database.alter(.bound(bound), kid)
         for place in sealed.indices {
             var altered = sealed
             altered[place] ^= 0x40

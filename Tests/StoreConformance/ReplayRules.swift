@@ -33,6 +33,24 @@ enum ReplayRules {
         try await script.expect(.recorded, replay: SampleDecisions.replay(2, token: 2))
     }
 
+    /// A player gets a new token for the same viewer, and sends its request again.
+    static func repeatsTheAnswerForAnotherTokenOfTheParty(_ script: DecisionScript) async throws {
+        let use = SampleDecisions.use(limit: 1)
+        let first = SampleDecisions.replay(1, token: 1, party: 5, window: 120, answer: [7])
+        let refreshed = SampleDecisions.replay(1, token: 2, party: 5, window: 120, answer: [8])
+        try await script.expect(.recorded, at: 100, replay: first, use: use)
+        try await script.expect(
+            .repeated(answer: [7]), at: 101, replay: refreshed, session: SampleDecisions.session(1, 1),
+            use: SampleDecisions.use(2, limit: 1))
+        try await script.expect(.repeated(answer: [7]), at: 219, replay: refreshed)
+        try await script.expect(.recorded, at: 219, use: SampleDecisions.use(2, limit: 1), "its own use is left")
+        try await script.expect(.replayed, at: 220, replay: refreshed)
+        try await script.expect(.replayed, at: 101, replay: SampleDecisions.replay(1, token: 3, party: 6))
+        try await script.expect(.replayed, at: 101, replay: SampleDecisions.replay(1, token: 3))
+        try await script.expect(.recorded, at: 100, replay: SampleDecisions.replay(2, token: 1))
+        try await script.expect(.replayed, at: 100, replay: SampleDecisions.replay(2, token: 2, party: 5))
+    }
+
     static func forgetsARequestAtItsEnd(_ script: DecisionScript) async throws {
         let replay = SampleDecisions.replay(1, window: 10, keptUntil: 500)
         try await script.expect(.recorded, at: 0, replay: replay)

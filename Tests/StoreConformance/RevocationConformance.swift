@@ -11,6 +11,11 @@ package enum RevocationConformance {
         case forgetsWhatHasEnded
         case tellsIssuersApart
         case agreesWithAModel
+        case givesPagesInTheOrderOfKeys
+        case findsOne
+        case tellsEachChangeInItsOrder
+        case tellsOfAGap
+        case tellsEachChangeOnceInParallel
     }
 
     package static func run(_ rule: Case, on nodes: [any RevocationStore]) async throws {
@@ -22,7 +27,131 @@ package enum RevocationConformance {
         case .forgetsWhatHasEnded: try await forgetsWhatHasEnded(first, last)
         case .tellsIssuersApart: try await tellsIssuersApart(first, last)
         case .agreesWithAModel: try await agreesWithAModel(nodes)
+        case .givesPagesInTheOrderOfKeys: try await givesPagesInTheOrderOfKeys(first, last)
+        case .findsOne: try await findsOne(first, last)
+        case .tellsEachChangeInItsOrder: try await tellsEachChangeInItsOrder(first, last)
+        case .tellsOfAGap: try await tellsOfAGap(first, last)
+        case .tellsEachChangeOnceInParallel: try await tellsEachChangeOnceInParallel(nodes)
         }
+    }
+
+    private static func givesPagesInTheOrderOfKeys(
+        _ first: any RevocationStore, _ last: any RevocationStore
+    ) async throws {
+        let all = ["c", "a", "e", "b", "d"].flatMap { value in
+            [revocation(value), revocation(value, of: .tokenID, issuer: "one")]
+        }
+        for revocation in all { try await first.revoke(revocation) }
+        for limit in [1, 3, 10, 11] {
+            var (found, next, pageCount) = ([Revocation](), RevocationKey?.none, 0)
+            repeat {
+                let page = try await last.revocations(after: next, limit: limit)
+                #expect(page.revocations.count <= limit)
+                found += page.revocations
+                next = page.next
+                pageCount += 1
+            } while next != nil
+            let order = found.map { [$0.kind.rawValue, $0.issuer ?? "", $0.value] }
+            #expect(order == order.sorted { $0.lexicographicallyPrecedes($1) } && Set(found) == Set(all))
+            #expect(pageCount == 10 / limit + 1 && found.count == all.count)
+        }
+    }
+
+    private static func findsOne(_ first: any RevocationStore, _ last: any RevocationStore) async throws {
+        let (mine, others) = (
+            revocation("a", of: .tokenID, issuer: "one"), revocation("a", of: .tokenID, issuer: "two")
+        )
+        for revocation in [mine, others] { try await first.revoke(revocation) }
+        #expect(try await last.revocation(.tokenID, "a", of: "one") == mine)
+        #expect(try await last.revocation(.tokenID, "a", of: nil) == nil)
+        #expect(try await last.revocation(.session, "a", of: "one") == nil)
+        var latest = revocation("b")
+        latest.revokedAt = 9
+        try await last.revoke(latest)
+        #expect(try await first.newestRevocations(limit: 1) == [latest])
+        #expect(try await first.newestRevocations(limit: 9).count == 3)
+    }
+
+    private static func changes(
+        of store: any RevocationStore, after position: RevocationPosition, limit: Int = 100
+    ) async throws -> (changes: [RevocationChange], through: RevocationPosition, isComplete: Bool) {
+        guard
+            case .changes(let changes, let through, let isComplete) = try await store.revocationChanges(
+                after: position, limit: limit)
+        else {
+            Issue.record("there is no gap")
+            return ([], position, true)
+        }
+        return (changes, through, isComplete)
+    }
+
+    private static func tellsEachChangeInItsOrder(
+        _ first: any RevocationStore, _ last: any RevocationStore
+    ) async throws {
+        #expect(try await first.revocationPosition() == .start)
+        #expect(try await changes(of: last, after: .start).changes == [])
+        try await first.revoke(revocation("a", until: 100))
+        try await last.revoke(revocation("a", until: 50, reason: "again"))
+        try await first.revoke(revocation("b", of: .session, issuer: "one"))
+        #expect(try await last.lift(.signingKey, "a", of: nil))
+        #expect(try await last.lift(.signingKey, "a", of: nil) == false)
+        let expected: [RevocationChange] = [
+            .revoked(revocation("a", until: 100)), .revoked(revocation("a", until: 50, reason: "again")),
+            .revoked(revocation("b", of: .session, issuer: "one")), .lifted(.signingKey, value: "a", issuer: nil),
+        ]
+        for store in [first, last] {
+            let all = try await changes(of: store, after: .start)
+            #expect(all.changes == expected && all.isComplete && all.through.number == 4)
+            #expect(try await store.revocationPosition() == all.through)
+            #expect(try await changes(of: store, after: all.through).changes == [])
+            var (found, position, isComplete) = ([RevocationChange](), RevocationPosition.start, false)
+            while !isComplete {
+                let part = try await changes(of: store, after: position, limit: 1)
+                (position, isComplete) = (part.through, part.isComplete)
+                found += part.changes
+            }
+            #expect(found == expected)
+        }
+    }
+
+    private static func tellsOfAGap(_ first: any RevocationStore, _ last: any RevocationStore) async throws {
+        #expect(try await first.revocationChanges(after: .init(number: 1, mark: 1), limit: 9) == .gap)
+        for value in ["a", "b"] { try await first.revoke(revocation(value)) }
+        let known = try await last.revocationPosition()
+        let others = [
+            RevocationPosition(number: 2, mark: known.mark ^ 1), .init(number: 1, mark: known.mark),
+            .init(number: 3, mark: known.mark),
+        ]
+        for other in others { #expect(try await last.revocationChanges(after: other, limit: 9) == .gap) }
+        #expect(try await changes(of: last, after: known).changes == [])
+    }
+
+    /// However many nodes revoke at once, a reader that has seen one change has seen all before it.
+    private static func tellsEachChangeOnceInParallel(_ nodes: [any RevocationStore]) async throws {
+        let count = 200
+        let seen = try await withThrowingTaskGroup(of: [RevocationChange].self) { group in
+            for (index, node) in nodes.enumerated() {
+                for part in 0..<4 {
+                    group.addTask {
+                        for number in 0..<count / 4 { try await node.revoke(revocation("n\(index)-\(part)-\(number)")) }
+                        return []
+                    }
+                }
+            }
+            group.addTask {
+                var (found, position) = ([RevocationChange](), RevocationPosition.start)
+                while found.count < count * nodes.count {
+                    let part = try await changes(of: nodes[0], after: position, limit: 50)
+                    found += part.changes
+                    position = part.through
+                }
+                return found
+            }
+            var seen: [RevocationChange] = []
+            for try await part in group { seen += part }
+            return seen
+        }
+        #expect(seen.count == count * nodes.count && Set(seen).count == seen.count)
     }
 
     private static func revocation(

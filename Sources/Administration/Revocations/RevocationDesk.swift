@@ -3,48 +3,63 @@ import KeyCrypto
 package import Licensing
 package import Records
 
-/// Where operators revoke and give back: each change is in the ledger before it is made.
-///
-/// A row whose change then failed tells of something that was not done; that is the lesser evil, and the operator hears of the failure.
+/// Where operators revoke and give back. Each change is in the ledger with the name of the operator, and no row tells of a change that was
+/// not made.
 package struct RevocationDesk: Sendable {
-    package let store: any RevocationStore
-    private let ledger: any Ledger
+    private let store: any RevocationStore
+    private let records: any RevocationRecords
     private let names: RevocationNames
 
-    package init(store: any RevocationStore, ledger: any Ledger, names: RevocationNames) {
+    package init(store: any RevocationStore, records: any RevocationRecords, names: RevocationNames) {
         self.store = store
-        self.ledger = ledger
+        self.records = records
         self.names = names
     }
 
-    /// `now` is in seconds since 1970, here and below.
-    package func add(_ order: RevocationOrder, now: Int64) async throws(StoreError) -> Revocation {
+    /// Revokes. `hold` is called as soon as the revocation is durable here, before other nodes are told. Returns with the revocation
+    /// whether all nodes can know it; otherwise this node brings it to the store later.
+    ///
+    /// `now` is in seconds since 1970, here and below; `actor` is as in `LedgerEntry`.
+    package func add(
+        _ order: RevocationOrder, by actor: String, now: Int64, hold: (Revocation) async -> Void = { _ in }
+    ) async throws(StoreError) -> (revocation: Revocation, isShared: Bool) {
         let revocation = Revocation(
             kind: order.target.kind, issuer: order.target.issuer, value: try order.target.storedValue(names),
             until: order.until, revokedAt: now, reason: order.reason)
-        try await ledger.append(entry(.revoked, revocation, order.target, now: now))
-        try await store.revoke(revocation)
-        return revocation
+        try await records.revoke(
+            revocation, recording: entry(.revoked, revocation, order.target, by: actor, now: now))
+        await hold(revocation)
+        return (revocation, await records.share(revocation))
     }
 
-    /// What was given back; nil where nothing of the kind was revoked.
-    package func lift(_ target: RevocationTarget, now: Int64) async throws(StoreError) -> Revocation? {
-        let value = try target.storedValue(names)
-        let known = try await store.revocations(at: now).first {
-            $0.kind == target.kind && $0.issuer == target.issuer && $0.value == value
-        }
+    /// What was given back; nil if nothing of the kind was revoked.
+    package func lift(
+        _ target: RevocationTarget, by actor: String, now: Int64
+    ) async throws(StoreError) -> Revocation? {
+        let known = try await store.revocation(target.kind, target.storedValue(names), of: target.issuer)
         guard let known else { return nil }
-        try await ledger.append(entry(.revocationLifted, known, target, now: now))
-        return try await store.lift(known.kind, known.value, of: known.issuer) ? known : nil
+        let entry = try entry(.revocationLifted, known, target, by: actor, now: now)
+        return try await records.lift(known, recording: entry) ? known : nil
+    }
+
+    /// The revocations that were made last, the latest first; at most `limit`.
+    package func newest(limit: Int) async throws(StoreError) -> [Revocation] {
+        try await store.newestRevocations(limit: limit)
+    }
+
+    /// All that hold at `now`.
+    package func all(at now: Int64) async throws(StoreError) -> [Revocation] {
+        try await store.revocations(at: now)
     }
 
     private func entry(
-        _ kind: LedgerEntry.Kind, _ revocation: Revocation, _ target: RevocationTarget, now: Int64
+        _ kind: LedgerEntry.Kind, _ revocation: Revocation, _ target: RevocationTarget, by actor: String, now: Int64
     ) throws(StoreError) -> LedgerEntry {
         let id: LicenseID
         do throws(CryptoError) { id = try .naming(rowAt: now) } catch { throw .cryptographyFailed }
         var entry = LedgerEntry(kind: kind, at: now, license: id, detail: revocation.kind.rawValue)
         entry.until = revocation.until
+        entry.actor = actor
         switch revocation.kind {
         case .tokenID: entry.tokenID = revocation.value
         case .content: entry.content = revocation.value

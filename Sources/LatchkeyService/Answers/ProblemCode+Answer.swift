@@ -28,7 +28,7 @@ extension ProblemCode {
         case .expectationFailed: .expectationFailed
         case .notImplemented: .notImplemented
         case .versionNotSupported: .versionNotSupported
-        case .storageUnavailable, .moduleUnavailable, .entitlementUnavailable: .serviceUnavailable
+        case .storageUnavailable, .clockUntrusted, .moduleUnavailable, .entitlementUnavailable: .serviceUnavailable
         case .internalError: .internalServerError
         }
     }
@@ -90,6 +90,7 @@ extension ProblemCode {
         case .termsNotExpressible: "This device cannot be told the limits that the token demands"
         case .securityLevel: "This device cannot give the protection that this content demands"
         case .storageUnavailable: "The key store cannot be reached"
+        case .clockUntrusted: "The server's clock is not right"
         case .moduleUnavailable: "The credential's external module does not answer"
         case .notFound: "There is nothing at this address"
         case .methodNotAllowed: "This method is not served here"
@@ -151,7 +152,7 @@ extension ProblemCode {
             "Update the player, or grant limits that this device knows; the log says which one it is."
         case .securityLevel: "Grant less for this device, or use another device: the log says what it lacks."
         case .entitlementDenied: "Ask whoever runs the service; a new token helps only if they allow it."
-        case .storageUnavailable, .moduleUnavailable, .entitlementUnavailable:
+        case .storageUnavailable, .clockUntrusted, .moduleUnavailable, .entitlementUnavailable:
             "Try again after the number of seconds in retry_after."
         case .notFound: "Licences are at POST /fps/license, certificates at GET /fps/certificate."
         case .methodNotAllowed: "Use a method that the header Allow names."

@@ -2,6 +2,7 @@ import ByteCoding
 import CommandLineKit
 import Licensing
 package import POSIXSockets
+import Records
 package import ServiceConfiguration
 import StoragePostgreSQL
 import Synchronization
@@ -31,6 +32,7 @@ package final class Daemon: Sendable {
         self.parts = parts
         self.book = Mutex(book)
         for name in parts.listeners.unusedSocketNames { logger.warning("socket_unused", [.string("name", name)]) }
+        parts.records.note(.nodeStarted, LatchkeyVersion.current)
         parts.health.setReady(true)
         logger.info("ready", [.string("version", LatchkeyVersion.current), .integer("loops", parts.loopCount)])
         notify { () throws(SocketError) in try notifier.ready() }
@@ -39,7 +41,7 @@ package final class Daemon: Sendable {
     /// Calls `body` once, on any thread, when `stopCause` is set.
     package func tellStopCause(to body: @escaping @Sendable () -> Void) {
         parts.shared?.tellRefusal { [self] error in
-            refusal.withLock { $0 = .postgreSQL(error) }
+            refusal.withLock { $0 = .refusedByPostgreSQL(error) }
             body()
         }
     }
@@ -57,6 +59,7 @@ package final class Daemon: Sendable {
             let new = try wrap(ReloadError.configuration, try load())
             let fields = try book.withLock { (book) throws(ReloadError) in try parts.adopt(new, book) }
             parts.metrics.reloadSucceeded(at: SystemWallClock().wallTime.seconds)
+            parts.records.note(.configurationReloaded)
             logger.info("reloaded")
             if !fields.isEmpty {
                 logger.warning("restart_needed", [.string("fields", fields.joined(separator: " "))])

@@ -6,15 +6,19 @@ import FairPlay
 import Glibc
 import POSIXSockets
 import ServiceConfiguration
+import StoragePostgreSQL
 import StorageSQLite
 import Telemetry
 
-/// `latchkeyd --config FILE [--check | --print-config]`.
+/// `latchkeyd --config FILE [--check[=full] | --print-config]`.
 package enum DaemonCommand {
     private static let config = CommandOption(
         "--config", .value("FILE"), help: "the configuration, as Config/latchkey.json5 explains it", isRequired: true)
     private static let check = CommandOption(
-        "--check", .flag, help: "check the configuration and every file it names but the database, then exit")
+        "--check", .flagOrWord("full"),
+        help:
+            "check the configuration and every file it names, then exit; with =full the databases too: that they open, and belong to "
+            + "the configured secrets")
     private static let printConfig = CommandOption(
         "--print-config", .flag,
         help: "print the configuration in force with all defaults, and what needs a restart, then exit")
@@ -37,6 +41,7 @@ package enum DaemonCommand {
             """,
         examples: [
             "latchkeyd --config /etc/latchkey/latchkey.json5 --check",
+            "latchkeyd --config /etc/latchkey/latchkey.json5 --check=full",
             "latchkeyd --config /etc/latchkey/latchkey.json5 --print-config",
             "LATCHKEY_LISTEN=127.0.0.1:0 latchkeyd --config demo/latchkey.json5",
         ],
@@ -54,6 +59,7 @@ package enum DaemonCommand {
             for finding in PolicyLint.findings(in: file.configuration.entitlement.policy) {
                 context.note("warning: entitlement.\(finding)")
             }
+            if arguments.value(check) == "full" { try checkStores(loaded) }
             try context.print("\(path): good")
         } else {
             if arguments.isSet(newDatabase) { try allowNewDatabase(loaded) }
@@ -83,6 +89,23 @@ package enum DaemonCommand {
         return try wrap(
             { (error: ConfigurationError) in CommandError.failed(error.description) },
             try ConfigurationFile(path: path, environment: context.environment))
+    }
+
+    /// Opens the stores, compares all proofs, and changes nothing. A store that is not there yet is good.
+    private static func checkStores(_ loaded: LoadedConfiguration) throws(CommandError) {
+        let file = LedgerFile(
+            path: loaded.databasePath, keys: loaded.ledgerKeys, label: loaded.configuration.nodeLabel)
+        do throws(DaemonError) {
+            try wrap(
+                { (error: StorageOpeningError) in DaemonError.store(path: loaded.databasePath, error) },
+                try file.check(loaded.sharedSecrets, loaded.postgreSQL == nil ? loaded.keyRing : nil))
+            guard let settings = loaded.postgreSQL else { return }
+            try wrap(
+                DaemonError.postgreSQL,
+                try PostgreSQLStore.check(settings, keyRing: loaded.keyRing, secrets: loaded.sharedSecrets))
+        } catch {
+            throw .failed(error.description)
+        }
     }
 
     private static func serve(

@@ -24,10 +24,12 @@ struct DaemonParts: Sendable {
     let health: Health
     let listeners: ServingListeners
     let loopCount: Int
+    let records: LicenseRecords
     let running: RunningParts
-    private let records: LicenseRecords
     /// What the nodes share; nil if there is one node.
     let shared: PostgreSQLStore?
+    let clock: TrustedClock
+    let secrets: InstallationSecrets
 
     /// Starts all parts, one after the other. If one cannot start, those that run are stopped again.
     static func start(
@@ -45,19 +47,23 @@ struct DaemonParts: Sendable {
     private static func start(
         _ loaded: LoadedConfiguration, sockets: ActivatedSockets, logger: Logger, _ running: inout RunningParts
     ) throws(DaemonError) -> (DaemonParts, RuleBook) {
+        let clock = try startClock(loaded, logger)
         let operations = RSAOperationCount()
         let metrics = ServiceMetrics(registry: MetricsRegistry(), rsaOperations: operations)
-        let storage = try startStorage(loaded, logger, &running)
+        let storage = try startStorage(loaded, clock, logger, &running)
         let group = try startLoops(loaded, logger, &running)
         let modules = try startModules(loaded, group, metrics, logger, &running)
-        let records = try startRecords(loaded, storage, group, metrics, logger, &running)
+        let records = try startRecords(loaded, storage, clock, group, metrics, logger, &running)
         let book = try RuleBook(loaded, modules: modules)
         running.add(.services) { [callback = book.callback] in callback.current?.stop() }
         EntitlementCallback.register(book.cell, in: metrics.registry)
         let keys = storage.recentKeys(on: group.loops)
         let shared = sharedLicensing(
-            loaded, records, SharedLicensing(keys: keys, operations: operations, overload: metrics.overload))
-        let revocations = try startRevocations(loaded, records, shared, book, metrics, logger, &running)
+            loaded, records, clock,
+            SharedLicensing(
+                keys: keys, operations: operations, overload: metrics.overload,
+                revocations: KnownRevocations(clock: clock)))
+        let revocations = try startRevocations(loaded, records, shared, clock, book, metrics, logger, &running)
         let degradations = watchDegradations(
             [{ records.degradations }, { revocations.degradations }, moduleDegradations(modules, book.cell)], group,
             metrics, logger, &running)
@@ -66,17 +72,18 @@ struct DaemonParts: Sendable {
         let parts = DaemonParts(
             metrics: metrics, health: Health(degradations: degradations),
             listeners: try ServingListeners(server, sockets: sockets, metrics: metrics, logger: logger),
-            loopCount: group.loops.count, running: running, records: records, shared: storage.shared)
+            loopCount: group.loops.count, records: records, running: running, shared: storage.shared, clock: clock,
+            secrets: InstallationSecrets(loaded, records, shared: storage.shared, logger: logger))
         let pipelines = LicensePipelines(shared)
         let expressPlay = ExpressPlayService(
             minter: ExpressPlayMinter(
-                recorder: records.recorder, keys: keys, metrics: metrics.registry, clock: SystemWallClock()),
+                recorder: records.recorder, keys: keys, metrics: metrics.registry, clock: clock),
             pipelines: pipelines, metrics: metrics.registry, logger: logger)
         let routes = ServiceRoutes(
             .init(
                 rules: book.cell, pipelines: pipelines, lookup: records.lookup, pseudonyms: loaded.pseudonymizer,
-                metrics: metrics, health: parts.health, logger: logger, clock: SystemWallClock(),
-                expressPlay: expressPlay, revocations: revocationEndpoint(loaded, records, revocations, logger)))
+                metrics: metrics, health: parts.health, logger: logger, clock: clock,
+                expressPlay: expressPlay, revocations: revocationEndpoint(loaded, records, revocations, clock, logger)))
         try parts.listen(loaded, routes)
         return (parts, book)
     }
@@ -86,17 +93,29 @@ struct DaemonParts: Sendable {
         let draft = try wrap(ReloadError.daemon, try book.draft(new))
         try wrap(ReloadError.daemon, try listeners.checkExposure(of: draft))
         try wrap(ReloadError.certificates, try listeners.replaceCertificates(with: draft))
+        try wrap(ReloadError.daemon, try secrets.adopt(new))
         book.adopt(draft)
         records.adopt(new.configuration.live.overload)
+        clock.setLeeway(new.configuration.live.entitlement.leeway)
         return draft.fieldsThatNeedRestart
     }
 
     // MARK: One part each
 
+    /// A clock that is certainly wrong serves nothing: there is no time by which anything could be judged.
+    private static func startClock(
+        _ loaded: LoadedConfiguration, _ logger: Logger
+    ) throws(DaemonError) -> TrustedClock {
+        let now = SystemWallClock().wallTime.seconds
+        if let built = BuildDate.earliest(), now < built { throw .clockBeforeBuild(now: now, built: built) }
+        let events = ClockEvents(logger: logger)
+        return TrustedClock(ClockTrust.Settings(loaded.configuration)) { events.note($0) }
+    }
+
     private static func startStorage(
-        _ loaded: LoadedConfiguration, _ logger: Logger, _ running: inout RunningParts
+        _ loaded: LoadedConfiguration, _ clock: TrustedClock, _ logger: Logger, _ running: inout RunningParts
     ) throws(DaemonError) -> OpenedStorage {
-        let storage = try OpenedStorage.open(loaded)
+        let storage = try OpenedStorage.open(loaded, clock)
         guard let shared = storage.shared else { return storage }
         running.add(.storage) { shared.close() }
         if let away = shared.initialAbsence {
@@ -130,23 +149,24 @@ struct DaemonParts: Sendable {
     }
 
     private static func startRecords(
-        _ loaded: LoadedConfiguration, _ storage: OpenedStorage, _ group: EventLoopGroup, _ metrics: ServiceMetrics,
-        _ logger: Logger, _ running: inout RunningParts
+        _ loaded: LoadedConfiguration, _ storage: OpenedStorage, _ clock: TrustedClock, _ group: EventLoopGroup,
+        _ metrics: ServiceMetrics, _ logger: Logger, _ running: inout RunningParts
     ) throws(DaemonError) -> LicenseRecords {
-        let records = try LicenseRecords(loaded, shared: storage.shared, loops: group.loops, logger: logger)
+        let records = try LicenseRecords(
+            loaded, shared: storage.shared, clock: clock, loops: group.loops, logger: logger)
         running.add(.records) { records.stop() }
         records.register(in: metrics.registry)
         return records
     }
 
     private static func startRevocations(
-        _ loaded: LoadedConfiguration, _ records: LicenseRecords, _ shared: SharedLicensing, _ book: RuleBook,
-        _ metrics: ServiceMetrics, _ logger: Logger, _ running: inout RunningParts
+        _ loaded: LoadedConfiguration, _ records: LicenseRecords, _ shared: SharedLicensing, _ clock: TrustedClock,
+        _ book: RuleBook, _ metrics: ServiceMetrics, _ logger: Logger, _ running: inout RunningParts
     ) throws(DaemonError) -> RevocationKeeper {
         let keeper: RevocationKeeper = try wrap(DaemonError.loops) { [cell = book.cell] () throws(EventLoopError) in
             try RevocationKeeper(
                 store: records.revocations, names: RevocationNames(loaded.pseudonymizer),
-                every: loaded.configuration.fixed.decisions.revocationRefresh, logger: logger
+                every: loaded.configuration.fixed.decisions.revocationRefresh, logger: logger, clock: clock
             ) { [known = shared.revocations] view in
                 known.replace(with: view)
                 cell.current.license.entitlement.tokens.removeAll()
@@ -176,23 +196,25 @@ struct DaemonParts: Sendable {
     }
 
     private static func sharedLicensing(
-        _ loaded: LoadedConfiguration, _ records: LicenseRecords, _ empty: SharedLicensing
+        _ loaded: LoadedConfiguration, _ records: LicenseRecords, _ clock: TrustedClock, _ empty: SharedLicensing
     ) -> SharedLicensing {
         var shared = empty
         shared.recorder = records.recorder
         shared.refusals = records.refusals
         shared.history = records.lookup
+        shared.trustedClock = clock
         shared.challenges = ServerChallenges(store: records.challenges, pseudonyms: loaded.pseudonymizer)
         return shared
     }
 
     private static func revocationEndpoint(
-        _ loaded: LoadedConfiguration, _ records: LicenseRecords, _ keeper: RevocationKeeper, _ logger: Logger
+        _ loaded: LoadedConfiguration, _ records: LicenseRecords, _ keeper: RevocationKeeper,
+        _ clock: TrustedClock, _ logger: Logger
     ) -> RevocationEndpoint {
-        let clock = SystemWallClock()
-        return RevocationEndpoint(
+        RevocationEndpoint(
             desk: RevocationDesk(
-                store: records.revocations, ledger: records.ledger, names: RevocationNames(loaded.pseudonymizer)),
+                store: records.revocations, records: records.revocationRecords,
+                names: RevocationNames(loaded.pseudonymizer)),
             keeper: keeper, refusals: Refusals(logger: logger, clock: clock), clock: clock)
     }
 

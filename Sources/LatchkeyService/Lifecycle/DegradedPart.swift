@@ -4,8 +4,12 @@ enum DegradedPart: String, CaseIterable, Sendable {
     case postgreSQL = "postgresql"
     /// The node's own ledger takes no writes.
     case ledger
+    /// The copy of the ledger in PostgreSQL is behind, or contradicts the ledger.
+    case ledgerCopy = "ledger_copy"
     /// What is revoked was never read.
     case revocations
+    /// The node's clock cannot be trusted, or differs from the database's.
+    case clock
     /// A credential's external module has no worker.
     case credentials
 }

@@ -36,6 +36,17 @@ final class LedgerFileOutbox: LedgerOutbox {
         return try lastBatch(atOrBefore: received)
     }
 
+    func end() async throws(StoreError) -> Int64 {
+        var reader = try open()
+        return try reader.link().sequence
+    }
+
+    /// When the oldest row was recorded that has not been received, in seconds since 1970; nil if all have.
+    func oldestWaiting() throws(StoreError) -> Int64? {
+        var reader = try open()
+        return try reader.batches(from: shippedThrough + 1, limit: 1).first?.at
+    }
+
     func acknowledge(through sequence: Int64) async throws(StoreError) {
         position.withLock { $0 = sequence }
     }

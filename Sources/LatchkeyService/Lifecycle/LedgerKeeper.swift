@@ -5,10 +5,12 @@ import EventLoops
 import Records
 import ServiceConfiguration
 import StorageSQLite
+import Synchronization
 import Telemetry
 
 /// Keeps the ledger in order beside its writer, on a thread of its own: an index a few seconds behind, the removal of what is older than
-/// the retention, and a checkpoint in the log stream now and then, by which a ledger that lost its tail gives itself away.
+/// the retention by the settled time, and a checkpoint in the log stream now and then, by which a ledger that lost its tail gives itself
+/// away.
 final class LedgerKeeper: Sendable {
     private static let pause: Duration = .seconds(2)
 
@@ -24,18 +26,23 @@ final class LedgerKeeper: Sendable {
     private let order = Monitor(Order.wait)
     private let hasEnded = Monitor(false)
     private let thread: JoinableThread
+    private let purged = PurgedRowCount()
 
-    /// Starts the thread; `loop` wakes it. Nothing behind `purgeableThrough` is purged, because it is still needed elsewhere. A ledger that cannot be opened is tried again in every pass.
+    /// How many rows were purged since the start.
+    var purgedRowCount: UInt64 { purged.count }
+
+    /// Starts the thread; `loop` wakes it. Nothing behind `purgeableThrough` is purged, because it is still needed elsewhere. A ledger that
+    /// cannot be opened is tried again in every pass.
     init(
         path: String, chain: LedgerChain, settings: Configuration.Ledger, loop: LoopContext, logger: Logger,
-        clock: any WallClock = SystemWallClock(), purgeableThrough: @escaping @Sendable () -> Int64
+        clock: TrustedClock, purgeableThrough: @escaping @Sendable () -> Int64
     ) throws(EventLoopError) {
         thread = JoinableThread(
-            try NativeThread(name: "ledger-keeper") { [order, hasEnded] in
+            try NativeThread(name: "ledger-keeper") { [order, hasEnded, purged] in
                 Self.run(
                     LedgerUpkeep(
                         path: path, chain: chain, settings: settings, logger: logger, clock: clock,
-                        purgeableThrough: purgeableThrough), until: order)
+                        purgeableThrough: purgeableThrough), until: order, counting: purged)
                 // Behind the end of its connection, which may wait for the disk too.
                 hasEnded.update { $0 = true }
             })
@@ -50,8 +57,12 @@ final class LedgerKeeper: Sendable {
         if hasEnded.wait(until: deadline, { $0 ? true : nil }) != nil { thread.join() }
     }
 
-    private static func run(_ upkeep: consuming LedgerUpkeep, until order: Monitor<Order>) {
-        while isNextPassWanted(order) { upkeep.pass { isStopWanted(order) } }
+    private static func run(
+        _ upkeep: consuming LedgerUpkeep, until order: Monitor<Order>, counting purged: PurgedRowCount
+    ) {
+        while isNextPassWanted(order) {
+            upkeep.pass(counting: { purged.add($0) }, resting: { rest(for: $0, order) })
+        }
         upkeep.end()
     }
 
@@ -67,8 +78,10 @@ final class LedgerKeeper: Sendable {
         }
     }
 
-    private static func isStopWanted(_ order: Monitor<Order>) -> Bool {
-        order.update { $0 == .stop }
+    /// Waits, but not beyond the order to stop; whether that has come.
+    private static func rest(for duration: Duration, _ order: Monitor<Order>) -> Bool {
+        let deadline = SystemMonotonicClock().monotonicTime + duration
+        return order.wait(until: deadline) { $0 == .stop ? true : nil } ?? false
     }
 
     private static func wake(_ order: Monitor<Order>, on loop: LoopContext) {
@@ -84,21 +97,31 @@ final class LedgerKeeper: Sendable {
     }
 }
 
+/// Rows that a thread has purged, for metrics.
+private final class PurgedRowCount: Sendable {
+    private let value = Atomic<UInt64>(0)
+
+    var count: UInt64 { value.load(ordering: .relaxed) }
+
+    func add(_ count: Int) { value.add(UInt64(count), ordering: .relaxed) }
+}
+
 /// What the ledger keeper's thread does.
 private struct LedgerUpkeep: ~Copyable {
     private let path: String
     private let chain: LedgerChain
     private let settings: Configuration.Ledger
     private let logger: Logger
-    private let clock: any WallClock
+    private let clock: TrustedClock
     private let purgeableThrough: @Sendable () -> Int64
     private var maintenance: LedgerMaintenance?
-    /// Seconds since 1970.
-    private var nextCheckpoint: Int64 = 0
+    /// Not on the wall clock: a step of that would put off the next one.
+    private var nextCheckpoint = MonotonicTime(nanoseconds: .min)
+    private var isEnding = false
 
     init(
         path: String, chain: LedgerChain, settings: Configuration.Ledger, logger: Logger,
-        clock: any WallClock, purgeableThrough: @escaping @Sendable () -> Int64
+        clock: TrustedClock, purgeableThrough: @escaping @Sendable () -> Int64
     ) {
         self.path = path
         self.chain = chain
@@ -109,11 +132,14 @@ private struct LedgerUpkeep: ~Copyable {
         maintenance = nil
     }
 
-    /// Goes on until there is nothing left to do at once, or it is to stop.
-    mutating func pass(until isStopWanted: () -> Bool) {
+    /// Goes on until there is nothing left to do at once, or it is to stop. After each piece `rest` waits, and says whether to stop.
+    mutating func pass(counting count: (Int) -> Void, resting rest: (Duration) -> Bool) {
+        let clock = ContinuousClock()
         while true {
+            let start = clock.now
             do throws(StorageOpeningError) {
-                if try isFinishedAfterOnePass() || isStopWanted() { return }
+                if try isFinishedAfterOnePass(count) { return }
+                if rest((clock.now - start) * LedgerMaintenance.restFactor) { return }
             } catch {
                 // Opened anew next time: what was wrong with the connection may be over.
                 maintenance = nil
@@ -122,19 +148,26 @@ private struct LedgerUpkeep: ~Copyable {
         }
     }
 
-    /// The last checkpoint; what is left to do comes after the next start.
+    /// The last checkpoint; what is left to do comes after the next start. Says in the ledger what was purged.
     mutating func end() {
-        nextCheckpoint = 0
-        pass { true }
+        nextCheckpoint = MonotonicTime(nanoseconds: .min)
+        isEnding = true
+        pass(counting: { _ in }, resting: { _ in true })
     }
 
-    private mutating func isFinishedAfterOnePass() throws(StorageOpeningError) -> Bool {
+    private mutating func isFinishedAfterOnePass(_ count: (Int) -> Void) throws(StorageOpeningError) -> Bool {
         var opened = try takeMaintenance()
         let now = clock.wallTime
         guard let time = UnixTime(seconds: now.seconds, nanoseconds: now.nanoseconds) else { return true }
         let isFinished: Bool
         do throws(StoreError) {
-            isFinished = try !opened.pass(now: time, through: purgeableThrough()).isUnfinished
+            let pass = try opened.pass(
+                now: time, deletionTime: clock.deletionTime, through: purgeableThrough())
+            count(pass.purgedCount)
+            isFinished = !pass.isUnfinished
+            var stated = pass.stated
+            if isEnding, stated == nil { stated = try opened.statePurges(now: time) }
+            if let stated { logger.info("ledger_purged", stated.logFields) }
             try writeCheckpoint(&opened, time)
         } catch {
             throw .store(error)
@@ -151,9 +184,10 @@ private struct LedgerUpkeep: ~Copyable {
     }
 
     private mutating func writeCheckpoint(_ opened: inout LedgerMaintenance, _ now: UnixTime) throws(StoreError) {
-        guard now.seconds >= nextCheckpoint else { return }
+        let moment = SystemMonotonicClock().monotonicTime
+        guard moment >= nextCheckpoint else { return }
         let checkpoint = try opened.checkpoint(now: now)
         logger.info("ledger_checkpoint", [.string("checkpoint", checkpoint.description)])
-        nextCheckpoint = now.seconds + settings.checkpointEvery.components.seconds
+        nextCheckpoint = moment + settings.checkpointEvery
     }
 }

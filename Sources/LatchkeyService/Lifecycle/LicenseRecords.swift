@@ -2,10 +2,12 @@ import ByteCoding
 import ContentKeys
 import EventLoops
 import Licensing
+import POSIXSockets
 import Records
 import ServiceConfiguration
 import StoragePostgreSQL
 import StorageSQLite
+import Synchronization
 import Telemetry
 
 /// Where licence decisions become durable, and what keeps that place in order.
@@ -15,13 +17,21 @@ final class LicenseRecords: Sendable {
     let lookup: LicenseLookup
     private let store: SQLiteDecisionStore
     private let keeper: LedgerKeeper
+    private let clock: TrustedClock
+    private let clockKeeper: ClockKeeper
     private let sharing: Sharing?
+    private let file: LedgerFile
+    private let chain: LedgerChain
+    private let logger: Logger
+    /// Whether the ledger says that the daemon has started.
+    private let hasStarted = Atomic<Bool>(false)
 
     /// What a node among many has besides.
     private struct Sharing: Sendable {
         let store: PostgreSQLStore
         let decisions: SharedDecisionStore
         let patience: Patience
+        let revocations: SharedRevocations
         let shipping: LedgerShipping
         let recount: RecountKeeper
     }
@@ -32,22 +42,33 @@ final class LicenseRecords: Sendable {
     private static let patienceMinimum: Duration = .milliseconds(100)
 
     private let isRequired: Bool
-    private let logger: Logger
+    /// Whether licences are renewed by session tokens, which a clock that is behind does not stop.
+    private let renews: Bool
 
-    /// Opens the ledger, beside the content keys or, with `shared`, in a file of its own. Throws where it cannot be opened, or does not verify.
+    /// Opens the ledger, beside the content keys or, with `shared`, in a file of its own, and starts the clock with what it has kept there.
+    /// Throws where the ledger cannot be opened, or does not verify.
     init(
-        _ loaded: LoadedConfiguration, shared: PostgreSQLStore?, loops: [LoopContext], logger: Logger
+        _ loaded: LoadedConfiguration, shared: PostgreSQLStore?, clock: TrustedClock, loops: [LoopContext],
+        logger: Logger
     ) throws(DaemonError) {
         let path = loaded.databasePath
-        isRequired = loaded.configuration.ledger.mode == .required
+        let file = LedgerFile(path: path, keys: loaded.ledgerKeys, label: loaded.configuration.nodeLabel)
+        self.file = file
         self.logger = logger
-        var options = SQLiteDecisionStore.Options()
-        options.patience = max(loaded.configuration.limits.overload.wait, Self.patienceMinimum)
-        store = try wrap(
-            { (error: StorageOpeningError) in DaemonError.store(path: path, error) },
-            try SQLiteDecisionStore.open(path: path, chain: loaded.ledgerChain, loops: loops, options: options))
+        self.clock = clock
+        renews = loaded.sessions != nil
+        isRequired = loaded.configuration.ledger.mode == .required
+        let chain: LedgerChain
+        let acceptance: ClockAcceptance
+        do throws(StorageOpeningError) {
+            chain = try file.prepare(loaded.sharedSecrets)
+            (store, acceptance) = try Self.open(loaded, chain, clock, loops)
+        } catch {
+            throw .store(path: path, error)
+        }
+        self.chain = chain
         do throws(EventLoopError) {
-            sharing = if let shared { try Self.share(shared, store, loaded, loops, logger) } else { nil }
+            sharing = if let shared { try Self.share(shared, store, chain, loaded, clock, loops, logger) } else { nil }
         } catch {
             store.stop()
             throw .loops(error)
@@ -63,9 +84,11 @@ final class LicenseRecords: Sendable {
         do throws(EventLoopError) {
             lookup = try LicenseLookup(path: path, logger: logger)
             keeper = try LedgerKeeper(
-                path: path, chain: loaded.ledgerChain, settings: loaded.configuration.ledger, loop: loops[0],
-                logger: logger
-            ) { [sharing] in sharing?.shipping.shippedThrough ?? .max }
+                path: path, chain: chain, settings: loaded.configuration.ledger, loop: loops[0],
+                logger: logger, clock: clock
+            ) { [sharing] in sharing?.shipping.purgeableThrough ?? .max }
+            clockKeeper = try ClockKeeper(
+                clock, store: store, shared: shared, acceptance: acceptance, logger: logger)
         } catch {
             sharing?.recount.stop()
             sharing?.shipping.stop()
@@ -79,30 +102,68 @@ final class LicenseRecords: Sendable {
         store.setPatience(max(overload.wait, Self.patienceMinimum))
     }
 
+    private static func open(
+        _ loaded: LoadedConfiguration, _ chain: LedgerChain, _ clock: TrustedClock, _ loops: [LoopContext]
+    ) throws(StorageOpeningError) -> (SQLiteDecisionStore, ClockAcceptance) {
+        var options = SQLiteDecisionStore.Options()
+        options.settledTime = { clock.settledTime }
+        options.patience = max(loaded.configuration.limits.overload.wait, Self.patienceMinimum)
+        let store = try SQLiteDecisionStore.open(
+            path: loaded.databasePath, chain: chain, loops: loops, options: options)
+        do throws(StoreError) {
+            let record = try store.clockRecord()
+            clock.start(record.map { ClockTrust.Memory($0) })
+            return (store, record?.acceptance ?? .none)
+        } catch {
+            store.stop()
+            throw .store(error)
+        }
+    }
+
     private static func share(
-        _ shared: PostgreSQLStore, _ ledger: SQLiteDecisionStore, _ loaded: LoadedConfiguration,
-        _ loops: [LoopContext], _ logger: Logger
+        _ shared: PostgreSQLStore, _ ledger: SQLiteDecisionStore, _ chain: LedgerChain, _ loaded: LoadedConfiguration,
+        _ clock: TrustedClock, _ loops: [LoopContext], _ logger: Logger
     ) throws(EventLoopError) -> Sharing {
         let settings = loaded.configuration.storage
         let (mark, patience) = (NodeMark(), Patience(on: loops))
         let decisions = SharedDecisionStore(
             shared: shared, ledger: ledger, onStoreOutage: settings.onStoreOutage, limits: settings.admissions,
-            patience: patience, mark: mark)
-        let node = loaded.ledgerChain.node
+            patience: patience, mark: mark, mayCount: { clock.mayCount })
+        let copy = LedgerCopy(
+            chain: chain, label: loaded.configuration.nodeLabel,
+            retention: loaded.configuration.ledger.sharedRetention.components.seconds, store: shared, ledger: ledger)
         return Sharing(
             store: shared, decisions: decisions, patience: patience,
-            shipping: try LedgerShipping(path: loaded.databasePath, node: node, store: shared, logger: logger),
+            revocations: SharedRevocations(shared: shared, pending: ledger),
+            shipping: try LedgerShipping(path: loaded.databasePath, copy: copy, logger: logger, clock: clock),
             recount: try RecountKeeper(
-                Recount(node: node, ledger: ledger, shared: shared, mark: mark), decisions, logger: logger))
+                Recount(node: chain.node, ledger: ledger, shared: shared, mark: mark), decisions, logger: logger))
+    }
+
+    /// Writes down what happened to the daemon itself; `detail` says more of it. Blocks; not to be called on a loop. If the ledger does not
+    /// take the row, that is logged, and nothing else is affected.
+    func note(_ kind: LedgerEntry.Kind, _ detail: String = "") {
+        let now = SystemWallClock().wallTime.seconds
+        do {
+            var entry = LedgerEntry(kind: kind, at: now, license: try .naming(rowAt: now), detail: detail)
+            entry.actor = OperatingSystemUser.actor
+            var appender = try LedgerAppender.open(path: file.path, chain: chain)
+            try appender.append([entry], at: now)
+            if kind == .nodeStarted { hasStarted.store(true, ordering: .relaxed) }
+        } catch {
+            logger.error("ledger_row_lost", [.string("row", "\(kind)"), .string("cause", "\(error)")])
+        }
     }
 
     /// Finishes what waits, ships it, and says a last time how far the ledger has come. Blocks; not to be called on a loop.
     func stop() {
         lookup.stop()
         sharing?.recount.stop()
+        clockKeeper.stop()
         if !store.stop(within: Self.stopLimit) {
             logger.error("ledger_writer_hangs", [.string("cause", StoreOutage.hanging.explanation)])
         }
+        if hasStarted.load(ordering: .relaxed) { note(.nodeStopped) }
         sharing?.shipping.stop()
         keeper.stop()
     }
@@ -110,7 +171,9 @@ final class LicenseRecords: Sendable {
     /// The node's own ledger.
     var ledger: any Ledger { store }
     /// What all nodes share, or this node alone where there is one.
-    var revocations: any RevocationStore { sharing?.store ?? store }
+    var revocations: any RevocationStore { sharing?.revocations ?? store }
+    /// Where operators' changes of these become durable with their rows.
+    var revocationRecords: any RevocationRecords { sharing?.revocations ?? store }
     var challenges: any ChallengeStore { sharing?.store ?? store }
 
     /// What does not work now, while the rest is served.
@@ -123,7 +186,21 @@ final class LicenseRecords: Sendable {
             let cause = health.lastError?.explanation ?? StoreOutage.unreachable.explanation
             found.append(Degradation(part: .postgreSQL, cause: cause, stopsLicences: false))
         }
+        if sharing?.shipping.standing.isDegraded ?? false {
+            let cause =
+                "the copy of the ledger in PostgreSQL is behind, or is of another ledger; see ledger_shipping_failed and ledger_lost"
+            found.append(Degradation(part: .ledgerCopy, cause: cause, stopsLicences: false))
+        }
+        if clock.isDegraded {
+            let cause = "the clock is not trusted; see latchkey clock show"
+            found.append(Degradation(part: .clock, cause: cause, stopsLicences: clock.isBehind && !renews))
+        }
         return found
+    }
+
+    /// Takes the secrets of a reload for those that the installation uses from now on.
+    func replaceSecrets(_ secrets: SharedSecrets) throws(StorageOpeningError) {
+        try file.replaceSecrets(secrets)
     }
 
     func register(in registry: MetricsRegistry) {
@@ -156,7 +233,15 @@ final class LicenseRecords: Sendable {
             "latchkey_ledger_refusals_omitted_total", help: "Refusals of good tokens that have no row in the ledger.",
             isCounter: true
         ) { [refusals] in Double(refusals.omittedCount) }
-        if let sharing { Self.register(sharing, in: registry) }
+        registry.sample(
+            "latchkey_ledger_rows_purged_total", help: "Rows of the ledger that were older than ledger.retention.",
+            isCounter: true
+        ) { [keeper] in Double(keeper.purgedRowCount) }
+        clock.register(in: registry)
+        if let sharing {
+            Self.register(sharing, in: registry)
+            clock.registerDatabase(in: registry)
+        }
     }
 
     private static func register(_ sharing: Sharing, in registry: MetricsRegistry) {
@@ -180,6 +265,34 @@ final class LicenseRecords: Sendable {
             (
                 "latchkey_postgresql_ledger_shipped_sequence", "Through which row PostgreSQL has the ledger.", false,
                 { Double($0.shipping.shippedThrough) }
+            ),
+            (
+                "latchkey_ledger_copy_lag_rows", "Rows of the ledger that PostgreSQL has not received yet.", false,
+                { Double($0.shipping.standing.lagRows) }
+            ),
+            (
+                "latchkey_ledger_copy_lag_seconds", "Age of the oldest row that PostgreSQL has not received yet.",
+                false,
+                { Double($0.shipping.standing.lagSeconds) }
+            ),
+            (
+                "latchkey_ledger_copy_contradicted",
+                "Whether PostgreSQL holds another ledger of this node, or more of it, and latchkey ledger rejoin is needed.",
+                false, { $0.shipping.standing.isContradicted ? 1 : 0 }
+            ),
+            (
+                "latchkey_ledger_copy_lost_nodes", "Nodes of this name whose ledgers were lost, before they rejoin.",
+                false,
+                { Double($0.shipping.standing.lostNodes.count) }
+            ),
+            (
+                "latchkey_ledger_copy_rows_mended_total", "Rows that PostgreSQL had lost and has received again.", true,
+                { Double($0.shipping.standing.mendedRows) }
+            ),
+            (
+                "latchkey_ledger_copy_rows_purged_total",
+                "Rows of the copy in PostgreSQL that were older than ledger.sharedRetention.", true,
+                { Double($0.shipping.standing.purgedRows) }
             ),
             (
                 "latchkey_licenses_admitted_in_outage_total",

@@ -18,8 +18,8 @@ final class LiveRules: Sendable {
 
     /// What operators' requests are judged by.
     struct Administration: Sendable {
-        /// The token of each admin listener, in the order of the listeners. Nil only for a loopback listener without a token.
-        var tokens: [SharedSecret?]
+        /// The tokens of each admin listener, in the order of the listeners. None only for a loopback listener without a token.
+        var tokens: [[LoadedConfiguration.AdminToken]]
         /// Whose tokens are accepted; revocations name them.
         var issuerNames: Set<String>
     }

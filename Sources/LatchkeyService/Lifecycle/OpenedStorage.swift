@@ -6,6 +6,7 @@ import Licensing
 import ServiceConfiguration
 import StoragePostgreSQL
 import StorageSQLite
+import Telemetry
 
 /// The database of content keys that a daemon serves from.
 enum OpenedStorage {
@@ -16,11 +17,14 @@ enum OpenedStorage {
     /// It may be away when the daemon starts, and later.
     case postgreSQL(PostgreSQLStore)
 
-    static func open(_ loaded: LoadedConfiguration) throws(DaemonError) -> OpenedStorage {
+    static func open(_ loaded: LoadedConfiguration, _ clock: TrustedClock) throws(DaemonError) -> OpenedStorage {
         guard let settings = loaded.postgreSQL else { return .sqlite(try openFile(loaded)) }
         return .postgreSQL(
             try wrap(
-                DaemonError.postgreSQL, try PostgreSQLStore.open(settings, keyRing: loaded.keyRing, mayBeAway: true)))
+                DaemonError.postgreSQL,
+                try PostgreSQLStore.open(
+                    settings, keyRing: loaded.keyRing, secrets: loaded.sharedSecrets, mayBeAway: true
+                ) { clock.note($0) }))
     }
 
     private static func openFile(_ loaded: LoadedConfiguration) throws(DaemonError) -> SQLiteKeyStore {

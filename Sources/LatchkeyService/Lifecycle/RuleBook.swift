@@ -46,8 +46,8 @@ final class RuleBook {
         /// What the listeners would serve.
         var credentials: CredentialSet { rules.license.fairplay.credentials }
         var allowsTestCredentials: Bool { loaded.configuration.live.fairplay.allowTestCredentials }
-        /// The token of each admin listener that runs.
-        var adminTokens: [SharedSecret?] { rules.administration.tokens }
+        /// The tokens of each admin listener that runs.
+        var adminTokens: [[LoadedConfiguration.AdminToken]] { rules.administration.tokens }
     }
 
     func draft(_ new: LoadedConfiguration) throws(DaemonError) -> Draft {
@@ -119,9 +119,9 @@ final class CurrentCallback: Sendable {
 }
 
 extension LoadedConfiguration {
-    /// The tokens of the admin listeners that run. A listener that is not configured any more keeps its token.
-    fileprivate func adminTokens(ofListenersLike running: LoadedConfiguration) -> [SharedSecret?] {
+    /// The tokens of the admin listeners that run. A listener that is not configured any more keeps its tokens.
+    fileprivate func adminTokens(ofListenersLike running: LoadedConfiguration) -> [[AdminToken]] {
         let successors = Self.successors(of: running.adminListeners, in: adminListeners)
-        return zip(running.adminListeners, successors).map { listener, successor in (successor ?? listener).token }
+        return zip(running.adminListeners, successors).map { listener, successor in (successor ?? listener).tokens }
     }
 }

@@ -70,7 +70,7 @@ final class ServingListeners: Sendable {
         while let socket = try take(name, id) {
             count += 1
             let faults = LoadedConfiguration.exposureFaults(
-                of: socket.address, listener.transport, isGuarded: id.name == "public" || listener.token != nil,
+                of: socket.address, listener.transport, isGuarded: id.name == "public" || !listener.tokens.isEmpty,
                 credentials: loaded.credentials,
                 allowTestCredentials: loaded.configuration.fairplay.allowTestCredentials)
             if let fault = faults.first { throw .exposed(listener: id.description, fault) }
@@ -143,7 +143,7 @@ final class ServingListeners: Sendable {
         for opened in opened.withLock({ $0 }) {
             let faults = LoadedConfiguration.exposureFaults(
                 of: opened.address, opened.transport,
-                isGuarded: opened.id.name == "public" || draft.adminTokens[opened.id.index] != nil,
+                isGuarded: opened.id.name == "public" || !draft.adminTokens[opened.id.index].isEmpty,
                 credentials: draft.credentials, allowTestCredentials: draft.allowsTestCredentials)
             if let fault = faults.first { throw .exposed(listener: opened.id.description, fault) }
         }

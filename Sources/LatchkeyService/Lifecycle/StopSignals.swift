@@ -15,6 +15,11 @@ package enum StopSignals {
         unsafe _ = pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
+    /// Asks the thread in `wait` to stop the daemon, as SIGTERM does.
+    static func request() {
+        kill(getpid(), SIGTERM)
+    }
+
     /// Blocks until a signal to stop has come. SIGHUP is handed to `reload` as often as it comes.
     package static func wait(reload: () -> Void) {
         while true {

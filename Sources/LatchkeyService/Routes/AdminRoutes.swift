@@ -3,15 +3,16 @@ import HTTPMessages
 import HTTPServing
 import KeyCrypto
 import Licensing
+import ServiceConfiguration
 import Telemetry
 
-/// What the operator can reach: health, metrics, explanations and revocations, with the administrator's token where one is configured.
+/// What operators can reach: health, metrics, explanations and revocations, with one of the listener's tokens if any is configured.
 struct AdminRoutes: HTTPHandler {
     let rules: LiveRulesCell
     let health: Health
     let metrics: ServiceMetrics
     let explain: ExplainEndpoint
-    /// Which admin listener this is, from 0: it chooses the token.
+    /// Which admin listener this is, from 0: it chooses the tokens.
     let listener: Int
     let requestIDs: RequestIDs
     let refusals: Refusals
@@ -27,10 +28,13 @@ struct AdminRoutes: HTTPHandler {
             return explain.answer(request, under: rules.license, id: id)
         }
         if request.path == RevocationEndpoint.path, let revocations {
-            if let code = refusalOfSender(of: request, rules) ?? (token(rules) == nil ? .tokenMissing : nil) {
-                return refuse(code, id)
+            switch sender(of: request, rules) {
+            case .holder(let name):
+                return revocations.answer(
+                    request, by: "token:" + name, issuers: rules.administration.issuerNames, id: id)
+            case .anyone: return refuse(.tokenMissing, id)
+            case .stranger(let code): return refuse(code, id)
             }
-            return revocations.answer(request, issuers: rules.administration.issuerNames, id: id)
         }
         guard ["/livez", "/readyz", "/metrics"].contains(request.path) else { return refuse(.notFound, id) }
         guard request.method.isRead else { return refuse(.methodNotAllowed, id, allow: "GET, HEAD") }
@@ -49,19 +53,33 @@ struct AdminRoutes: HTTPHandler {
             id: requestIDs.next(on: loop))
     }
 
-    /// Why the sender is not the administrator; nil if it is, or if no token is configured.
-    private func refusalOfSender(of request: HTTPRequest, _ rules: LiveRules) -> ProblemCode? {
-        guard let token = token(rules) else { return nil }
-        guard case .one(let presented) = BearerToken.presented(in: request.fields) else { return .tokenMissing }
-        return Self.isEqual(presented, token) ? nil : .tokenSignature
+    private enum Sender {
+        /// Has presented the token of this name.
+        case holder(String)
+        /// No token is configured, as only a loopback listener may have it.
+        case anyone
+        case stranger(ProblemCode)
     }
 
-    /// Nil only on a loopback listener without a token file.
-    private func token(_ rules: LiveRules) -> SharedSecret? { rules.administration.tokens[listener] }
+    /// Why the sender is not an administrator; nil if it is one, or if no token is configured.
+    private func refusalOfSender(of request: HTTPRequest, _ rules: LiveRules) -> ProblemCode? {
+        switch sender(of: request, rules) {
+        case .holder, .anyone: nil
+        case .stranger(let code): code
+        }
+    }
 
-    /// Compares in constant time.
-    private static func isEqual(_ presented: [UInt8], _ token: SharedSecret) -> Bool {
-        token.bytes.isEqual(to: SecretBytes(copying: presented))
+    /// Compares with every token in constant time, so that the time tells nothing of them.
+    private func sender(of request: HTTPRequest, _ rules: LiveRules) -> Sender {
+        let tokens = rules.administration.tokens[listener]
+        guard !tokens.isEmpty else { return .anyone }
+        guard case .one(let presented) = BearerToken.presented(in: request.fields) else {
+            return .stranger(.tokenMissing)
+        }
+        let secret = SecretBytes(copying: presented)
+        var holder: String?
+        for token in tokens where token.secret.bytes.isEqual(to: secret) { holder = holder ?? token.name }
+        return holder.map { .holder($0) } ?? .stranger(.tokenSignature)
     }
 
     private func metricsResponse(_ id: RequestID) -> HTTPResponse {

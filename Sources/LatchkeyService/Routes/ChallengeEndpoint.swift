@@ -25,7 +25,7 @@ struct ChallengeEndpoint: Sendable {
         do throws(LicenseError) {
             let holder = try pipelines.pipeline(on: loop).admissionControl.admitHolder(
                 presenting: request.tokenCarriers,
-                from: request.origin(countryField: rules.entitlement.countryField), under: rules, now: now)
+                from: request.origin(countryField: rules.entitlement.countryField), under: rules, now: now, id: id.text)
             return .later { loop in await issue(to: holder, now: now, id, on: loop) }
         } catch {
             return .now(refuse(error, id))

@@ -122,7 +122,10 @@ extension ProblemCode {
             (.keyNotFound, ["key_not_found", "key_store_timeout"]),
             (
                 .serviceUnavailable,
-                ["entitlement_unavailable", "overloaded", "storage_unavailable", "module_unavailable"]
+                [
+                    "entitlement_unavailable", "overloaded", "storage_unavailable", "clock_untrusted",
+                    "module_unavailable",
+                ]
             ),
             (.quotaExhausted, ["rate_limited"]),
             (.licenseNotMade, ["internal", "spc_rejected"]),

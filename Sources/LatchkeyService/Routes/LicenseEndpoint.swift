@@ -43,7 +43,8 @@ struct LicenseEndpoint: Sendable {
             let admission = try pipelines.pipeline(on: loop).admissionControl.admit(
                 LicenseRequest(
                     message: request.body, use: wish.use,
-                    origin: request.origin(countryField: rules.entitlement.countryField), renewal: wish.renewal),
+                    origin: request.origin(countryField: rules.entitlement.countryField), renewal: wish.renewal,
+                    id: id.text),
                 presenting: request.tokenCarriers, under: rules, now: clock.wallTime.seconds)
             return .later { loop in await respond(to: admission, as: wish.form, id: id, since: start, on: loop) }
         } catch {

@@ -42,7 +42,7 @@ struct LicenseQueryEndpoint: Sendable {
             let holder = try pipelines.pipeline(on: loop).admissionControl.admitHolder(
                 presenting: request.tokenCarriers,
                 from: request.origin(countryField: rules.entitlement.countryField), under: rules,
-                now: clock.wallTime.seconds)
+                now: clock.wallTime.seconds, id: id.text)
             guard !request.body.isEmpty else {
                 return .now(refuse(Problem(.bodyEmpty), RefusalCause("a query without a body"), id))
             }

@@ -31,18 +31,19 @@ final class RevocationEndpoint: Sendable {
         self.clock = clock
     }
 
-    /// Answers an administrator, who has been told from strangers before. `issuers` are those whose tokens are accepted.
-    func answer(_ request: HTTPRequest, issuers: Set<String>, id: RequestID) -> HTTPAnswer {
+    /// Answers an administrator, who has been told from strangers before. `issuers` are those whose tokens are accepted; `actor` is the
+    /// administrator's name for the ledger.
+    func answer(_ request: HTTPRequest, by actor: String, issuers: Set<String>, id: RequestID) -> HTTPAnswer {
         let now = clock.wallTime.seconds
         do throws(RevocationFault) {
             switch request.method {
-            case .get, .head: return .now(list(now, id))
+            case .get, .head: return .later { [self] _ in await list(now, id) }
             case .post:
                 let order = try RevocationOrder(parsing: request.body, issuers: issuers, now: now)
-                return .later { [self] _ in await add(order, now, id) }
+                return .later { [self] _ in await add(order, actor, now, id) }
             case .delete:
                 let target = try RevocationTarget(query: request.query, issuers: issuers)
-                return .later { [self] _ in await lift(target, now, id) }
+                return .later { [self] _ in await lift(target, actor, now, id) }
             default: return .now(refuse(Problem(.methodNotAllowed, allowedMethods: Self.methods), "", id))
             }
         } catch {
@@ -52,29 +53,42 @@ final class RevocationEndpoint: Sendable {
         }
     }
 
-    private func list(_ now: Int64, _ id: RequestID) -> HTTPResponse {
-        let all = keeper.revocations.filter { revocation in revocation.until.map { now < $0 } ?? true }
-        let shown = all.sorted(by: Revocation.isListedBefore).prefix(Self.listLengthMaximum)
-        return Self.response(id) { writer in
-            writer.name("revocations")
-            writer.array { writer in for revocation in shown { writer.object { revocation.write(to: &$0) } } }
-            writer.member("isComplete", shown.count == all.count)
-        }
-    }
-
-    private func add(_ order: RevocationOrder, _ now: Int64, _ id: RequestID) async -> HTTPResponse {
+    private func list(_ now: Int64, _ id: RequestID) async -> HTTPResponse {
         do throws(StoreError) {
-            let revocation = try await desk.add(order, now: now)
-            await keeper.hold(revocation)
-            return Self.response(id) { revocation.write(to: &$0) }
+            let newest = try await desk.newest(limit: Self.listLengthMaximum + 1)
+            let endTime = min(now, keeper.endTime)
+            let holding = newest.filter { revocation in revocation.until.map { endTime < $0 } ?? true }
+            let shown = holding.sorted(by: Revocation.isListedBefore).prefix(Self.listLengthMaximum)
+            return Self.response(id) { writer in
+                writer.name("revocations")
+                writer.array { writer in for revocation in shown { writer.object { revocation.write(to: &$0) } } }
+                writer.member("isComplete", newest.count <= Self.listLengthMaximum)
+            }
         } catch {
             return refuse(Problem(for: .store(error)), "store: \(error)", id)
         }
     }
 
-    private func lift(_ target: RevocationTarget, _ now: Int64, _ id: RequestID) async -> HTTPResponse {
+    /// The revocation holds on this node before the answer. `isShared` says whether all nodes can know it already.
+    private func add(
+        _ order: RevocationOrder, _ actor: String, _ now: Int64, _ id: RequestID
+    ) async -> HTTPResponse {
         do throws(StoreError) {
-            guard let lifted = try await desk.lift(target, now: now) else {
+            let added = try await desk.add(order, by: actor, now: now) { await keeper.hold($0) }
+            return Self.response(id) { writer in
+                added.revocation.write(to: &writer)
+                writer.member("isShared", added.isShared)
+            }
+        } catch {
+            return refuse(Problem(for: .store(error)), "store: \(error)", id)
+        }
+    }
+
+    private func lift(
+        _ target: RevocationTarget, _ actor: String, _ now: Int64, _ id: RequestID
+    ) async -> HTTPResponse {
+        do throws(StoreError) {
+            guard let lifted = try await desk.lift(target, by: actor, now: now) else {
                 return refuse(Problem(.notFound), "nothing of this kind and value is revoked", id)
             }
             await keeper.release(lifted)

@@ -7,11 +7,12 @@ import Telemetry
 
 /// Decides which requests go on, in one order:
 ///
-///     rate of the address -> token -> revocations -> container of the SPC -> rate of the subject -> waiting room
+///     rate of the address -> token -> revocations -> clock -> container of the SPC -> rate of the subject -> waiting room
 ///
 /// The address comes first, because its rate costs nothing to check. A subject is counted only once a signature vouches for it, so that
 /// strangers use up no subject's rate. Both rates refuse at once: the party that exceeds one is alone the cause. The rate of all requests
-/// together is no single party's fault, so there a request waits for its turn.
+/// together is no single party's fault, so there a request waits for its turn. While the clock is behind, only renewals by session tokens
+/// pass.
 ///
 /// Belongs to the loop of its pipeline. Everything but `waitForTurn` is done at once.
 package final class AdmissionControl {
@@ -20,12 +21,14 @@ package final class AdmissionControl {
     private let revocations: KnownRevocations
     private let refusals: RefusalRecorder?
     private let room: RateRoom
+    private let trustedClock: TrustedClock?
 
     init(_ shared: SharedLicensing, using crypto: CryptoContext, on loop: LoopContext) {
         self.crypto = crypto
         buckets = shared.buckets
         revocations = shared.revocations
         refusals = shared.refusals
+        trustedClock = shared.trustedClock
         room = RateRoom(shared.buckets.all, shared.overload, shared.clock, on: loop)
     }
 
@@ -42,25 +45,29 @@ package final class AdmissionControl {
         _ request: LicenseRequest, by token: PresentedToken?, under rules: LicenseRules, now: Int64
     ) throws(LicenseError) -> Admission {
         if let callback = rules.callback, let token, callback.decides(token) {
+            try checkClock()
             // The container comes first: no rate is used up by a request without an SPC.
             let admission = try Admission(request, by: token, .undecided(callback), under: rules)
             try bound(token, from: request.origin.address, by: callback)
             return admission
         }
         guard let token else { throw .tokenMissing }
-        let claims = try verify(token, under: rules, now: now)
+        let claims = try verify(token, under: rules, now: now, id: request.id)
+        if claims.renewal == nil { try checkClock() }
         let admission = try Admission(request, by: token, .verified(claims), under: rules)
         try count(claims, isRenewal: admission.isRenewal, rules)
         return admission
     }
 
     /// Admits a request that costs no RSA, as long as its sender has a token of this server's issuers.
+    /// `id` is the request's, for the row of a refusal.
     package func admitHolder(
-        presenting carriers: TokenCarriers, from origin: RequestOrigin, under rules: LicenseRules, now: Int64
+        presenting carriers: TokenCarriers, from origin: RequestOrigin, under rules: LicenseRules, now: Int64,
+        id: String? = nil
     ) throws(LicenseError) -> TokenHolder {
         try admit(from: origin.address, under: rules)
         guard let token = try token(in: carriers, rules) else { throw .tokenMissing }
-        let claims = try verify(token, under: rules, now: now)
+        let claims = try verify(token, under: rules, now: now, id: id)
         try count(claims, isRenewal: false, rules)
         return TokenHolder(claims: claims, origin: origin, rules: rules)
     }
@@ -88,6 +95,10 @@ package final class AdmissionControl {
         guard await room.enter(at: rate, isUrgent: isRenewal, limits: rules.overload) else { throw .overloaded }
     }
 
+    private func checkClock() throws(LicenseError) {
+        if let trustedClock, trustedClock.isBehind { throw .clockUntrusted }
+    }
+
     // MARK: Tokens
 
     private func token(in carriers: TokenCarriers, _ rules: LicenseRules) throws(LicenseError) -> PresentedToken? {
@@ -96,15 +107,21 @@ package final class AdmissionControl {
 
     /// The claims of a token of which nothing is revoked.
     private func verify(
-        _ token: PresentedToken, under rules: LicenseRules, now: Int64
+        _ token: PresentedToken, under rules: LicenseRules, now: Int64, id: String?
     ) throws(LicenseError) -> Claims {
         _ = try revocations.known()
-        let claims = try wrap(
-            LicenseError.entitlement, try rules.entitlement.tokens.verify(token, now: now, crypto: crypto))
+        let claims: Claims
+        do throws(EntitlementError) {
+            claims = try rules.entitlement.tokens.verify(token, now: now, crypto: crypto)
+        } catch {
+            // A client must not throw away a good token because the clock here is wrong.
+            if error.isAboutTime { try checkClock() }
+            throw .entitlement(error)
+        }
         do throws(LicenseError) {
             try revocations.check(claims, now: now)
         } catch {
-            refusals?.note(error, claims, now: now)
+            refusals?.note(error, claims, now: now, request: id)
             throw error
         }
         return claims
@@ -131,6 +148,15 @@ package final class AdmissionControl {
         if let wait = buckets.unverified.take(0, at: callback.settings.rate) {
             throw .tooOften(.unverifiedTokens, wait)
         }
+    }
+}
+
+extension EntitlementError {
+    /// Whether the same token may be good at another time.
+    fileprivate var isAboutTime: Bool {
+        if case .tokenExpired = self { return true }
+        if case .tokenNotYetValid = self { return true }
+        return false
     }
 }
 

@@ -16,6 +16,7 @@ extension LicenseError {
         case .terms(let error): RefusalCause("terms: \(error)")
         case .challengeNotOpen: RefusalCause("the sync report's challenge is not open")
         case .module(let error): RefusalCause("external module: \(error)")
+        case .clockUntrusted: RefusalCause("the wall clock is behind the time that is known: only renewals are served")
         case .overloaded: RefusalCause("more to do than can be done: waited for nothing")
         case .entitlementDenied(let error):
             RefusalCause("the entitlement service said no\(error.map { " (error \($0))" } ?? "")")

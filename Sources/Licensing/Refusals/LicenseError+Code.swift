@@ -21,6 +21,7 @@ extension LicenseError {
         case .entitlementDenied: .entitlementDenied
         case .entitlementUnavailable: .entitlementUnavailable
         case .rateLimited: .rateLimited
+        case .clockUntrusted: .clockUntrusted
         case .internalFailure: .internalError
         }
     }
@@ -29,6 +30,8 @@ extension LicenseError {
     package var retryAfterSeconds: Int64? {
         if case .entitlement(let error) = self { return error.retryAfterSeconds }
         if case .rateLimited(_, let seconds) = self { return seconds }
+        // A clock is not mended in two seconds.
+        if code == .clockUntrusted { return 10 }
         return code.passesByItself ? 2 : nil
     }
 }
@@ -132,6 +135,7 @@ extension StoreError {
         case .contentAmbiguous: .keyNotFound
         // A queue that is full is no outage: clients can fill it.
         case .unavailable(.busy): .overloaded
+        case .unavailable(.clockUntrusted): .clockUntrusted
         case .unavailable: .storageUnavailable
         case .keyIDTaken, .aliasTaken, .keyUnknown, .sealBroken, .recordMalformed, .cryptographyFailed: .internalError
         }

@@ -46,6 +46,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case termsNotExpressible = "terms_not_expressible"
     case securityLevel = "security_level"
     case storageUnavailable = "storage_unavailable"
+    case clockUntrusted = "clock_untrusted"
     case moduleUnavailable = "module_unavailable"
     case notFound = "not_found"
     case methodNotAllowed = "method_not_allowed"

@@ -4,15 +4,16 @@ package import ContentKeys
 package enum DecisionOutcome: Equatable, Sendable {
     /// It is durable: the answer may be sent.
     case recorded
-    /// The same request with the same token was decided before: this is its answer, and nothing was spent.
-    case repeated(answer: [UInt8])
+    /// The same request of the same token or party was decided before: this is its answer, and nothing was spent. `isRecorded` says that
+    /// some node's ledger is known to have its entry.
+    case repeated(answer: [UInt8], isRecorded: Bool = false)
     /// Nothing was recorded and nothing spent.
     case denied(DecisionDenial)
 }
 
 /// Why shared state does not allow a licence.
 package enum DecisionDenial: Equatable, Sendable {
-    /// The request was decided before: outside its retry window, or for another token.
+    /// The request was decided before: outside its retry window, for another party, or for another use.
     case replayed
     /// The token has been used as often as it may be for this key.
     case tokenUsed(limit: UInt32)
@@ -40,4 +41,8 @@ package protocol DecisionStore: Sendable {
 package protocol SharedStateStore: Sendable {
     /// As `DecisionStore.commit`, without the ledger entry. One round trip.
     func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome
+
+    /// Lets all nodes know that a ledger has the entry of a request that was settled, so that no other writes it again. Returns at once.
+    /// A store that cannot be told forgets it: then a repetition on another node is written down a second time.
+    func noteRecorded(_ request: Pseudonym)
 }

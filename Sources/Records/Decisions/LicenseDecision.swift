@@ -9,6 +9,8 @@ package struct LicenseDecision: Sendable {
     package var now: Int64
     /// Known again when the same request comes twice; nil where a repetition spends nothing.
     package var replay: ReplayRecord?
+    /// The same for a licence that spends nothing: only this node knows the request again, and only for its retry window.
+    package var localReplay: ReplayRecord?
     package var tokenUse: TokenUse?
     /// In their order: each finds what the one before has taken.
     package var devicePlaces: [DevicePlace]
@@ -44,16 +46,22 @@ package struct ReplayRecord: Equatable, Sendable {
     package var request: Pseudonym
     /// SHA-256 of the token presented with it.
     package var token: Pseudonym
-    /// How long the same request with the same token gets the same answer, in seconds from the first: before, and not at, that end.
+    /// Of the token's issuer and subject, whose other tokens count as the same one; nil for a token without a subject.
+    package var party: Pseudonym?
+    /// How long the same request of the same token or party gets the same answer, in seconds from the first: before, and not at, that end.
     package var retryWindow: Int64
     /// Until when the request is remembered, to be refused after the window; from then on it is a new one.
     package var keptUntil: Int64
     /// The answer, as the maker of the decision encodes it: at most 1 KiB. The store does not look into it.
     package var answer: [UInt8]
 
-    package init(request: Pseudonym, token: Pseudonym, retryWindow: Int64, keptUntil: Int64, answer: [UInt8]) {
+    package init(
+        request: Pseudonym, token: Pseudonym, party: Pseudonym? = nil, retryWindow: Int64, keptUntil: Int64,
+        answer: [UInt8]
+    ) {
         self.request = request
         self.token = token
+        self.party = party
         self.retryWindow = retryWindow
         self.keptUntil = keptUntil
         self.answer = answer

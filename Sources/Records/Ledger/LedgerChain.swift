@@ -21,14 +21,22 @@ package import KeyCrypto
 /// with big-endian integers. So without the key no row can be altered, taken out, put in or moved, and no batch either, but from the end:
 /// that a tail is missing shows by a `LedgerCheckpoint` kept elsewhere.
 package struct LedgerChain: Sendable {
-    private let key: HMACSHA256Key
+    private let keys: LedgerKeys
+    /// The id of the ledger's node, not its label.
     package let node: NodeID
 
-    /// The caller uses the key for nothing but ledgers.
-    package init(key: HMACSHA256Key, node: NodeID) {
-        self.key = key
+    package init(keys: LedgerKeys, node: NodeID) {
+        self.keys = keys
         self.node = node
     }
+
+    /// A chain with a single key. The caller uses the key for nothing but ledgers.
+    package init(key: HMACSHA256Key, node: NodeID) {
+        self.init(keys: LedgerKeys(key), node: node)
+    }
+
+    /// The versions of the keys that verify, the oldest first.
+    var versions: [UInt32] { keys.inOrder.map(\.version) }
 
     /// Seals rows as the batch behind `link`; the first one gets the sequence behind the link's. There is at least one body.
     ///
@@ -37,17 +45,44 @@ package struct LedgerChain: Sendable {
         precondition(!bodies.isEmpty, "a batch has rows")
         var batch = LedgerBatch(
             first: link.sequence + 1, last: link.sequence + Int64(bodies.count), at: at, seal: [])
-        batch.seal = try mac(of: batch, bodies, previous: link.mac)
-        batch.seal.reserveCapacity(batch.seal.count + 4 * bodies.count)
-        for body in bodies {
-            let locator = LedgerLocator.of(body)
-            for shift in [24, 16, 8, 0] as [UInt32] { batch.seal.append(UInt8(truncatingIfNeeded: locator >> shift)) }
-        }
+        batch.seal = try mac(of: batch, bodies, previous: link.mac, version: keys.current.version)
+        batch.seal += Self.locators(of: bodies)
         return batch
     }
 
-    /// The MAC that a batch of these rows has behind a batch with the MAC `previous`.
-    func mac(of batch: LedgerBatch, _ bodies: [[UInt8]], previous: [UInt8]) throws(CryptoError) -> [UInt8] {
+    /// Whether one of the keys sealed exactly these rows as the batch behind `link`.
+    package func accepts(
+        _ batch: LedgerBatch, _ bodies: [[UInt8]], after link: LedgerLink
+    ) throws(CryptoError) -> Bool {
+        guard batch.first == link.sequence + 1, batch.last == link.sequence + Int64(bodies.count),
+            Array(batch.seal.dropFirst(LedgerBatch.macSize)) == Self.locators(of: bodies)
+        else { return false }
+        return try isMAC(of: batch, bodies, previous: link.mac)
+    }
+
+    private static func locators(of bodies: [[UInt8]]) -> [UInt8] {
+        bodies.flatMap { body in
+            let locator = LedgerLocator.of(body)
+            return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: locator >> ($0 as UInt32)) }
+        }
+    }
+
+    /// Whether one of the keys made the batch's MAC for these rows.
+    func isMAC(of batch: LedgerBatch, _ bodies: [[UInt8]], previous: [UInt8]) throws(CryptoError) -> Bool {
+        for version in versions {
+            let mac = try mac(of: batch, bodies, previous: previous, version: version)
+            if ConstantTime.areEqual(mac[...], batch.mac[...]) { return true }
+        }
+        return false
+    }
+
+    /// The MAC that a batch of these rows has behind a batch with the MAC `previous`, under the key of a version in `versions`.
+    func mac(
+        of batch: LedgerBatch, _ bodies: [[UInt8]], previous: [UInt8], version: UInt32
+    ) throws(CryptoError) -> [UInt8] {
+        guard let key = keys.inOrder.first(where: { $0.version == version })?.key else {
+            preconditionFailure("the version is one of the chain's")
+        }
         var message = ByteWriter(capacity: 128 + bodies.reduce(0) { $0 + 4 + $1.count })
         message.write(Array("LKBATCH1".utf8))
         message.write(node)
@@ -62,14 +97,17 @@ package struct LedgerChain: Sendable {
         return try key.code(for: message.bytes[...])
     }
 
-    /// The MAC over a message of another kind; the kind's name stands at its beginning.
-    func code(for message: ByteWriter) throws(CryptoError) -> [UInt8] {
-        try key.code(for: message.bytes[...])
+    /// The current key's MAC over a message of another kind. The kind's name stands at the beginning of the message.
+    func code(for message: [UInt8]) throws(CryptoError) -> [UInt8] {
+        try keys.current.key.code(for: message[...])
     }
 
-    /// The MAC of a checkpoint, as it says itself.
-    func mac(of checkpoint: LedgerCheckpoint) throws(CryptoError) -> [UInt8] {
-        try key.code(for: checkpoint.signedBytes[...])
+    /// Whether one of the keys made a MAC over a message of another kind.
+    func accepts(_ mac: [UInt8], for message: [UInt8]) throws(CryptoError) -> Bool {
+        for entry in keys.inOrder {
+            if ConstantTime.areEqual(try entry.key.code(for: message[...])[...], mac[...]) { return true }
+        }
+        return false
     }
 }
 

@@ -98,13 +98,13 @@ extension LedgerChain {
     ) throws(CryptoError) -> LedgerCheckpoint {
         let at = UnixTime(seconds: at.seconds) ?? at
         let unsigned = LedgerCheckpoint(kind: kind, node: node, link: link, at: at, mac: [])
-        return LedgerCheckpoint(kind: kind, node: node, link: link, at: at, mac: try mac(of: unsigned))
+        return LedgerCheckpoint(kind: kind, node: node, link: link, at: at, mac: try code(for: unsigned.signedBytes))
     }
 
-    /// Whether this chain's key made the checkpoint, for this node.
+    /// Whether one of this chain's keys made the checkpoint, for this node.
     package func accepts(_ checkpoint: LedgerCheckpoint) throws(CryptoError) -> Bool {
         guard checkpoint.node == node else { return false }
-        return ConstantTime.areEqual(try mac(of: checkpoint)[...], checkpoint.mac[...])
+        return try accepts(checkpoint.mac, for: checkpoint.signedBytes)
     }
 }
 

@@ -1,11 +1,14 @@
 import ByteCoding
 
-/// The one encoding of an entry: what a ledger stores, seals and ships. Version 1.
+/// The one encoding of an entry: what a ledger stores, seals and ships.
+///
+/// There are two versions. An entry that version 1 can say is written in version 1, so that programs that know only that one read it too.
+/// Version 2 has more kinds, wider flags and the last three fields.
 ///
 ///     size  field
-///        1  version, 1
+///        1  version, 1 or 2
 ///        1  kind
-///        2  flags, below, big-endian; all other bits are 0
+///   2 or 4  flags, below, big-endian, 4 bytes in version 2; all other bits are 0
 ///       16  licence
 ///    1...10  time, as a signed number; only with flag 0x0001, otherwise it is the second in the licence's id
 ///       16  previous licence                      flag 0x0002
@@ -21,6 +24,9 @@ import ByteCoding
 ///    1...10  end less time, as a signed number     flag 0x0400
 ///     1...5  playback, a number                    flag 0x0800
 ///    1...10  renewal less time, as a signed number flag 0x1000
+///    1...65  actor, a text of at most 64 bytes     flag 0x2000, version 2
+///    1...65  request id, a text of at most 64 bytes flag 0x4000, version 2
+///        25  a device's report: flags (8), title id (16), number of stream ids (1); then 16 bytes for each; flag 0x8000, version 2
 ///
 /// A number has seven bits in each byte, the lowest first, and the top bit set in every byte but the last, which is 0 only in the number
 /// 0. A signed number n is the number 2n, or -2n - 1 where it is negative; a time less another one wraps at 64 bits. A text is its size in one
@@ -30,8 +36,9 @@ import ByteCoding
 /// Each entry has one encoding: what could have been written shorter or otherwise is refused. A licence of a named subject with a UUID
 /// for a token takes about 110 bytes.
 extension LedgerEntry {
-    /// The version that is written; another one is refused.
-    static let encodingVersion: UInt8 = 1
+    /// The versions that are written; another one is refused.
+    static let firstVersion: UInt8 = 1
+    static let secondVersion: UInt8 = 2
     /// The size of the longest content id in bytes.
     package static let contentSizeMaximum = 200
     /// The size of the longest token id, cookie and detail in bytes.
@@ -46,16 +53,24 @@ extension LedgerEntry {
         entry.detail = detail.cut(toSize: Self.textSizeMaximum)
         entry.subject = subject?.shortened
         entry.device = device?.shortened
+        entry.actor = actor.map { $0.cut(toSize: Self.textSizeMaximum) }
+        entry.request = request.map { $0.cut(toSize: Self.textSizeMaximum) }
+        if let report { entry.report?.streamIDs = Array(report.streamIDs.prefix(DeviceReport.streamIDCountMaximum)) }
         return entry
     }
+
+    /// Whether version 1 has a place for everything that the entry says.
+    private var fitsFirstVersion: Bool { kind.isOfVersion1 && actor == nil && request == nil && report == nil }
 
     /// The encoding of `bounded`.
     package func encoded() -> [UInt8] {
         var writer = LedgerFieldWriter()
         let hasOwnTime = at != license.second
-        writer.write(Self.encodingVersion)
+        let isFirst = fitsFirstVersion
+        let flags = flags(hasOwnTime: hasOwnTime)
+        writer.write(isFirst ? Self.firstVersion : Self.secondVersion)
         writer.write(kind.rawValue)
-        writer.write(flags(hasOwnTime: hasOwnTime))
+        if isFirst { writer.write(UInt16(truncatingIfNeeded: flags)) } else { writer.write(flags) }
         writer.write(license.bytes)
         if hasOwnTime { writer.write(signed: at) }
         if let previous { writer.write(previous.bytes) }
@@ -71,6 +86,9 @@ extension LedgerEntry {
         if let until { writer.write(signed: until &- at) }
         if let playback { writer.write(number: UInt64(playback)) }
         if let renewAfter { writer.write(signed: renewAfter &- at) }
+        if let actor { writer.write(actor, sizeMaximum: Self.textSizeMaximum) }
+        if let request { writer.write(request, sizeMaximum: Self.textSizeMaximum) }
+        if let report { writer.write(report) }
         return writer.bytes
     }
 
@@ -78,9 +96,11 @@ extension LedgerEntry {
     package init(parsing bytes: [UInt8]) throws(LedgerEntryError) {
         var reader = LedgerFieldReader(bytes)
         let version = try reader.readUInt8()
-        guard version == Self.encodingVersion else { throw .unsupportedVersion(version) }
+        guard version == Self.firstVersion || version == Self.secondVersion else { throw .unsupportedVersion(version) }
         guard let kind = Kind(rawValue: try reader.readUInt8()) else { throw .notCanonical }
-        let flags = try LedgerEntryFlags(parsing: reader.readUInt16())
+        let flags = try LedgerEntryFlags(
+            parsing: version == Self.firstVersion ? UInt32(reader.readUInt16()) : reader.readFixedUInt32(),
+            known: version == Self.firstVersion ? .ofVersion1 : .ofVersion2)
         let license = LicenseID(try reader.readBytes16())
         let at = flags.contains(.ownTime) ? try reader.readSigned() : license.second
         guard !flags.contains(.ownTime) || at != license.second else { throw .notCanonical }
@@ -99,10 +119,14 @@ extension LedgerEntry {
         if flags.contains(.until) { until = at &+ (try reader.readSigned()) }
         if flags.contains(.playback) { playback = try reader.readUInt32() }
         if flags.contains(.renewAfter) { renewAfter = at &+ (try reader.readSigned()) }
+        if flags.contains(.actor) { actor = try reader.readText(sizeMaximum: Self.textSizeMaximum) }
+        if flags.contains(.request) { request = try reader.readText(sizeMaximum: Self.textSizeMaximum) }
+        if flags.contains(.report) { report = try reader.readReport() }
         try reader.finish()
+        guard fitsFirstVersion == (version == Self.firstVersion) else { throw .notCanonical }
     }
 
-    private func flags(hasOwnTime: Bool) -> UInt16 {
+    private func flags(hasOwnTime: Bool) -> UInt32 {
         var flags: LedgerEntryFlags = []
         if hasOwnTime { flags.insert(.ownTime) }
         if previous != nil { flags.insert(.previous) }
@@ -117,6 +141,9 @@ extension LedgerEntry {
         if until != nil { flags.insert(.until) }
         if playback != nil { flags.insert(.playback) }
         if renewAfter != nil { flags.insert(.renewAfter) }
+        if actor != nil { flags.insert(.actor) }
+        if request != nil { flags.insert(.request) }
+        if report != nil { flags.insert(.report) }
         return flags.rawValue
     }
 }
@@ -133,7 +160,7 @@ package enum LedgerEntryError: Error, Equatable, Sendable {
 
 /// Which of an entry's optional fields are there.
 private struct LedgerEntryFlags: OptionSet {
-    let rawValue: UInt16
+    let rawValue: UInt32
 
     static let ownTime = LedgerEntryFlags(rawValue: 0x0001)
     static let previous = LedgerEntryFlags(rawValue: 0x0002)
@@ -148,14 +175,20 @@ private struct LedgerEntryFlags: OptionSet {
     static let until = LedgerEntryFlags(rawValue: 0x0400)
     static let playback = LedgerEntryFlags(rawValue: 0x0800)
     static let renewAfter = LedgerEntryFlags(rawValue: 0x1000)
+    static let actor = LedgerEntryFlags(rawValue: 0x2000)
+    static let request = LedgerEntryFlags(rawValue: 0x4000)
+    static let report = LedgerEntryFlags(rawValue: 0x8000)
 
-    init(rawValue: UInt16) {
+    init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
 
-    init(parsing bits: UInt16) throws(LedgerEntryError) {
+    static let ofVersion1 = LedgerEntryFlags(rawValue: 0x1FFF)
+    static let ofVersion2 = LedgerEntryFlags(rawValue: 0xFFFF)
+
+    init(parsing bits: UInt32, known: LedgerEntryFlags) throws(LedgerEntryError) {
         self.init(rawValue: bits)
-        guard bits & ~0x1FFF == 0 else { throw .notCanonical }
+        guard isSubset(of: known) else { throw .notCanonical }
     }
 }
 

@@ -20,6 +20,35 @@ package struct LedgerEntry: Equatable, Sendable {
         case renewalsRolledUp = 9
         /// A token that this server made for a customer; the licence it leads to is a row of its own.
         case tokenMinted = 16
+        /// A content key was made and stored.
+        case keyCreated = 32
+        /// A content key that a packager has already used was stored.
+        case keyImported = 33
+        /// A further asset id names a key; the detail is the asset id.
+        case keyAliased = 34
+        /// A key is given out no more, and stays in the list.
+        case keyWithdrawn = 35
+        /// A withdrawn key is given out again.
+        case keyRestored = 36
+        /// A key was deleted for good, with its aliases.
+        case keyDeleted = 37
+        /// Rows older than the retention have left this ledger, as `LedgerPurge` says.
+        case rowsPurged = 40
+        /// The same of the copy of this ledger in PostgreSQL.
+        case sharedRowsPurged = 41
+        /// The ledger goes on after it was lost or put back to an older state, as the detail says.
+        case ledgerRejoined = 42
+        /// The daemon serves from now on; the detail is its version.
+        case nodeStarted = 48
+        /// A reload put a new configuration in force.
+        case configurationReloaded = 49
+        /// The daemon was told to stop and has finished its requests. No such row in front of a start tells of a crash.
+        case nodeStopped = 50
+        /// An operator has accepted the wall clock, although it was stepped or behind.
+        case clockAccepted = 51
+
+        /// Whether a version 1 entry can have this kind.
+        var isOfVersion1: Bool { rawValue <= 9 || self == .tokenMinted }
     }
 
     package var kind: Kind
@@ -50,6 +79,13 @@ package struct LedgerEntry: Equatable, Sendable {
     package var playback: UInt32?
     /// When the app was told to renew the licence; nil where there is nothing to renew.
     package var renewAfter: Int64?
+    /// The operator who did it: a user of the operating system as `user:NAME`, or an admin token as `token:NAME`. At most 64 bytes; nil
+    /// for what no operator did.
+    package var actor: String?
+    /// The id of the request, as `X-Request-Id` and the log have it: at most 64 bytes. Only refusals have one.
+    package var request: String?
+    /// What a device reported; nil for all kinds but `syncReportAccepted`, and for reports of version 1, which say no more than `until`.
+    package var report: DeviceReport?
 
     /// Everything else is set afterwards, where there is something to say.
     package init(
@@ -61,6 +97,24 @@ package struct LedgerEntry: Equatable, Sendable {
         self.keyID = keyID
         self.content = content
         self.detail = detail
+    }
+}
+
+/// What a sync report says beside when the key ends.
+package struct DeviceReport: Hashable, Sendable {
+    /// The most stream ids that a report has.
+    package static let streamIDCountMaximum = 250
+
+    /// What was asked of the device, and the outcome, as the bits of the report.
+    package var flags: UInt64
+    package var titleID: Bytes16
+    /// The keys that were invalidated: at most 250.
+    package var streamIDs: [Bytes16]
+
+    package init(flags: UInt64, titleID: Bytes16, streamIDs: [Bytes16]) {
+        self.flags = flags
+        self.titleID = titleID
+        self.streamIDs = streamIDs
     }
 }
 

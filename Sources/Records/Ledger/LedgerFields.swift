@@ -17,6 +17,20 @@ struct LedgerFieldWriter {
         bytes.append(UInt8(truncatingIfNeeded: value))
     }
 
+    mutating func write(_ value: UInt32) {
+        write(UInt16(truncatingIfNeeded: value >> 16))
+        write(UInt16(truncatingIfNeeded: value))
+    }
+
+    /// At most 250 of the stream ids.
+    mutating func write(_ report: DeviceReport) {
+        let streamIDs = report.streamIDs.prefix(DeviceReport.streamIDCountMaximum)
+        append(report.flags)
+        write(report.titleID)
+        write(UInt8(streamIDs.count))
+        for streamID in streamIDs { write(streamID) }
+    }
+
     mutating func write(_ value: Bytes16) {
         append(value.high)
         append(value.low)
@@ -72,6 +86,22 @@ struct LedgerFieldReader {
     mutating func readUInt16() throws(LedgerEntryError) -> UInt16 {
         let high = try readUInt8()
         return UInt16(high) << 8 | UInt16(try readUInt8())
+    }
+
+    /// Four bytes, big-endian.
+    mutating func readFixedUInt32() throws(LedgerEntryError) -> UInt32 {
+        let high = try readUInt16()
+        return UInt32(high) << 16 | UInt32(try readUInt16())
+    }
+
+    mutating func readReport() throws(LedgerEntryError) -> DeviceReport {
+        let high = try readFixedUInt32()
+        let flags = UInt64(high) << 32 | UInt64(try readFixedUInt32())
+        var report = DeviceReport(flags: flags, titleID: try readBytes16(), streamIDs: [])
+        let count = Int(try readUInt8())
+        guard count <= DeviceReport.streamIDCountMaximum else { throw .notCanonical }
+        for _ in 0..<count { report.streamIDs.append(try readBytes16()) }
+        return report
     }
 
     mutating func readBytes16() throws(LedgerEntryError) -> Bytes16 {

@@ -52,24 +52,32 @@ extension LedgerChain {
         let isWhole = rows.first?.sequence == batch.first && rows.last?.sequence == batch.last
         guard !batch.isRolledUp, isWhole, batch.last &- batch.first == Int64(rows.count) - 1 else { return nil }
         let mac = batch.mac
-        guard ConstantTime.areEqual(try self.mac(of: batch, rows.map(\.body), previous: previous)[...], mac[...]) else {
-            return nil
-        }
+        guard try isMAC(of: batch, rows.map(\.body), previous: previous) else { return nil }
         var rolled = batch
         rolled.seal = mac + [LedgerBatch.rolledUpForm] + previous
-        rolled.seal += try statementMAC(of: batch, kept[...], previous: previous)
+        rolled.seal += try code(for: statement(of: batch, kept[...], previous: previous))
         return rolled
     }
 
-    /// Whether this chain's key made the statement of a rolled-up batch, over exactly these rows.
-    func accepts(_ batch: LedgerBatch, _ rows: ArraySlice<LedgerRow>) throws(CryptoError) -> Bool {
-        let mac = try statementMAC(of: batch, rows, previous: batch.statedPrevious)
-        return ConstantTime.areEqual(mac[...], batch.statementMAC)
+    /// Whether a batch, rolled up or not, lies behind `link` with exactly these rows.
+    package func follows(_ batch: LedgerBatch, _ rows: [LedgerRow], _ link: LedgerLink) throws(CryptoError) -> Bool {
+        guard batch.first == link.sequence + 1, batch.last >= batch.first else { return false }
+        if batch.isRolledUp {
+            guard batch.statedPrevious == link.mac else { return false }
+            return try accepts(batch, rows[...])
+        }
+        guard rows.map(\.sequence) == Array(batch.first...batch.last) else { return false }
+        return try accepts(batch, rows.map(\.body), after: link)
     }
 
-    private func statementMAC(
+    /// Whether one of this chain's keys made the statement of a rolled-up batch, over exactly these rows.
+    func accepts(_ batch: LedgerBatch, _ rows: ArraySlice<LedgerRow>) throws(CryptoError) -> Bool {
+        try accepts(Array(batch.statementMAC), for: statement(of: batch, rows, previous: batch.statedPrevious))
+    }
+
+    private func statement(
         of batch: LedgerBatch, _ rows: ArraySlice<LedgerRow>, previous: [UInt8]
-    ) throws(CryptoError) -> [UInt8] {
+    ) -> [UInt8] {
         var message = ByteWriter(capacity: 160 + rows.reduce(0) { $0 + 12 + $1.body.count })
         message.write(Array("LKROLLUP".utf8))
         message.write(node)
@@ -83,7 +91,7 @@ extension LedgerChain {
             message.write(UInt32(row.body.count))
             message.write(row.body)
         }
-        return try code(for: message)
+        return message.bytes
     }
 }
 

@@ -13,12 +13,26 @@ package struct LedgerVerifier {
     private var sequence: Int64
     /// What the next batch may be tied to: more than one where it is not known which is right, and none behind a gap.
     private var links: [[UInt8]]
+    /// The oldest key version that may seal the next batch.
+    private var version: UInt32 = 0
+    /// Whether a batch was what a key sealed.
+    private var hasProof = false
+    /// Batches before the first proof whose seals alone are wrong: one finding, however many there are.
+    private var unproven: (range: ClosedRange<Int64>, count: Int)?
     /// How many rows were read.
     package private(set) var rowCount = 0
+    /// What the ledger itself says of purges, the oldest first.
+    package private(set) var purges: [LedgerPurge] = []
+    /// How many checkpoints were passed over because they are of other nodes.
+    package let strangeCheckpointCount: Int
+
+    /// The most links that are tried. Only a ledger of which nothing verifies has more.
+    private static let linksMaximum = 16
 
     /// - Parameters:
     ///   - beginning: What the ledger has in the place of purged rows; nil where none were purged.
-    ///   - checkpoints: Those kept elsewhere, in any order; ones from before the beginning say nothing any more.
+    ///   - checkpoints: Those kept elsewhere, in any order. Ones from before the beginning say nothing any more, and ones of other nodes
+    ///     nothing about this ledger.
     package init(
         _ chain: LedgerChain, beginning: LedgerCheckpoint? = nil, checkpoints: [LedgerCheckpoint] = []
     ) throws(CryptoError) {
@@ -31,8 +45,10 @@ package struct LedgerVerifier {
             let isGood = try chain.accepts(beginning)
             if !isGood || beginning.kind != .beginning { findingsBefore.append(.beginningForged) }
         }
+        let own = checkpoints.filter { $0.node == chain.node }
+        strangeCheckpointCount = checkpoints.count - own.count
         var accepted: [LedgerCheckpoint] = []
-        for checkpoint in checkpoints {
+        for checkpoint in own {
             if try !chain.accepts(checkpoint) {
                 findingsBefore.append(.checkpointForged(checkpoint.sequence))
             } else if checkpoint.sequence > start.sequence {
@@ -51,7 +67,7 @@ package struct LedgerVerifier {
         rowCount += rows.count
         let split = rows.firstIndex { $0.sequence >= batch.first } ?? rows.endIndex
         findings += readUnsealed(rows[..<split], through: batch.first - 1)
-        findings += try judge(batch, rows[split...])
+        findings += holdingBack(try judge(batch, rows[split...]), batch.first...batch.last)
         findings += compareCheckpoints(with: batch)
         sequence = batch.last
         return findings
@@ -60,11 +76,28 @@ package struct LedgerVerifier {
     /// Judges what stands behind the last batch, and what should.
     package mutating func finish(_ rows: [LedgerRow]) -> [LedgerFinding] {
         var findings = takeFindingsBefore()
+        if let unproven {
+            findings.append(unproven.count > 1 ? .sealedByOthers(unproven.range) : .batchAltered(unproven.range))
+        }
+        unproven = nil
         rowCount += rows.count
         if let last = rows.last { findings += readUnsealed(rows[...], through: last.sequence) }
         if let seen = checkpoints.last?.sequence, seen > sequence { findings.append(.tailMissing(sequence + 1...seen)) }
         checkpoints = []
         return findings
+    }
+
+    /// A wrong key or node makes every seal wrong, and is one finding. So a wrong seal waits for the first one that is right.
+    private mutating func holdingBack(_ findings: [LedgerFinding], _ range: ClosedRange<Int64>) -> [LedgerFinding] {
+        if hasProof {
+            defer { unproven = nil }
+            return (unproven.map { [.batchAltered($0.range)] } ?? []) + findings
+        }
+        guard findings == [.batchAltered(range)] else { return findings }
+        unproven = (
+            range: (unproven?.range.lowerBound ?? range.lowerBound)...range.upperBound, (unproven?.count ?? 0) + 1
+        )
+        return []
     }
 
     private mutating func takeFindingsBefore() -> [LedgerFinding] {
@@ -109,24 +142,30 @@ package struct LedgerVerifier {
             return suspects.findings.isEmpty ? [.batchUnproven(range)] : suspects.findings
         }
         for link in previous {
-            let computed = try chain.mac(of: batch, bodies, previous: link)
-            if ConstantTime.areEqual(computed[...], mac[...]) {
-                return suspects.seal(isWhole: true, range) + unreadable(rows)
+            for version in chain.versions where version >= self.version {
+                let computed = try chain.mac(of: batch, bodies, previous: link, version: version)
+                if ConstantTime.areEqual(computed[...], mac[...]) {
+                    self.version = version
+                    hasProof = true
+                    links = [mac]
+                    return suspects.seal(isWhole: true, range) + readable(rows)
+                }
+                // Where the stored MAC alone was altered, the batch behind is tied to the right one.
+                if links.count < Self.linksMaximum { links.append(computed) }
             }
-            // Where the stored MAC alone was altered, the batch behind is tied to the right one.
-            links.append(computed)
         }
         return suspects.seal(isWhole: false, range)
     }
 
     /// Its statement says which rows remain; which one of them is wrong nothing says.
-    private func judgeRolledUp(
+    private mutating func judgeRolledUp(
         _ batch: LedgerBatch, _ rows: ArraySlice<LedgerRow>, behind previous: [[UInt8]]
     ) throws(CryptoError) -> [LedgerFinding] {
         let range = batch.first...batch.last
         guard try chain.accepts(batch, rows) else { return [.batchAltered(range)] }
         guard previous.isEmpty || previous.contains(batch.statedPrevious) else { return [.batchAltered(range)] }
-        return unreadable(rows)
+        hasProof = true
+        return readable(rows)
     }
 
     private static func missing(from range: ClosedRange<Int64>, _ rows: ArraySlice<LedgerRow>) -> [LedgerFinding] {
@@ -140,15 +179,18 @@ package struct LedgerVerifier {
         return findings
     }
 
-    private func unreadable(_ rows: ArraySlice<LedgerRow>) -> [LedgerFinding] {
-        rows.compactMap { row in
+    /// Reads rows that are what was sealed.
+    private mutating func readable(_ rows: ArraySlice<LedgerRow>) -> [LedgerFinding] {
+        var findings: [LedgerFinding] = []
+        for row in rows {
             do throws(LedgerEntryError) {
-                _ = try LedgerEntry(parsing: row.body)
-                return nil
+                let entry = try LedgerEntry(parsing: row.body)
+                if let purge = LedgerPurge(entry) { purges.append(purge) }
             } catch {
-                return .entryUnreadable(row.sequence)
+                findings.append(.entryUnreadable(row.sequence))
             }
         }
+        return findings
     }
 
     /// A checkpoint within the batch is made at its end, or there was another batch.

@@ -1,3 +1,5 @@
+package import Records
+
 /// Why a database cannot serve as a store.
 package enum PostgreSQLOpeningError: Error, Equatable, Sendable {
     // The operator's to mend.
@@ -14,6 +16,8 @@ package enum PostgreSQLOpeningError: Error, Equatable, Sendable {
     case keyEncryptionKeyDiffers
     /// Some of the database's keys may be sealed under this version, of which no key was given.
     case keyEncryptionKeyMissing(version: UInt32)
+    /// The nodes of this database use another secret of this name.
+    case secretDiffers(SecretProof.Name)
 
     // The database's.
 
@@ -42,8 +46,19 @@ package enum PostgreSQLOpeningError: Error, Equatable, Sendable {
             true
         case .failed(.refused(let state)), .failed(.connectionRefused(let state, _)): state.mayPass
         case .failed(.unusable), .serverTooOld, .foreignSchema, .schemaTooNew, .settingsNotKept,
-            .keyEncryptionKeyDiffers, .keyEncryptionKeyMissing,
-            .recordMalformed, .cryptographyFailed, .threadsNotStarted:
+            .keyEncryptionKeyDiffers, .keyEncryptionKeyMissing, .secretDiffers, .recordMalformed, .cryptographyFailed,
+            .threadsNotStarted:
+            false
+        }
+    }
+
+    /// Whether a secret of this node is not that of the database.
+    package var isProofFailure: Bool {
+        switch self {
+        case .keyEncryptionKeyDiffers, .keyEncryptionKeyMissing, .secretDiffers: true
+        case .serverTooOld, .foreignSchema, .schemaTooNew, .settingsNotKept, .failed, .recordMalformed,
+            .cryptographyFailed,
+            .threadsNotStarted:
             false
         }
     }

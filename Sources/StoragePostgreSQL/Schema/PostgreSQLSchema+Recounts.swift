@@ -2,7 +2,7 @@ import ContentKeys
 
 extension PostgreSQLSchema {
     /// What nodes need to count again: a number of each node, and the way back for a use whose licence was not given.
-    static let recounts = Migration(number: 4, oldestProgram: 1, script: [marks, replaceMark, giveBack])
+    static let recounts = Migration(number: 6, oldestProgram: 1, script: [marks, replaceMark, giveBack])
 
     /// A number that a node counts up: a database that has it has all that the node has settled before it (`DecisionKeeping`).
     private static let marks = """

@@ -2,7 +2,7 @@ import ContentKeys
 
 extension PostgreSQLSchema {
     /// Which tokens of a session have been used: the latest one.
-    static let renewalSessions = Migration(number: 2, oldestProgram: 1, script: [table, settle])
+    static let renewalSessions = Migration(number: 2, oldestProgram: 1, script: [table, settleRenewal])
 
     private static let table = """
         CREATE TABLE renewal_session (
@@ -15,7 +15,7 @@ extension PostgreSQLSchema {
 
     /// A whole decision on a renewal by session token: `settle_1`, with the use of the session token before everything but
     /// a repetition. The session's own lock is among those that the caller has sorted.
-    private static let settle = """
+    static let settleRenewal = """
         CREATE FUNCTION settle_renewal_1(
             in_session bytea, in_generation int8, in_session_kept_until int8,
             in_now int8, in_locks int8[],

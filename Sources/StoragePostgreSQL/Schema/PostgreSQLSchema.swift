@@ -6,12 +6,14 @@ enum PostgreSQLSchema {
     typealias Migration = SchemaMigration<[String]>
 
     /// All steps that this program knows.
-    static let migrations: [Migration] = [first, renewalSessions, issuersRevocations, recounts]
+    static let migrations: [Migration] = [
+        first, renewalSessions, issuersRevocations, retries, revocationChanges, recounts, ownTime, identities,
+    ]
 
     /// Content keys, shared state, and what nodes ship of their ledgers.
     private static let first = Migration(
         number: 1, oldestProgram: 1,
-        script: [contentKeys, sharedState, claimDevice, claimSlot, settle, challenges, ledger])
+        script: [contentKeys, sharedState, claimDevice, claimSlot, settle, challenges + "\n" + openChallenge, ledger])
 
     /// Revocations of names that are an issuer's own; the issuer is empty for all others. No program has written to the table of the step
     /// before, which goes in a later step.
@@ -116,7 +118,7 @@ extension PostgreSQLSchema {
         """
 
     /// One device place; whether it is granted.
-    private static let claimDevice = """
+    static let claimDevice = """
         CREATE FUNCTION claim_device_1(
             in_now int8, in_owner bytea, in_device bytea, in_limit int8, in_kept_until int8
         ) RETURNS bool LANGUAGE plpgsql AS $$
@@ -134,7 +136,7 @@ extension PostgreSQLSchema {
     /// One slot claim, by the rules of `SlotClaim`, whose numbers are in the comments.
     ///
     /// The verdict is `SettleVerdict`'s; with `slots_full` comes how many slots count.
-    private static let claimSlot = """
+    static let claimSlot = """
         CREATE FUNCTION claim_slot_1(
             in_now int8, in_group bytea, in_limit int8, in_evicts bool, in_device bytea, in_session int8, in_content bytea,
             in_confirmed bool, in_relayed bool, in_held_until int8,
@@ -221,7 +223,7 @@ extension PostgreSQLSchema {
 
     /// A whole decision: takes the locks in the order given (the caller sorts them), then replay, token use, devices and slots, in the order
     /// of `DecisionStore.commit`. What is denied half-way is undone. NULL for a request or a token means that there is none.
-    private static let settle = """
+    static let settle = """
         CREATE FUNCTION settle_1(
             in_now int8, in_locks int8[],
             in_request bytea, in_request_token bytea, in_retry_until int8, in_request_kept_until int8, in_answer bytea,
@@ -314,6 +316,9 @@ extension PostgreSQLSchema {
             PRIMARY KEY (holder, number)
         );
         CREATE INDEX challenge_by_end ON challenge (expires_at);
+        """
+
+    static let openChallenge = """
         CREATE FUNCTION open_challenge_1(
             in_lock int8, in_number int8, in_holder bytea, in_now int8, in_expires_at int8, in_limit int8
         ) RETURNS bool LANGUAGE plpgsql AS $$

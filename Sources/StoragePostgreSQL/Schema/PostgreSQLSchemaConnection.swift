@@ -8,7 +8,7 @@ import Telemetry
 struct PostgreSQLSchemaConnection {
     private let connection: PostgreSQLConnection
     /// The schema's name has only letters, digits and underscores (`PostgreSQLURL`).
-    private let schema: String
+    let schema: String
     private let deadline: MonotonicTime
 
     init(_ connection: PostgreSQLConnection, schema: String, until deadline: MonotonicTime) {
@@ -41,12 +41,7 @@ struct PostgreSQLSchemaConnection {
             var database = self
             try ring.establishProof(in: &database)
         } catch {
-            switch error {
-            case .differs: throw .keyEncryptionKeyDiffers
-            case .missing(let version): throw .keyEncryptionKeyMissing(version: version)
-            case .cryptographyFailed: throw .cryptographyFailed
-            case .database(let error): throw error
-            }
+            throw PostgreSQLOpeningError(error)
         }
     }
 
@@ -54,14 +49,14 @@ struct PostgreSQLSchemaConnection {
         try wrap(PostgreSQLOpeningError.failed, try connection.execute(script, until: deadline))
     }
 
-    private func query(
+    func query(
         _ sql: String, _ values: [PostgreSQLValue] = []
     ) throws(PostgreSQLOpeningError) -> PostgreSQLResult {
         try wrap(PostgreSQLOpeningError.failed, try connection.query(sql, values, until: deadline))
     }
 
     /// Reads what a query has given.
-    private func read<Value>(_ body: () throws(StoreError) -> Value) throws(PostgreSQLOpeningError) -> Value {
+    func read<Value>(_ body: () throws(StoreError) -> Value) throws(PostgreSQLOpeningError) -> Value {
         do { return try body() } catch { throw .recordMalformed }
     }
 }

@@ -156,7 +156,10 @@ final class ConnectionSet: @unchecked Sendable {
         ) { [self] in await connect() }
         if isCounted {
             connection.connectedChanged = { [self] isConnected in
-                state.withLock { $0.connected += isConnected ? 1 : -1 }
+                state.withLock { health in
+                    if isConnected, health.connected == 0 { health.arrivals += 1 }
+                    health.connected += isConnected ? 1 : -1
+                }
             }
         }
         connection.heard = { [self] in heard() }

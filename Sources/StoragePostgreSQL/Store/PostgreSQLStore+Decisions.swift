@@ -9,11 +9,13 @@ extension PostgreSQLStore: RecountedStore {
         guard decision.needsSharedState else { return .recorded }
         let locks = Set(decision.contended.map(\.lockNumber)).sorted()
         let home = UInt64(bitPattern: decision.contended.last?.lockNumber ?? 0)
-        let values = decision.values(locks: locks)
-        guard let use = decision.sessionTokenUse else {
-            return try DecisionOutcome(try await run(.settle, values, .write(home), locks: locks))
-        }
-        return try DecisionOutcome(try await run(.settleRenewal, use.values + values, .write(home), locks: locks))
+        return try DecisionOutcome(
+            try await run(.settle, decision.values(locks: locks), .write(home), locks: locks))
+    }
+
+    package func noteRecorded(_ request: Pseudonym) {
+        let lock = request.lockNumber
+        post(.noteRecorded, [.bytes(request.bytes)], .write(UInt64(bitPattern: lock)), locks: [lock])
     }
 
     package func giveBack(_ decision: LicenseDecision) async throws(StoreError) -> Bool {
@@ -36,7 +38,7 @@ extension PostgreSQLStore: RecountedStore {
     }
 }
 
-/// What `settle_1` and `settle_renewal_1` say. The numbers are in the database's functions, and never change.
+/// What `settle_for_1` says. The numbers are in the database's functions, and never change.
 private enum SettleVerdict: Int64 {
     case recorded = 0
     case repeated = 1
@@ -49,14 +51,14 @@ private enum SettleVerdict: Int64 {
 }
 
 extension DecisionOutcome {
-    /// Reads verdict, limit_count, current_count and known_answer.
+    /// Reads verdict, limit_count, current_count, known_answer and was_recorded.
     fileprivate init(_ result: PostgreSQLResult) throws(StoreError) {
         guard result.rowCount == 1, let verdict = SettleVerdict(rawValue: try result.integer(0, 0)) else {
             throw .recordMalformed
         }
         switch verdict {
         case .recorded: self = .recorded
-        case .repeated: self = .repeated(answer: try result.bytes(0, 3))
+        case .repeated: self = .repeated(answer: try result.bytes(0, 3), isRecorded: try result.boolean(0, 4))
         case .replayed: self = .denied(.replayed)
         case .tokenUsed: self = .denied(.tokenUsed(limit: try result.count(1)))
         case .deviceLimit: self = .denied(.deviceLimit(limit: try result.count(1)))
@@ -88,9 +90,12 @@ extension LicenseDecision {
             + slotClaims.map(\.group)
     }
 
-    /// The parameters of `settle_1`.
-    fileprivate func values(locks: [Int64]) -> [PostgreSQLValue] {
-        [.integer(now), .integers(locks)] + replayValues + tokenUseValues + deviceValues + slotValues
+    /// The parameters of `settle_for_1`.
+    func values(locks: [Int64]) -> [PostgreSQLValue] {
+        let party: PostgreSQLValue = replay?.party.map { .bytes($0.bytes) } ?? .null
+        let session = sessionTokenUse?.values ?? [PostgreSQLValue](repeating: .null, count: 3)
+        return [party] + session + [.integer(now), .integers(locks)] + replayValues + tokenUseValues + deviceValues
+            + slotValues
     }
 
     private var replayValues: [PostgreSQLValue] {
@@ -130,7 +135,7 @@ extension LicenseDecision {
 }
 
 extension SessionTokenUse {
-    /// The parameters of `settle_renewal_1` before those of `settle_1`.
+    /// The parameters of `settle_for_1` that are about the session.
     fileprivate var values: [PostgreSQLValue] {
         [.bytes(session.bytes), .integer(Int64(generation)), .integer(keptUntil)]
     }

@@ -4,6 +4,8 @@ package import ContentKeys
 extension PostgreSQLStore: KeyMaintenance {
     /// How often an import begins anew because other writers stored some of its keys meanwhile.
     private static let importAttempts = 5
+    /// How often a change of state begins again because another writer changed the row meanwhile.
+    private static let stateAttempts = 5
 
     package func count() async throws(StoreError) -> Int {
         Int(try await run(.countKeys, [], .read).integer(0, 0))
@@ -76,7 +78,7 @@ extension PostgreSQLStore: KeyMaintenance {
         var rows: [StoredContentKey] = []
         for row in 0..<found.rowCount { rows.append(try StoredContentKey(found, row: row)) }
         var changes: [(row: StoredContentKey, sealed: SealedContentKey)] = []
-        for row in rows where row.sealed.keyVersion != ring.current.version {
+        for row in rows where row.needsSealing(with: ring) {
             changes.append((row, try StoredContentKey(sealing: row.open(with: ring), with: ring.current).sealed))
         }
         if !changes.isEmpty {
@@ -86,7 +88,7 @@ extension PostgreSQLStore: KeyMaintenance {
                     .byteArrays(changes.map(\.row.attributes.keyID.bytes)),
                     .integers(changes.map { Int64($0.sealed.keyVersion) }), .byteArrays(changes.map(\.sealed.bytes)),
                     .integers(changes.map { Int64($0.row.sealed.keyVersion) }),
-                    .byteArrays(changes.map(\.row.sealed.bytes)),
+                    .byteArrays(changes.map(\.row.sealed.bytes)), .byteArrays(changes.map { $0.sealed.bound ?? [] }),
                 ], .read)
         }
         return KeyRewrapStep(
@@ -105,7 +107,7 @@ extension PostgreSQLStore: KeyMaintenance {
         for row in 0..<found.rowCount {
             let stored = try found.bytes(row, 0)
             do throws(StoreError) {
-                _ = try StoredContentKey(found, row: row).open(with: ring)
+                try StoredContentKey(found, row: row).check(with: ring)
             } catch .recordMalformed {
                 findings.append(.malformed(keyID: stored))
             } catch {
@@ -134,8 +136,23 @@ extension PostgreSQLStore: KeyMaintenance {
     }
 
     package func set(_ state: ContentKeyState, of keyID: KeyID) async throws(StoreError) {
-        let changed = try await run(.setKeyState, [.bytes(keyID.bytes), .text(state.rawValue)], .read)
-        guard changed.rowCount == 1 else { throw .keyUnknown(keyID) }
+        // The state is part of what is sealed. A row that another node seals or changes meanwhile is read again.
+        for _ in 0..<Self.stateAttempts {
+            let found = try await run(.keyByID, [.bytes(keyID.bytes)], .read)
+            guard found.rowCount == 1 else { throw .keyUnknown(keyID) }
+            let row = try StoredContentKey(found, row: 0)
+            let sealed = try row.sealed(in: state, with: ring)?.sealed ?? row.sealed
+            let changed = try await run(
+                .setKeyState,
+                [
+                    .bytes(keyID.bytes), .text(state.rawValue), .integer(Int64(sealed.keyVersion)),
+                    .bytes(sealed.bytes),
+                    sealed.bound.map { .bytes($0) } ?? .null, .bytes(row.sealed.bytes),
+                    .text(row.attributes.state.rawValue),
+                ], .read)
+            if changed.rowCount == 1 { return }
+        }
+        throw .unavailable(.busy)
     }
 
     package func delete(_ keyID: KeyID) async throws(StoreError) {
@@ -162,6 +179,7 @@ private struct ImportPlan {
             .texts(attributes.map { $0.leastHDCP?.rawValue }),
             .texts(attributes.map { $0.leastSecurityLevel?.rawValue }),
             .integers(keys.map { Int64($0.sealed.keyVersion) }), .byteArrays(keys.map(\.sealed.bytes)),
+            .byteArrays(keys.map { $0.sealed.bound ?? [] }),
             .byteArrays(aliases.map(\.alias.bytes)), .byteArrays(aliases.map(\.keyID.bytes)),
         ]
     }

@@ -99,12 +99,14 @@ extension ContentKeyAttributes {
 }
 
 extension StoredContentKey {
-    /// Reads the columns of `ContentKeyAttributes.init`, then key_version and sealed.
+    /// Reads the columns of `ContentKeyAttributes.init`, then key_version, sealed and bound.
     init(_ result: PostgreSQLResult, row: Int) throws(StoreError) {
         guard let keyVersion = UInt32(exactly: try result.integer(row, 10)) else { throw .recordMalformed }
         self.init(
             attributes: try ContentKeyAttributes(result, row: row),
-            sealed: SealedContentKey(keyVersion: keyVersion, bytes: try result.bytes(row, 11)))
+            sealed: SealedContentKey(
+                keyVersion: keyVersion, bytes: try result.bytes(row, 11),
+                bound: result.isNull(row, 12) ? nil : try result.bytes(row, 12)))
     }
 
     /// In the order in which they are read.
@@ -114,7 +116,7 @@ extension StoredContentKey {
             .optional(attributes.periodIndex.map { Int64($0) }), .text(attributes.scheme.rawValue),
             .text(attributes.state.rawValue), .integer(attributes.createdAt), .text(attributes.contentType.rawValue),
             .optional(attributes.leastHDCP?.rawValue), .optional(attributes.leastSecurityLevel?.rawValue),
-            .integer(Int64(sealed.keyVersion)), .bytes(sealed.bytes),
+            .integer(Int64(sealed.keyVersion)), .bytes(sealed.bytes), sealed.bound.map { .bytes($0) } ?? .null,
         ]
     }
 }

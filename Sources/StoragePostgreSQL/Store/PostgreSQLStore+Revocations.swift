@@ -17,20 +17,75 @@ extension PostgreSQLStore: RevocationStore {
         try await run(.liftRevocation, [.text(kind.rawValue), .text(issuer ?? ""), .text(value)], .read).rowCount == 1
     }
 
-    package func revocations(at now: Int64) async throws(StoreError) -> [Revocation] {
-        let result = try await run(.revocations, [.integer(now)], .read)
-        var revocations: [Revocation] = []
+    package func revocation(
+        _ kind: Revocation.Kind, _ value: String, of issuer: String?
+    ) async throws(StoreError) -> Revocation? {
+        let result = try await run(
+            .revocation, [.text(kind.rawValue), .text(issuer ?? ""), .text(value)], .read)
+        return result.rowCount == 1 ? try result.revocation(0) : nil
+    }
+
+    package func revocations(after key: RevocationKey?, limit: Int) async throws(StoreError) -> RevocationPage {
+        let result = try await run(
+            .revocationPage,
+            [
+                .text(key?.kind ?? ""), .text(key?.issuer ?? ""), .text(key?.value ?? ""), .integer(Int64(limit)),
+            ], .read)
+        let next = result.rowCount < limit ? nil : try result.revocationKey(result.rowCount - 1)
+        return RevocationPage(try result.revocations(), next: next)
+    }
+
+    package func newestRevocations(limit: Int) async throws(StoreError) -> [Revocation] {
+        try await run(.newestRevocations, [.integer(.min), .integer(Int64(limit))], .read).revocations()
+    }
+
+    package func revocationPosition() async throws(StoreError) -> RevocationPosition {
+        let result = try await run(.revocationPosition, [.integer(0)], .read)
+        guard result.rowCount == 1 else { return .start }
+        return RevocationPosition(number: try result.integer(0, 0), mark: try result.integer(0, 1))
+    }
+
+    package func revocationChanges(
+        after known: RevocationPosition, limit: Int
+    ) async throws(StoreError) -> RevocationNews {
+        let result = try await run(
+            .revocationChanges, [.integer(known.number), .integer(Int64(limit) + 1)], .read)
+        var reading = RevocationNewsReading(after: known, limit: limit)
         for row in 0..<result.rowCount {
-            // A newer version revokes what this one does not know, and so does not give.
-            guard let kind = Revocation.Kind(rawValue: try result.text(row, 0)) else { continue }
-            let issuer = try result.text(row, 1)
-            revocations.append(
-                Revocation(
-                    kind: kind, issuer: issuer.isEmpty ? nil : issuer, value: try result.text(row, 2),
-                    until: try result.optionalInteger(row, 3), revokedAt: try result.integer(row, 4),
-                    reason: try result.text(row, 5)))
+            let position = RevocationPosition(number: try result.integer(row, 6), mark: try result.integer(row, 7))
+            reading.add(position, try result.change(row))
         }
-        return revocations
+        return reading.news
+    }
+}
+
+extension PostgreSQLResult {
+    fileprivate func revocations() throws(StoreError) -> [Revocation] {
+        var found: [Revocation] = []
+        for row in 0..<rowCount {
+            if let revocation = try revocation(row) { found.append(revocation) }
+        }
+        return found
+    }
+
+    fileprivate func revocationKey(_ row: Int) throws(StoreError) -> RevocationKey {
+        RevocationKey(kind: try text(row, 0), issuer: try text(row, 1), value: try text(row, 2))
+    }
+
+    /// Nil for a kind that only a newer version knows, and so does not give.
+    fileprivate func revocation(_ row: Int) throws(StoreError) -> Revocation? {
+        let key = try revocationKey(row)
+        guard let kind = Revocation.Kind(rawValue: key.kind) else { return nil }
+        return Revocation(
+            kind: kind, issuer: key.issuer.isEmpty ? nil : key.issuer, value: key.value,
+            until: try optionalInteger(row, 3), revokedAt: try integer(row, 4), reason: try text(row, 5))
+    }
+
+    /// The same for a change, whose last column says whether it was lifted.
+    fileprivate func change(_ row: Int) throws(StoreError) -> RevocationChange? {
+        guard let revocation = try revocation(row) else { return nil }
+        return try boolean(row, 8)
+            ? .lifted(revocation.kind, value: revocation.value, issuer: revocation.issuer) : .revoked(revocation)
     }
 }
 
@@ -50,7 +105,7 @@ extension PostgreSQLStore: ChallengeStore {
 
     package func take(_ challenge: UInt64, from holder: Pseudonym, now: Int64) async throws(StoreError) -> Bool {
         let result = try await run(
-            .takeChallenge, [.integer(Int64(bitPattern: challenge)), .bytes(holder.bytes), .integer(now)],
+            .takeChallenge, [.integer(Int64(bitPattern: challenge)), .bytes(holder.bytes)],
             .write(UInt64(bitPattern: holder.lockNumber)))
         return result.rowCount == 1
     }

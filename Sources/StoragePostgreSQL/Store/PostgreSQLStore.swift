@@ -1,5 +1,6 @@
 package import ContentKeys
 import EventLoops
+package import Records
 import Telemetry
 
 /// What an installation of many nodes shares: content keys, decisions, revocations, challenges and the shipped ledgers, in PostgreSQL.
@@ -17,15 +18,22 @@ package final class PostgreSQLStore: Sendable {
     private let pool: BlockingWorkerPool
     private let connections: ConnectionSet
     private let loop: LoopContext
+    private let opener: SessionOpener
 
     /// Connects, and brings the schema up to date.
     ///
     /// Blocks until the first connection is made. Throws what stands in the way; with `mayBeAway` a server that does not answer is no reason,
     /// and the store goes on trying.
+    ///
+    /// - Parameters:
+    ///   - secrets: What each connection compares with the database's proofs, beside the key-encryption keys.
+    ///   - noteTime: Is called with the database's time for each connection, before it is used.
     package static func open(
-        _ settings: PostgreSQLSettings, keyRing: KeyRing, mayBeAway: Bool = false
+        _ settings: PostgreSQLSettings, keyRing: KeyRing, secrets: SharedSecrets = .none, mayBeAway: Bool = false,
+        noteTime: @escaping @Sendable (DatabaseTimeReading) -> Void = { _ in }
     ) throws(PostgreSQLOpeningError) -> PostgreSQLStore {
-        let opener = SessionOpener(settings: settings, ring: keyRing)
+        let opener = SessionOpener(
+            settings: settings, ring: keyRing, secrets: ProvedSecrets(secrets), noteTime: noteTime)
         let first: PostgreSQLConnection?
         var absence: PostgreSQLOpeningError?
         do throws(PostgreSQLOpeningError) {
@@ -44,6 +52,7 @@ package final class PostgreSQLStore: Sendable {
     private init(
         _ opener: SessionOpener, first: PostgreSQLConnection?, _ absence: PostgreSQLOpeningError?
     ) throws(EventLoopError) {
+        self.opener = opener
         initialAbsence = absence
         ring = opener.ring
         limits = opener.settings.limits
@@ -63,6 +72,21 @@ package final class PostgreSQLStore: Sendable {
         _ = loop.runAndWait { connections.stop() }
         pool.stop()
         group.stop(within: .seconds(1))
+    }
+
+    /// Compares all proofs in the database with the secrets of this node, and changes nothing. Blocks.
+    package static func check(
+        _ settings: PostgreSQLSettings, keyRing: KeyRing, secrets: SharedSecrets
+    ) throws(PostgreSQLOpeningError) {
+        try SessionOpener(settings: settings, ring: keyRing, secrets: ProvedSecrets(secrets)).check()
+    }
+
+    /// Takes the secrets of a reload for those that the installation uses from now on.
+    ///
+    /// Blocks while it makes a connection. If that fails, the next connection that succeeds stores their proofs.
+    package func replaceSecrets(_ secrets: SharedSecrets) throws(PostgreSQLOpeningError) {
+        opener.secrets.replace(with: secrets)
+        _ = try opener.open()
     }
 
     /// How the connections do.
@@ -91,6 +115,14 @@ package final class PostgreSQLStore: Sendable {
         }
     }
 
+    /// Runs a statement whose caller does not wait for it and does not need it to succeed.
+    func post(_ statement: PreparedStatement, _ values: [PostgreSQLValue], _ route: Route, locks: [Int64]) {
+        let deadline = SystemMonotonicClock().monotonicTime + limits.call
+        let call = DatabaseCall(statement, values, deadline: deadline, locks: locks) { _ in }
+        let connections = connections
+        _ = loop.execute { connections.submit([call], route) }
+    }
+
     /// Runs statements that do not depend on one another, in one round trip; the outcomes are in the statements' order.
     func outcomes(
         _ statements: [(PreparedStatement, [PostgreSQLValue])], _ route: Route, locks: [Int64]? = nil
@@ -114,6 +146,8 @@ package final class PostgreSQLStore: Sendable {
 package struct PostgreSQLHealth: Equatable, Sendable {
     package var connected = 0
     package var expected = 0
+    /// How often a first connection was made: at the start, and after each outage.
+    package var arrivals = 0
     /// Why the last attempt to connect failed; nil once one has succeeded.
     package var lastError: PostgreSQLOpeningError?
     /// Whether the server takes connections and answers nothing.

@@ -20,14 +20,29 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case forgetKeyEncryptionKeys
     case takeLocks
     case settle
-    case settleRenewal
+    case noteRecorded
     case revoke
     case liftRevocation
-    case revocations
+    case revocation
+    case revocationPage
+    case newestRevocations
+    case revocationPosition
+    case revocationChanges
     case openChallenge
     case takeChallenge
     case shipLedger
     case shippedThrough
+    case receivedBatches
+    case mendLedger
+    case purgeLedger
+    case sharedLedgerNodes
+    case sharedBatches
+    case sharedBatchBefore
+    case sharedRows
+    case sharedBatchesAfterTime
+    case registerNode
+    case lostNodes
+    case succeedNode
     case forgetReplays
     case forgetRenewalSessions
     case forgetTokenUses
@@ -38,12 +53,14 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case signOfLife
     case replaceMark
     case giveBack
+    case advanceSettled
 
     private static let attributeColumns = """
         kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp, \
         least_security_level
         """
-    private static let keyColumns = "\(attributeColumns), key_version, sealed"
+    private static let revocationColumns = "kind, issuer, value, ends_at, revoked_at, reason"
+    private static let keyColumns = "\(attributeColumns), key_version, sealed, bound"
 
     var sql: String {
         switch self {
@@ -67,7 +84,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             "SELECT \(Self.attributeColumns) FROM content_key WHERE content_id = $1 AND kid > $2 ORDER BY kid LIMIT $3"
         case .insertKey:
             """
-            INSERT INTO content_key (\(Self.keyColumns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+            INSERT INTO content_key (\(Self.keyColumns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
             ON CONFLICT (kid) DO NOTHING RETURNING kid
             """
         case .addAlias:
@@ -86,10 +103,10 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             WITH stored AS (
                 INSERT INTO content_key (\(Self.keyColumns))
                 SELECT * FROM unnest($1::bytea[], $2::text[], $3::text[], $4::int8[], $5::text[], $6::text[], $7::int8[],
-                    $8::text[], $9::text[], $10::text[], $11::int8[], $12::bytea[])
+                    $8::text[], $9::text[], $10::text[], $11::int8[], $12::bytea[], $13::bytea[])
                 RETURNING 1),
             named AS (
-                INSERT INTO asset_alias (alias, kid) SELECT * FROM unnest($13::bytea[], $14::bytea[]) RETURNING 1)
+                INSERT INTO asset_alias (alias, kid) SELECT * FROM unnest($14::bytea[], $15::bytea[]) RETURNING 1)
             SELECT (SELECT count(*) FROM stored), (SELECT count(*) FROM named)
             """
         case .keysBehind: "SELECT \(Self.keyColumns) FROM content_key WHERE kid > $1 ORDER BY kid LIMIT $2"
@@ -97,15 +114,19 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             // A row that somebody else changed meanwhile is left as it is.
             """
             WITH changed AS (
-                UPDATE content_key SET key_version = new.version, sealed = new.sealed
-                FROM unnest($1::bytea[], $2::int8[], $3::bytea[], $4::int8[], $5::bytea[])
-                    AS new (kid, version, sealed, old_version, old_sealed)
+                UPDATE content_key SET key_version = new.version, sealed = new.sealed, bound = new.bound
+                FROM unnest($1::bytea[], $2::int8[], $3::bytea[], $4::int8[], $5::bytea[], $6::bytea[])
+                    AS new (kid, version, sealed, old_version, old_sealed, bound)
                 WHERE content_key.kid = new.kid AND key_version = old_version AND content_key.sealed = old_sealed
                 RETURNING 1)
             SELECT count(*) FROM changed
             """
         case .aliasesOfKey: "SELECT alias FROM asset_alias WHERE kid = $1 ORDER BY alias"
-        case .setKeyState: "UPDATE content_key SET state = $2 WHERE kid = $1 RETURNING kid"
+        case .setKeyState:
+            """
+            UPDATE content_key SET state = $2, key_version = $3, sealed = $4, bound = $5
+            WHERE kid = $1 AND sealed = $6 AND state = $7 RETURNING kid
+            """
         case .deleteKey:
             // Whether a key has aliases is looked at when the statement has ended.
             """
@@ -122,15 +143,11 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         case .takeLocks: "SELECT pg_advisory_xact_lock(each_lock) FROM unnest($1::int8[]) AS each_lock"
         case .settle:
             """
-            SELECT verdict, limit_count, current_count, known_answer FROM settle_1(
-                $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
-            """
-        case .settleRenewal:
-            """
-            SELECT verdict, limit_count, current_count, known_answer FROM settle_renewal_1(
+            SELECT verdict, limit_count, current_count, known_answer, was_recorded FROM settle_for_1(
                 $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-                $25, $26, $27)
+                $25, $26, $27, $28)
             """
+        case .noteRecorded: "UPDATE replay SET is_recorded = true WHERE request = $1 AND NOT is_recorded"
         case .revoke:
             """
             INSERT INTO revoked (kind, issuer, value, ends_at, revoked_at, reason) VALUES ($1, $2, $3, $4, $5, $6)
@@ -139,16 +156,79 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             """
         case .liftRevocation:
             "DELETE FROM revoked WHERE kind = $1 AND issuer = $2 AND value = $3 RETURNING kind"
-        case .revocations:
+        case .revocation:
+            "SELECT \(Self.revocationColumns) FROM revoked WHERE kind = $1 AND issuer = $2 AND value = $3"
+        case .revocationPage:
             """
-            SELECT kind, issuer, value, ends_at, revoked_at, reason FROM revoked
-            WHERE ends_at IS NULL OR ends_at > $1
+            SELECT \(Self.revocationColumns) FROM revoked WHERE (kind, issuer, value) > ($1, $2, $3)
+            ORDER BY kind, issuer, value LIMIT $4
+            """
+        case .newestRevocations:
+            """
+            SELECT \(Self.revocationColumns) FROM revoked WHERE revoked_at >= $1 ORDER BY revoked_at DESC LIMIT $2
+            """
+        case .revocationPosition:
+            "SELECT number, mark FROM revocation_change WHERE number > $1 ORDER BY number DESC LIMIT 1"
+        case .revocationChanges:
+            """
+            SELECT \(Self.revocationColumns), number, mark, is_lifted FROM revocation_change
+            WHERE number >= $1 ORDER BY number LIMIT $2
             """
         case .openChallenge: "SELECT open_challenge_1($1, $2, $3, $4, $5, $6)"
         case .takeChallenge:
-            "DELETE FROM challenge WHERE holder = $2 AND number = $1 AND expires_at > $3 RETURNING number"
+            "DELETE FROM challenge WHERE holder = $2 AND number = $1 AND expires_at > clock_1() RETURNING number"
         case .shipLedger: "SELECT ship_ledger_1($1, $2, $3, $4, $5, $6, $7) IS NULL"
         case .shippedThrough: "SELECT coalesce(max(last), 0) FROM ledger_batch WHERE node = $1"
+        case .receivedBatches:
+            """
+            SELECT first, last, at, seal, (SELECT count(*) FROM ledger_entry AS row
+                WHERE row.node = batch.node AND row.sequence BETWEEN batch.first AND batch.last)
+            FROM ledger_batch AS batch WHERE node = $1 AND first BETWEEN $2 AND $3 ORDER BY first LIMIT $4
+            """
+        case .mendLedger: "SELECT mend_ledger_1($1, $2, $3, $4, $5, $6, $7) IS NULL"
+        case .purgeLedger: "SELECT purge_ledger_1($1, $2, $3, $4) IS NULL"
+        case .sharedLedgerNodes:
+            // One look-up for each node, however many batches it has.
+            """
+            WITH RECURSIVE nodes AS (
+                (SELECT node FROM ledger_batch ORDER BY node LIMIT 1)
+                UNION ALL
+                SELECT (SELECT node FROM ledger_batch WHERE node > nodes.node ORDER BY node LIMIT 1)
+                FROM nodes WHERE nodes.node IS NOT NULL)
+            SELECT nodes.node, label, successor FROM nodes LEFT JOIN ledger_node ON ledger_node.node = nodes.node
+            WHERE nodes.node IS NOT NULL
+            """
+        case .sharedBatches:
+            "SELECT first, last, at, seal FROM ledger_batch WHERE node = $1 AND first >= $2 ORDER BY first LIMIT $3"
+        case .sharedBatchBefore:
+            "SELECT first, last, at, seal FROM ledger_batch WHERE node = $1 AND first <= $2 ORDER BY first DESC LIMIT 1"
+        case .sharedRows:
+            """
+            SELECT sequence, body FROM ledger_entry WHERE node = $1 AND sequence BETWEEN $2 AND $3
+            ORDER BY sequence LIMIT $4
+            """
+        case .sharedBatchesAfterTime:
+            "SELECT min(first) FROM ledger_batch WHERE node = $1 AND at >= $2 AND first > 0"
+        case .registerNode:
+            """
+            INSERT INTO ledger_node (node, label, seen_at)
+            VALUES ($1, $2, floor(extract(epoch FROM clock_timestamp()))::int8)
+            ON CONFLICT (node) DO UPDATE SET label = excluded.label, seen_at = excluded.seen_at
+            """
+        case .lostNodes:
+            // A node of a version without ids has its label for an id, and is not registered.
+            """
+            SELECT node FROM ledger_node WHERE label = $2 AND node <> $1 AND successor IS NULL
+                AND seen_at < floor(extract(epoch FROM clock_timestamp()))::int8 - $3
+            UNION
+            (SELECT node FROM ledger_batch WHERE node = $2 AND $2 <> $1
+                AND NOT EXISTS (SELECT FROM ledger_node AS known WHERE known.node = $2) LIMIT 1)
+            """
+        case .succeedNode:
+            """
+            INSERT INTO ledger_node (node, label, successor, seen_at) VALUES ($1, $2, $3, 0)
+            ON CONFLICT (node) DO UPDATE SET successor = excluded.successor
+            """
         case .forgetReplays: Self.forget(from: "replay", "request", end: "kept_until")
         case .forgetRenewalSessions: Self.forget(from: "renewal_session", "session", end: "kept_until")
         case .forgetTokenUses: Self.forget(from: "token_use", "token, kid", end: "kept_until")
@@ -158,16 +238,23 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         case .signOfLife: "SELECT 1"
         case .replaceMark: "SELECT replace_mark_1($1, $2, $3)"
         case .giveBack: "SELECT give_back_1($1, $2, $3, $4, $5)"
+        case .advanceSettled:
+            // The clock is read as late as can be: the answer is on its way at once.
+            "SELECT advance_settled_1($1), \(Self.clockMicroseconds)"
         case .forgetRevocations: Self.forget(from: "revoked", "kind, issuer, value", end: "ends_at")
         }
     }
 
-    /// Deletes at most $2 rows that have ended at $1. Those that a decision works on are left to it, so nobody waits for anybody.
+    /// The database's clock, in microseconds since 1970.
+    static let clockMicroseconds = "(extract(epoch FROM clock_timestamp()) * 1000000)::int8"
+
+    /// Deletes at most $1 rows that have ended by the settled time. Rows that a decision works on are left out, so that nothing waits.
+    /// The settled time is asked for once: beside a function that may answer otherwise for each row, the server reads the whole table.
     private static func forget(from table: String, _ key: String, end: String) -> String {
         """
         WITH gone AS (
             DELETE FROM \(table) WHERE (\(key)) IN (
-                SELECT \(key) FROM \(table) WHERE \(end) <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
+                SELECT \(key) FROM \(table) WHERE \(end) <= (SELECT settled_1()) LIMIT $1 FOR UPDATE SKIP LOCKED)
             RETURNING 1)
         SELECT count(*) FROM gone
         """

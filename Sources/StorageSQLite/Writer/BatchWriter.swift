@@ -15,10 +15,14 @@ struct BatchWriter: ~Copyable {
     private var knownDataVersion: Int64 = 0
     private var pagesWritten = 0
     private var latestTime = Int64.min
-    private var connection: SQLiteConnection
+    private(set) var connection: SQLiteConnection
+    private let settledTime: @Sendable () -> SettledTime
 
     /// Takes a connection to a file whose schema is up to date.
-    init(_ connection: consuming SQLiteConnection, _ chain: LedgerChain) throws(StoreError) {
+    init(
+        _ connection: consuming SQLiteConnection, _ chain: LedgerChain,
+        settledTime: @escaping @Sendable () -> SettledTime
+    ) throws(StoreError) {
         // Whole values first and fields after: a value that is not copyable cannot be abandoned half made.
         try connection.configureWriter()
         let tables = try DecisionTables(&connection)
@@ -29,6 +33,7 @@ struct BatchWriter: ~Copyable {
         self.ledger = ledger
         self.expired = expired
         self.dataVersion = dataVersion
+        self.settledTime = settledTime
         self.connection = connection
     }
 
@@ -60,8 +65,9 @@ struct BatchWriter: ~Copyable {
             var answers: [WriteAnswer] = []
             answers.reserveCapacity(requests.count)
             var time = Int64.min
+            let endTime = settledTime().end
             for request in requests {
-                answers.append(try tables.run(request, &ledger))
+                answers.append(try tables.run(request, endTime: endTime, &ledger))
                 time = max(time, request.time ?? .min)
             }
             try ledger.seal(at: time)
@@ -101,13 +107,17 @@ struct BatchWriter: ~Copyable {
     }
 
     /// Whether `forgetPiece` may have something to do.
-    var hasExpiredRows: Bool { expired.isDue(at: latestTime) }
+    var hasExpiredRows: Bool { deletionTime.map { expired.isDue(at: $0) } ?? false }
 
-    /// Forgets a little of what has ended by the time of the requests so far; how many rows.
+    /// Never later than the settled time: a request's own time may come from a clock that was stepped.
+    private var deletionTime: Int64? { settledTime().deletion.map { min($0, latestTime) } }
+
+    /// Forgets a little of what has ended by the time of the requests so far, as far as that time is settled; how many rows.
     mutating func forgetPiece() throws(StoreError) -> Int {
+        guard let deletionTime else { return 0 }
         try connection.beginImmediate()
         do throws(StoreError) {
-            let count = try expired.deletePiece(at: latestTime)
+            let count = try expired.deletePiece(at: deletionTime)
             try connection.commit()
             return count
         } catch {

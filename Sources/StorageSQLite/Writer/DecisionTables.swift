@@ -11,6 +11,7 @@ struct DecisionTables: ~Copyable {
     private var challenges: ChallengeTable
     private var revocations: RevocationTable
     private var kept: KeptDecisionTable
+    private var clock: ClockTable
 
     init(_ connection: inout SQLiteConnection) throws(StoreError) {
         // Whole values first and fields after: a value that is not copyable cannot be abandoned half made.
@@ -22,6 +23,7 @@ struct DecisionTables: ~Copyable {
         let challenges = try ChallengeTable(&connection)
         let revocations = try RevocationTable(&connection)
         let kept = try KeptDecisionTable(&connection)
+        let clock = try ClockTable(&connection)
         self.replay = replay
         self.sessions = sessions
         self.uses = uses
@@ -30,12 +32,16 @@ struct DecisionTables: ~Copyable {
         self.challenges = challenges
         self.revocations = revocations
         self.kept = kept
+        self.clock = clock
     }
 
-    mutating func run(_ request: WriteRequest, _ ledger: inout LedgerWriter) throws(StoreError) -> WriteAnswer {
+    /// `endTime` bounds the time by which it is judged what has ended.
+    mutating func run(
+        _ request: WriteRequest, endTime: Int64, _ ledger: inout LedgerWriter
+    ) throws(StoreError) -> WriteAnswer {
         switch request {
         case .decision(let decision, let entry):
-            let outcome = try decide(decision)
+            let outcome = try decide(decision, endTime: endTime)
             if outcome == .recorded, let entry { try ledger.append(entry) }
             return .outcome(outcome)
         case .entry(let entry, _):
@@ -54,24 +60,63 @@ struct DecisionTables: ~Copyable {
         case .tryToWrite:
             try kept.tryToWrite()
             return .done(true)
-        case .revoke(let revocation):
-            try revocations.insert(revocation)
-            return .done(true)
-        case .lift(let kind, let value, let issuer): return .done(try revocations.delete(kind, value, of: issuer))
+        case .revoke, .lift, .keepPending, .dropPending, .dropAnyPending: return .done(try change(request, &ledger))
         case .openChallenge(let request, let expiresAt, let limit):
             return .done(try challenges.open(request, expiresAt: expiresAt, limit: limit))
         case .takeChallenge(let request): return .done(try challenges.take(request))
+        case .keepClock(let record):
+            try clock.keep(record)
+            return .done(true)
+        case .acceptClock(let offset, let entry, let at):
+            try ledger.append(entry)
+            try clock.accept(at, offset: offset)
+            return .done(true)
         }
     }
 
-    private mutating func decide(_ decision: LicenseDecision) throws(StoreError) -> DecisionOutcome {
+    /// Changes what is revoked, and writes the row that tells of it in the same transaction; whether anything was there to change.
+    private mutating func change(_ request: WriteRequest, _ ledger: inout LedgerWriter) throws(StoreError) -> Bool {
+        switch request {
+        case .revoke(let revocation, let entry):
+            try revocations.insert(revocation)
+            if let entry { try ledger.append(entry) }
+            return true
+        case .lift(let key, let entry, _):
+            guard try revocations.delete(key) else { return false }
+            if let entry { try ledger.append(entry) }
+            return true
+        case .keepPending(let revocation, let entry):
+            try revocations.insertPending(revocation)
+            try ledger.append(entry)
+            return true
+        case .dropPending(let revocation):
+            try revocations.deletePending(revocation)
+            return true
+        case .dropAnyPending(let key, let entry, _):
+            try revocations.deletePending(key)
+            try ledger.append(entry)
+            return true
+        case .decision, .entry, .keptEntry, .noteSettled, .forgetKept, .tryToWrite, .openChallenge, .takeChallenge,
+            .keepClock, .acceptClock:
+            preconditionFailure("no change of what is revoked")
+        }
+    }
+
+    /// What is remembered for long ends by the settled time. Playbacks, and the window of a repetition, are short: they end by the
+    /// decision's own time.
+    private mutating func decide(
+        _ decision: LicenseDecision, endTime: Int64
+    ) throws(StoreError) -> DecisionOutcome {
         let now = decision.now
-        if let record = decision.replay, let outcome = try replay.outcome(of: record, at: now) { return outcome }
-        if let use = decision.sessionTokenUse, let denial = try sessions.denial(of: use, at: now) {
+        let end = min(now, endTime)
+        if let record = decision.replay, let outcome = try replay.outcome(of: record, at: now, endTime: end) {
+            return outcome
+        }
+        if let use = decision.sessionTokenUse, let denial = try sessions.denial(of: use, at: end) {
             return .denied(denial)
         }
-        if let use = decision.tokenUse, let denial = try uses.denial(of: use, at: now) { return .denied(denial) }
-        if !decision.devicePlaces.isEmpty, let denial = try devices.denial(of: decision.devicePlaces, at: now) {
+        if let use = decision.tokenUse, let denial = try uses.denial(of: use, at: end) { return .denied(denial) }
+        if !decision.devicePlaces.isEmpty, let denial = try devices.denial(of: decision.devicePlaces, at: end) {
             return .denied(denial)
         }
         let changes: [SlotChanges]
@@ -80,9 +125,9 @@ struct DecisionTables: ~Copyable {
         case .granted(let granted): changes = granted
         }
         if let record = decision.replay { try replay.keep(record, at: now) }
-        if let use = decision.sessionTokenUse { try sessions.keep(use, at: now) }
-        if let use = decision.tokenUse { try uses.keep(use, at: now) }
-        for place in decision.devicePlaces { try devices.keep(place, at: now) }
+        if let use = decision.sessionTokenUse { try sessions.keep(use, at: end) }
+        if let use = decision.tokenUse { try uses.keep(use, at: end) }
+        for place in decision.devicePlaces { try devices.keep(place, at: end) }
         for change in changes { try slots.store(change) }
         return .recorded
     }

@@ -39,7 +39,7 @@ struct LedgerWriter: ~Copyable {
         guard batch.last >= batch.first, previous.sequence == batch.first - 1 else { return false }
         let bodies = try selects.rows(batch.first...batch.last, limit: .max).map(\.body)
         guard bodies.count == batch.last - batch.first + 1 else { return false }
-        do { return try chain.seal(bodies, after: previous, at: batch.at) == batch } catch { throw .cryptographyFailed }
+        do { return try chain.accepts(batch, bodies, after: previous) } catch { throw .cryptographyFailed }
     }
 
     // MARK: Within a transaction

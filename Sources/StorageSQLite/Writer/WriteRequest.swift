@@ -12,18 +12,29 @@ enum WriteRequest: Sendable {
     case forgetKept(before: Int64)
     /// Writes a row that means nothing, because the last writes failed.
     case tryToWrite
-    case revoke(Revocation)
-    case lift(Revocation.Kind, String, issuer: String?)
+    /// With the encoding of the ledger entry that tells of it, here and below; nil for none.
+    case revoke(Revocation, entry: [UInt8]?)
+    /// The entry is written only if the revocation was there. The time is the entry's, if there is one.
+    case lift(RevocationKey, entry: [UInt8]?, at: Int64?)
+    case keepPending(Revocation, entry: [UInt8])
+    /// Drops it only as it was kept.
+    case dropPending(Revocation)
+    case dropAnyPending(RevocationKey, entry: [UInt8], at: Int64)
     case openChallenge(ChallengeRequest, expiresAt: Int64, limit: Int)
     case takeChallenge(ChallengeRequest)
+    case keepClock(ClockRecord)
+    /// The offset is the wall clock's against the boot-time clock, in nanoseconds.
+    case acceptClock(offset: Int64, entry: [UInt8], at: Int64)
 
     /// The request's own time, in seconds since 1970; nil where it has none.
     var time: Int64? {
         switch self {
         case .decision(let decision, _): decision.now
-        case .entry(_, let at), .keptEntry(_, let at, _, _): at
-        case .revoke(let revocation): revocation.revokedAt
-        case .lift, .noteSettled, .forgetKept, .tryToWrite: nil
+        case .entry(_, let at), .keptEntry(_, let at, _, _), .acceptClock(_, _, let at): at
+        case .revoke(let revocation, _), .keepPending(let revocation, _): revocation.revokedAt
+        case .lift(_, _, let at): at
+        case .dropPending, .noteSettled, .forgetKept, .tryToWrite, .keepClock: nil
+        case .dropAnyPending(_, _, let at): at
         case .openChallenge(let request, _, _), .takeChallenge(let request): request.now
         }
     }

@@ -165,6 +165,10 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
             RefusalSample(.store(.cryptographyFailed), 500, "internal"),
         ]
         + [RefusalSample(.store(.unavailable(.busy)), 429, "overloaded", retryAfterSeconds: 2)]
+        + [
+            RefusalSample(.store(.unavailable(.clockUntrusted)), 503, "clock_untrusted", retryAfterSeconds: 10),
+            RefusalSample(.clockUntrusted, 503, "clock_untrusted", retryAfterSeconds: 10),
+        ]
         + [StoreOutage.diskFull, .notWritable, .inputOutput, .damaged, .other(code: 11)].map {
             RefusalSample(.store(.unavailable($0)), 503, "storage_unavailable", retryAfterSeconds: 2)
         }
@@ -173,7 +177,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
 /// Numbers the cases of the errors, so that a case without a sample is seen: a new case does not compile before it has a number here.
 extension LicenseError {
     static let caseCount =
-        11 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
+        12 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
 
     var caseNumber: Int {
         switch self {
@@ -188,11 +192,12 @@ extension LicenseError {
         case .entitlementUnavailable: 8
         case .rateLimited: 9
         case .overloaded: 10
-        case .terms(let error): 11 + error.caseNumber
-        case .entitlement(let error): 11 + LicenseTermsError.caseCount + error.caseNumber
-        case .spc(let error): 11 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
+        case .clockUntrusted: 11
+        case .terms(let error): 12 + error.caseNumber
+        case .entitlement(let error): 12 + LicenseTermsError.caseCount + error.caseNumber
+        case .spc(let error): 12 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
         case .store(let error):
-            11 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
+            12 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
         }
     }
 }

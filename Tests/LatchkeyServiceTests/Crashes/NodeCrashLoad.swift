@@ -30,8 +30,11 @@ final class CrashingNode: Sendable {
         ledger = try SQLiteDecisionStore.open(path: place.ledgerPath, chain: chain)
         decisions = SharedDecisionStore(shared: shared, ledger: ledger)
         shipping = try LedgerShipping(
-            path: place.ledgerPath, node: chain.node, store: shared,
-            logger: Logger(level: .error, sink: MemoryLogSink()))
+            path: place.ledgerPath,
+            copy: LedgerCopy(
+                chain: chain, label: chain.node, retention: 36_500 * 86_400, store: shared, ledger: ledger),
+            logger: Logger(level: .error, sink: MemoryLogSink()),
+            clock: TrustedClock(.init(stepTolerance: .seconds(30), settleTime: .seconds(3600), leeway: .seconds(5))))
     }
 
     /// Ships what is left, if the database answers, and ends everything.

@@ -1,8 +1,11 @@
 import ByteCoding
+import CommandLineKit
 import DeviceSimulation
 import Entitlements
 import FairPlay
 import Foundation
+import POSIXSockets
+import Synchronization
 import TestSupport
 import Testing
 
@@ -12,11 +15,16 @@ import Testing
         try await LatchkeyProcess("ledger", "verify", "--config", folder.configuration, "--json")
     }
 
-    private func entries(_ folder: DevelopmentFolder, _ more: [String] = []) async throws -> [JSONObject] {
+    /// The rows of these kinds.
+    private func entries(
+        _ folder: DevelopmentFolder, _ more: [String] = [],
+        of kinds: Set<String> = ["licenseIssued", "licenseRenewed", "licenseRefused", "refusalsOmitted"]
+    ) async throws -> [JSONObject] {
         let run = try await LatchkeyProcess(
             arguments: ["ledger", "query", "--config", folder.configuration, "--json", "--limit", "1000"] + more)
         #expect(run.status == 0, "\(run.messages)")
-        return try #require(try run.object()["entries"]?.array).compactMap(\.object)
+        let all = try #require(try run.object()["entries"]?.array).compactMap(\.object)
+        return all.filter { $0["kind"]?.string.map { kinds.contains($0) } ?? false }
     }
 
     private func kill(_ daemon: RunningDaemon) {
@@ -48,7 +56,8 @@ import Testing
         let request = try fixture.deviceRequest(.v1).message
         let contents = fixture.contents(Right(.content("movie-2")))
         #expect(try connection.license(request, token: "a.b.c").status == 401)
-        #expect(try connection.license(request, token: fixture.token(contents)).code == "content_mismatch")
+        let refused = try connection.license(request, token: fixture.token(contents))
+        #expect(refused.code == "content_mismatch")
         let end = Date(timeIntervalSinceNow: 60)
         while try await entries(fixture.folder).isEmpty, Date() < end {}
         let found = try await entries(fixture.folder)
@@ -56,6 +65,47 @@ import Testing
         #expect(found.first?["detail"]?.string == "content_mismatch")
         #expect(found.first?["content"]?.string == DaemonFixture.content)
         #expect(found.first?["token"]?.string == contents.tokenID)
+        let requestID = try #require(refused["X-Request-Id"])
+        #expect(found.first?["request"]?.string == requestID)
+        #expect(try await verify(fixture.folder).status == 0)
+    }
+
+    /// Five copies of a request that spends nothing, and one with a new token of the same viewer.
+    @Test func holdsOneRowHoweverOftenARequestComes() async throws {
+        let fixture = try DaemonFixture()
+        let request = try fixture.deviceRequest(.v1).message
+        var contents = fixture.contents(Right(.content(DaemonFixture.content)))
+        contents.subject = "viewer-7"
+        let token = try fixture.token(contents)
+        let daemon = fixture.daemon
+        let answers = Mutex<[LoopbackResponse?]>([])
+        DispatchQueue.concurrentPerform(iterations: 5) { _ in
+            let answer = try? daemon.connect().license(request, token: token)
+            answers.withLock { $0.append(answer) }
+        }
+        contents.tokenID = "another"
+        let refreshed = try fixture.daemon.connect().license(request, token: fixture.token(contents))
+        let all = answers.withLock { $0 } + [refreshed]
+        #expect(all.count == 6 && all.allSatisfy { $0?.status == 200 })
+        let ids = Set(all.map { $0?["X-License-Id"] })
+        #expect(ids.count == 1 && ids.first != .some(nil))
+        contents.subject = "viewer-8"
+        let other = try fixture.daemon.connect().license(request, token: fixture.token(contents))
+        #expect(other.status == 200 && !ids.contains(other["X-License-Id"]))
+        #expect(try await entries(fixture.folder).count == 2)
+    }
+
+    @Test func holdsWhatHappenedToTheDaemon() async throws {
+        let fixture = try DaemonFixture()
+        fixture.daemon.process.signal(SIGHUP)
+        #expect(fixture.daemon.line(event: "reloaded") != nil)
+        fixture.daemon.process.signal(SIGTERM)
+        #expect(fixture.daemon.process.waitForExit() == 0)
+        let kinds: Set<String> = ["nodeStarted", "configurationReloaded", "nodeStopped"]
+        let found = try await entries(fixture.folder, of: kinds)
+        #expect(found.compactMap { $0["kind"]?.string } == ["nodeStarted", "configurationReloaded", "nodeStopped"])
+        #expect(found.allSatisfy { $0["actor"]?.string == OperatingSystemUser.actor })
+        #expect(found.first?["detail"]?.string == LatchkeyVersion.current)
         #expect(try await verify(fixture.folder).status == 0)
     }
 

@@ -83,7 +83,9 @@ final class NodesFixture {
 
     func spc(content: String = content) throws -> [UInt8] {
         let device = try folders[0].makeDevice(.v1, using: crypto)
-        return try device.makeRequest(DeviceOptions(version: .v1, assetID: Array(content.utf8))).message
+        var options = DeviceOptions(version: .v1, assetID: Array(content.utf8))
+        options.capabilities = [.offlineKey]
+        return try device.makeRequest(options).message
     }
 
     /// An SPC that reports of a kept key, with a challenge.
@@ -97,14 +99,18 @@ final class NodesFixture {
     }
 
     /// A token; with `uses`, for so many licences of a key.
-    func token(uses: Int? = nil, content: String = content, subject: String? = nil) throws -> String {
+    func token(
+        uses: Int? = nil, content: String = content, subject: String? = nil, mode: Right.Mode = .stream
+    ) throws -> String {
         let now = Int64(Date().timeIntervalSince1970)
         let key = try folders[0].signingKey()
+        var right = Right(.content(content))
+        right.mode = mode
         let plain = try TokenMinter(keyID: "development-1", es256: key).mint(
             TokenContents(
                 issuer: "latchkey-development", audience: "latchkey", subject: subject, tokenID: UUID().uuidString,
                 issuedAt: now,
-                expiresAt: now + 600, rights: [Right(.content(content))]))
+                expiresAt: now + 600, rights: [right]))
         guard let uses else { return plain }
         let parts = plain.split(separator: ".")
         var payload = try Base64URL.decode(Array(parts[1].utf8))
@@ -116,15 +122,53 @@ final class NodesFixture {
 
     // MARK: What was recorded
 
-    /// How many rows of all ledgers PostgreSQL has.
+    /// By what the database forgets, in seconds since 1970. Asks until a node has advanced it for the first time.
+    func settledTime() throws -> Int64 {
+        let connection = try PostgreSQLConnection.connect(settings)
+        let deadline = Self.deadline
+        var settled: Int64 = 0
+        while settled == 0, SystemMonotonicClock().monotonicTime < deadline {
+            settled = try connection.query("SELECT at FROM settled_time", until: deadline).integer(0, 0)
+        }
+        return settled
+    }
+
+    /// How many rows of licences PostgreSQL has of all ledgers.
     func shippedRows() throws -> Int64 {
         try PostgreSQLConnection.connect(settings).query(
-            "SELECT count(*) FROM \(schema).ledger_entry", until: Self.deadline
+            "SELECT count(*) FROM \(schema).ledger_entry WHERE get_byte(body, 1) IN (1, 2)", until: Self.deadline
+        ).integer(0, 0)
+    }
+
+    /// How many requests the nodes know to be in a ledger.
+    func recordedRequests() throws -> Int64 {
+        try PostgreSQLConnection.connect(settings).query(
+            "SELECT count(*) FROM \(schema).replay WHERE is_recorded", until: Self.deadline
+        ).integer(0, 0)
+    }
+
+    /// A connection that keeps every other one from reading or changing what is revoked until its transaction ends.
+    func lockRevocations() throws -> PostgreSQLConnection {
+        let connection = try PostgreSQLConnection.connect(settings)
+        try connection.execute(
+            "BEGIN; LOCK TABLE \(schema).revoked IN ACCESS EXCLUSIVE MODE", until: Self.deadline)
+        return connection
+    }
+
+    func revocations() throws -> Int64 {
+        try PostgreSQLConnection.connect(settings).query(
+            "SELECT count(*) FROM \(schema).revoked", until: Self.deadline
         ).integer(0, 0)
     }
 
     /// The licences in a node's own ledger, after it has verified.
     func licenses(of node: Int) async throws -> [String] {
+        try await rows(of: node).filter { ["licenseIssued", "licenseRenewed"].contains($0["kind"]?.string) }
+            .compactMap { $0["license"]?.string }
+    }
+
+    /// The rows of a node's own ledger, after it has verified.
+    func rows(of node: Int) async throws -> [JSONObject] {
         let configuration = folders[node].configuration
         let verified = try await LatchkeyProcess("ledger", "verify", "--config", configuration, "--json")
         #expect(verified.status == 0, "\(verified.messages)")
@@ -132,7 +176,7 @@ final class NodesFixture {
             "ledger", "query", "--config", configuration, "--json", "--limit", "1000")
         #expect(run.status == 0, "\(run.messages)")
         let entries = try #require(try run.object()["entries"]?.array)
-        return entries.compactMap { $0.object?["license"]?.string }
+        return entries.compactMap(\.object)
     }
 
     /// Asks an admin listener.

@@ -59,9 +59,12 @@ import Testing
     }
 
     private func decision(_ number: UInt64, limit: UInt32 = 100) -> LicenseDecision {
+        // The database judges by its own clock whether a request is repeated soon enough.
+        let now = SystemWallClock().wallTime.seconds
         var decision = LicenseDecision(
-            now: 5, replay: SampleDecisions.replay(number, answer: [UInt8](repeating: 3, count: 18)),
+            now: now, replay: SampleDecisions.replay(number, answer: [UInt8](repeating: 3, count: 18)),
             tokenUse: SampleDecisions.use(1, limit: limit), entry: SampleDecisions.entry(number))
+        decision.replay?.keptUntil = now + 600
         decision.replay?.answer = RecordedAnswer(license: decision.entry.license, use: .streaming).bytes
         return decision
     }
@@ -87,7 +90,7 @@ import Testing
         #expect(try uses == 5)
         // A repetition of a request that was admitted finds its licence.
         let answer = try #require(decision(3).replay?.answer)
-        #expect(try await store(shared).commit(decision(3)) == .repeated(answer: answer))
+        #expect(try await store(shared).commit(decision(3)) == .repeated(answer: answer, isRecorded: true))
         try end()
     }
 
@@ -148,6 +151,8 @@ import Testing
 
 /// A database that answers nothing.
 private struct AbsentStore: RecountedStore {
+    func noteRecorded(_ request: Pseudonym) {}
+
     func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
         throw .unavailable(.unreachable)
     }

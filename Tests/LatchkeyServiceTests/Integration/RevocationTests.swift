@@ -2,6 +2,7 @@ import ByteCoding
 import Entitlements
 import FairPlay
 import Foundation
+import POSIXSockets
 import TestSupport
 import Testing
 
@@ -64,6 +65,7 @@ import Testing
         #expect(revoked.count == 8)
         #expect(revoked.first?["detail"]?.string == "jti" && revoked.first?["token"]?.string == "t-1")
         #expect(try await fixture.ledger("revocationLifted").count == 8)
+        #expect(revoked.allSatisfy { $0["actor"]?.string == "token:tokenFile" })
     }
 
     /// Neither the list nor the file says who it is.
@@ -109,8 +111,31 @@ import Testing
         let again = try await fixture.command("lift", "--kind", "sub", "--value", shown)
         #expect(again.status != 0 && again.messages.contains("nothing of this kind"))
         // The daemon goes on with the ledger to which a command has written.
-        #expect(try await fixture.ledger("revoked").count == 1)
-        #expect(try await fixture.ledger("revocationLifted").count == 1)
+        for kind in ["revoked", "revocationLifted"] {
+            #expect(try await fixture.ledger(kind).map { $0["actor"]?.string } == [OperatingSystemUser.actor])
+        }
+    }
+
+    /// Each operator has a token, by whose name the ledger knows who it was.
+    @Test func namesTheOperatorByTheToken() async throws {
+        let folder = fixture.daemon.folder
+        let token = String(repeating: "a", count: 32)
+        try folder.files.write((token + "\n").utf8, to: "secrets/admin-token-alice")
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o600], ofItemAtPath: folder.files.path("secrets/admin-token-alice"))
+        try folder.configure(
+            replacing: #"tokenFile: "secrets/admin-token""#,
+            with: #"tokenFile: "secrets/admin-token", tokens: [{ name: "alice", file: "secrets/admin-token-alice" }]"#)
+        #expect(try fixture.admin("GET", token: token).status == 401)
+        fixture.daemon.daemon.process.signal(SIGHUP)
+        #expect(fixture.daemon.daemon.line(event: "reloaded") != nil)
+        let body = #"{"kind":"jti","value":"t-1"}"#
+        #expect(try fixture.admin("POST", body: body, token: token).status == 200)
+        #expect(try fixture.admin("DELETE", query: "?kind=jti&value=t-1", token: token).status == 200)
+        #expect(try fixture.admin("POST", body: body).status == 200)
+        let actors = try await fixture.ledger("revoked").map { $0["actor"]?.string }
+        #expect(actors == ["token:alice", "token:tokenFile"])
+        #expect(try await fixture.ledger("revocationLifted").map { $0["actor"]?.string } == ["token:alice"])
     }
 
     /// A daemon that starts anew refuses from its first request on.

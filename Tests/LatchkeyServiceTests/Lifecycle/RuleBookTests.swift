@@ -26,8 +26,12 @@ import Testing
         try load("listeners: { admin: [\(listeners)] },")
     }
 
-    private func texts(_ tokens: [SharedSecret?]) -> [String?] {
-        tokens.map { $0.map { String(decoding: $0.bytes.revealed().prefix(1), as: UTF8.self) } }
+    /// Each listener's tokens, as their names and first characters.
+    private func texts(_ tokens: [[LoadedConfiguration.AdminToken]]) -> [String] {
+        tokens.map { tokens in
+            tokens.map { $0.name + ":" + String(decoding: $0.secret.bytes.revealed().prefix(1), as: UTF8.self) }
+                .joined(separator: " ")
+        }
     }
 
     private static let unguarded = #"{ address: "127.0.0.1:0" }"#
@@ -37,8 +41,8 @@ import Testing
     @Test func listenersOfOneAddressKeepTheirOwnTokens() throws {
         let loaded = try loadAdmin("\(Self.unguarded), \(Self.guardedByA)")
         let book = try RuleBook(loaded, modules: nil)
-        #expect(texts(book.cell.current.administration.tokens) == [nil, "a"])
-        #expect(texts(try book.draft(loaded).adminTokens) == [nil, "a"])
+        #expect(texts(book.cell.current.administration.tokens) == ["", "tokenFile:a"])
+        #expect(texts(try book.draft(loaded).adminTokens) == ["", "tokenFile:a"])
     }
 
     @Test func tokensFollowTheAddressAndStayWithoutOne() throws {
@@ -49,9 +53,9 @@ import Testing
             modules: nil)
         let new = try loadAdmin(#"{ address: "127.0.0.1:3" }, { address: "127.0.0.1:2", tokenFile: "secrets/c" }"#)
         let draft = try book.draft(new)
-        #expect(texts(book.cell.current.administration.tokens) == ["a", "b"])
+        #expect(texts(book.cell.current.administration.tokens) == ["tokenFile:a", "tokenFile:b"])
         book.adopt(draft)
-        #expect(texts(book.cell.current.administration.tokens) == ["a", "c"])
+        #expect(texts(book.cell.current.administration.tokens) == ["tokenFile:a", "tokenFile:c"])
         #expect(draft.fieldsThatNeedRestart == ["listeners.admin[0].address"])
     }
 

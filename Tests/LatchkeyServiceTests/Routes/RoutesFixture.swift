@@ -61,7 +61,11 @@ final class RoutesFixture: Sendable {
             LiveRules(
                 license: license, certificates: try CertificateEndpoint(credentials, crypto: CryptoContext()),
                 administration: .init(
-                    tokens: [adminToken.map { SharedSecret(SecretBytes(copying: Array($0.utf8))) }],
+                    tokens: [
+                        adminToken.map {
+                            [.init(name: "tokenFile", secret: SharedSecret(SecretBytes(copying: Array($0.utf8))))]
+                        } ?? []
+                    ],
                     issuerNames: ["portal"])))
         var shared = SharedLicensing(
             keys: RecentContentKeys(

@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct LedgerEntryEncodingTests {
     /// The size of the longest encoding in bytes.
-    private static let encodedSizeMaximum = 4 + 16 + 10 + 16 + 16 + 201 + 2 * 16 + 3 * 65 + 3 * 5 + 2 * 10
+    private static let encodedSizeMaximum =
+        6 + 16 + 10 + 16 + 16 + 201 + 2 * 16 + 5 * 65 + 3 * 5 + 2 * 10 + 25 + 3 * 16
 
     @Test func isAsDocumented() throws {
         var entry = LedgerEntry(
@@ -75,6 +76,10 @@ import Testing
 
     @Test(arguments: [
         ("an unknown kind", "01 63 0000 018bcfe568fa00000000000000000000 00"),
+        ("a kind of version 2 in version 1", "01 20 0000 018bcfe568fa00000000000000000000 00"),
+        ("in version 2 what version 1 says", "02 01 00000000 018bcfe568fa00000000000000000000 00"),
+        ("an unknown flag of version 2", "02 20 00010000 018bcfe568fa00000000000000000000 00"),
+        ("an actor in version 1", "01 01 2000 018bcfe568fa00000000000000000000 00 0161"),
         ("an unknown flag", "01 01 2000 018bcfe568fa00000000000000000000 00"),
         ("the licence's own second", "01 01 0001 018bcfe568fa00000000000000000000 80c49fd50c 00"),
         ("a number with a zero behind it", "01 01 0100 018bcfe568fa00000000000000000000 00 8100"),
@@ -99,8 +104,38 @@ import Testing
 
     @Test func refusesAnotherVersion() {
         var bytes = LedgerSamples.license().encoded()
-        bytes[0] = 2
-        #expect(throws: LedgerEntryError.unsupportedVersion(2)) { try LedgerEntry(parsing: bytes) }
+        bytes[0] = 3
+        #expect(throws: LedgerEntryError.unsupportedVersion(3)) { try LedgerEntry(parsing: bytes) }
+    }
+
+    @Test func saysWhoDidWhat() throws {
+        var entry = LedgerEntry(
+            kind: .keyWithdrawn, at: 1_700_000_000, license: LicenseID(milliseconds: 1_700_000_000_250, random: .zero),
+            content: "m")
+        entry.actor = "user:eve"
+        let parts = ["02 23 00002008", "018bcfe568fa 0000 0000000000000000", "01 6d", "00", "08 757365723a657665"]
+        #expect(Hexadecimal.encode(entry.encoded()) == parts.joined().filter { $0 != " " })
+        #expect(try LedgerEntry(parsing: entry.encoded()) == entry)
+    }
+
+    /// A program that knows only version 1 reads on whatever that version can say.
+    @Test(arguments: LedgerEntry.Kind.allCases)
+    func writesTheFirstVersionWhereThatIsEnough(kind: LedgerEntry.Kind) {
+        var entry = LedgerSamples.license()
+        entry.kind = kind
+        #expect(entry.encoded()[0] == (kind.rawValue < 32 ? 1 : 2))
+        entry.request = "00000000000000ff"
+        #expect(entry.encoded()[0] == 2)
+    }
+
+    @Test func keepsAllThatADeviceReports() throws {
+        var entry = LedgerSamples.license()
+        entry.kind = .syncReportAccepted
+        let streams = (0..<251).map { Bytes16(high: 5, low: $0) }
+        entry.report = DeviceReport(flags: 1 << 63 | 1, titleID: Bytes16(high: 3, low: 4), streamIDs: streams)
+        let read = try LedgerEntry(parsing: entry.encoded())
+        #expect(read.report?.flags == 1 << 63 | 1 && read.report?.titleID == Bytes16(high: 3, low: 4))
+        #expect(read.report?.streamIDs == Array(streams.prefix(250)) && read == entry.bounded)
     }
 
     @Test func cutsLongTextsAtTheEndOfACharacter() throws {

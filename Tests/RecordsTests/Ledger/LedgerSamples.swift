@@ -51,6 +51,17 @@ enum LedgerSamples {
         entry.until = maybe(using: &generator) { Int64.random(in: .min ... .max, using: &$0) }
         entry.playback = maybe(using: &generator) { number(using: &$0) }
         entry.renewAfter = maybe(using: &generator) { Int64.random(in: .min ... .max, using: &$0) }
+        guard Bool.random(using: &generator) else { return entry.bounded }
+        entry.actor = maybe(using: &generator) { text(upTo: 64, using: &$0) }
+        entry.request = maybe(using: &generator) { text(upTo: 64, using: &$0) }
+        entry.report = maybe(using: &generator) { generator in
+            DeviceReport(
+                flags: UInt64.random(in: .min ... .max, using: &generator),
+                titleID: Bytes16(generator.bytes(count: 16), at: 0),
+                streamIDs: (0..<Int.random(in: 0..<4, using: &generator)).map { _ in
+                    Bytes16(generator.bytes(count: 16), at: 0)
+                })
+        }
         return entry.bounded
     }
 

@@ -1,0 +1,190 @@
+import ContentKeys
+import EventLoops
+import POSIXSockets
+import Records
+import StoragePostgreSQL
+import StorageSQLite
+import Synchronization
+import Telemetry
+
+/// Watches the node's clock once a second, on a thread of its own: asks the kernel, keeps the settled time in the node's store, hears of an
+/// operator's acceptance there, and compares the clock with the database's.
+final class ClockKeeper: Sendable {
+    private static let pause: Duration = .seconds(1)
+    /// Passes, and so about seconds, between writes of the settled time while nothing else has changed.
+    private static let passesPerWrite = 10
+    /// Passes between measurements of the database's clock, and while it differs.
+    private static let passesPerMeasurement = 30
+    private static let passesPerMeasurementApart = 2
+    /// How long the last write may take when the daemon stops.
+    private static let lastLimit: Duration = .seconds(5)
+
+    private struct State {
+        var acceptance: ClockAcceptance
+        var passCount = 0
+        var writtenStanding: ClockTrust.Standing?
+        var hasMeasured = false
+        var isPassing = false
+        var isStopped = false
+    }
+
+    private let clock: TrustedClock
+    private let store: SQLiteDecisionStore
+    private let shared: PostgreSQLStore?
+    private let logger: Logger
+    private let group: EventLoopGroup
+    private let state: Mutex<State>
+
+    /// Starts the thread. `acceptance` is the last one that the clock knows of.
+    init(
+        _ clock: TrustedClock, store: SQLiteDecisionStore, shared: PostgreSQLStore?, acceptance: ClockAcceptance,
+        logger: Logger
+    ) throws(EventLoopError) {
+        self.clock = clock
+        self.store = store
+        self.shared = shared
+        self.logger = logger
+        state = Mutex(State(acceptance: acceptance))
+        group = try EventLoopGroup(count: 1, name: "clock")
+        schedule(after: .zero)
+    }
+
+    /// Keeps the settled time a last time, and ends the thread. Not to be called on a loop; a second call returns at once.
+    func stop() {
+        state.withLock { $0.isStopped = true }
+        group.loops[0].spawn { [self] in await write() }
+        group.stop(within: Self.lastLimit)
+    }
+
+    private func schedule(after pause: Duration) {
+        let loop = group.loops[0]
+        loop.execute {
+            _ = loop.schedule(after: pause) { [self] in
+                loop.spawn { [self] in
+                    await pass()
+                    if !state.withLock({ $0.isStopped }) { schedule(after: Self.pause) }
+                }
+            }
+        }
+    }
+
+    private func pass() async {
+        clock.tick(isSynchronised: KernelClock.isSynchronised)
+        noteAcceptance()
+        let count = state.withLock { state in
+            state.passCount += 1
+            return state.passCount - 1
+        }
+        let standing = clock.trust.standing
+        if count.isMultiple(of: Self.passesPerWrite) || state.withLock({ $0.writtenStanding != standing }) {
+            await write()
+        }
+        await measure(count, standing)
+    }
+
+    // MARK: The node's store
+
+    /// The operator's tool writes it, beside the daemon.
+    private func noteAcceptance() {
+        do throws(StoreError) {
+            guard let acceptance = try store.clockRecord()?.acceptance,
+                state.withLock({ $0.acceptance.number }) < acceptance.number
+            else { return }
+            clock.accept(offset: acceptance.offset)
+            state.withLock { $0.acceptance = acceptance }
+        } catch {
+            logger.debug("clock_not_read", [.string("cause", error.explanation)])
+        }
+    }
+
+    private func write() async {
+        let trust = clock.trust
+        let record = ClockRecord(trust, state.withLock { $0.acceptance })
+        do throws(StoreError) {
+            try await store.keep(record)
+            state.withLock { $0.writtenStanding = trust.standing }
+        } catch {
+            // Whatever keeps the store from this keeps it from licences too, and is reported there.
+            logger.debug("clock_not_kept", [.string("cause", error.explanation)])
+        }
+    }
+
+    // MARK: The database
+
+    private func measure(_ count: Int, _ standing: ClockTrust.Standing) async {
+        guard let shared else { return }
+        let hasMeasured = state.withLock { $0.hasMeasured }
+        let isSoon = standing == .apart || !hasMeasured
+        guard count.isMultiple(of: isSoon ? Self.passesPerMeasurementApart : Self.passesPerMeasurement) else { return }
+        do throws(StoreError) {
+            let reading = try await shared.advanceSettledTime(to: clock.deletionTime)
+            clock.note(reading)
+            state.withLock { $0.hasMeasured = true }
+        } catch {
+            logger.debug("clock_not_measured", [.string("cause", error.explanation)])
+        }
+    }
+}
+
+extension TrustedClock {
+    func note(_ reading: DatabaseTimeReading) {
+        noteDatabase(time: reading.time, asked: reading.asked, answered: reading.answered)
+    }
+
+    /// What the store judges ends by, and may delete.
+    var settledTime: SettledTime { SettledTime(end: endTime, deletion: deletionTime) }
+
+    /// Whether operators should look at the clock.
+    var isDegraded: Bool {
+        switch trust.standing {
+        case .trusted, .unproved: false
+        case .stepped, .behind, .apart: true
+        }
+    }
+
+    func register(in registry: MetricsRegistry) {
+        registry.sample(
+            "latchkey_clock_trusted",
+            help: "Whether the wall clock is trusted: 0 after a step, and while it is behind.",
+            isCounter: false
+        ) { [self] in isDegraded ? 0 : 1 }
+        registry.sample(
+            "latchkey_clock_may_delete", help: "Whether the clock is proved, so that what has ended is deleted.",
+            isCounter: false
+        ) { [self] in deletionTime == nil ? 0 : 1 }
+        registry.sample(
+            "latchkey_clock_step_seconds",
+            help: "How far the wall clock is ahead of where it should be; 0 while it is trusted.",
+            isCounter: false
+        ) { [self] in Double(trust.wallOffset) / 1e9 }
+        registry.sample(
+            "latchkey_clock_settled_timestamp_seconds",
+            help: "The time that is settled, by which things are forgotten.",
+            isCounter: false
+        ) { [self] in Double(trust.settled) / 1e9 }
+    }
+
+    func registerDatabase(in registry: MetricsRegistry) {
+        registry.sample(
+            "latchkey_clock_offset_seconds",
+            help: "How far the node's clock is ahead of PostgreSQL's; 0 before it was measured.", isCounter: false
+        ) { [self] in Double(trust.databaseOffset ?? 0) / 1e9 }
+    }
+}
+
+extension ClockTrust.Memory {
+    init(_ record: ClockRecord) {
+        self.init(
+            settled: WallTime(seconds: record.settled).clampedNanoseconds,
+            reference: WallTime(seconds: record.reference).clampedNanoseconds)
+    }
+}
+
+extension ClockRecord {
+    fileprivate init(_ trust: ClockTrust, _ acceptance: ClockAcceptance) {
+        self.init(
+            settled: WallTime(nanosecondsSince1970: trust.settled).seconds,
+            reference: WallTime(nanosecondsSince1970: trust.reference).seconds, standing: trust.standing.rawValue,
+            acceptance: acceptance)
+    }
+}

@@ -1,0 +1,46 @@
+import Administration
+import Records
+import ServiceConfiguration
+import StoragePostgreSQL
+import StorageSQLite
+import Synchronization
+import Telemetry
+
+/// Keeps the proofs of the shared secrets in the stores up to date when a reload replaces the session key.
+///
+/// A start refuses a secret that the stores do not know. A reload on a running node is an operator's order: it is how a session key is
+/// replaced whose tokens must not be good any longer.
+final class InstallationSecrets: Sendable {
+    private let records: LicenseRecords
+    private let shared: PostgreSQLStore?
+    private let logger: Logger
+    private let path: String
+    private let secrets: Mutex<SharedSecrets>
+
+    init(_ loaded: LoadedConfiguration, _ records: LicenseRecords, shared: PostgreSQLStore?, logger: Logger) {
+        self.records = records
+        self.shared = shared
+        self.logger = logger
+        path = loaded.databasePath
+        secrets = Mutex(loaded.sharedSecrets)
+    }
+
+    /// Takes the session key of a new configuration. All other secrets need a restart.
+    func adopt(_ new: LoadedConfiguration) throws(DaemonError) {
+        let old = secrets.withLock { $0 }
+        let taken = old.taking(.sessionKey, from: new.sharedSecrets)
+        guard taken != old else { return }
+        try wrapped { () throws(StorageOpeningError) in try records.replaceSecrets(taken) }
+        secrets.withLock { $0 = taken }
+        do throws(PostgreSQLOpeningError) {
+            try shared?.replaceSecrets(taken)
+        } catch {
+            // The next connection stores the proof.
+            logger.warning("postgresql_away", [.string("cause", error.explanation)])
+        }
+    }
+
+    private func wrapped(_ body: () throws(StorageOpeningError) -> Void) throws(DaemonError) {
+        do throws(StorageOpeningError) { try body() } catch { throw .store(path: path, error) }
+    }
+}

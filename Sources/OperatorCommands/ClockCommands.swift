@@ -1,0 +1,160 @@
+import Administration
+import ByteCoding
+package import CommandLineKit
+import ContentKeys
+import KeyCrypto
+import POSIXSockets
+import Records
+import ServiceConfiguration
+import StorageSQLite
+import Telemetry
+
+extension Command {
+    /// `latchkey clock`
+    package static let clock = Command(
+        "clock",
+        summary: "Show whether the node trusts the system's clock, and accept the clock",
+        details: """
+            After a step of the clock, or with a clock behind the time that the node knows, the daemon deletes nothing, and with a clock
+            behind it serves only renewals by session tokens. It trusts the clock again by itself when the clock is back, when the kernel
+            has reported it synchronised for 60 seconds, or after clock.settleTime. `accept` is for an operator who knows that the clock is
+            right and does not want to wait.
+            """,
+        examples: [
+            "latchkey clock show --config latchkey.json5",
+            "latchkey clock accept --config latchkey.json5",
+        ],
+        commands: [showClock, acceptClock])
+
+    private static let showClock = Command(
+        "show",
+        summary: "Show the system's clock, what the kernel says of it, and what the node has kept",
+        details: "What the node has kept is up to ten seconds old while the daemon runs.",
+        examples: ["latchkey clock show --config latchkey.json5 --json"],
+        options: [OpenedClock.config, .json],
+        run: { arguments, context throws(CommandError) in
+            let opened = try OpenedClock(arguments, context)
+            defer { opened.store.stop() }
+            let state = try opened.state()
+            if arguments.isSet(.json) {
+                try context.printObject(state.write)
+            } else {
+                try context.print(state.text)
+            }
+        })
+
+    private static let acceptClock = Command(
+        "accept",
+        summary: "Say that the system's clock is right now",
+        details: """
+            Compare the clock with another one first: what has ended by this clock is deleted from then on. Works on the node's own
+            database, whether the daemon runs or not. A daemon that runs hears of it within two seconds, and ignores it if the clock was
+            stepped again since. The ledger gets a row.
+            """,
+        examples: ["latchkey clock accept --config latchkey.json5"],
+        options: [OpenedClock.config],
+        run: { arguments, context throws(CommandError) in
+            let opened = try OpenedClock(arguments, context)
+            defer { opened.store.stop() }
+            let state = try opened.state()
+            try await opened.accept(state)
+            try context.print("accepted: \(OpenedClock.text(state.now)) is right")
+        })
+}
+
+/// The node's own database with what it knows of the clock.
+private struct OpenedClock {
+    static let config = CommandOption(
+        "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
+
+    let store: SQLiteDecisionStore
+    private let path: String
+
+    /// Beside the daemon, which has the ledger's lock. Makes no database where there is none.
+    init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
+        let file = try OpenedLedger.configuration(arguments.required(Self.config), context)
+        path = file.configuration.storage.databasePath
+        var options = SQLiteDecisionStore.Options()
+        options.locksLedger = false
+        _ = try wrap(
+            { [path] (error: StorageOpeningError) in
+                CommandError.failed("cannot open the database \(path): \(error.explanation)")
+            }, try LedgerReader.open(path: path))
+        let chain = try OpenedLedger.prepared(file, context)
+        do throws(StorageOpeningError) {
+            store = try SQLiteDecisionStore.open(path: path, chain: chain, options: options)
+        } catch {
+            throw .failed("cannot open the database \(path): \(error.explanation)")
+        }
+    }
+
+    func state() throws(CommandError) -> ClockState {
+        let reading = ClockReading(
+            wall: SystemWallClock().wallTime, boot: SystemBootClock().monotonicTime)
+        return ClockState(
+            reading: reading, isSynchronised: KernelClock.isSynchronised,
+            record: try wrap(
+                { (error: StoreError) in CommandError.failed(error.explanation) }, try store.clockRecord()))
+    }
+
+    func accept(_ state: ClockState) async throws(CommandError) {
+        let entry = try entry(state)
+        do throws(StoreError) {
+            try await store.acceptClock(offset: state.reading.offset, entry)
+        } catch {
+            throw .failed(error.explanation)
+        }
+    }
+
+    private func entry(_ state: ClockState) throws(CommandError) -> LedgerEntry {
+        let id = try wrap(
+            { (error: CryptoError) in CommandError.failed("OpenSSL made no id (\(error))") },
+            try LicenseID.naming(rowAt: state.now))
+        return LedgerEntry(kind: .clockAccepted, at: state.now, license: id, detail: state.detail)
+    }
+
+    static func text(_ seconds: Int64) -> String {
+        UnixTime(seconds: seconds).map { RFC3339.format($0) } ?? "\(seconds) seconds since 1970"
+    }
+}
+
+/// The clocks, and what the node has kept of them.
+private struct ClockState {
+    let reading: ClockReading
+    let isSynchronised: Bool
+    /// Nil for a node that has not run.
+    let record: ClockRecord?
+
+    var now: Int64 { WallTime(nanosecondsSince1970: reading.wall).seconds }
+    /// By how much the clock is ahead of the time that it must not be behind, in seconds.
+    var difference: Int64? { record.map { now - $0.reference } }
+
+    /// For the ledger.
+    var detail: String { difference.map { "\($0) s against the known time" } ?? "new" }
+
+    var text: String {
+        var lines = [
+            "clock     \(OpenedClock.text(now))",
+            "kernel    \(isSynchronised ? "synchronised" : "not synchronised, or it does not say")",
+        ]
+        guard let record, let difference else { return (lines + ["known     nothing yet"]).joined(separator: "\n") }
+        lines += [
+            "known     \(OpenedClock.text(record.reference)); the clock is \(difference < 0 ? "behind" : "ahead") by \(abs(difference)) s",
+            "settled   \(OpenedClock.text(record.settled)): by this time things are forgotten",
+            "standing  \(record.standing.isEmpty ? "unknown" : record.standing)",
+        ]
+        if record.acceptance.number > 0 { lines.append("accepted  \(record.acceptance.number) times") }
+        return lines.joined(separator: "\n")
+    }
+
+    func write(to writer: inout JSONWriter) {
+        writer.member("clock", OpenedClock.text(now))
+        writer.member("isSynchronised", isSynchronised)
+        guard let record else { return }
+        writer.member("known", OpenedClock.text(record.reference))
+        writer.member("settled", OpenedClock.text(record.settled))
+        writer.member("aheadSeconds", now - record.reference)
+        writer.member("standing", record.standing)
+        writer.member("accepted", record.acceptance.number)
+    }
+}

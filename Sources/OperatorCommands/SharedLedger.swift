@@ -1,0 +1,268 @@
+import ByteCoding
+import CommandLineKit
+import ContentKeys
+import KeyCrypto
+import Records
+import ServiceConfiguration
+import StoragePostgreSQL
+import StorageSQLite
+
+/// The copies in PostgreSQL of all nodes' ledgers, as commands read them.
+enum SharedLedger {
+    static let option = CommandOption(
+        "--shared", .flag, help: "read the copies of all nodes' ledgers in PostgreSQL, instead of this node's own")
+    static let node = CommandOption(
+        "--node", .value("ID"), help: "with --shared: this node alone, by its id or its name")
+
+    /// How many rows and batches are read at once.
+    static let pageSize = 1000
+
+    /// The nodes that are meant, at least one.
+    static func nodes(
+        _ store: PostgreSQLStore, _ arguments: Arguments
+    ) async throws(CommandError) -> [SharedLedgerNode] {
+        let all = try await OpenedKeyStore.attempt { () async throws(StoreError) in try await store.ledgerNodes() }
+        guard let wanted = arguments.value(node) else { return all }
+        let found = all.filter { $0.node.text == wanted || $0.label == wanted }
+        guard !found.isEmpty else { throw .failed("PostgreSQL has no ledger of a node \(wanted)") }
+        return found
+    }
+}
+
+extension LedgerArguments {
+    /// Prints what is found in the copies, node by node.
+    func printShared(_ arguments: Arguments, _ context: CommandContext) async throws(CommandError) {
+        let limit = try Self.limit(arguments)
+        let store = try OpenedLedger.shared(configuration, context)
+        defer { store.close() }
+        var progress = CommandProgress(context, unit: "entries read")
+        var found: [(node: SharedLedgerNode, find: LedgerFind)] = []
+        var count = 0
+        for node in try await SharedLedger.nodes(store, arguments) where found.count <= limit {
+            var next = try await start(in: node, store)
+            while let first = next, found.count <= limit {
+                let rows = try await OpenedKeyStore.attempt { () async throws(StoreError) in
+                    try await store.ledgerRows(of: node.node, first ... .max, limit: SharedLedger.pageSize)
+                }
+                count += rows.count
+                progress.show(count)
+                for row in rows {
+                    guard let entry = try? LedgerEntry(parsing: row.body), query.matches(entry) else { continue }
+                    found.append((node, LedgerFind(sequence: row.sequence, entry: entry)))
+                }
+                next =
+                    rows.count < SharedLedger.pageSize || isBehind(rows.last) ? nil : rows.last.map { $0.sequence + 1 }
+            }
+        }
+        progress.clear()
+        try Self.print(found.prefix(limit), isComplete: found.count <= limit, arguments, context)
+    }
+
+    /// The first sequence that may fit; nil if none does.
+    private func start(in node: SharedLedgerNode, _ store: PostgreSQLStore) async throws(CommandError) -> Int64? {
+        guard let from = query.from else { return 1 }
+        return try await OpenedKeyStore.attempt { () async throws(StoreError) in
+            try await store.firstSequence(of: node.node, at: from - LedgerReader.clockSlack)
+        }
+    }
+
+    /// Whether rows from this one on are too late for the query.
+    private func isBehind(_ row: LedgerRow?) -> Bool {
+        guard let to = query.to, let row, let entry = try? LedgerEntry(parsing: row.body) else { return false }
+        return entry.at > to && entry.at - to > LedgerReader.clockSlack
+    }
+
+    private static func print(
+        _ found: ArraySlice<(node: SharedLedgerNode, find: LedgerFind)>, isComplete: Bool, _ arguments: Arguments,
+        _ context: CommandContext
+    ) throws(CommandError) {
+        if arguments.isSet(.json) {
+            try context.printObject { writer in
+                writer.name("entries")
+                writer.array { writer in
+                    for (node, find) in found {
+                        writer.object { writer in
+                            writer.member("node", node.node.text)
+                            writer.member("name", node.label)
+                            find.write(to: &writer)
+                        }
+                    }
+                }
+                writer.member("isComplete", isComplete)
+            }
+        } else if found.isEmpty {
+            context.note("no entry fits")
+        } else {
+            try context.print(
+                found.map { "\($0.node.label ?? $0.node.node.text)  \($0.find.text)" }.joined(separator: "\n"))
+        }
+        if !isComplete { context.note("there are more; raise --limit, or say more of what you look for") }
+    }
+}
+
+/// What `ledger verify --shared` does.
+struct SharedLedgerVerification {
+    /// What was found of one node.
+    private struct Outcome {
+        let node: SharedLedgerNode
+        let verified: LedgerVerified
+        let findings: [LedgerFinding]
+    }
+
+    private let file: ConfigurationFile
+    private let keys: LedgerKeys
+    private let checkpoints: [LedgerCheckpoint]
+    private let arguments: Arguments
+    private let context: CommandContext
+
+    init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
+        file = try OpenedLedger.configuration(arguments.required(LedgerArguments.config), context)
+        keys = try OpenedLedger.keys(file, context)
+        checkpoints =
+            try arguments.value(LedgerVerification.checkpoints).map { path throws(CommandError) in
+                try LedgerVerification.read(path, context)
+            } ?? []
+        self.arguments = arguments
+        self.context = context
+    }
+
+    func run(asJSON: Bool) async throws(CommandError) {
+        let store = try OpenedLedger.shared(file, context)
+        defer { store.close() }
+        var outcomes: [Outcome] = []
+        for node in try await SharedLedger.nodes(store, arguments) {
+            outcomes.append(try await verify(node, store))
+        }
+        try print(outcomes, asJSON: asJSON)
+        let count = outcomes.reduce(0) { $0 + $1.findings.count }
+        if count > 0 { throw .failed("the copies of the ledgers do not verify: \(count) findings") }
+    }
+
+    private func verify(_ node: SharedLedgerNode, _ store: PostgreSQLStore) async throws(CommandError) -> Outcome {
+        var progress = CommandProgress(context, unit: "entries verified")
+        defer { progress.clear() }
+        let chain = LedgerChain(keys: keys, node: node.node)
+        let purged = try await read { () async throws(StoreError) in try await store.ledgerBeginning(of: node.node) }
+        let beginning = purged.flatMap { LedgerCheckpoint(beginning: $0, node: node.node) }
+        let end = try await read { () async throws(StoreError) in
+            try await store.shippedBatch(atOrBefore: .max, of: node.node)
+        }
+        do throws(CryptoError) {
+            var findings: [LedgerFinding] = purged != nil && beginning == nil ? [.beginningForged] : []
+            var verifier = try LedgerVerifier(chain, beginning: beginning, checkpoints: checkpoints)
+            var last = beginning?.sequence ?? 0
+            var pages = LedgerPages(store, node.node, after: last, through: end?.first ?? 0)
+            while let page = try await next(&pages) {
+                for (batch, rows) in page {
+                    findings += try verifier.read(batch, rows)
+                    if batch.last > last { last = batch.last }
+                }
+                progress.show(verifier.rowCount)
+            }
+            findings += verifier.finish([])
+            return Outcome(
+                node: node, verified: LedgerVerified(verifier, last: last, beginning: beginning), findings: findings)
+        } catch {
+            throw .failed("cannot verify the ledger of \(node.node): a cryptographic operation failed")
+        }
+    }
+
+    /// A failure of the database ends the command; it is turned into no finding.
+    private func next(_ pages: inout LedgerPages) async throws(CryptoError) -> [(LedgerBatch, [LedgerRow])]? {
+        do throws(StoreError) { return try await pages.next() } catch { throw .operationFailed(error.explanation) }
+    }
+
+    private func read<Value>(_ body: () async throws(StoreError) -> Value) async throws(CommandError) -> Value {
+        try await OpenedKeyStore.attempt(body)
+    }
+
+    private func print(_ outcomes: [Outcome], asJSON: Bool) throws(CommandError) {
+        guard asJSON else {
+            for outcome in outcomes {
+                let name = outcome.node.label.map { "\($0) (\(outcome.node.node))" } ?? outcome.node.node.text
+                for finding in outcome.findings { try context.print("\(name): \(finding.text)") }
+                if outcome.findings.isEmpty {
+                    try context.print(
+                        "\(name): \(outcome.verified.rowCount) entries up to sequence \(outcome.verified.last): nothing was altered"
+                    )
+                }
+                for line in outcome.verified.purgeLines { try context.print("\(name): \(line)") }
+            }
+            if outcomes.isEmpty { context.note("PostgreSQL has no ledger of any node") }
+            return
+        }
+        try context.printObject { writer in
+            writer.member("isSound", outcomes.allSatisfy { $0.findings.isEmpty })
+            writer.name("nodes")
+            writer.array { writer in
+                for outcome in outcomes {
+                    writer.object { writer in
+                        writer.member("node", outcome.node.node.text)
+                        writer.member("name", outcome.node.label)
+                        writer.member("successor", outcome.node.successor)
+                        writer.member("entries", outcome.verified.rowCount)
+                        writer.member("last", outcome.verified.last)
+                        outcome.verified.writePurges(to: &writer)
+                        writer.name("findings")
+                        writer.array { writer in
+                            for finding in outcome.findings { writer.object { finding.write(to: &$0) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A copy of a ledger, batch by batch with the rows behind the batch before.
+struct LedgerPages {
+    private static let batchPageSize = 100
+
+    private let store: PostgreSQLStore
+    private let node: NodeID
+    /// The last sequence that was read.
+    private var last: Int64
+    private var nextFirst: Int64 = 1
+    /// The first sequence of the last batch that is read. What is shipped meanwhile is not part of it.
+    private let endFirst: Int64
+
+    init(_ store: PostgreSQLStore, _ node: NodeID, after last: Int64, through endFirst: Int64) {
+        self.store = store
+        self.node = node
+        self.last = last
+        self.endFirst = endFirst
+        nextFirst = last + 1
+    }
+
+    /// Nil at the end.
+    mutating func next() async throws(StoreError) -> [(LedgerBatch, [LedgerRow])]? {
+        guard nextFirst <= endFirst else { return nil }
+        let found = try await store.ledgerBatches(of: node, from: nextFirst, limit: Self.batchPageSize)
+        let batches = found.filter { $0.first <= endFirst }
+        guard let end = batches.last else { return nil }
+        var rows: [LedgerRow] = []
+        if end.last > last { rows = try await allRows(last + 1...end.last) }
+        var page: [(LedgerBatch, [LedgerRow])] = []
+        var index = rows.startIndex
+        for batch in batches {
+            let split = rows[index...].firstIndex { $0.sequence > batch.last } ?? rows.endIndex
+            page.append((batch, Array(rows[index..<split])))
+            index = split
+        }
+        last = max(last, end.last)
+        nextFirst = end.first + 1
+        return page
+    }
+
+    private func allRows(_ range: ClosedRange<Int64>) async throws(StoreError) -> [LedgerRow] {
+        var rows: [LedgerRow] = []
+        var next = range.lowerBound
+        while next <= range.upperBound {
+            let page = try await store.ledgerRows(of: node, next...range.upperBound, limit: SharedLedger.pageSize)
+            rows += page
+            guard page.count == SharedLedger.pageSize, let end = page.last?.sequence else { break }
+            next = end + 1
+        }
+        return rows
+    }
+}

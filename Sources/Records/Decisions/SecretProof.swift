@@ -1,0 +1,191 @@
+import ByteCoding
+package import KeyCrypto
+
+/// The proof in a database of which secret an installation uses.
+///
+/// With another secret nothing would look wrong: other pseudonyms lift revocations and count uses again. So a wrong key file is found
+/// when the store is opened.
+package struct SecretProof: Equatable, Sendable {
+    /// The secrets that are proved. The raw values are stored, and never change; they are the configuration's names of the fields.
+    package enum Name: String, Sendable, CaseIterable {
+        case pseudonymKey = "ledger.pseudonymKey"
+        case sessionKey = "entitlement.sessions.key"
+        case ledgerKey = "ledger.key"
+    }
+
+    package let name: Name
+    /// The version of a ledger key. For another secret, its place in the order in which the installation began to use it, from 1 on.
+    package let number: Int64
+    /// HMAC-SHA-256 under the secret, 32 bytes.
+    package let bytes: [UInt8]
+
+    package init(name: Name, number: Int64, bytes: [UInt8]) {
+        self.name = name
+        self.number = number
+        self.bytes = bytes
+    }
+
+    /// Reads a row. Returns nil for a secret that only a newer version proves.
+    package init?(storedName: String, number: Int64, bytes: [UInt8]) {
+        guard let name = Name(rawValue: storedName) else { return nil }
+        self.init(name: name, number: number, bytes: bytes)
+    }
+
+    /// The text begins with a zero byte, as nothing does that one of these keys signs.
+    package init(of name: Name, number: Int64, key: HMACSHA256Key) throws(CryptoError) {
+        let text = [0] + Array("latchkey proof 1 \(name.rawValue)".utf8)
+        self.init(name: name, number: number, bytes: try key.code(for: text[...]))
+    }
+}
+
+/// The secrets that all nodes of an installation share, as a node is configured with them.
+package struct SharedSecrets: Equatable, Sendable {
+    /// One secret: the key in use, and keys that were in use before.
+    struct Secret: Equatable, Sendable {
+        let name: SecretProof.Name
+        let current: [UInt8]
+        let retired: [[UInt8]]
+    }
+
+    private(set) var secrets: [Secret] = []
+
+    /// The same secrets but one, which is taken from `other`.
+    package func taking(_ name: SecretProof.Name, from other: SharedSecrets) -> SharedSecrets {
+        var taken = SharedSecrets()
+        taken.secrets = secrets.filter { $0.name != name } + other.secrets.filter { $0.name == name }
+        return taken
+    }
+
+    /// No secrets: nothing is compared. For tools that use none of them.
+    package static let none = SharedSecrets()
+
+    package init() {}
+
+    package mutating func add(
+        _ name: SecretProof.Name, current: HMACSHA256Key, retired: [HMACSHA256Key] = []
+    ) throws(CryptoError) {
+        var retiredProofs: [[UInt8]] = []
+        for key in retired { retiredProofs.append(try SecretProof(of: name, number: 1, key: key).bytes) }
+        secrets.append(
+            Secret(
+                name: name, current: try SecretProof(of: name, number: 1, key: current).bytes, retired: retiredProofs))
+    }
+}
+
+/// The table `secret_proof` of a database. The store reads and writes it in its own SQL.
+package protocol SecretProofTable: ~Copyable {
+    associatedtype Failure: Error
+
+    /// All proofs, in the order of their numbers.
+    mutating func secretProofs() throws(Failure) -> [SecretProof]
+    /// Adds a proof in one statement, and so one transaction. A proof of the same name and number stays as it is.
+    mutating func add(_ proof: SecretProof) throws(Failure)
+    /// Deletes a proof, if it is there.
+    mutating func remove(_ proof: SecretProof) throws(Failure)
+}
+
+/// Why a database cannot be used with the configured secrets.
+package enum SecretProofError<Failure: Error>: Error {
+    /// The secret is not the one that the database knows.
+    case differs(SecretProof.Name)
+    case database(Failure)
+}
+
+extension SecretProofError: Equatable where Failure: Equatable {}
+
+extension SharedSecrets {
+    /// Compares the secrets with the proofs in a database, and changes nothing.
+    package func check<Table: SecretProofTable & ~Copyable>(
+        in table: inout Table
+    ) throws(SecretProofError<Table.Failure>) {
+        let proofs = try wrap(SecretProofError<Table.Failure>.database, try table.secretProofs())
+        for secret in secrets where !secret.isKnown(among: proofs) { throw .differs(secret.name) }
+    }
+
+    /// Adds the proofs of secrets that are new in a database without comparing them: an operator has replaced them on purpose.
+    package func replace<Table: SecretProofTable & ~Copyable>(in table: inout Table) throws(Table.Failure) {
+        let proofs = try table.secretProofs()
+        for secret in secrets {
+            let known = proofs.filter { $0.name == secret.name }
+            guard !known.contains(where: { $0.bytes == secret.current }) else { continue }
+            let number = (known.map(\.number).max() ?? 0) + 1
+            try table.add(SecretProof(name: secret.name, number: number, bytes: secret.current))
+        }
+    }
+
+    /// Compares the secrets with the proofs in a database, adds the proof of a secret that is new there, and removes those of secrets
+    /// that were in use before and are configured no more.
+    ///
+    /// A secret follows another one only if that is configured as retired. A node that still has the older secret is not refused, and
+    /// removes nothing: nodes change their secrets one after the other.
+    package func establish<Table: SecretProofTable & ~Copyable>(
+        in table: inout Table
+    ) throws(SecretProofError<Table.Failure>) {
+        // Nothing is written for a secret that does not belong here: its proof would keep all other nodes out.
+        try check(in: &table)
+        let proofs = try wrap(SecretProofError<Table.Failure>.database, try table.secretProofs())
+        for secret in secrets {
+            let known = proofs.filter { $0.name == secret.name }
+            if let own = known.first(where: { $0.bytes == secret.current }) {
+                for old in known where old.number < own.number && !secret.retired.contains(old.bytes) {
+                    try wrap(SecretProofError<Table.Failure>.database, try table.remove(old))
+                }
+            } else {
+                let number = (known.map(\.number).max() ?? 0) + 1
+                let proof = SecretProof(name: secret.name, number: number, bytes: secret.current)
+                try wrap(SecretProofError<Table.Failure>.database, try table.add(proof))
+            }
+        }
+        // Another program may have added one first.
+        let added = try wrap(SecretProofError<Table.Failure>.database, try table.secretProofs())
+        for secret in secrets where !added.contains(where: { $0.name == secret.name && $0.bytes == secret.current }) {
+            throw .differs(secret.name)
+        }
+    }
+}
+
+extension SharedSecrets.Secret {
+    /// Whether a database with these proofs may be used with the secret.
+    fileprivate func isKnown(among proofs: [SecretProof]) -> Bool {
+        let known = proofs.filter { $0.name == name }.map(\.bytes)
+        return known.isEmpty || known.contains(current) || retired.contains(where: known.contains)
+    }
+}
+
+extension LedgerKeys {
+    /// Compares the ledger keys with the proofs in a node's file, adds the proof of the current one, and changes nothing else.
+    ///
+    /// A version without a key is no mistake here: whether it is still needed is seen when the ledger is verified.
+    package func establish<Table: SecretProofTable & ~Copyable>(
+        in table: inout Table
+    ) throws(SecretProofError<Table.Failure>) {
+        let known = try check(in: &table)
+        let own: [SecretProof]
+        do { own = try proofs() } catch { throw .differs(.ledgerKey) }
+        guard let proof = own.last, !known.contains(where: { $0.number == proof.number }) else { return }
+        try wrap(SecretProofError<Table.Failure>.database, try table.add(proof))
+    }
+
+    /// Compares the ledger keys with the proofs in a node's file, and gives these. A current key with a lower version than the file has
+    /// seen is refused.
+    @discardableResult
+    package func check<Table: SecretProofTable & ~Copyable>(
+        in table: inout Table
+    ) throws(SecretProofError<Table.Failure>) -> [SecretProof] {
+        let known = try wrap(SecretProofError<Table.Failure>.database, try table.secretProofs())
+            .filter { $0.name == .ledgerKey }
+        let own: [SecretProof]
+        do { own = try proofs() } catch { throw .differs(.ledgerKey) }
+        for proof in own where known.contains(where: { $0.number == proof.number && $0.bytes != proof.bytes }) {
+            throw .differs(.ledgerKey)
+        }
+        if let newest = known.last?.number, newest > Int64(current.version) { throw .differs(.ledgerKey) }
+        return known
+    }
+
+    /// The versions of keys in proofs that this node is not configured with.
+    package func missingVersions(among proofs: [SecretProof]) -> [Int64] {
+        let own = Set(inOrder.map { Int64($0.version) })
+        return proofs.filter { $0.name == .ledgerKey && !own.contains($0.number) }.map(\.number)
+    }
+}

@@ -1,0 +1,83 @@
+package import KeyCrypto
+
+/// What a verification has read, beside its findings.
+package struct LedgerVerified: Sendable {
+    package let rowCount: Int
+    /// The last sequence that is sealed.
+    package let last: Int64
+    /// The last sequence that was purged; nil if none was.
+    package let purgedThrough: Int64?
+    /// What the ledger itself says of purges, the oldest first.
+    package let purges: [LedgerPurge]
+    /// How many checkpoints were of other nodes.
+    package let strangeCheckpointCount: Int
+    /// Whether rows were purged meanwhile.
+    package var wasPurged = false
+
+    package init(_ verifier: LedgerVerifier, last: Int64, beginning: LedgerCheckpoint?) {
+        rowCount = verifier.rowCount
+        self.last = last
+        purgedThrough = beginning?.sequence
+        purges = verifier.purges
+        strangeCheckpointCount = verifier.strangeCheckpointCount
+    }
+}
+
+/// What a ledger says of rows that it has lost on purpose: an entry of its own, and so sealed like any other.
+package struct LedgerPurge: Equatable, Sendable {
+    /// From where the rows were taken.
+    package enum Place: Sendable {
+        /// The node's own ledger.
+        case ledger
+        /// The copy of the ledger in PostgreSQL.
+        case sharedCopy
+    }
+
+    package let place: Place
+    /// When that was recorded, in seconds since 1970.
+    package let at: Int64
+    /// How many rows were taken since the statement before.
+    package let rowCount: Int64
+    /// The last sequence that was taken.
+    package let through: Int64
+    /// How long rows were kept, in seconds.
+    package let retention: Int64
+
+    package init(_ place: Place = .ledger, at: Int64, rowCount: Int64, through: Int64, retention: Int64) {
+        self.place = place
+        self.at = at
+        self.rowCount = rowCount
+        self.through = through
+        self.retention = retention
+    }
+
+    /// Reads what `entry` wrote. Returns nil for an entry of another kind.
+    package init?(_ entry: LedgerEntry) {
+        let place: Place
+        switch entry.kind {
+        case .rowsPurged: place = .ledger
+        case .sharedRowsPurged: place = .sharedCopy
+        case .licenseIssued, .licenseRenewed, .licenseRefused, .syncReportAccepted, .keyRevealed, .revoked,
+            .revocationLifted, .refusalsOmitted, .renewalsRolledUp, .tokenMinted, .ledgerRejoined, .keyCreated,
+            .keyImported,
+            .keyAliased, .keyWithdrawn, .keyRestored, .keyDeleted, .nodeStarted, .configurationReloaded, .nodeStopped,
+            .clockAccepted:
+            return nil
+        }
+        let numbers = entry.detail.split(separator: " ").compactMap { Int64($0) }
+        guard numbers.count == 3 else { return nil }
+        self.init(place, at: entry.at, rowCount: numbers[0], through: numbers[1], retention: numbers[2])
+    }
+
+    /// The statement as a ledger's entry. Its detail is "ROWS through SEQUENCE kept SECONDS s".
+    package func entry(named id: LicenseID) -> LedgerEntry {
+        LedgerEntry(
+            kind: place == .ledger ? .rowsPurged : .sharedRowsPurged, at: at, license: id,
+            detail: "\(rowCount) through \(through) kept \(retention) s")
+    }
+
+    /// The same with an id of its own.
+    package func entry() throws(CryptoError) -> LedgerEntry {
+        entry(named: try .naming(rowAt: at))
+    }
+}

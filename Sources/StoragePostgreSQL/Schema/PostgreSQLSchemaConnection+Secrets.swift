@@ -1,0 +1,96 @@
+import ByteCoding
+import ContentKeys
+import Records
+
+extension PostgreSQLSchemaConnection {
+    /// Compares the secrets that all nodes share with the proofs in the database, and adds the proofs of those that are new there.
+    func establish(_ secrets: SharedSecrets) throws(PostgreSQLOpeningError) {
+        var database = self
+        do throws(SecretProofError<PostgreSQLOpeningError>) {
+            try secrets.establish(in: &database)
+        } catch {
+            throw PostgreSQLOpeningError(error)
+        }
+    }
+
+    /// Takes the secrets for those that the installation uses from now on.
+    func replaceSecrets(_ secrets: SharedSecrets) throws(PostgreSQLOpeningError) {
+        var database = self
+        try secrets.replace(in: &database)
+    }
+
+    /// Compares everything that is proved in the database, and changes nothing. A schema that is not there yet is good.
+    func check(_ ring: KeyRing, _ secrets: SharedSecrets) throws(PostgreSQLOpeningError) {
+        var database = self
+        switch try schemaState() {
+        case .empty: return
+        case .foreign: throw .foreignSchema(schema)
+        case .migrated(let newest, let oldestProgram):
+            let supported = Int64(PostgreSQLSchema.migrations.count)
+            guard oldestProgram <= supported else { throw .schemaTooNew(found: newest, supported: supported) }
+        }
+        do throws(KeyProofError<PostgreSQLOpeningError>) {
+            try ring.checkProof(in: &database)
+        } catch {
+            throw PostgreSQLOpeningError(error)
+        }
+        guard try hasSecretProofs() else { return }
+        do throws(SecretProofError<PostgreSQLOpeningError>) {
+            try secrets.check(in: &database)
+        } catch {
+            throw PostgreSQLOpeningError(error)
+        }
+    }
+
+    /// Whether the schema is as new as the table of proofs.
+    private func hasSecretProofs() throws(PostgreSQLOpeningError) -> Bool {
+        let found = try query("SELECT to_regclass('secret_proof') IS NOT NULL")
+        return try read { () throws(StoreError) in try found.boolean(0, 0) }
+    }
+}
+
+extension PostgreSQLSchemaConnection: SecretProofTable {
+    func secretProofs() throws(PostgreSQLOpeningError) -> [SecretProof] {
+        let found = try query("SELECT name, number, proof FROM secret_proof ORDER BY number")
+        return try read { () throws(StoreError) in
+            var proofs: [SecretProof] = []
+            for row in 0..<found.rowCount {
+                let proof = SecretProof(
+                    storedName: try found.text(row, 0), number: try found.integer(row, 1),
+                    bytes: try found.bytes(row, 2))
+                if let proof { proofs.append(proof) }
+            }
+            return proofs
+        }
+    }
+
+    func add(_ proof: SecretProof) throws(PostgreSQLOpeningError) {
+        _ = try query(
+            "INSERT INTO secret_proof (name, number, proof) VALUES ($1, $2, $3) ON CONFLICT (name, number) DO NOTHING",
+            [.text(proof.name.rawValue), .integer(proof.number), .bytes(proof.bytes)])
+    }
+
+    func remove(_ proof: SecretProof) throws(PostgreSQLOpeningError) {
+        _ = try query(
+            "DELETE FROM secret_proof WHERE name = $1 AND number = $2",
+            [.text(proof.name.rawValue), .integer(proof.number)])
+    }
+}
+
+extension PostgreSQLOpeningError {
+    fileprivate init(_ error: SecretProofError<PostgreSQLOpeningError>) {
+        switch error {
+        case .differs(let name): self = .secretDiffers(name)
+        case .database(let error): self = error
+        }
+    }
+
+    init(_ error: KeyProofError<PostgreSQLOpeningError>) {
+        switch error {
+        case .differs: self = .keyEncryptionKeyDiffers
+        case .missing(let version): self = .keyEncryptionKeyMissing(version: version)
+        case .cryptographyFailed: self = .cryptographyFailed
+        case .database(let error): self = error
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import ContentKeys
+import Records
+
+/// What the node knows of its clock.
+struct ClockTable: ~Copyable {
+    private var keep: SQLiteStatement
+    private var accept: SQLiteStatement
+
+    init(_ connection: inout SQLiteConnection) throws(StoreError) {
+        // An acceptance that the writer has not read yet must not be undone by its own, older view.
+        let keep = try connection.prepare(
+            """
+            INSERT INTO clock (id, settled, reference, standing, acceptance, accepted_offset) VALUES (1, ?1, ?2, ?3, ?4, ?5)
+            ON CONFLICT (id) DO UPDATE SET settled = max(settled, ?1), reference = ?2, standing = ?3
+                WHERE acceptance = ?4
+            """)
+        let accept = try connection.prepare(
+            """
+            INSERT INTO clock (id, settled, reference, standing, acceptance, accepted_offset)
+            VALUES (1, ?1, ?1, 'accepted', 1, ?2)
+            ON CONFLICT (id) DO UPDATE SET settled = max(settled, ?1), reference = ?1, standing = 'accepted',
+                acceptance = acceptance + 1, accepted_offset = ?2
+            """)
+        self.keep = keep
+        self.accept = accept
+    }
+
+    mutating func keep(_ record: ClockRecord) throws(StoreError) {
+        defer { keep.reset() }
+        try keep.bind(record.settled, at: 1)
+        try keep.bind(record.reference, at: 2)
+        try keep.bind(record.standing, at: 3)
+        try keep.bind(record.acceptance.number, at: 4)
+        try keep.bind(record.acceptance.offset, at: 5)
+        _ = try keep.step()
+    }
+
+    mutating func accept(_ time: Int64, offset: Int64) throws(StoreError) {
+        defer { accept.reset() }
+        try accept.bind(time, at: 1)
+        try accept.bind(offset, at: 2)
+        _ = try accept.step()
+    }
+}
+
+/// A connection that reads what the node knows of its clock.
+struct ClockReader: ~Copyable {
+    private var select: SQLiteStatement
+    private var newestBatch: SQLiteStatement
+    private let connection: SQLiteConnection
+
+    init(_ connection: consuming SQLiteConnection) throws(StoreError) {
+        try connection.execute("PRAGMA query_only = ON")
+        let select = try connection.prepare(
+            "SELECT settled, reference, standing, acceptance, accepted_offset FROM clock WHERE id = 1")
+        let newestBatch = try connection.prepare("SELECT at FROM ledger_batch ORDER BY first_sequence DESC LIMIT 1")
+        self.select = select
+        self.newestBatch = newestBatch
+        self.connection = connection
+    }
+
+    /// A store of a version before, which kept no such record, knows the time of its newest entry. Nil for a new store.
+    mutating func record() throws(StoreError) -> ClockRecord? {
+        defer { select.reset() }
+        guard try select.step() else {
+            return try newestTime().map { ClockRecord(settled: $0, reference: $0, standing: "") }
+        }
+        return ClockRecord(
+            settled: try select.integer(at: 0), reference: try select.integer(at: 1), standing: try select.text(at: 2),
+            acceptance: ClockAcceptance(number: try select.integer(at: 3), offset: try select.integer(at: 4)))
+    }
+
+    private mutating func newestTime() throws(StoreError) -> Int64? {
+        defer { newestBatch.reset() }
+        return try newestBatch.step() ? try newestBatch.integer(at: 0) : nil
+    }
+}

@@ -1,0 +1,220 @@
+import ByteCoding
+package import ContentKeys
+import KeyCrypto
+package import Records
+
+/// The file of a node's ledger before anything is recorded in it: whose ledger it is, and whether the configured secrets belong to it.
+///
+/// The id of a node is made with its ledger and kept in it. What the configuration calls the node is a label for people: a renamed
+/// machine, or a new container with the same volume, goes on with the same ledger. A ledger of an older version has the label that the
+/// node had then for its id.
+package struct LedgerFile {
+    package let path: String
+    private let keys: LedgerKeys
+    private let label: NodeID
+    private let busyTimeoutMilliseconds: Int32
+
+    /// - Parameters:
+    ///   - label: What the configuration calls the node. It is the id of a ledger that an older version made.
+    ///   - busyTimeoutMilliseconds: How long a write waits for another process's write.
+    package init(path: String, keys: LedgerKeys, label: NodeID, busyTimeoutMilliseconds: Int32 = 5000) {
+        self.path = path
+        self.keys = keys
+        self.label = label
+        self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
+    }
+
+    /// Opens the file, or makes it with mode 0600, brings its schema up to date, compares the secrets with their proofs and adds those
+    /// that are new.
+    ///
+    /// Throws `secretDiffers` for another secret than that of the file, and `ledgerDiffers` if an older version made the ledger under
+    /// another key or label.
+    package func prepare(_ secrets: SharedSecrets) throws(StorageOpeningError) -> LedgerChain {
+        try DatabaseFile.prepare(path)
+        var connection = try connect()
+        try connection.migrate(path: path)
+        try DatabaseFile.checkPermissions(path)
+        try wrap(StorageOpeningError.store, try connection.beginImmediate())
+        do throws(StorageOpeningError) {
+            try connection.establishSecrets(secrets, keys)
+            let chain = try identified(&connection)
+            try wrap(StorageOpeningError.store, try connection.commit())
+            return chain
+        } catch {
+            connection.rollBack()
+            throw error
+        }
+    }
+
+    /// Takes the secrets of a reload for those that the installation uses from now on.
+    package func replaceSecrets(_ secrets: SharedSecrets) throws(StorageOpeningError) {
+        var connection = try connect()
+        try wrap(StorageOpeningError.store, try connection.beginImmediate())
+        do throws(StoreError) {
+            try secrets.replace(in: &connection)
+            try connection.commit()
+        } catch {
+            connection.rollBack()
+            throw .store(error)
+        }
+    }
+
+    /// What verifies the ledger in an existing file. Changes nothing.
+    package func chain() throws(StorageOpeningError) -> LedgerChain {
+        try DatabaseFile.checkPermissions(path)
+        var connection = try connect()
+        return LedgerChain(keys: keys, node: try wrap(StorageOpeningError.store, try storedID(&connection)) ?? label)
+    }
+
+    /// The versions of ledger keys that have sealed batches in an existing file, and for which no key is configured.
+    package func missingKeyVersions() throws(StorageOpeningError) -> [Int64] {
+        var connection = try connect()
+        return try wrap(StorageOpeningError.store) { () throws(StoreError) in
+            guard try connection.hasTable("secret_proof") else { return [] }
+            return keys.missingVersions(among: try connection.secretProofs())
+        }
+    }
+
+    /// Compares everything that is proved in an existing file, and the ledger's last batch, with what is configured. Changes nothing; a
+    /// file that is not there yet is good.
+    package func check(_ secrets: SharedSecrets, _ ring: KeyRing?) throws(StorageOpeningError) {
+        guard try DatabaseFile.exists(path) else { return }
+        try DatabaseFile.checkPermissions(path)
+        var connection = try connect()
+        guard try connection.isUsable(path: path) else { return }
+        if let ring { try connection.checkProof(of: ring) }
+        if try wrap(StorageOpeningError.store, try connection.hasTable("secret_proof")) {
+            try connection.checkSecrets(secrets, keys)
+        }
+        if try wrap(StorageOpeningError.store, try connection.hasTable("ledger_batch")) {
+            let node = try wrap(StorageOpeningError.store, try storedID(&connection)) ?? label
+            try verifyEnd(LedgerChain(keys: keys, node: node), &connection)
+        }
+    }
+
+    private func connect() throws(StorageOpeningError) -> SQLiteConnection {
+        try wrap(
+            StorageOpeningError.store,
+            try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
+    }
+
+    /// Finds the id of the ledger. An empty ledger gets a random one; one of an older version has the label.
+    private func identified(_ connection: inout SQLiteConnection) throws(StorageOpeningError) -> LedgerChain {
+        if let id = try wrap(StorageOpeningError.store, try storedID(&connection)) {
+            let chain = LedgerChain(keys: keys, node: id)
+            try verifyEnd(chain, &connection)
+            return chain
+        }
+        let isEmpty =
+            try wrap(
+                StorageOpeningError.store,
+                try connection.readInteger("SELECT count(*) FROM (SELECT 1 FROM ledger_batch LIMIT 1)"))
+            == 0
+        let id: NodeID
+        do { id = isEmpty ? try .random() : label } catch { throw .store(.cryptographyFailed) }
+        let chain = LedgerChain(keys: keys, node: id)
+        try verifyEnd(chain, &connection)
+        try wrap(StorageOpeningError.store) { () throws(StoreError) in
+            var insert = try connection.prepare("INSERT INTO ledger_node (id, node) VALUES (1, ?1)")
+            try insert.bind(id.text, at: 1)
+            _ = try insert.step()
+        }
+        return chain
+    }
+
+    private func verifyEnd(_ chain: LedgerChain, _ connection: inout SQLiteConnection) throws(StorageOpeningError) {
+        let isSealed = try wrap(StorageOpeningError.store) { () throws(StoreError) in
+            var writer = try LedgerWriter(chain, &connection)
+            return try writer.verifyEnd(known: .start)
+        }
+        guard isSealed else { throw .ledgerDiffers(path: path) }
+    }
+
+    /// Nil for a file whose ledger has no id of its own yet.
+    private func storedID(_ connection: inout SQLiteConnection) throws(StoreError) -> NodeID? {
+        guard try connection.hasTable("ledger_node") else { return nil }
+        var select = try connection.prepare("SELECT node FROM ledger_node WHERE id = 1")
+        guard try select.step() else { return nil }
+        let text = try select.text(at: 0)
+        do { return try NodeID(text) } catch { throw .recordMalformed }
+    }
+}
+
+extension SQLiteConnection {
+    /// Whether the schema has a table of this name.
+    mutating func hasTable(_ name: String) throws(StoreError) -> Bool {
+        var select = try prepare("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1")
+        try select.bind(name, at: 1)
+        guard try select.step() else { throw .recordMalformed }
+        return try select.integer(at: 0) > 0
+    }
+
+    /// Whether the file has this program's tables; false for an empty one.
+    mutating func isUsable(path: String) throws(StorageOpeningError) -> Bool {
+        switch try wrap(StorageOpeningError.store, try schemaState()) {
+        case .empty: return false
+        case .foreign: throw .foreignDatabase(path: path)
+        case .migrated(let newest, let oldestProgram):
+            let supported = Int64(SQLiteSchema.migrations.count)
+            guard oldestProgram <= supported else { throw .schemaTooNew(found: newest, supported: supported) }
+            return true
+        }
+    }
+
+    /// Within a transaction.
+    mutating func establishSecrets(_ secrets: SharedSecrets, _ keys: LedgerKeys) throws(StorageOpeningError) {
+        do throws(SecretProofError<StoreError>) {
+            try secrets.establish(in: &self)
+            try keys.establish(in: &self)
+        } catch {
+            throw StorageOpeningError(error)
+        }
+    }
+
+    mutating func checkSecrets(_ secrets: SharedSecrets, _ keys: LedgerKeys) throws(StorageOpeningError) {
+        do throws(SecretProofError<StoreError>) {
+            try secrets.check(in: &self)
+            _ = try keys.check(in: &self)
+        } catch {
+            throw StorageOpeningError(error)
+        }
+    }
+}
+
+extension StorageOpeningError {
+    fileprivate init(_ error: SecretProofError<StoreError>) {
+        switch error {
+        case .differs(let name): self = .secretDiffers(name)
+        case .database(let error): self = .store(error)
+        }
+    }
+}
+
+extension SQLiteConnection: SecretProofTable {
+    mutating func secretProofs() throws(StoreError) -> [SecretProof] {
+        var select = try prepare("SELECT name, number, proof FROM secret_proof ORDER BY number")
+        var proofs: [SecretProof] = []
+        while try select.step() {
+            let proof = SecretProof(
+                storedName: try select.text(at: 0), number: try select.integer(at: 1), bytes: try select.bytes(at: 2))
+            if let proof { proofs.append(proof) }
+        }
+        return proofs
+    }
+
+    mutating func add(_ proof: SecretProof) throws(StoreError) {
+        var insert = try prepare(
+            "INSERT INTO secret_proof (name, number, proof) VALUES (?1, ?2, ?3) ON CONFLICT (name, number) DO NOTHING")
+        try insert.bind(proof.name.rawValue, at: 1)
+        try insert.bind(proof.number, at: 2)
+        try insert.bind(proof.bytes, at: 3)
+        _ = try insert.step()
+    }
+
+    mutating func remove(_ proof: SecretProof) throws(StoreError) {
+        var delete = try prepare("DELETE FROM secret_proof WHERE name = ?1 AND number = ?2")
+        try delete.bind(proof.name.rawValue, at: 1)
+        try delete.bind(proof.number, at: 2)
+        _ = try delete.step()
+    }
+}

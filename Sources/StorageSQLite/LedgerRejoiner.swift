@@ -1,0 +1,101 @@
+package import ContentKeys
+import KeyCrypto
+package import Records
+
+/// Brings a ledger that was put back to an older state up to its copy, in one transaction.
+///
+/// Rows behind the last batch that both have are taken out, the copy's batches are put in their place, and the rows are appended again behind
+/// them. No daemon may use the ledger meanwhile.
+package struct LedgerRejoiner: ~Copyable {
+    /// How many rows are appended in one batch.
+    private static let batchSize = 500
+
+    private let chain: LedgerChain
+    private var inserts: LedgerInserts
+    private var selects: LedgerSelects
+    private var connection: SQLiteConnection
+    private let lock: NodeLock
+    private var link: LedgerLink
+
+    /// Opens an existing ledger and begins the transaction: rows behind `fork`, the end of a batch, are set aside. Throws `inUse` if a daemon
+    /// has the ledger.
+    package static func begin(
+        path: String, chain: LedgerChain, fork: LedgerLink
+    ) throws(StorageOpeningError) -> LedgerRejoiner {
+        let lock = try NodeLock(databasePath: path)
+        do throws(StoreError) {
+            var connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: 5000)
+            try connection.execute(
+                "CREATE TEMP TABLE set_aside (number INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, body BLOB NOT NULL)"
+            )
+            let inserts = try LedgerInserts(&connection)
+            let selects = try LedgerSelects(&connection)
+            try connection.beginImmediate()
+            for sql in [
+                """
+                INSERT INTO set_aside (sequence, body)
+                SELECT sequence, body FROM ledger_entry WHERE sequence > ?1 ORDER BY sequence
+                """, "DELETE FROM ledger_entry WHERE sequence > ?1",
+                "DELETE FROM ledger_batch WHERE first_sequence > ?1",
+            ] as [StaticString] {
+                var statement = try connection.prepare(sql)
+                try statement.run([fork.sequence])
+            }
+            return LedgerRejoiner(
+                chain: chain, inserts: inserts, selects: selects, connection: connection, lock: lock, link: fork)
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    private init(
+        chain: LedgerChain, inserts: consuming LedgerInserts, selects: consuming LedgerSelects,
+        connection: consuming SQLiteConnection, lock: consuming NodeLock, link: LedgerLink
+    ) {
+        self.chain = chain
+        self.inserts = inserts
+        self.selects = selects
+        self.connection = connection
+        self.lock = lock
+        self.link = link
+    }
+
+    /// Takes over the next batch of the copy. Throws `recordMalformed` for one that is not sealed behind the batch before.
+    package mutating func take(_ batch: LedgerBatch, _ rows: [LedgerRow]) throws(StoreError) {
+        let isSealed: Bool
+        do { isSealed = try chain.follows(batch, rows, link) } catch { throw .cryptographyFailed }
+        guard isSealed else { throw .recordMalformed }
+        for row in rows { try inserts.insert(row) }
+        try inserts.insert(batch)
+        link = batch.link
+    }
+
+    /// Appends what was set aside, and `entry`, and makes everything durable; how many rows were set aside.
+    package mutating func finish(with entry: (_ setAside: Int) -> LedgerEntry) throws(StoreError) -> Int {
+        let now = entry(0).at
+        var count = 0
+        while true {
+            let bodies = try setAside(behind: count)
+            if bodies.isEmpty { break }
+            try append(bodies, at: now)
+            count += bodies.count
+        }
+        try append([entry(count).encoded()], at: now)
+        try connection.commit()
+        return count
+    }
+
+    private mutating func append(_ bodies: [[UInt8]], at now: Int64) throws(StoreError) {
+        try inserts.append(bodies, sealedBy: chain, after: link, at: now)
+        link = try selects.link()
+    }
+
+    private mutating func setAside(behind count: Int) throws(StoreError) -> [[UInt8]] {
+        var select = try connection.prepare("SELECT body FROM set_aside WHERE number > ?1 ORDER BY number LIMIT ?2")
+        try select.bind(Int64(count), at: 1)
+        try select.bind(Int64(Self.batchSize), at: 2)
+        var bodies: [[UInt8]] = []
+        while try select.step() { bodies.append(try select.bytes(at: 0)) }
+        return bodies
+    }
+}

@@ -1,0 +1,317 @@
+/// Whether the wall clock can be trusted, and the time that is settled. A value: readings of the clocks go in, events come out.
+///
+/// `settled` is for deleting and forgetting. It never goes back. While the wall clock is trusted, `settled` follows it, at most 0.1 %
+/// faster than the boot-time clock. Otherwise it advances with the boot-time clock alone, so that a step of the wall clock never moves it.
+/// When trust returns, it takes the wall clock's value if that is later.
+///
+/// `reference` is the time that the wall clock must not be behind. It is `settled`, except that it goes back to the wall clock if the clock
+/// is trusted again at an earlier time: then the time before was wrong.
+///
+/// All times are nanoseconds: of the wall clock since 1970, of the boot-time clock since the machine was started.
+package struct ClockTrust: Equatable, Sendable {
+    package struct Settings: Equatable, Sendable {
+        /// A larger step of the wall clock against the boot-time clock ends the trust.
+        package var stepTolerance: Int64
+        /// After so long without a step the clock is trusted again.
+        package var settleTime: Int64
+        /// By so much the clock may be behind `reference` while new licences are still given.
+        package var leeway: Int64
+
+        package init(stepTolerance: Duration, settleTime: Duration, leeway: Duration) {
+            self.stepTolerance = stepTolerance.clampedNanoseconds
+            self.settleTime = settleTime.clampedNanoseconds
+            self.leeway = leeway.clampedNanoseconds
+        }
+
+        /// So long the kernel must report the clock synchronised before it is trusted again.
+        static let synchronisedTime: Int64 = 60_000_000_000
+        /// A larger offset between the node's clock and the database's is worth a warning.
+        static let databaseWarning: Int64 = 2_000_000_000
+        /// Beyond a larger offset the node counts nothing.
+        var databaseTolerance: Int64 { leeway + 5_000_000_000 }
+    }
+
+    /// What a store keeps of the state over a restart.
+    package struct Memory: Equatable, Sendable {
+        package var settled: Int64
+        package var reference: Int64
+
+        package init(settled: Int64, reference: Int64) {
+            self.settled = settled
+            self.reference = reference
+        }
+    }
+
+    /// What the clock is worth now.
+    package enum Standing: String, Sendable, CaseIterable {
+        case trusted
+        /// Since the start the clock is ahead of what the store knows, by more than a step may be. That is right if the node was down for
+        /// so long, so it is no fault. Nothing is deleted before the clock is proved.
+        case unproved
+        /// The clock was stepped, and is not behind. Licences are given, and nothing is deleted.
+        case stepped
+        /// The clock is behind `reference` by more than the leeway. Only renewals by session tokens are served.
+        case behind
+        /// Node and database disagree about the time. The node counts nothing, and deletes nothing.
+        case apart
+    }
+
+    /// Why the clock is trusted again.
+    package enum Cause: String, Sendable, CaseIterable {
+        case backInTolerance = "back_in_tolerance"
+        case synchronised
+        case steady
+        case accepted
+    }
+
+    /// How well the node's clock agrees with the database's.
+    package enum Agreement: Sendable {
+        case good
+        /// Worth a warning.
+        case warned
+        /// Too far for counting.
+        case apart
+    }
+
+    package enum Event: Equatable, Sendable {
+        /// The wall clock was stepped by so many nanoseconds against the boot-time clock. `wasTrusted` says whether it was trusted before.
+        case stepped(by: Int64, wasTrusted: Bool)
+        /// At the start the wall clock differs by so much from what the store knows: ahead if positive, behind if negative.
+        case differsAtStart(by: Int64)
+        case trusted(Cause)
+        /// The wall clock is behind `reference` by so many nanoseconds: more than the leeway.
+        case fellBehind(by: Int64)
+        case caughtUp
+        /// The agreement with the database has changed; the node's clock is ahead of the database's by so many nanoseconds.
+        case databaseOffset(Agreement, by: Int64)
+    }
+
+    /// A wall clock that must still prove itself.
+    private struct Proof: Equatable {
+        /// Of the wall clock against the boot-time clock, since it was stepped last.
+        var offset: Int64
+        /// On the boot-time clock.
+        var steadySince: Int64
+        /// On the boot-time clock; nil while the kernel reports nothing, or the clock as not synchronised.
+        var synchronisedSince: Int64?
+
+        init(_ reading: ClockReading) {
+            offset = reading.offset
+            steadySince = reading.boot
+        }
+    }
+
+    private enum Phase: Equatable {
+        /// The offset of the wall clock against the boot-time clock, which follows at most 0.1 %: many small steps are one large step.
+        case trusted(offset: Int64)
+        /// Stepped away from this offset.
+        case stepped(from: Int64, Proof)
+        /// Not trusted since the start.
+        case starting(Proof)
+    }
+
+    private struct DatabaseTime: Equatable {
+        /// Of the database's clock against the node's boot-time clock.
+        var offset: Int64
+        /// By how much `offset` may be wrong, because the answer was under way.
+        var uncertainty: Int64
+    }
+
+    package var settings: Settings
+    package private(set) var settled: Int64
+    package private(set) var reference: Int64
+    private var last: ClockReading
+    private var phase: Phase
+    private var database: DatabaseTime?
+    private var agreement = Agreement.good
+    private var wasBehind = false
+
+    /// The state at the start. Without a memory the store is new: there is nothing to lose, and the wall clock is all there is.
+    package init(_ settings: Settings, memory: Memory?, at reading: ClockReading) {
+        self.settings = settings
+        last = reading
+        settled = memory?.settled ?? reading.wall
+        reference = memory?.reference ?? reading.wall
+        phase = .starting(Proof(reading))
+    }
+
+    // MARK: What follows from it
+
+    /// What the clock is worth now.
+    package var standing: Standing {
+        if agreement == .apart { return .apart }
+        if isBehind { return .behind }
+        return switch phase {
+        case .trusted: .trusted
+        case .stepped: .stepped
+        case .starting: .unproved
+        }
+    }
+
+    /// Whether new licences are refused.
+    package var isBehind: Bool { last.wall < reference - settings.leeway }
+
+    /// Whether the node may count what all nodes share.
+    package var mayCount: Bool { agreement != .apart }
+
+    /// By this time it is judged what has ended: never later than `settled`, and never later than the wall clock, by which ends are set.
+    package var endTime: Int64 { min(settled, last.wall) }
+
+    /// What ended by this time may be deleted; nil while nothing may.
+    package var deletionTime: Int64? {
+        guard case .trusted = phase, mayCount else { return nil }
+        return endTime
+    }
+
+    /// The time for everything else: the wall clock's, and while that is behind the time that it should be.
+    package var decisionTime: Int64 { isBehind ? reference : last.wall }
+
+    package var memory: Memory { Memory(settled: settled, reference: reference) }
+
+    /// By how much the wall clock is ahead of where the boot-time clock puts it; 0 while it is trusted.
+    package var wallOffset: Int64 {
+        switch phase {
+        case .trusted: 0
+        case .stepped(let from, _): last.offset - from
+        case .starting: last.wall - reference
+        }
+    }
+
+    /// By how much the node's clock is ahead of the database's; nil before that was measured.
+    package var databaseOffset: Int64? { database.map { last.offset - $0.offset } }
+
+    // MARK: Readings
+
+    /// Takes a reading of the clocks. `isSynchronised` is what the kernel says of the wall clock; nil if it was not asked.
+    package mutating func observe(_ reading: ClockReading, isSynchronised: Bool? = nil) -> [Event] {
+        let elapsed = max(0, reading.boot - last.boot)
+        last = reading
+        var events: [Event] = []
+        switch phase {
+        case .trusted(let offset): follow(from: offset, elapsed, &events)
+        case .stepped(let from, let proof):
+            advance(by: elapsed)
+            if abs(reading.offset - from) <= settings.stepTolerance {
+                phase = .trusted(offset: from)
+                events.append(.trusted(.backInTolerance))
+            } else {
+                phase = .stepped(from: from, judged(proof, isSynchronised, &events))
+            }
+        case .starting(let proof):
+            advance(by: elapsed)
+            if abs(reading.wall - reference) <= settings.stepTolerance {
+                believe(.backInTolerance, keepingReference: true, &events)
+            } else {
+                phase = .starting(judged(proof, isSynchronised, &events))
+            }
+        }
+        proveIfDue(&events)
+        compare(&events)
+        return events
+    }
+
+    /// The events of the start, to be logged once.
+    package mutating func begin() -> [Event] {
+        let difference = last.wall - reference
+        let isLarge = abs(difference) > settings.stepTolerance
+        let events = observe(last)
+        return isLarge ? [.differsAtStart(by: difference)] + events : events.filter { $0 != .trusted(.backInTolerance) }
+    }
+
+    /// Takes what the database has answered when it was asked for its time. The other two are on the boot-time clock.
+    package mutating func noteDatabase(time: Int64, asked: Int64, answered: Int64) -> [Event] {
+        let uncertainty = max(0, answered - asked) / 2
+        database = DatabaseTime(offset: time - (asked + uncertainty), uncertainty: uncertainty)
+        var events: [Event] = []
+        compare(&events)
+        return events
+    }
+
+    /// Takes over what was measured before the start.
+    mutating func takeDatabase(of other: ClockTrust) {
+        database = other.database
+    }
+
+    /// An operator says that the wall clock is right, of which the offset against the boot-time clock was this. Nothing happens if it was
+    /// stepped since.
+    package mutating func accept(offset: Int64) -> [Event] {
+        guard abs(last.offset - offset) <= settings.stepTolerance else { return [] }
+        var events: [Event] = []
+        believe(.accepted, &events)
+        compare(&events)
+        return events
+    }
+
+    // MARK: Steps
+
+    private mutating func follow(from offset: Int64, _ elapsed: Int64, _ events: inout [Event]) {
+        let step = last.offset - offset
+        guard abs(step) <= settings.stepTolerance else {
+            phase = .stepped(from: offset, Proof(last))
+            advance(by: elapsed)
+            events.append(.stepped(by: step, wasTrusted: true))
+            return
+        }
+        let correction = elapsed / 1000
+        phase = .trusted(offset: offset + min(max(step, -correction), correction))
+        // A clock that is a little behind is waited for.
+        settled = max(settled, min(last.wall, settled + elapsed + correction))
+        reference = max(reference, min(last.wall, reference + elapsed + correction))
+    }
+
+    private mutating func advance(by elapsed: Int64) {
+        settled += elapsed
+        reference += elapsed
+    }
+
+    private func judged(_ proof: Proof, _ isSynchronised: Bool?, _ events: inout [Event]) -> Proof {
+        var proof = proof
+        let step = last.offset - proof.offset
+        if abs(step) > settings.stepTolerance {
+            proof = Proof(last)
+            events.append(.stepped(by: step, wasTrusted: false))
+        }
+        switch isSynchronised {
+        case .some(true): proof.synchronisedSince = proof.synchronisedSince ?? last.boot
+        case .some(false): proof.synchronisedSince = nil
+        case nil: break
+        }
+        return proof
+    }
+
+    private mutating func proveIfDue(_ events: inout [Event]) {
+        let proof: Proof
+        switch phase {
+        case .trusted: return
+        case .stepped(_, let given), .starting(let given): proof = given
+        }
+        if let since = proof.synchronisedSince, last.boot - since >= Settings.synchronisedTime {
+            believe(.synchronised, &events)
+        } else if last.boot - proof.steadySince >= settings.settleTime {
+            believe(.steady, &events)
+        }
+    }
+
+    private mutating func believe(_ cause: Cause, keepingReference: Bool = false, _ events: inout [Event]) {
+        phase = .trusted(offset: last.offset)
+        settled = max(settled, last.wall)
+        reference = keepingReference ? max(reference, last.wall) : last.wall
+        events.append(.trusted(cause))
+    }
+
+    // MARK: Comparisons
+
+    private mutating func compare(_ events: inout [Event]) {
+        if isBehind != wasBehind {
+            wasBehind.toggle()
+            events.append(wasBehind ? .fellBehind(by: reference - last.wall) : .caughtUp)
+        }
+        guard let database, let offset = databaseOffset else { return }
+        let excess = abs(offset) - database.uncertainty
+        let new: Agreement =
+            excess > settings.databaseTolerance ? .apart : excess > Settings.databaseWarning ? .warned : .good
+        guard new != agreement else { return }
+        agreement = new
+        events.append(.databaseOffset(new, by: offset))
+    }
+}

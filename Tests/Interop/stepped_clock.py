@@ -1,0 +1,137 @@
+"""A wall clock that a test steps while programs run, and a PostgreSQL server of a test's own whose clock can be stepped too."""
+
+import mmap
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+START_SECONDS = 90
+SOURCE = Path(__file__).with_name("step_clock.c")
+SCRIPTS = Path(__file__).parents[2] / "Scripts"
+
+
+class SteppedClock:
+    """The state that `step_clock.c` reads. Programs with `environment` see the wall clock as it says."""
+
+    def __init__(self, folder: Path, library: Path, name: str):
+        self._library = library
+        self._file = folder / name
+        self._file.write_bytes(bytes(16))
+        self._file.chmod(0o644)
+        with self._file.open("r+b") as opened:
+            self._state = mmap.mmap(opened.fileno(), 16)
+        self.offset = 0
+
+    def step(self, seconds: int) -> None:
+        """Sets the offset from the real clock."""
+        self.offset = seconds
+        self._state[0:8] = (seconds * 1_000_000_000).to_bytes(8, "little", signed=True)
+
+    def set_synchronised(self, is_synchronised: bool) -> None:
+        """What the kernel says of the clock."""
+        self._state[8:16] = int(is_synchronised).to_bytes(8, "little")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"LD_PRELOAD": str(self._library), "LATCHKEY_STEP_CLOCK": str(self._file)}
+
+
+@contextmanager
+def stepped_clocks() -> Iterator["ClockFactory"]:
+    """A folder with the built library, which a database server's own user can read too."""
+    with tempfile.TemporaryDirectory(prefix="latchkey-clock-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        library = folder / "step_clock.so"
+        subprocess.run(
+            ["cc", "-shared", "-fPIC", "-O2", "-Wall", "-Werror", "-o", library, SOURCE], check=True, timeout=60
+        )
+        library.chmod(0o755)
+        yield ClockFactory(folder, library)
+
+
+@dataclass
+class ClockFactory:
+    folder: Path
+    library: Path
+    made: list[SteppedClock] = field(default_factory=list)
+
+    def make(self) -> SteppedClock:
+        clock = SteppedClock(self.folder, self.library, f"clock-{len(self.made)}")
+        self.made.append(clock)
+        return clock
+
+    def set_right(self) -> None:
+        for clock in self.made:
+            clock.step(0)
+            clock.set_synchronised(False)
+
+
+@dataclass
+class SteppedDatabase:
+    """A server that `Scripts/with-postgresql` runs, with a clock of its own."""
+
+    clock: SteppedClock
+    environment: dict[str, str]
+
+    @property
+    def url(self) -> str:
+        """By the unix socket: certificates would end with a stepped clock."""
+        return self.environment["LATCHKEY_POSTGRESQL_SOCKET"]
+
+    @property
+    def password_file(self) -> Path:
+        return Path(self.environment["LATCHKEY_POSTGRESQL_PASSWORD_FILE"])
+
+    def _process_id(self) -> int | None:
+        try:
+            return int(Path(self.environment["LATCHKEY_POSTGRESQL_PID_FILE"]).read_text().splitlines()[0])
+        except (OSError, ValueError, IndexError):
+            return None
+
+    def restart(self) -> None:
+        """Stops the server at once; the script starts it again. Waits for the new one."""
+        before = self._process_id()
+        assert before is not None
+        os.kill(before, signal.SIGINT)
+        deadline = time.monotonic() + START_SECONDS
+        while self._process_id() in (None, before):
+            assert time.monotonic() < deadline, "the server does not come back"
+            time.sleep(0.05)
+
+
+@contextmanager
+def starting_database(clock: SteppedClock) -> Iterator[Callable[[], SteppedDatabase]]:
+    """Starts a server, and gives what waits until it runs."""
+    process = subprocess.Popen(
+        [SCRIPTS / "with-postgresql", "--without-sync", "--preload", clock.environment["LD_PRELOAD"],
+         "sh", "-c", "env; echo ready; exec sleep 3600"],
+        stdout=subprocess.PIPE,
+        env=os.environ | {"LATCHKEY_STEP_CLOCK": clock.environment["LATCHKEY_STEP_CLOCK"]},
+        text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    output = process.stdout
+
+    def ready() -> SteppedDatabase:
+        pairs = {}
+        for line in output:
+            if line == "ready\n":
+                break
+            name, _, value = line.rstrip("\n").partition("=")
+            pairs[name] = value
+        assert "LATCHKEY_POSTGRESQL_SOCKET" in pairs, "the server did not start"
+        return SteppedDatabase(clock, pairs)
+
+    try:
+        yield ready
+    finally:
+        process.terminate()
+        process.wait(START_SECONDS)
+        output.close()

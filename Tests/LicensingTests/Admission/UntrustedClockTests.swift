@@ -1,0 +1,95 @@
+import DeviceSimulation
+import Entitlements
+import FairPlay
+import Records
+import Telemetry
+import TestSupport
+import Testing
+
+@testable import Licensing
+
+/// What is served while the wall clock is behind: renewals by session tokens, and nothing new (design, section 8, the row of the clock).
+@Suite struct UntrustedClockTests {
+    private static let leased = [Right(.content("movie-1"), lease: 300)]
+
+    private let store = ModelStore()
+    private let clock = ManualClock(wallTime: WallTime(seconds: LicensingFixture.now))
+    private let trusted: TrustedClock
+    private let fixture: LicensingFixture
+
+    init() throws {
+        trusted = TrustedClock(
+            .init(stepTolerance: .seconds(30), settleTime: .seconds(3600), leeway: .seconds(5)), wall: clock,
+            boot: clock)
+        trusted.start(nil)
+        fixture = try LicensingFixture(
+            recorder: store.recorder(), sessions: LicensingFixture.sessions(), trustedClock: trusted)
+    }
+
+    private func step(_ seconds: Int64) {
+        clock.setWallTime(WallTime(seconds: clock.wallTime.seconds + seconds))
+    }
+
+    private func message(_ state: PlaybackState) throws -> [UInt8] {
+        try fixture.deviceRequest(.v1) {
+            $0.deviceID = DeviceID([UInt8](repeating: 1, count: 20))
+            $0.playbackState = MediaPlaybackState(createdAt: 1, state: state, sessionID: 7)
+        }.message
+    }
+
+    /// By the time that endpoints give.
+    private func ask(_ state: PlaybackState, token: [UInt8]) async throws -> Result<IssuedLicense, LicenseError> {
+        await fixture.issue(try message(state), token: token, now: trusted.wallTime.seconds)
+    }
+
+    @Test(arguments: [-6, -10, -7200, -25 * 365 * 86_400])
+    func servesRenewalsAndNothingNew(seconds: Int64) async throws {
+        let token = try fixture.token(Self.leased)
+        let first = try await ask(.readyToStart, token: token).get()
+        step(seconds)
+        #expect(try await ask(.readyToStart, token: token).failure == .clockUntrusted)
+        #expect(try await ask(.leaseExpiring, token: token).failure == .clockUntrusted, "the entitlement's own token")
+        let renewed = try await ask(.leaseExpiring, token: Array(#require(first.sessionToken).utf8)).get()
+        #expect(store.entries.last?.license == renewed.id)
+        step(-seconds)
+        #expect(try await ask(.readyToStart, token: token).failure == nil)
+    }
+
+    @Test(arguments: [-5, 5, 600, 60 * 86_400])
+    func givesLicencesIfTheClockIsNotBehindByMoreThanTheLeeway(seconds: Int64) async throws {
+        let token = try fixture.token(Self.leased, expiresIn: 100 * 86_400)
+        step(seconds)
+        #expect(try await ask(.readyToStart, token: token).failure == nil)
+    }
+
+    /// The client keeps its token, and tries again.
+    @Test func saysNothingOfTheTokensTimesWhileTheClockIsInDoubt() async throws {
+        let token = try fixture.token(Self.leased, expiresIn: -60)
+        guard case .entitlement(.tokenExpired) = try await ask(.readyToStart, token: token).failure else {
+            Issue.record("an expired token is expired by a clock that is trusted")
+            return
+        }
+        step(-7200)
+        #expect(try await ask(.readyToStart, token: token).failure == .clockUntrusted)
+    }
+
+    /// Fault: a clock that was 60 days ahead lifted revocations that had an end.
+    @Test func aClockAheadLiftsNoRevocation() async throws {
+        var view = RevocationView()
+        view.revoke(.subject, "viewer-1", of: "portal", until: LicensingFixture.now + 100)
+        fixture.shared.revocations.replace(with: view)
+        let token = try fixture.token(Self.leased, expiresIn: 100 * 86_400, subject: "viewer-1")
+        step(60 * 86_400)
+        #expect(try await ask(.readyToStart, token: token).failure == .entitlement(.subjectDisabled))
+        step(-60 * 86_400)
+        clock.advance(by: .seconds(100))
+        #expect(try await ask(.readyToStart, token: token).failure == nil)
+    }
+
+    @Test func refusesABadSignatureAsAlways() async throws {
+        step(-7200)
+        var token = try fixture.token(Self.leased)
+        token[token.count - 5] ^= 1
+        #expect(try await ask(.readyToStart, token: token).failure == .entitlement(.signatureInvalid))
+    }
+}

@@ -1,0 +1,104 @@
+import ByteCoding
+import Entitlements
+import Records
+import Testing
+
+@testable import Licensing
+
+@Suite struct RecentDecisionsTests {
+    private static func replay(
+        _ request: UInt64, license: UInt64 = 1, token: UInt64 = 1, party: UInt64? = 1, window: Int64 = 120,
+        use: LicenseUse = .streaming
+    ) -> ReplayRecord {
+        ReplayRecord(
+            request: Pseudonym(short: Bytes16(high: 1, low: request)),
+            token: Pseudonym(short: Bytes16(high: 2, low: token)),
+            party: party.map { Pseudonym(short: Bytes16(high: 3, low: $0)) }, retryWindow: window, keptUntil: 1000,
+            answer: RecordedAnswer(license: LicenseID(Bytes16(high: 9, low: license)), use: use).bytes)
+    }
+
+    private func record(_ recent: RecentDecisions, _ replay: ReplayRecord, at now: Int64 = 100) async {
+        #expect(await recent.begin(replay, at: now) == nil)
+        recent.end(replay, at: now, with: .recorded)
+    }
+
+    @Test func repeatsTheFirstLicenceUntilTheWindowEnds() async {
+        let recent = RecentDecisions()
+        let first = Self.replay(1)
+        await record(recent, first)
+        let again = Self.replay(1, license: 2, token: 7)
+        for now in [100, 219] as [Int64] { #expect(await recent.begin(again, at: now) == first.answer) }
+        await record(recent, again, at: 220)
+        #expect(await recent.begin(first, at: 221) == again.answer)
+    }
+
+    @Test func tellsRequestsPartiesAndUsesApart() async {
+        let recent = RecentDecisions()
+        await record(recent, Self.replay(1))
+        await record(recent, Self.replay(2, license: 2))
+        await record(recent, Self.replay(1, license: 3, party: 2))
+        await record(recent, Self.replay(1, license: 4, party: nil))
+        await record(recent, Self.replay(1, license: 5, token: 2, party: nil))
+        await record(recent, Self.replay(1, license: 6, use: .offline))
+        #expect(await recent.begin(Self.replay(1, license: 9), at: 100) == Self.replay(1).answer)
+        #expect(recent.count == 6)
+    }
+
+    @Test(arguments: [DecisionOutcome?.none, .denied(.slotEvicted), .repeated(answer: [1])])
+    func remembersOnlyWhatWasRecorded(outcome: DecisionOutcome?) async {
+        let recent = RecentDecisions()
+        #expect(await recent.begin(Self.replay(1), at: 100) == nil)
+        recent.end(Self.replay(1), at: 100, with: outcome)
+        #expect(await recent.begin(Self.replay(1), at: 100) == nil)
+    }
+
+    /// Five copies at once: one is decided, and the others wait for its licence.
+    @Test func copiesWaitForTheFirst() async {
+        let recent = RecentDecisions()
+        let first = Self.replay(1)
+        #expect(await recent.begin(first, at: 100) == nil)
+        let answers = await withTaskGroup(of: [UInt8]?.self) { group in
+            for number in 2...5 {
+                group.addTask { await recent.begin(Self.replay(1, license: UInt64(number)), at: 100) }
+            }
+            recent.end(first, at: 100, with: .recorded)
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(answers == [[UInt8]?](repeating: first.answer, count: 4))
+    }
+
+    /// If the first cannot be decided, one of those that wait takes its place.
+    @Test func anotherCopyIsDecidedIfTheFirstFails() async {
+        let recent = RecentDecisions()
+        #expect(await recent.begin(Self.replay(1), at: 100) == nil)
+        let decidedCount = await withTaskGroup(of: Bool.self) { group in
+            for number in 2...5 {
+                group.addTask {
+                    let replay = Self.replay(1, license: UInt64(number))
+                    guard await recent.begin(replay, at: 100) == nil else { return false }
+                    recent.end(replay, at: 100, with: .recorded)
+                    return true
+                }
+            }
+            recent.end(Self.replay(1), at: 100, with: nil)
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(decidedCount == 1)
+    }
+
+    @Test func holdsTheNewestAndNeverMoreThanItsBound() async {
+        let recent = RecentDecisions(halfCapacity: 100)
+        for number in 1...1000 as ClosedRange<UInt64> {
+            await record(recent, Self.replay(number))
+            #expect(recent.count <= 200)
+        }
+        #expect(await recent.begin(Self.replay(1000), at: 100) != nil)
+        #expect(await recent.begin(Self.replay(901), at: 100) != nil)
+        #expect(await recent.begin(Self.replay(1), at: 100) == nil)
+    }
+
+    @Test func takesAtMost64MiB() {
+        #expect(RecentDecisions.sizeMaximum <= 64 << 20)
+        #expect(RecentDecisions.sizeMaximum > 32 << 20, "less would forget retries of a busy node too soon")
+    }
+}

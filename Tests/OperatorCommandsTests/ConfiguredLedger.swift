@@ -1,0 +1,20 @@
+import Records
+import ServiceConfiguration
+import StorageSQLite
+import Testing
+
+/// The ledger that a configuration names, made as the daemon's start makes it, and what names subjects in it.
+struct ConfiguredLedger {
+    let chain: LedgerChain
+    let pseudonymizer: Pseudonymizer
+
+    init(of configuration: String) throws {
+        let file = try ConfigurationFile(path: configuration, environment: [:])
+        var loader = ConfigurationLoader(file, environment: [:])
+        let (keys, pseudonymizer) = (loader.ledgerKeys(), loader.pseudonymizer())
+        self.pseudonymizer = try #require(pseudonymizer)
+        chain = try LedgerFile(
+            path: file.configuration.storage.databasePath, keys: #require(keys), label: file.configuration.nodeLabel
+        ).prepare(.none)
+    }
+}

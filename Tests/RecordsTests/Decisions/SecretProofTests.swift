@@ -1,0 +1,97 @@
+import ContentKeys
+import KeyCrypto
+import Testing
+
+@testable import Records
+
+@Suite struct SecretProofTests {
+    /// The table of proofs, in memory.
+    private struct Table: SecretProofTable {
+        var proofs: [SecretProof] = []
+        /// What another program adds in the moment before this one does.
+        var fromAnotherProgram: SecretProof?
+
+        mutating func secretProofs() throws(StoreError) -> [SecretProof] { proofs }
+
+        mutating func add(_ proof: SecretProof) throws(StoreError) {
+            if let other = fromAnotherProgram { proofs.append(other) }
+            fromAnotherProgram = nil
+            if !proofs.contains(where: { ($0.name, $0.number) == (proof.name, proof.number) }) { proofs.append(proof) }
+        }
+
+        mutating func remove(_ proof: SecretProof) throws(StoreError) { proofs.removeAll { $0 == proof } }
+    }
+
+    private typealias Refusal = SecretProofError<StoreError>
+
+    private static func key(_ byte: UInt8) throws -> HMACSHA256Key {
+        try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: byte, count: 32)))
+    }
+
+    private static func secrets(pseudonym: UInt8 = 1, session: UInt8, retired: [UInt8] = []) throws -> SharedSecrets {
+        var secrets = SharedSecrets()
+        try secrets.add(.pseudonymKey, current: key(pseudonym))
+        try secrets.add(.sessionKey, current: key(session), retired: retired.map { try key($0) })
+        return secrets
+    }
+
+    @Test func addsEachProofOnce() throws {
+        var table = Table()
+        try Self.secrets(session: 2).establish(in: &table)
+        try Self.secrets(session: 2).establish(in: &table)
+        #expect(table.proofs.map(\.name) == [.pseudonymKey, .sessionKey])
+        #expect(table.proofs.allSatisfy { $0.bytes.count == 32 && $0.number == 1 })
+    }
+
+    @Test func namesTheSecretThatDiffersAndWritesNothing() throws {
+        var table = Table()
+        try Self.secrets(session: 2).establish(in: &table)
+        let before = table.proofs
+        #expect(throws: Refusal.differs(.pseudonymKey)) {
+            try Self.secrets(pseudonym: 9, session: 2).establish(in: &table)
+        }
+        #expect(throws: Refusal.differs(.sessionKey)) { try Self.secrets(session: 9).establish(in: &table) }
+        #expect(throws: Refusal.differs(.sessionKey)) { try Self.secrets(session: 9).check(in: &table) }
+        #expect(table.proofs == before)
+    }
+
+    /// One key never proves another field, even if an operator uses it twice.
+    @Test func theSameKeyProvesEachFieldOtherwise() throws {
+        let proofs = try SecretProof.Name.allCases.map { try SecretProof(of: $0, number: 1, key: Self.key(5)).bytes }
+        #expect(Set(proofs).count == SecretProof.Name.allCases.count)
+    }
+
+    @Test func followsARetiredKeyAndForgetsIt() throws {
+        var table = Table()
+        try Self.secrets(session: 2).establish(in: &table)
+        try Self.secrets(session: 3, retired: [2]).establish(in: &table)
+        #expect(table.proofs.filter { $0.name == .sessionKey }.map(\.number) == [1, 2])
+        // A node that has not heard of the new key yet goes on, and removes nothing.
+        try Self.secrets(session: 2).establish(in: &table)
+        #expect(table.proofs.filter { $0.name == .sessionKey }.count == 2)
+        try Self.secrets(session: 3).establish(in: &table)
+        #expect(table.proofs.filter { $0.name == .sessionKey }.map(\.number) == [2])
+        #expect(throws: Refusal.differs(.sessionKey)) { try Self.secrets(session: 2).establish(in: &table) }
+    }
+
+    @Test func comparesWithAProofThatAnotherProgramAddedFirst() throws {
+        var same = Table(fromAnotherProgram: try SecretProof(of: .sessionKey, number: 1, key: Self.key(2)))
+        try Self.secrets(session: 2).establish(in: &same)
+        var other = Table(fromAnotherProgram: try SecretProof(of: .sessionKey, number: 1, key: Self.key(9)))
+        #expect(throws: Refusal.differs(.sessionKey)) { try Self.secrets(session: 2).establish(in: &other) }
+    }
+
+    @Test func aReplacedSecretIsKnownAtTheNextStart() throws {
+        var table = Table()
+        try Self.secrets(session: 2).establish(in: &table)
+        let new = try Self.secrets(session: 2).taking(.sessionKey, from: Self.secrets(pseudonym: 9, session: 3))
+        try new.replace(in: &table)
+        try Self.secrets(session: 3).establish(in: &table)
+        #expect(throws: Refusal.differs(.pseudonymKey)) { try Self.secrets(pseudonym: 9, session: 3).check(in: &table) }
+    }
+
+    @Test func readsNoProofOfASecretThatItDoesNotKnow() {
+        #expect(SecretProof(storedName: "keys.nextVersion", number: 1, bytes: []) == nil)
+        #expect(SecretProof(storedName: "ledger.key", number: 4, bytes: [1])?.name == .ledgerKey)
+    }
+}

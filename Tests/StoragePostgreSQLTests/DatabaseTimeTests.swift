@@ -1,0 +1,156 @@
+import ByteCoding
+import ContentKeys
+import DatabaseSupport
+import Records
+import StoreConformance
+import Synchronization
+import Telemetry
+import TestSupport
+import Testing
+
+@testable import StoragePostgreSQL
+
+/// The database judges what has ended by its own clock and its settled time, whatever the nodes and a stepped clock say.
+@Suite(.needsPostgreSQL) struct DatabaseTimeTests {
+    let database: TestDatabase
+
+    private static let day: Int64 = 86_400
+
+    init() throws {
+        database = try TestDatabase()
+    }
+
+    private static func spend(_ number: UInt64, at now: Int64, keptUntil end: Int64 = 1000) -> LicenseDecision {
+        LicenseDecision(
+            now: now, replay: SampleDecisions.replay(number, keptUntil: end),
+            tokenUse: SampleDecisions.use(limit: 1, keptUntil: end),
+            devicePlaces: [SampleDecisions.place(device: number, limit: 1, keptUntil: end)],
+            entry: SampleDecisions.entry(number))
+    }
+
+    /// Fault: one node's clock ahead freed device places and made spent tokens good for all nodes.
+    @Test(arguments: [600, day, 500 * day])
+    func aNodeAheadEndsNothing(ahead: Int64) async throws {
+        try await database.withStore { store async throws in
+            #expect(try await store.settle(Self.spend(1, at: 0)) == .recorded)
+            #expect(try await store.settle(Self.spend(1, at: ahead)) != .recorded, "the request")
+            #expect(try await store.settle(Self.spend(2, at: ahead)) == .denied(.tokenUsed(limit: 1)))
+            var other = Self.spend(3, at: ahead)
+            other.tokenUse = nil
+            #expect(try await store.settle(other) == .denied(.deviceLimit(limit: 1)))
+            #expect(try await store.forgetEnded() == 0)
+        }
+    }
+
+    /// The database's own clock is stepped, and no trusted node has followed it.
+    @Test(arguments: [600, day, 500 * day])
+    func aDatabaseAheadEndsNothing(ahead: Int64) async throws {
+        try await database.withStore { store async throws in
+            #expect(try await store.settle(Self.spend(1, at: 0)) == .recorded)
+            try database.setClock(ahead, settled: 100)
+            #expect(try await store.settle(Self.spend(2, at: 0)) == .denied(.tokenUsed(limit: 1)))
+            #expect(try await store.forgetEnded() == 0)
+            try database.setClock(100, settled: 100)
+            #expect(try await store.settle(Self.spend(2, at: 0)) == .denied(.tokenUsed(limit: 1)))
+        }
+    }
+
+    @Test func whatHasEndedBySettledTimeIsForgotten() async throws {
+        try await database.withStore { store async throws in
+            #expect(try await store.settle(Self.spend(1, at: 0)) == .recorded)
+            try database.setClock(1001, settled: 1001)
+            #expect(try await store.forgetEnded() == 3)
+            #expect(try await store.settle(Self.spend(1, at: 0)) == .recorded)
+        }
+    }
+
+    /// Ends are set by clocks that are right: a settled time of before ends nothing that was begun after the clock went back.
+    @Test func aDatabaseBehindItsSettledTimeEndsNothingEarly() async throws {
+        try await database.withStore { store async throws in
+            try database.setClock(100, settled: 5000)
+            #expect(try await store.settle(Self.spend(1, at: 100)) == .recorded)
+            #expect(try await store.settle(Self.spend(2, at: 100)) == .denied(.tokenUsed(limit: 1)))
+        }
+    }
+
+    @Test func revocationsHoldUntilTheSettledTime() async throws {
+        try await database.withStore { store async throws in
+            let revocation = Revocation(kind: .signingKey, value: "k", until: 1000, revokedAt: 0, reason: "")
+            try await store.revoke(revocation)
+            try database.setClock(60 * Self.day, settled: 100)
+            #expect(try await store.forgetEnded() == 0)
+            #expect(try await store.newestRevocations(limit: 10) == [revocation])
+            try database.setClock(1000, settled: 1000)
+            #expect(try await store.forgetEnded() == 1)
+            #expect(try await store.newestRevocations(limit: 10) == [])
+        }
+    }
+
+    // MARK: The settled time
+
+    @Test func nodesAdvanceTheSettledTimeUpToTheClockAndNeverBack() async throws {
+        try await database.withStore { store async throws in
+            try database.setClock(1000, settled: 10)
+            let settled = "SELECT at FROM settled_time"
+            for (given, expected) in [(Int64?.none, Int64(10)), (500, 500), (400, 500), (7000, 1000), (nil, 1000)] {
+                _ = try await store.advanceSettledTime(to: given)
+                #expect(try database.integer(settled) == expected)
+            }
+        }
+    }
+
+    @Test func tellsItsTimeOnEveryConnectionBeforeItIsUsed() async throws {
+        let readings = Mutex<[DatabaseTimeReading]>([])
+        let store = try PostgreSQLStore.open(database.settings(), keyRing: SampleKeys.keyRing()) { reading in
+            readings.withLock { $0.append(reading) }
+        }
+        defer { store.close() }
+        let first = try #require(readings.withLock { $0.first })
+        #expect(first.asked <= first.answered)
+        let ownTime = ClockReading(wall: SystemWallClock().wallTime, boot: SystemBootClock().monotonicTime)
+        let offset = (first.time - first.answered.nanoseconds) - ownTime.offset
+        #expect(abs(offset) < 3600 * 1_000_000_000, "the same machine's clock in the same unit")
+    }
+
+    // MARK: A node of the version before
+
+    /// It gives its own time to the functions that it knows, and they ignore it.
+    @Test func functionsOfTheVersionBeforeIgnoreTheCallersTime() async throws {
+        try await database.withStore { store async throws in
+            #expect(try await store.settle(Self.spend(1, at: 0)) == .recorded)
+            let owner = SampleDecisions.place(device: 1, limit: 1).owner.bytes
+            let connection = try database.connect()
+            let granted = try connection.query(
+                "SELECT claim_device_1($1, $2, $3, 1, 5000)::int::int8",
+                [.integer(60 * Self.day), .bytes(owner), .bytes([UInt8](repeating: 9, count: 32))],
+                until: TestDatabase.deadline)
+            #expect(try granted.integer(0, 0) == 0)
+            let opened = try connection.query(
+                "SELECT open_challenge_1(7, 5, $1, $2, 300, 1)::int::int8", [.bytes(owner), .integer(0)],
+                until: TestDatabase.deadline)
+            #expect(try opened.integer(0, 0) == 1)
+            let again = try connection.query(
+                "SELECT open_challenge_1(7, 6, $1, $2, 300, 1)::int::int8", [.bytes(owner), .integer(60 * Self.day)],
+                until: TestDatabase.deadline)
+            #expect(try again.integer(0, 0) == 0)
+        }
+    }
+
+    /// Rows that the version before has written, with the steps that it knew, are judged by the database's time from the upgrade on.
+    @Test func rowsOfTheVersionBeforeAreKept() async throws {
+        let before = Array(PostgreSQLSchema.migrations.prefix { $0.number < PostgreSQLSchema.ownTime.number })
+        try PostgreSQLSchemaConnection(database.connect(), schema: database.schema, until: TestDatabase.deadline)
+            .migrate(before)
+        let use = SampleDecisions.use(limit: 1, keptUntil: 1000)
+        let inserted = try database.connect().query(
+            "INSERT INTO token_use (token, kid, uses, kept_until) VALUES ($1, $2, 1, 1000) RETURNING 1::int8",
+            [.bytes(use.token.bytes), .bytes(use.keyID.bytes)], until: TestDatabase.deadline)
+        #expect(inserted.rowCount == 1)
+        try await database.withStore { store async throws in
+            try database.setClock(999, settled: 999)
+            #expect(try await store.settle(Self.spend(1, at: 5000)) == .denied(.tokenUsed(limit: 1)))
+            try database.setClock(1000, settled: 1000)
+            #expect(try await store.settle(Self.spend(1, at: 0, keptUntil: 9000)) == .recorded)
+        }
+    }
+}

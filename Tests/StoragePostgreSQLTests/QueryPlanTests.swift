@@ -1,0 +1,90 @@
+import ContentKeys
+import DatabaseSupport
+import Records
+import StoreConformance
+import Testing
+
+@testable import StoragePostgreSQL
+
+/// No statement on the way of a request may read a whole table: what it costs would grow with everything that was ever stored.
+@Suite(.needsPostgreSQL) struct PostgreSQLQueryPlanTests {
+    private let database: TestDatabase
+    private let connection: PostgreSQLConnection
+
+    init() throws {
+        database = try TestDatabase()
+        try database.open().close()
+        connection = try database.connect()
+        // A small table is read whole because it is small. Forbidden to do so, the server does it only if it has no other way.
+        try connection.execute(
+            "SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan", until: TestDatabase.deadline)
+    }
+
+    /// Those that run in no request, and read a table because that is what they are for.
+    private static let scanning: Set<PreparedStatement> = [
+        .countKeys, .forgetKeyEncryptionKeys, .sharedLedgerNodes,
+    ]
+
+    @Test(arguments: PreparedStatement.allCases)
+    func scansNothing(statement: PreparedStatement) throws {
+        try connection.prepare(statement, until: TestDatabase.deadline)
+        let count = try connection.query(
+            "SELECT cardinality(parameter_types)::int8 FROM pg_prepared_statements WHERE name = $1",
+            [.text(statement.rawValue)], until: TestDatabase.deadline
+        ).integer(0, 0)
+        let nulls = [String](repeating: "NULL", count: Int(count)).joined(separator: ", ")
+        let values = count > 0 ? "(\(nulls))" : ""
+        let result = try connection.query(
+            "EXPLAIN (COSTS OFF) EXECUTE \"\(statement.rawValue)\"\(values)", until: TestDatabase.deadline)
+        let plan = try (0..<result.rowCount).map { try result.text($0, 0) }
+        let tables = plan.count { $0.contains("Seq Scan") }
+        let indexes = plan.count { $0.contains("Index Scan") || $0.contains("Index Only Scan") }
+        let conditions = plan.count { $0.contains("Index Cond:") }
+        #expect(!plan.isEmpty)
+        if Self.scanning.contains(statement) {
+            #expect(tables > 0 || indexes > conditions, "it may leave the list of those that scan")
+        } else {
+            #expect(tables == 0 && indexes == conditions, "\(plan.joined(separator: "\n"))")
+        }
+    }
+
+    /// What happens inside the database's functions is in no plan. The server counts how often it has read a table whole. The tables of the
+    /// settled time, and of the time that tests set, have one row each.
+    @Test func functionsScanNothing() throws {
+        for number in 1...3 as ClosedRange<UInt64> {
+            var decision = LicenseDecision(
+                now: 0, replay: SampleDecisions.replay(number, party: 1),
+                tokenUse: SampleDecisions.use(number, limit: 1),
+                devicePlaces: [SampleDecisions.place(device: 1, limit: 3)],
+                slotClaims: [
+                    SampleDecisions.slot(limit: 1, .evictOldest, device: number, session: number, content: number)
+                ],
+                entry: SampleDecisions.entry(number))
+            try expectNoScan(.settle, decision.values(locks: [1]))
+            try expectNoScan(.settle, decision.values(locks: [1]))
+            decision.replay = SampleDecisions.replay(number, token: 2, party: 1)
+            try expectNoScan(.settle, decision.values(locks: [1]))
+            decision.replay = SampleDecisions.replay(number + 100)
+            decision.sessionTokenUse = SampleDecisions.session(1, UInt32(number))
+            try expectNoScan(.settle, decision.values(locks: [1]))
+            try expectNoScan(
+                .openChallenge,
+                [.integer(1), .integer(Int64(number)), .bytes([1]), .integer(0), .integer(9), .integer(9)])
+            try expectNoScan(
+                .revoke, [.text("jti"), .text(""), .text("t\(number)"), .null, .integer(1), .text("")])
+        }
+        try expectNoScan(.liftRevocation, [.text("jti"), .text(""), .text("t1")])
+    }
+
+    private func expectNoScan(_ statement: PreparedStatement, _ values: [PostgreSQLValue]) throws {
+        try connection.execute("BEGIN", until: TestDatabase.deadline)
+        _ = try connection.query(statement.sql, values, until: TestDatabase.deadline)
+        let scanned = try connection.query(
+            """
+            SELECT coalesce(string_agg(relname::text, ' '), '') FROM pg_stat_xact_user_tables
+            WHERE seq_scan > 0 AND schemaname = $1 AND relname NOT IN ('settled_time', 'test_time')
+            """, [.text(database.schema)], until: TestDatabase.deadline)
+        #expect(try scanned.text(0, 0) == "", "\(statement)")
+        try connection.execute("COMMIT", until: TestDatabase.deadline)
+    }
+}

@@ -1,0 +1,187 @@
+import ByteCoding
+import ContentKeys
+import KeyCrypto
+import Records
+import StoreConformance
+import Testing
+
+@testable import StorageSQLite
+
+/// Whose ledger a file holds, and which secrets belong to it.
+@Suite struct LedgerFileTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private static func key(_ byte: UInt8) throws -> HMACSHA256Key {
+        try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: byte, count: 32)))
+    }
+
+    private static func secrets(_ byte: UInt8) throws -> SharedSecrets {
+        var secrets = SharedSecrets()
+        try secrets.add(.pseudonymKey, current: key(byte))
+        return secrets
+    }
+
+    private func file(label: String = "node-1", key: UInt8 = 1, version: UInt32 = 1, older: [UInt32: UInt8] = [:])
+        throws
+        -> LedgerFile
+    {
+        let keys = try #require(
+            LedgerKeys(
+                current: .init(version: version, key: try Self.key(key)),
+                older: try older.map { .init(version: $0.key, key: try Self.key($0.value)) }))
+        return LedgerFile(path: folder.database, keys: keys, label: try NodeID(label))
+    }
+
+    private func append(_ chain: LedgerChain, _ number: Int64 = 1) throws {
+        var appender = try LedgerAppender.open(path: folder.database, chain: chain)
+        try appender.append([LedgerFixture.entry(number)], at: LedgerFixture.start)
+    }
+
+    /// What the version before ids did to the file.
+    private func makeOldLedger(label: String) throws {
+        try DatabaseFile.prepare(folder.database)
+        var connection = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 5000)
+        try connection.migrate(Array(SQLiteSchema.migrations.prefix(5)), path: folder.database)
+        try append(LedgerChain(key: Self.key(1), node: NodeID(label)))
+    }
+
+    @Test func aNewLedgerHasARandomIDThatOutlivesItsLabel() throws {
+        let chain = try file().prepare(.none)
+        try append(chain)
+        #expect(chain.node.text != "node-1")
+        #expect(chain.node.text.utf8.count == 32)
+        #expect(try file(label: "renamed").prepare(.none).node == chain.node)
+        #expect(try file(label: "renamed").chain().node == chain.node)
+        let other = try LedgerFileTests()
+        #expect(try other.file().prepare(.none).node != chain.node)
+    }
+
+    @Test func anOldLedgerKeepsTheLabelThatItWasMadeWith() throws {
+        try makeOldLedger(label: "old-name")
+        #expect(throws: StorageOpeningError.ledgerDiffers(path: folder.database)) { try file().prepare(.none) }
+        #expect(try file(label: "old-name").prepare(.none).node.text == "old-name")
+        // From then on the label may change.
+        #expect(try file(label: "new-name").prepare(.none).node.text == "old-name")
+    }
+
+    @Test func aReaderChangesNothing() throws {
+        try makeOldLedger(label: "old-name")
+        #expect(try file(label: "old-name").chain().node.text == "old-name")
+        try file(label: "old-name").check(Self.secrets(1), nil)
+        var connection = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 5000)
+        #expect(try !connection.hasTable("ledger_node"))
+    }
+
+    @Test func refusesAnotherSecretAndNamesIt() throws {
+        _ = try file().prepare(Self.secrets(1))
+        let refusal = StorageOpeningError.secretDiffers(.pseudonymKey)
+        #expect(throws: refusal) { try file().prepare(Self.secrets(2)) }
+        #expect(throws: refusal) { try file().check(Self.secrets(2), nil) }
+        try file().check(Self.secrets(1), nil)
+        _ = try file().prepare(Self.secrets(1))
+    }
+
+    @Test func aCheckFindsAnotherKeyEncryptionKey() throws {
+        _ = try SQLiteKeyStore.open(path: folder.database, keyRing: SampleKeys.keyRing(), maximumReaders: 1)
+        try file().check(.none, SampleKeys.keyRing())
+        #expect(throws: StorageOpeningError.keyEncryptionKeyDiffers) {
+            try file().check(.none, SampleKeys.keyRing(0x43))
+        }
+    }
+
+    @Test func aLedgerKeyIsReplacedByOneWithAHigherVersion() throws {
+        try append(try file().prepare(.none))
+        #expect(throws: StorageOpeningError.secretDiffers(.ledgerKey)) { try file(key: 2).prepare(.none) }
+        #expect(throws: StorageOpeningError.ledgerDiffers(path: folder.database)) {
+            try file(key: 2, version: 2).prepare(.none)
+        }
+        let chain = try file(key: 2, version: 2, older: [1: 1]).prepare(.none)
+        try append(chain, 2)
+        var reader = try LedgerReader.open(path: folder.database)
+        var findings: [LedgerFinding] = []
+        let verified = try reader.verify(chain, checkpoints: []) { findings.append($0) }
+        #expect(findings == [] && verified.rowCount == 2)
+        #expect(throws: StorageOpeningError.secretDiffers(.ledgerKey)) { try file().prepare(.none) }
+        #expect(try file(key: 2, version: 2).missingKeyVersions() == [1])
+        #expect(try file(key: 2, version: 2, older: [1: 1]).missingKeyVersions() == [])
+    }
+
+    // MARK: Purges
+
+    private func batchesOfOneRow(_ count: Int64) throws -> LedgerFixture {
+        let fixture = try LedgerFixture()
+        try fixture.append(0..<count, batchSize: 1)
+        return fixture
+    }
+
+    /// A licence that waits for the purge waits for one slice.
+    @Test func purgesInSlices() throws {
+        let fixture = try batchesOfOneRow(1000)
+        var maintenance = try LedgerMaintenance.open(path: fixture.path, chain: fixture.chain, retention: 10)
+        var counts: [Int] = []
+        var stated: [LedgerPurge] = []
+        var isUnfinished = true
+        while isUnfinished {
+            let pass = try maintenance.pass(now: fixture.time(5000))
+            counts.append(pass.purgedCount)
+            if let purge = pass.stated { stated.append(purge) }
+            isUnfinished = pass.isUnfinished
+        }
+        #expect(counts.reduce(0, +) == 999)
+        #expect(counts.allSatisfy { $0 <= LedgerMaintenance.purgedAtOnce })
+        #expect(counts.filter { $0 > 0 }.count == 5)
+        // All slices are one statement, and the ledger holds it.
+        #expect(stated.map(\.rowCount) == [999] && stated.map(\.through) == [999] && stated.map(\.retention) == [10])
+        var reader = try LedgerReader.open(path: fixture.path)
+        let verified = try reader.verify(fixture.chain, checkpoints: []) { Issue.record("\($0)") }
+        #expect(verified.purges == stated && verified.purgedThrough == 999 && verified.rowCount == 2)
+    }
+
+    /// What a process has purged that died is said by the next one.
+    @Test func statesWhatWasPurgedBeforeACrash() throws {
+        let fixture = try batchesOfOneRow(10)
+        var purger = try LedgerPurger.open(path: fixture.path, chain: fixture.chain)
+        #expect(try purger.purge(before: .max, rowsMaximum: 4, now: fixture.time(100)).count == 4)
+        var next = try LedgerPurger.open(path: fixture.path, chain: fixture.chain)
+        #expect(try next.purge(before: .max, rowsMaximum: 3, now: fixture.time(100)).count == 3)
+        let stated = try #require(try next.state(retention: 60, now: fixture.time(100)))
+        #expect((stated.rowCount, stated.through) == (7, 7))
+        #expect(try next.state(retention: 60, now: fixture.time(100)) == nil)
+        #expect(try purger.state(retention: 60, now: fixture.time(100)) == nil)
+        #expect(try fixture.findings() == [])
+    }
+
+    // MARK: Rejoining
+
+    @Test func takesNoBatchThatIsNotTheNextOne() throws {
+        let fixture = try batchesOfOneRow(3)
+        var reader = try LedgerReader.open(path: fixture.path)
+        let batches = try reader.batches(from: 1, limit: 3)
+        let rows = try reader.rows(1...3, limit: 3)
+        var rejoiner = try LedgerRejoiner.begin(path: fixture.path, chain: fixture.chain, fork: batches[0].link)
+        #expect(throws: StoreError.recordMalformed) { try rejoiner.take(batches[2], [rows[2]]) }
+        #expect(throws: StoreError.recordMalformed) { try rejoiner.take(batches[1], [rows[2]]) }
+        try rejoiner.take(batches[1], [rows[1]])
+        let count = try rejoiner.finish { count in
+            LedgerEntry(
+                kind: .ledgerRejoined, at: LedgerFixture.start, license: LedgerFixture.entry(9).license,
+                detail: "\(count)")
+        }
+        #expect(count == 2)
+        #expect(try fixture.findings() == [])
+        #expect(try fixture.found(LedgerQuery(tokenID: "token-2")) == [4])
+    }
+
+    @Test func refusesToRejoinBesideADaemon() throws {
+        let fixture = try batchesOfOneRow(3)
+        let store = try SQLiteDecisionStore.open(path: fixture.path, chain: fixture.chain)
+        defer { store.stop() }
+        #expect(throws: StorageOpeningError.inUse(path: fixture.path)) {
+            _ = try LedgerRejoiner.begin(path: fixture.path, chain: fixture.chain, fork: .start)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import ByteCoding
+private import CSQLite
+import ContentKeys
+import KeyCrypto
+import Records
+import StoreConformance
+import Testing
+
+@testable import StorageSQLite
+
+/// No statement on the way of a request may read a whole table: what it costs would grow with everything that was ever stored.
+@Suite struct QueryPlanTests {
+    private let fixture: LedgerFixture
+
+    init() throws {
+        fixture = try LedgerFixture()
+    }
+
+    /// Those that run in no request, and read a table because that is what they are for.
+    private static let scanning = ["SELECT count(*) FROM content_key", "DELETE FROM key_encryption_key"]
+
+    private func connect() throws -> SQLiteConnection {
+        try SQLiteConnection.open(path: fixture.path, busyTimeoutMilliseconds: 5000)
+    }
+
+    @Test func theWriterScansNothing() throws {
+        let writer = try BatchWriter(connect(), fixture.chain, settledTime: { .undeleted })
+        try check(writer.connection.preparedTexts, atLeast: 35)
+    }
+
+    @Test func readersOfKeysScanNothing() throws {
+        _ = try SQLiteKeyStore.open(path: fixture.path, keyRing: SampleKeys.keyRing(), maximumReaders: 1)
+        try check(KeyReader(connect()).connection.preparedTexts, atLeast: 6)
+        try check(KeyWriter(connect()).connection.preparedTexts, atLeast: 4)
+        let maintenance = try SQLiteKeyMaintenance.open(path: fixture.path, keyRing: SampleKeys.keyRing())
+        try check(maintenance.connection.preparedTexts, atLeast: 8)
+    }
+
+    @Test func readersOfRevocationsScanNothing() throws {
+        try check(RevocationReader(connect()).connection.preparedTexts, atLeast: 6)
+    }
+
+    @Test func readersOfTheLedgerScanNothing() throws {
+        try check(LedgerReader(connect()).connection.preparedTexts, atLeast: 4)
+        try check(LedgerAppender.open(path: fixture.path, chain: fixture.chain).connection.preparedTexts, atLeast: 2)
+        let index = try LedgerIndex.open(for: fixture.path)
+        try check(index.connection.preparedTexts, atLeast: 6, in: LedgerIndex.path(of: fixture.path))
+    }
+
+    /// The look-up of `/fps/licenses/query` and that of the command.
+    @Test(arguments: [300, 3000] as [Int64])
+    func aLookUpReadsAsManyPagesHoweverLongTheLedgerIs(count: Int64) throws {
+        try fixture.append(0..<count, batchSize: 100)
+        var index = try LedgerIndex.open(for: fixture.path)
+        var reader = try LedgerReader.open(path: fixture.path)
+        while try index.catchUp(with: &reader, limit: 1000) > 0 {}
+        var before = reader.connection.readPageCount
+        let query = LedgerQuery(tokenID: "token-7")
+        let newest = try reader.newest([query], index: &index, limit: 10, tailMaximum: 1000)
+        #expect(newest.map(\.sequence) == [8])
+        #expect(reader.connection.readPageCount - before < 40)
+        before = reader.connection.readPageCount
+        var found: [Int64] = []
+        try reader.find(
+            query, index: index, progress: { _ in Issue.record("it reads on behind the index") },
+            visit: {
+                found.append($0.sequence)
+                return true
+            })
+        #expect(found == [8] && reader.connection.readPageCount - before < 40)
+    }
+
+    private func check(
+        _ texts: [String], atLeast count: Int, in path: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        #expect(texts.count >= count, "no statement is left out", sourceLocation: sourceLocation)
+        for text in texts where !text.hasPrefix("PRAGMA") {
+            let plan = try Self.plan(of: text, in: path ?? fixture.path)
+            let scans = plan.filter { $0.hasPrefix("SCAN") && $0 != "SCAN CONSTANT ROW" }
+            let mayScan = Self.scanning.contains { text.hasPrefix($0) }
+            #expect(scans.isEmpty != mayScan, "\(text): \(scans)", sourceLocation: sourceLocation)
+        }
+    }
+
+    /// SQLite's own words for how it would run a statement.
+    private static func plan(of text: String, in path: String) throws -> [String] {
+        var database: OpaquePointer?
+        try #require(unsafe sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, nil) == SQLITE_OK)
+        defer { unsafe sqlite3_close_v2(database) }
+        var statement: OpaquePointer?
+        let code = unsafe sqlite3_prepare_v2(database, "EXPLAIN QUERY PLAN " + text, -1, &statement, nil)
+        try #require(code == SQLITE_OK, "\(text)")
+        defer { unsafe sqlite3_finalize(statement) }
+        var lines: [String] = []
+        while unsafe sqlite3_step(statement) == SQLITE_ROW {
+            if let line = unsafe sqlite3_column_text(statement, 3) { lines.append(unsafe String(cString: line)) }
+        }
+        return lines
+    }
+}
