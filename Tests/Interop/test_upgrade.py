@@ -7,8 +7,10 @@ Without that folder, only the tests of the data run that is kept in this folder 
 
 import json
 import os
+import re
 import secrets
 import shutil
+import subprocess
 import time
 import uuid
 from collections.abc import Iterator
@@ -70,6 +72,16 @@ def check_records(data: Data) -> int:
     return verified["entries"]
 
 
+def check_records_by_older_programs(data: Data) -> None:
+    """They cannot read rows of kinds that they do not know, and find nothing else that is wrong."""
+    for command in (["ledger", "verify"], ["store", "check"]):
+        finished = subprocess.run(
+            [os.environ["LATCHKEY_BIN"], *command, "--json", "--config", data.setup / "latchkey.json5"],
+            capture_output=True, text=True, timeout=60, check=False,
+        )
+        assert set(re.findall(r'"finding": ?"(\w+)"', finished.stdout)) == {"entryUnreadable"}, finished.stdout
+
+
 def test_data_of_the_older_commit_opens_verifies_and_serves(data: Data) -> None:
     before = check_records(data)
     with running(data) as daemon:
@@ -115,7 +127,7 @@ def test_the_older_commit_opens_what_this_one_has_used(data: Data, old_programs:
         check_memory(daemon, data)
     key = import_key(data, "movie-new")
     with programs(old_programs):
-        check_records(data)
+        check_records_by_older_programs(data)
     with running(data, old_programs) as daemon:
         check_memory(daemon, data)
         assert daemon.ask(data.token("movie-new"), data.device("a"), "movie-new", key=key).status == 200
