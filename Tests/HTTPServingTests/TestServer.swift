@@ -117,7 +117,7 @@ final class TestObserver: HTTPServerObserver {
     let refusedConnections = Log<HTTPConnectionRefusal>()
     let finished = Log<String>()
     let problems = Log<HTTPProblem>()
-    let abuses = Log<HTTP2Abuse>()
+    let abuses = Log<ConnectionAbuse>()
     let handshakes = Log<TLSFacts?>()
     let failedHandshakes = Log<TLSHandshakeFailure>()
 
@@ -132,7 +132,7 @@ final class TestObserver: HTTPServerObserver {
     func handshakeFinished(_ peer: HTTPPeer, after duration: Duration) { handshakes.append(peer.tls) }
     func handshakeFailed(_ peer: HTTPPeer, because reason: TLSHandshakeFailure) { failedHandshakes.append(reason) }
     func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem) { problems.append(problem) }
-    func connectionAbused(_ peer: HTTPPeer, _ abuse: HTTP2Abuse) { abuses.append(abuse) }
+    func connectionAbused(_ peer: HTTPPeer, _ abuse: ConnectionAbuse) { abuses.append(abuse) }
 }
 
 /// A response as text.

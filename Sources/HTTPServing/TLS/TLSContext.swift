@@ -68,6 +68,7 @@ extension TLSContext {
         guard let context = SSLContextHandle() else { throw .operationFailed("make a TLS context") }
         try unsafe setAlgorithms(context.pointer)
         unsafe latchkey_tls_set_modes(context.pointer)
+        unsafe TLSWire.countRecords(of: context.pointer)
         unsafe SSL_CTX_set_num_tickets(context.pointer, 1)
         unsafe setProtocols(context.pointer, offersHTTP2)
         unsafe tickets.install(in: context.pointer)
