@@ -56,7 +56,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         self.closed = closed
         openedAt = loop.now
         transport = Transport(socket)
-        driver = listener.makeFirstDriver()
+        driver = listener.makeFirstDriver(isFromProxy: listener.settings.trustedProxies.contains(peer.address))
         listener.connectionObjects.add(1, ordering: .relaxed)
     }
 

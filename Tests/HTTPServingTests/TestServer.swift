@@ -20,7 +20,7 @@ final class TestServer {
     private static let wallClock = ManualClock(wallTime: WallTime(seconds: 784_111_777))
 
     init(
-        loopCount: Int = 1, offersHTTP2: Bool = false, tls: TLSContext? = nil,
+        loopCount: Int = 1, offersHTTP2: Bool = false, offersHTTP2ToProxies: Bool = false, tls: TLSContext? = nil,
         trustedProxies: TrustedProxies = TrustedProxies(), expectsProxyHeader: Bool = false,
         listener: SocketAddress = .internet(.v4(0x7f00_0001), port: 0),
         change: (inout HTTPLimits) -> Void = { _ in }
@@ -32,6 +32,7 @@ final class TestServer {
         server = HTTPServer(group: group, observer: observer, wallClock: Self.wallClock)
         var settings = HTTPListenerSettings(name: "test", address: listener, limits: limits, handler: handler)
         settings.offersHTTP2 = offersHTTP2
+        settings.offersHTTP2ToProxies = offersHTTP2ToProxies
         settings.tls = tlsSlot
         settings.trustedProxies = trustedProxies
         settings.expectsProxyHeader = expectsProxyHeader

@@ -121,7 +121,8 @@ private func sentFrame(
     case NGHTTP2_DATA.rawValue, NGHTTP2_HEADERS.rawValue:
         if UInt32(header.type) == NGHTTP2_DATA.rawValue { session.sentData() }
         if endsStream { session.sentEnd(on: header.stream_id) }
-    case NGHTTP2_RST_STREAM.rawValue: unsafe session.sentReset(of: header.stream_id, code: frame.pointee.rst_stream.error_code)
+    case NGHTTP2_RST_STREAM.rawValue:
+        unsafe session.sentReset(of: header.stream_id, code: frame.pointee.rst_stream.error_code)
     case NGHTTP2_GOAWAY.rawValue: unsafe session.sentGoAway(code: frame.pointee.goaway.error_code)
     default: break
     }
