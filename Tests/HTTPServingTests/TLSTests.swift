@@ -371,7 +371,8 @@ enum Certificates {
         let ticket = try session(from: node)
         func other(_ secrets: [SharedSecret], _ clock: ManualClock) throws -> TestServer {
             try TestServer(
-                tls: try context(Certificates.a, tickets: TLSTicketKeys(secrets: secrets, clock: clock, period: period)))
+                tls: try context(Certificates.a, tickets: TLSTicketKeys(secrets: secrets, clock: clock, period: period))
+            )
         }
         let sibling = try other([old], later)
         #expect(try resumes(ticket, at: sibling))

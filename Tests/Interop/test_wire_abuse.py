@@ -99,7 +99,8 @@ def test_an_attack_by_frames_and_records_ends_and_harms_nobody(
 ) -> None:
     count, is_tls, reasons = ATTACKS[kind]
     tls = make_pair(tmp_path, "main", hosts=("localhost",)).configuration if is_tls else None
-    with running_daemon(tmp_path, tls=tls) as daemon:
+    # A client that does not read has 30 seconds otherwise.
+    with running_daemon(tmp_path, limits={"writeDeadline": "1s"}, tls=tls) as daemon:
         slowest = []
         for _ in range(ATTEMPTS if IS_LONG else 1):
             good = GoodClient(daemon.public, is_tls)

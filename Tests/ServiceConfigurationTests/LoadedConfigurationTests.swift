@@ -375,8 +375,8 @@ import Testing
             .tls(.noCipherList)
         ),
         (
-            #"certificate: "certificate.pem", privateKey: "key.pem", cipherSuites: "TLS_NO_SUCH_SUITE""#, "cipherSuites",
-            .tls(.noCipherSuites)
+            #"certificate: "certificate.pem", privateKey: "key.pem", cipherSuites: "TLS_NO_SUCH_SUITE""#,
+            "cipherSuites", .tls(.noCipherSuites)
         ),
         (
             #"certificate: "certificate.pem", privateKey: "key.pem", ticketKeys: ["text.pem"]"#, "ticketKeys[0]",

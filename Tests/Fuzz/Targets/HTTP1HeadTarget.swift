@@ -80,7 +80,39 @@ struct HTTP1HeadTarget: FuzzTarget {
         }
     }
 
+    /// Lines that a request may have, and some that it may not.
+    private static let lines = [
+        "X: y", "Connection: close", "Content-Length: 5", "Transfer-Encoding: chunked", "Expect: 100-continue",
+        "Host: b",
+        "Host:", "5;a", "0", "hello", "", "GET /c HTTP/1.1", "Cookie: a=b; c",
+    ]
+
+    /// Half of the changes keep the form of lines and characters, so that more than the strictest check is reached.
     func mutate(_ input: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
-        ByteMutation.mutate(input, using: &generator)
+        var bytes = input
+        guard Bool.random(using: &generator), let index = bytes.indices.dropFirst().randomElement(using: &generator)
+        else {
+            return ByteMutation.mutate(input, using: &generator)
+        }
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0: bytes[0] = UInt8.random(in: .min ... .max, using: &generator)
+        case 1: bytes[index] = Self.similar(bytes[index], using: &generator)
+        case 2: bytes += bytes.dropFirst()
+        default:
+            let line = Self.lines.randomElement(using: &generator) ?? ""
+            let start = bytes[..<index].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 1
+            bytes.insert(contentsOf: Array("\(line)\r\n".utf8), at: start)
+        }
+        return Array(bytes.prefix(8192))
+    }
+
+    /// A letter for a letter, a digit for a digit; every other byte as it is.
+    private static func similar(_ byte: UInt8, using generator: inout SeededGenerator) -> UInt8 {
+        switch byte {
+        case 0x30...0x39: UInt8.random(in: 0x30...0x39, using: &generator)
+        case 0x41...0x5A: UInt8.random(in: 0x41...0x5A, using: &generator)
+        case 0x61...0x7A: UInt8.random(in: 0x61...0x7A, using: &generator)
+        default: byte  // What separates the parts of a message.
+        }
     }
 }

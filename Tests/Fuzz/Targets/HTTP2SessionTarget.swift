@@ -109,7 +109,10 @@ struct HTTP2SessionTarget: FuzzTarget {
         let sequences: [[HTTP2Frame]] = [
             [.headers(1, get), .headers(3, get), .ping()],
             [.headers(1, post, flags: HTTP2Frame.endHeaders), .data(1, [1, 2, 3]), .windowUpdate(0, 100)],
-            [.headers(1, Array(get.prefix(4)), flags: HTTP2Frame.endStream), .continuation(1, Array(get.dropFirst(4)))],
+            [
+                .headers(1, Array(get.prefix(4)), flags: HTTP2Frame.endStream),
+                .continuation(1, Array(get.dropFirst(4))),
+            ],
             [.headers(1, get), .reset(1), .headers(3, get), .settings([(4, 1000)]), .priority(5)],
             [
                 .headers(1, HPACKLiterals.block(fields), flags: HTTP2Frame.endHeaders), .data(1, [1], flags: 0),
