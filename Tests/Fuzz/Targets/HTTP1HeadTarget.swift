@@ -6,7 +6,8 @@ import TestSupport
 ///     offset  size  field
 ///          0     1  the size of the pieces in which the bytes arrive, less 1; there are at most about a hundred
 ///
-/// Whatever the pieces are, the same requests come out of them, and the same refusal ends them. No request goes beyond the limits.
+/// Whatever the pieces are, the same requests come out of them, and the same refusal ends them; only of input that is malformed and too
+/// large as well, the pieces decide which of the two is found first. No request goes beyond the limits.
 struct HTTP1HeadTarget: FuzzTarget {
     private let limits: HTTPLimits
 
@@ -23,7 +24,11 @@ struct HTTP1HeadTarget: FuzzTarget {
         let bytes = Array(input.dropFirst())
         let whole = read(bytes, pieceSize: max(1, bytes.count))
         let inPieces = read(bytes, pieceSize: max(Int(plan) + 1, bytes.count / 100))
-        try require(whole == inPieces, "the pieces in which requests arrive decide nothing")
+        try require(whole.requests == inPieces.requests, "the pieces in which requests arrive decide nothing")
+        let isRefusedAlike = whole.problem == inPieces.problem || whole.isTooLarge || inPieces.isTooLarge
+        try require(isRefusedAlike, "the pieces decide nothing about a refusal")
+        try require(
+            (whole.problem == nil) == (inPieces.problem == nil), "the pieces do not decide whether it is refused")
         for request in whole.requests { try check(request) }
         return whole.problem == nil && !whole.requests.isEmpty ? .accepted : .refused
     }
@@ -52,6 +57,15 @@ struct HTTP1HeadTarget: FuzzTarget {
     private struct Outcome: Equatable {
         var requests: [HTTPRequestMessage] = []
         var problem: HTTPProblem?
+
+        var isTooLarge: Bool {
+            switch problem {
+            case .headTooLarge, .targetTooLong, .bodyTooLarge: true
+            case .malformed, .headTimeout, .bodyTimeout, .expectationFailed, .methodNotImplemented,
+                .transferCodingNotImplemented, .versionNotSupported, nil:
+                false
+            }
+        }
 
         /// Does what the connection asks for; whether it may have more to say.
         mutating func take(_ action: HTTP1Connection.Action, _ connection: inout HTTP1Connection) -> Bool {
