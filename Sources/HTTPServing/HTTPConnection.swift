@@ -408,7 +408,7 @@ extension HTTPConnection {
 
     /// Reads now what may have come without an event, before the driver gives up the wait. It may come back to the driver.
     func readOnceMore() {
-        guard isOpen, !awaitsInputTurn else { return }
+        guard isOpen else { return }
         mayHaveInput = true
         readOnce()
     }

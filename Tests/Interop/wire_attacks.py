@@ -36,7 +36,7 @@ EXPANDED_INTERVAL_SECONDS = 0.17
 RECORDS_AT_FIRST = 200_000
 BODY = 60_000
 BODIES_AT_FIRST = 8
-RECORDS_LATER = 3_000
+RECORDS_LATER = 1_500
 PIECE_SIZE = 64 * 1024
 # Answers that nobody reads, 50 in a batch: more than the kernel keeps for a client with a small window.
 ANSWERED_BATCHES = 60

@@ -13,6 +13,8 @@ final class TLSWire {
     static let recordsPerTurnMaximum = 64
     /// A record with a payload of at most so many bytes on the wire, tag included, is small.
     static let smallRecordSizeMaximum = 64
+    /// A key update counts like so many small records: it costs 10 us, and no client needs many.
+    private static let smallRecordsPerKeyUpdate = 8
     /// The first read of a connection takes at most so many bytes; they hold 150 key updates, or 1.6 ms of work.
     private static let readSizeAtFirst = 4 * 1024
     /// The same after a read that brought many small records, in bytes.
@@ -29,8 +31,6 @@ final class TLSWire {
     private var readSize = readSizeAtFirst
     private var smallRecordsOfRead = 0
     private var uncountedSmallRecords = 0
-    /// The size of the record that OpenSSL is reading, in bytes.
-    private var recordSize = 0
 
     /// The wire of a non-blocking socket, which it does not own.
     init(descriptor: Int32) {
@@ -54,19 +54,18 @@ final class TLSWire {
 
     /// OpenSSL begins a record with a payload of this size in bytes.
     fileprivate func beganRecord(size: Int) {
-        recordSize = size
         recordsLeft -= 1
-        if size <= Self.smallRecordSizeMaximum { noteSmallRecord() }
+        if size <= Self.smallRecordSizeMaximum { noteSmallRecords(1) }
     }
 
     /// OpenSSL has decrypted a key update. A padded one is not small on the wire.
     fileprivate func beganKeyUpdate() {
-        if recordSize > Self.smallRecordSizeMaximum { noteSmallRecord() }
+        noteSmallRecords(Self.smallRecordsPerKeyUpdate)
     }
 
-    private func noteSmallRecord() {
-        smallRecordsOfRead += 1
-        uncountedSmallRecords += 1
+    private func noteSmallRecords(_ count: Int) {
+        smallRecordsOfRead += count
+        uncountedSmallRecords += count
     }
 
     /// Reads into OpenSSL's buffer, as far as the budget goes.
