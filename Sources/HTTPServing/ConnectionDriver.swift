@@ -102,15 +102,15 @@ enum ApplicationProtocol: String, Sendable {
 }
 
 extension ListenerState {
-    /// Makes the first driver of a new connection.
-    func makeFirstDriver() -> any ConnectionDriver {
-        settings.expectsProxyHeader ? ProxyHeaderDriver() : makeClientDriver()
+    /// Makes the first driver of a new connection; `isFromProxy` says whether a trusted proxy has opened it.
+    func makeFirstDriver(isFromProxy: Bool) -> any ConnectionDriver {
+        settings.expectsProxyHeader ? ProxyHeaderDriver() : makeClientDriver(isFromProxy: isFromProxy)
     }
 
     /// Makes the driver for what the client sends first: the bytes behind a PROXY header, if there is one.
-    func makeClientDriver() -> any ConnectionDriver {
+    func makeClientDriver(isFromProxy: Bool) -> any ConnectionDriver {
         if let slot = settings.tls { return TLSHandshakeDriver(slot.current) }
-        return settings.offersHTTP2
+        return settings.offersHTTP2 || isFromProxy && settings.offersHTTP2ToProxies
             ? PriorKnowledgeDriver(limits: limits) : ApplicationProtocol.http1.makeDriver(for: self)
     }
 }

@@ -56,7 +56,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         self.closed = closed
         openedAt = loop.now
         transport = Transport(socket)
-        driver = listener.makeFirstDriver()
+        driver = listener.makeFirstDriver(isFromProxy: listener.settings.trustedProxies.contains(peer.address))
         listener.connectionObjects.add(1, ordering: .relaxed)
     }
 
@@ -144,12 +144,14 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     /// Reads at most once, so that no connection holds the others up; what is left comes in the next turn.
     private func readOnce() {
         guard mayHaveInput, isReading else { return }
-        switch transport.read(into: &services.input) {
-        case .bytes(let count):
-            // A read that was not filled has emptied the socket; but the end of the stream may follow without an edge of its own.
-            if count < services.input.count && !peerHasEnded { mayHaveInput = false }
+        switch transport.read(into: &services.input, now: loop.now) {
+        case .bytes(let count, let mayHaveMore):
+            // The end of the stream may follow without an edge of its own.
+            if !mayHaveMore && !peerHasEnded { mayHaveInput = false }
             take(count)
             if isOpen && mayHaveInput && isReading { requestInputTurn() }
+        case .turnIsSpent:
+            requestInputTurn()
         case .wouldBlock:
             mayHaveInput = false
         case .endOfInput:
@@ -158,6 +160,8 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
             if !isLingering { driver.inputEnded(on: self) } else if !isCongested { close(reset: false) }
         case .failed:
             close(reset: false)
+        case .abused:
+            end(because: .smallRecords)
         }
     }
 
@@ -320,13 +324,13 @@ extension HTTPConnection {
 
     /// Begins TLS, before anything was read; `false` if there is no memory for it. OpenSSL reads and writes the socket from then on.
     func startTLS(_ context: TLSContext) -> Bool {
-        isOpen && transport.startTLS(context)
+        isOpen && transport.startTLS(context, limits: listener.limits, now: now)
     }
 
     /// Goes on with the TLS handshake as far as the socket allows.
     func shakeHands() -> HandshakeOutcome {
         guard isOpen else { return .wouldBlock }
-        let outcome = transport.handshake()
+        let outcome = transport.handshake(now: now)
         if outcome == .done { peer.tls = transport.tlsFacts }
         return outcome
     }
@@ -351,6 +355,11 @@ extension HTTPConnection {
         if isOpen && !bytes.isEmpty { driver.received(bytes, on: self) }
         return driver
     }
+
+    /// Whether a trusted proxy is at the other end: the connection then carries the requests of many clients.
+    ///
+    /// Behind a PROXY header this is about the client that the header names.
+    var isFromTrustedProxy: Bool { listener.settings.trustedProxies.contains(peer.address) }
 
     /// Whether output waits for the kernel; `ConnectionDriver.outputDrained` comes when it is gone.
     ///
@@ -397,6 +406,13 @@ extension HTTPConnection {
         services.inputTurns.wait(self)
     }
 
+    /// Reads now what may have come without an event, before the driver gives up the wait. It may come back to the driver.
+    func readOnceMore() {
+        guard isOpen else { return }
+        mayHaveInput = true
+        readOnce()
+    }
+
     /// Has the handler answer a request: `ConnectionDriver.respond` is called with the token, before this returns when the handler
     /// answers at once, from a task on this loop otherwise. Any number may be in flight.
     func dispatch(_ head: HTTPRequestHead, body: [UInt8], as stream: StreamToken) {
@@ -434,6 +450,7 @@ extension HTTPConnection {
     /// Tells the observer of a request whose response has gone to the kernel.
     func report(_ exchange: HTTPExchange) {
         guard let status = exchange.status else { return }
+        if isOpen { transport.answered() }
         listener.observer.requestFinished(
             peer, method: exchange.method, status: status, after: loop.now - exchange.startedAt)
     }
@@ -447,6 +464,13 @@ extension HTTPConnection {
         lingerSize = 0
         setDeadline(loop.now + listener.limits.lingerDeadline)
         if mayHaveInput { requestInputTurn() }
+    }
+
+    /// Ends the connection by a reset, and counts why.
+    func end(because abuse: ConnectionAbuse) {
+        guard isOpen else { return }
+        listener.observer.connectionAbused(peer, abuse)
+        close(reset: true)
     }
 
     /// Closes at once; with `reset` the peer is told that something was lost.

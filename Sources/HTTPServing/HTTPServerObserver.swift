@@ -23,8 +23,8 @@ package protocol HTTPServerObserver: Sendable {
     /// Input that never became a request was answered, or over HTTP/2 only dropped.
     func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem)
 
-    /// A connection of HTTP/2 ends, because its client sent too much of what is no request.
-    func connectionAbused(_ peer: HTTPPeer, _ abuse: HTTP2Abuse)
+    /// A connection ends before its time, because of what its client does.
+    func connectionAbused(_ peer: HTTPPeer, _ abuse: ConnectionAbuse)
 }
 
 /// Why a connection was not served at all.
@@ -51,7 +51,7 @@ extension HTTPServerObserver {
         _ peer: HTTPPeer, method: HTTPMethod, status: HTTPStatus, after duration: Duration
     ) {}
     package func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem) {}
-    package func connectionAbused(_ peer: HTTPPeer, _ abuse: HTTP2Abuse) {}
+    package func connectionAbused(_ peer: HTTPPeer, _ abuse: ConnectionAbuse) {}
 }
 
 /// An observer that looks away.

@@ -7,6 +7,8 @@ import POSIXSockets
 final class LoopListener: LoopChannel, @unchecked Sendable {
     /// So many connections are accepted per turn, so that a flood of new ones does not starve those that are there.
     static let acceptsPerTurnMaximum = 16
+    /// More connections than the kernel queues for a listener, so that accepting the rest of them has an end.
+    static let queueSizeMaximum = 8192
     /// How long to wait when no descriptor is left.
     static let backOff = Duration.milliseconds(50)
 
@@ -130,8 +132,24 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
         socket.close()
     }
 
+    /// Takes the connections that the kernel has queued: their clients may have sent requests, which closing the socket would reset.
+    ///
+    /// A shared queue stays for those who share it.
+    private func acceptTheRest() {
+        guard !hasEnded, !socket.isShared else { return }
+        for _ in 0..<Self.queueSizeMaximum {
+            switch socket.accept() {
+            case .accepted(let connection): take(connection)
+            case .failed: continue
+            case .wouldBlock: return
+            case .outOfDescriptors: return
+            }
+        }
+    }
+
     /// Stops accepting and lets the requests in flight finish; `done` learns how many connections had to be cut off after `limit`.
     func drain(within limit: Duration, done: @escaping (Int) -> Void) {
+        acceptTheRest()
         stopAccepting()
         guard drainEnd == nil else { return done(0) }
         let deadline = loop.schedule(after: limit) { [self] in cutOff() }

@@ -48,6 +48,8 @@ extension HTTPLimits {
             ("bodyRateMinimum", \.bodyRateMinimum, 0...1 << 30),
             ("lingerSizeMaximum", \.lingerSizeMaximum, 0...1 << 26),
             ("requestsPerConnectionMaximum", \.requestsPerConnectionMaximum, 1...1_000_000_000),
+            ("smallRecordBurstMaximum", \.smallRecordBurstMaximum, 10...1_000_000),
+            ("smallRecordRateMaximum", \.smallRecordRateMaximum, 0...1_000_000),
             ("connectionsMaximum", \.connectionsMaximum, 1...1 << 20),
             ("connectionsPerAddressMaximum", \.connectionsPerAddressMaximum, 1...1 << 20),
         ]
@@ -84,6 +86,7 @@ extension HTTP2Limits {
             ("resetRateMaximum", \.resetRateMaximum, 0...1_000_000),
             ("controlFrameBurstMaximum", \.controlFrameBurstMaximum, 10...1_000_000),
             ("controlFrameRateMaximum", \.controlFrameRateMaximum, 0...1_000_000),
+            ("outboundFramesMaximum", \.outboundFramesMaximum, 10...1_000_000),
         ]
         for (name, field, range) in sizes {
             self[keyPath: field] = section.value(

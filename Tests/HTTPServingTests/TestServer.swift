@@ -20,7 +20,7 @@ final class TestServer {
     private static let wallClock = ManualClock(wallTime: WallTime(seconds: 784_111_777))
 
     init(
-        loopCount: Int = 1, offersHTTP2: Bool = false, tls: TLSContext? = nil,
+        loopCount: Int = 1, offersHTTP2: Bool = false, offersHTTP2ToProxies: Bool = false, tls: TLSContext? = nil,
         trustedProxies: TrustedProxies = TrustedProxies(), expectsProxyHeader: Bool = false,
         listener: SocketAddress = .internet(.v4(0x7f00_0001), port: 0),
         change: (inout HTTPLimits) -> Void = { _ in }
@@ -32,6 +32,7 @@ final class TestServer {
         server = HTTPServer(group: group, observer: observer, wallClock: Self.wallClock)
         var settings = HTTPListenerSettings(name: "test", address: listener, limits: limits, handler: handler)
         settings.offersHTTP2 = offersHTTP2
+        settings.offersHTTP2ToProxies = offersHTTP2ToProxies
         settings.tls = tlsSlot
         settings.trustedProxies = trustedProxies
         settings.expectsProxyHeader = expectsProxyHeader
@@ -117,7 +118,7 @@ final class TestObserver: HTTPServerObserver {
     let refusedConnections = Log<HTTPConnectionRefusal>()
     let finished = Log<String>()
     let problems = Log<HTTPProblem>()
-    let abuses = Log<HTTP2Abuse>()
+    let abuses = Log<ConnectionAbuse>()
     let handshakes = Log<TLSFacts?>()
     let failedHandshakes = Log<TLSHandshakeFailure>()
 
@@ -132,7 +133,7 @@ final class TestObserver: HTTPServerObserver {
     func handshakeFinished(_ peer: HTTPPeer, after duration: Duration) { handshakes.append(peer.tls) }
     func handshakeFailed(_ peer: HTTPPeer, because reason: TLSHandshakeFailure) { failedHandshakes.append(reason) }
     func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem) { problems.append(problem) }
-    func connectionAbused(_ peer: HTTPPeer, _ abuse: HTTP2Abuse) { abuses.append(abuse) }
+    func connectionAbused(_ peer: HTTPPeer, _ abuse: ConnectionAbuse) { abuses.append(abuse) }
 }
 
 /// A response as text.

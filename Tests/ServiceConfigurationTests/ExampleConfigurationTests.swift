@@ -139,6 +139,8 @@ import Testing
                 .public.first)
         #expect(listener.transport.tls?.identities.count == 2)
         #expect(listener.transport.tls?.clientCA != nil)
+        #expect(listener.transport.tls?.ticketKeys.count == 1)
+        #expect(listener.transport.tls?.options == TLSProtocolOptions())
         #expect(listener.transport.trustedProxies.networks.count == 2)
     }
 

@@ -96,9 +96,30 @@ extension HTTP2Session {
         if stream.droppedSize > limits.lingerSizeMaximum { reset(stream.id, .noError) }
     }
 
+    /// Ends a header block in its middle, with its stream: the rest of its fields is not looked at.
+    func stopFields(of stream: HTTP2Stream, _ problem: HTTPProblem) {
+        releaseBody(of: stream)
+        events.append(.dropped(problem))
+        if case .malformed = problem { return reset(stream.id, .protocolError) }
+        reset(stream.id, .enhanceYourCalm)
+        if let abuse = floodGuard.expandedHeaders() { endBecauseOf(abuse) }
+    }
+
+    /// Breaks a stream off. What the client has caused is counted now: the frame may wait for ever until it is written.
     func reset(_ id: Int32, _ code: HTTP2ErrorCode) {
         // No deadline runs any more: the stream goes when the frame is written.
         streams[id]?.phase = .answering
         unsafe nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), id, code.rawValue)
+        switch code {
+        case .noError, .cancel: return
+        case .refusedStream, .settingsTimeout, .enhanceYourCalm, .protocolError, .streamClosed: break
+        }
+        countReset(of: id)
+    }
+
+    /// Counts a stream that the client has driven into its end, once.
+    func countReset(of id: Int32) {
+        guard countedResets.insert(id).inserted, let abuse = floodGuard.brokeStreamOff(now: now) else { return }
+        endBecauseOf(abuse)
     }
 }

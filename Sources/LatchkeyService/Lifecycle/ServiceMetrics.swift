@@ -19,7 +19,7 @@ final class ServiceMetrics: Sendable {
     private let connections: Gauge
     private let refusedConnections: Counter
     private let refusedInputs: Counter
-    private let abuses: MetricFamily<HTTP2Abuse, Counter>
+    private let abuses: MetricFamily<ConnectionAbuse, Counter>
     private let handshakes: MetricFamily<HandshakeResult, Counter>
     private let failedHandshakes: MetricFamily<TLSHandshakeFailure, Counter>
     private let certificateEnd: Gauge
@@ -53,7 +53,7 @@ final class ServiceMetrics: Sendable {
             "latchkey_http_inputs_refused_total", help: "Input that never became a request.")
         abuses = registry.counters(
             "latchkey_http_connections_abused_total",
-            help: "HTTP/2 connections that were ended, by what their clients sent too much of.", by: HTTP2Abuse.self)
+            help: "Connections that were ended because of what their clients did, by reason.", by: ConnectionAbuse.self)
         handshakes = registry.counters(
             "latchkey_tls_handshakes_total", help: "TLS handshakes that succeeded.", by: HandshakeResult.self)
         failedHandshakes = registry.counters(
@@ -160,7 +160,7 @@ extension ServiceMetrics: HTTPServerObserver {
         refusedInputs.increment()
     }
 
-    func connectionAbused(_ peer: HTTPPeer, _ abuse: HTTP2Abuse) {
+    func connectionAbused(_ peer: HTTPPeer, _ abuse: ConnectionAbuse) {
         abuses[abuse].increment()
     }
 }
@@ -173,7 +173,7 @@ private enum IssuedLabels: String, MetricLabels {
     static let labelNames = ["spc_version"]
 }
 
-extension HTTP2Abuse: MetricLabels {
+extension ConnectionAbuse: MetricLabels {
     package static let labelNames = ["abuse"]
 }
 

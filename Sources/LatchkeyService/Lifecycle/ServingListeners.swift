@@ -123,8 +123,9 @@ final class ServingListeners: Sendable {
     ) -> HTTPListenerSettings {
         var settings = HTTPListenerSettings(
             name: id.name, address: address, limits: loaded.configuration.limits.http, handler: handler)
-        // Without TLS nothing is negotiated: a client that knows of HTTP/2 may begin with it, if it is on this machine.
+        // Without TLS nothing is negotiated: a client that knows of HTTP/2 may begin with it, if it is on this machine, or is a proxy.
         settings.offersHTTP2 = slot != nil || address.isLoopback
+        settings.offersHTTP2ToProxies = true
         settings.tls = slot
         settings.trustedProxies = listener.transport.trustedProxies
         settings.expectsProxyHeader = listener.transport.proxyProtocol
@@ -156,7 +157,7 @@ final class ServingListeners: Sendable {
     ) throws(DaemonError) -> TLSContextSlot? {
         guard let material = listener.tls else { return nil }
         do throws(TLSError) {
-            let slot = TLSContextSlot(try material.makeContext(tickets: tickets, offersHTTP2: true))
+            let slot = TLSContextSlot(try material.makeContext(processTickets: tickets, offersHTTP2: true))
             slots.withLock { $0[id] = slot }
             noteCertificateEnds()
             return slot
@@ -176,7 +177,7 @@ final class ServingListeners: Sendable {
                     continue
                 }
                 contexts.append(
-                    (slot, try material.makeContext(tickets: tickets, offersHTTP2: true)))
+                    (slot, try material.makeContext(processTickets: tickets, offersHTTP2: true)))
             }
         }
         for (slot, context) in contexts { slot.current = context }
