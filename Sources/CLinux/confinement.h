@@ -87,6 +87,21 @@ static inline int latchkey_limit_descriptors(uint64_t count) { return latchkey_l
 static inline int latchkey_limit_cores(uint64_t bytes) { return latchkey_limit(RLIMIT_CORE, bytes); }
 static inline int latchkey_limit_files(uint64_t bytes) { return latchkey_limit(RLIMIT_FSIZE, bytes); }
 
+// The limit of descriptors that is in force; 0 if the kernel does not tell it.
+static inline uint64_t latchkey_descriptor_limit(void) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
+}
+
+// Raises the soft limit of descriptors to the hard one; the limit in force then, or 0 if the kernel does not tell it.
+static inline uint64_t latchkey_raise_descriptor_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+    return latchkey_descriptor_limit();
+}
+
 #if defined(__x86_64__)
 #define LATCHKEY_AUDIT_ARCH AUDIT_ARCH_X86_64
 #elif defined(__aarch64__)

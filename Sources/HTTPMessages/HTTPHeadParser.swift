@@ -17,6 +17,9 @@ package struct HTTPHeadParser: Sendable {
         self.limits = limits
     }
 
+    /// What the parser keeps beside the bytes that it is given, in bytes.
+    var memorySize: Int { entries.capacity * MemoryLayout<HTTPFields.Entry>.stride }
+
     /// Reads on; `nil` when the head is not complete, else the head and its size in bytes.
     package mutating func parse(_ bytes: Span<UInt8>) throws(HTTPProblem) -> (head: HTTPRequestHead, size: Int)? {
         while true {

@@ -31,7 +31,7 @@ final class HTTP1Driver: ConnectionDriver {
     }
 
     func started(on connection: HTTPConnection) {
-        connection.setDeadline(connection.now + limits.idleDeadline)
+        connection.setDeadline(connection.firstByteDeadline)
     }
 
     /// What comes before the next request may begin waits in the kernel.
@@ -59,6 +59,7 @@ final class HTTP1Driver: ConnectionDriver {
     }
 
     func deadlinePassed(on connection: HTTPConnection) {
+        guard connection.hasReceived else { return connection.refuse(.silent) }
         let wasWriting = machine.phase == .writing
         switch machine.deadlinePassed() {
         case .close: connection.close(reset: wasWriting)
@@ -73,6 +74,18 @@ final class HTTP1Driver: ConnectionDriver {
 
     func closed() {
         exchange = nil
+    }
+
+    // MARK: What the driver holds
+
+    var state: HTTPConnectionState { machine.phase == .waiting && !machine.hasEarlyInput ? .idle : .busy }
+
+    var heldMemory: HeldMemory { HeldMemory(heads: machine.headMemory, bodies: machine.bodyMemory) }
+
+    func makeRoom(on connection: HTTPConnection) -> Bool {
+        guard let action = machine.refuseForMemory() else { return false }
+        perform(action, on: connection)
+        return true
     }
 
     // MARK: Carrying out the machine's actions

@@ -13,6 +13,7 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
     let loop: LoopContext
     private let state: ListenerState
     private let services: LoopLocal<LoopServices>
+    private let group: EventLoopGroup
     private var socket: ListeningSocket
     private var reserve: ReserveDescriptor
     /// Not there while the listener rests, and once it has ended.
@@ -24,11 +25,12 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
 
     init(
         _ socket: consuming ListeningSocket, on loop: LoopContext, _ state: ListenerState,
-        _ services: LoopLocal<LoopServices>
+        _ services: LoopLocal<LoopServices>, in group: EventLoopGroup
     ) throws(SocketError) {
         self.loop = loop
         self.state = state
         self.services = services
+        self.group = group
         self.socket = socket
         reserve = try ReserveDescriptor()
     }
@@ -74,7 +76,19 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
 
     private func refusal(isProxy: Bool, _ countedAddress: IPAddress?) -> HTTPConnectionRefusal? {
         if state.settings.expectsProxyHeader && !isProxy { return .notAProxy }
-        return state.admit(countedAddress)
+        guard let refusal = state.admit(countedAddress) else { return nil }
+        guard refusal.yieldsToEviction else { return refusal }
+        if loop.value(of: services).evictLongestIdle() { return state.admit(countedAddress) }
+        // Here no connection is idle. The next one finds the room that the other loops make.
+        askOtherLoopsForRoom()
+        return refusal
+    }
+
+    private func askOtherLoopsForRoom() {
+        for other in group.loops where !other.isCurrent {
+            let services = services
+            other.execute { _ = other.value(of: services).evictLongestIdle() }
+        }
     }
 
     private func forget(_ connection: HTTPConnection) {

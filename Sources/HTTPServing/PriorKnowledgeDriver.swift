@@ -18,7 +18,7 @@ final class PriorKnowledgeDriver: PreludeDriver {
     let isReading = true
 
     func started(on connection: HTTPConnection) {
-        connection.setDeadline(connection.now + limits.idleDeadline)
+        connection.setDeadline(connection.firstByteDeadline)
     }
 
     func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {
@@ -38,7 +38,7 @@ final class PriorKnowledgeDriver: PreludeDriver {
     }
 
     func deadlinePassed(on connection: HTTPConnection) {
-        if held.isEmpty { return connection.close(reset: false) }
+        if held.isEmpty { return connection.refuse(.silent) }
         handOver(connection, to: .http1).deadlinePassed(on: connection)
     }
 

@@ -49,6 +49,7 @@ extension HTTP2Session {
         }
         // The bytes are borrowed for the call.
         unsafe data.withUnsafeBufferPointer { unsafe stream.body.append(contentsOf: $0) }
+        heldBodiesSize += data.count
     }
 
     func endedData(on id: Int32) {
@@ -108,6 +109,7 @@ extension HTTP2Session {
     func closed(_ id: Int32) {
         guard let stream = streams.removeValue(forKey: id) else { return }
         releaseBody(of: stream)
+        heldResponsesSize -= stream.responseSize
     }
 
     /// Copies the next bytes of a response's body; how many, and whether they are the last.
