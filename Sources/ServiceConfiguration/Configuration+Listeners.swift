@@ -43,12 +43,25 @@ extension Configuration.AdminListener {
         let address = section.required("address", .listenerAddress)
         let tokenFile = section.optional(
             "tokenFile", .file(in: section.directory, example: "secrets/admin-token"), effect: .reload)
+        let hosts = section.set("hosts", .hostName, allowsEmpty: true) ?? []
         let transport = Configuration.Transport(reading: section)
         guard let address else { return nil }
-        self.init(address: address, transport: transport, tokenFile: tokenFile)
+        self.init(address: address, transport: transport, tokenFile: tokenFile, hosts: hosts)
     }
 
     fileprivate func moved(to address: ListenerAddress) -> Self {
-        Self(address: address, transport: transport, tokenFile: tokenFile)
+        Self(address: address, transport: transport, tokenFile: tokenFile, hosts: hosts)
+    }
+}
+
+extension ConfigurationForm<String> {
+    /// The name of a host as clients send it in `Host`, in lower case and without a port.
+    fileprivate static var hostName: ConfigurationForm {
+        .string("a host name in lower case, without a port", example: "latchkey.internal") { text in
+            let isName = text.utf8.allSatisfy { byte in
+                (0x61...0x7a).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2d || byte == 0x2e
+            }
+            return isName && (1...253).contains(text.utf8.count) ? text : nil
+        }
     }
 }

@@ -14,7 +14,7 @@ import Testing
               tls: { certificate: "tls/chain.pem", privateKey: "tls/key.pem", clientCA: "tls/ca.pem",
                 additional: [{ certificate: "tls/other.pem", privateKey: "tls/other-key.pem" }] },
               proxyProtocol: true, trustedProxies: ["10.0.0.0/8", "unix"] }],
-            admin: [{ address: "127.0.0.1:9443", tokenFile: "secrets/admin-token" }],
+            admin: [{ address: "127.0.0.1:9443", tokenFile: "secrets/admin-token", hosts: ["keys.internal"] }],
           },
           cors: { origins: ["https://www.example"] },
           fairplay: {

@@ -5,14 +5,19 @@ import KeyCrypto
 import Licensing
 import Telemetry
 
-/// What the operator can reach: health, metrics, explanations and revocations, with the administrator's token where one is configured.
+/// What the operator can reach: health, metrics, explanations, refusals and revocations, with the administrator's token where one is
+/// configured.
+///
+/// The admin listeners have a loop of their own, so they answer while the other loops are busy.
 struct AdminRoutes: HTTPHandler {
     let rules: LiveRulesCell
     let health: Health
     let metrics: ServiceMetrics
     let explain: ExplainEndpoint
+    let recentRefusals: RefusalEndpoint
     /// Which admin listener this is, from 0: it chooses the token.
     let listener: Int
+    let gate: AdminGate
     let requestIDs: RequestIDs
     let refusals: Refusals
     /// Served only with a token: an operator who revokes must have shown it.
@@ -21,26 +26,38 @@ struct AdminRoutes: HTTPHandler {
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
         let id = requestIDs.next(on: loop)
         let rules = rules.current
-        if request.path == "/v1/explain" {
+        if let refusal = gate.refusal(ofHostIn: request, hasToken: token(rules) != nil) { return refuse(refusal, id) }
+        switch request.path {
+        case "/v1/explain":
             guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
-            if let code = refusalOfSender(of: request, rules) { return refuse(code, id) }
+            if let refusal = refusalOfSender(of: request, rules) { return refuse(refusal, id) }
             return explain.answer(request, under: rules.license, id: id)
+        case RevocationEndpoint.path: return answerRevocation(request, rules, id)
+        case "/livez", "/readyz", "/metrics": return answerReading(request, rules, id)
+        case let path where path.hasPrefix(RefusalEndpoint.prefix): return answerReading(request, rules, id)
+        default: return refuse(.notFound, id)
         }
-        if request.path == RevocationEndpoint.path, let revocations {
-            if let code = refusalOfSender(of: request, rules) ?? (token(rules) == nil ? .tokenMissing : nil) {
-                return refuse(code, id)
-            }
-            return revocations.answer(request, issuers: rules.administration.issuerNames, id: id)
+    }
+
+    private func answerRevocation(_ request: HTTPRequest, _ rules: LiveRules, _ id: RequestID) -> HTTPAnswer {
+        guard let revocations else { return refuse(.notFound, id) }
+        if let refusal = refusalOfSender(of: request, rules) { return refuse(refusal, id) }
+        guard token(rules) != nil else {
+            return refuse(AdminGate.Refusal(code: .adminTokenInvalid, cause: "the listener has no token"), id)
         }
-        guard ["/livez", "/readyz", "/metrics"].contains(request.path) else { return refuse(.notFound, id) }
+        return revocations.answer(request, issuers: rules.administration.issuerNames, id: id)
+    }
+
+    private func answerReading(_ request: HTTPRequest, _ rules: LiveRules, _ id: RequestID) -> HTTPAnswer {
         guard request.method.isRead else { return refuse(.methodNotAllowed, id, allow: "GET, HEAD") }
         switch request.path {
         case "/livez": return .now(health.liveResponse(id))
         case "/readyz": return .now(health.detailedReadyResponse(id))
-        default:
-            if let code = refusalOfSender(of: request, rules) { return refuse(code, id) }
-            return .now(metricsResponse(id))
+        default: break
         }
+        if let refusal = refusalOfSender(of: request, rules) { return refuse(refusal, id) }
+        if request.path == "/metrics" { return .now(metricsResponse(id)) }
+        return recentRefusals.response(to: request, id: id).map { .now($0) } ?? refuse(.notFound, id)
     }
 
     func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse {
@@ -50,19 +67,12 @@ struct AdminRoutes: HTTPHandler {
     }
 
     /// Why the sender is not the administrator; nil if it is, or if no token is configured.
-    private func refusalOfSender(of request: HTTPRequest, _ rules: LiveRules) -> ProblemCode? {
-        guard let token = token(rules) else { return nil }
-        guard case .one(let presented) = BearerToken.presented(in: request.fields) else { return .tokenMissing }
-        return Self.isEqual(presented, token) ? nil : .tokenSignature
+    private func refusalOfSender(of request: HTTPRequest, _ rules: LiveRules) -> AdminGate.Refusal? {
+        token(rules).flatMap { gate.refusal(ofTokenIn: request, token: $0) }
     }
 
     /// Nil only on a loopback listener without a token file.
     private func token(_ rules: LiveRules) -> SharedSecret? { rules.administration.tokens[listener] }
-
-    /// Compares in constant time.
-    private static func isEqual(_ presented: [UInt8], _ token: SharedSecret) -> Bool {
-        token.bytes.isEqual(to: SecretBytes(copying: presented))
-    }
 
     private func metricsResponse(_ id: RequestID) -> HTTPResponse {
         let fields: HTTPFields = [
@@ -74,5 +84,10 @@ struct AdminRoutes: HTTPHandler {
     private func refuse(_ code: ProblemCode, _ id: RequestID, allow: String? = nil) -> HTTPAnswer {
         let problem = Problem(code, allowedMethods: allow)
         return .now(refusals.response(to: "request_refused", problem, because: RefusalCause(code.title), id: id))
+    }
+
+    private func refuse(_ refusal: AdminGate.Refusal, _ id: RequestID) -> HTTPAnswer {
+        let problem = Problem(refusal.code, retryAfterSeconds: refusal.retryAfterSeconds)
+        return .now(refusals.response(to: "request_refused", problem, because: RefusalCause(refusal.cause), id: id))
     }
 }

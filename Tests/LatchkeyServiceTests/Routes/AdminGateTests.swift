@@ -1,0 +1,80 @@
+import HTTPMessages
+import HTTPServing
+import KeyCrypto
+import POSIXSockets
+import ServiceConfiguration
+import TestSupport
+import Testing
+
+@testable import LatchkeyService
+
+@Suite struct AdminGateTests {
+    private let clock = ManualClock()
+    private let token = SharedSecret(SecretBytes(copying: Array("the right token!".utf8)))
+
+    private func request(_ presented: String, from address: String = "192.0.2.1") -> HTTPRequest {
+        HTTPRequest(
+            head: HTTPRequestHead(
+                method: .get, target: HTTPTarget(path: "/metrics"), fields: ["Authorization": "Bearer \(presented)"]),
+            body: [], peer: HTTPPeer(address: .internet(IPAddress(address) ?? .v4(0), port: 1), listener: "admin"))
+    }
+
+    /// 3,600 guesses in a second: ten are judged, and then one in each second.
+    @Test func slowsWrongTokens() {
+        let gate = AdminGate(clock: clock)
+        var judged = 0
+        for _ in 0..<3600 {
+            let refusal = gate.refusal(ofTokenIn: request("a wrong token...."), token: token)
+            if refusal?.code == .adminTokenInvalid { judged += 1 } else { #expect(refusal?.code == .rateLimited) }
+        }
+        #expect(judged == AdminGate.wrongTokensMaximum)
+        for _ in 0..<5 {
+            clock.advance(by: .seconds(1))
+            for _ in 0..<100 where gate.refusal(ofTokenIn: request("wrong"), token: token)?.code == .adminTokenInvalid {
+                judged += 1
+            }
+        }
+        #expect(judged == AdminGate.wrongTokensMaximum + 5)
+        #expect(gate.wrongTokenCount == UInt64(judged))
+        // A guess that is right would not be told either.
+        #expect(gate.refusal(ofTokenIn: request("the right token!"), token: token)?.retryAfterSeconds == 1)
+        clock.advance(by: .seconds(1))
+        #expect(gate.refusal(ofTokenIn: request("the right token!"), token: token) == nil)
+    }
+
+    @Test func slowsNoOtherNetwork() {
+        let gate = AdminGate(clock: clock)
+        for _ in 0..<100 { _ = gate.refusal(ofTokenIn: request("wrong", from: "2001:db8::1"), token: token) }
+        let rest = request("the right token!", from: "2001:db8::2")
+        #expect(gate.refusal(ofTokenIn: rest, token: token)?.code == .rateLimited)
+        let other = request("the right token!", from: "2001:db8:0:1::2")
+        #expect(gate.refusal(ofTokenIn: other, token: token) == nil)
+    }
+
+    @Test func neverSlowsTheRightToken() {
+        let gate = AdminGate(clock: clock)
+        for _ in 0..<1000 { #expect(gate.refusal(ofTokenIn: request("the right token!"), token: token) == nil) }
+    }
+
+    @Test func remembersABoundedNumberOfNetworks() {
+        let gate = AdminGate(clock: clock)
+        for number in 0..<3 * AdminGate.networksMaximum {
+            let address = "10.0.\(number / 256).\(number % 256)"
+            #expect(gate.refusal(ofTokenIn: request("wrong", from: address), token: token)?.code == .adminTokenInvalid)
+        }
+        #expect(gate.rememberedCount <= AdminGate.networksMaximum)
+    }
+
+    @Test(arguments: [
+        ("keys.internal:9443", true), ("Keys.Internal", true), ("other.internal", false), ("10.0.0.1", true),
+    ])
+    func takesListedNamesAlone(host: String, isTaken: Bool) {
+        let gate = AdminGate(hosts: ["keys.internal"], clock: clock)
+        let head = HTTPRequestHead(method: .get, target: HTTPTarget(path: "/"), fields: ["Host": host])
+        let request = HTTPRequest(
+            head: head, body: [], peer: HTTPPeer(address: .internet(.v4(1), port: 1), listener: "admin"))
+        for hasToken in [true, false] {
+            #expect((gate.refusal(ofHostIn: request, hasToken: hasToken) == nil) == isTaken)
+        }
+    }
+}
