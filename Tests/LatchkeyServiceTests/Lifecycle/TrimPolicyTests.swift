@@ -18,11 +18,15 @@ import Testing
     @Test func pausesAfterATrimThatDidNotHelp() {
         var policy = TrimPolicy(restingSize: 0)
         let size = 100 * Self.mebibyte
-        #expect(policy.shouldTrim(resident: size, charged: 0))
+        let first = policy.shouldTrim(resident: size, charged: 0)
         policy.trimmed(from: size, to: size)
-        for _ in 0..<TrimPolicy.pauseLength { #expect(!policy.shouldTrim(resident: size, charged: 0)) }
-        #expect(policy.shouldTrim(resident: size, charged: 0))
+        for _ in 0..<TrimPolicy.pauseLength {
+            let isEarly = policy.shouldTrim(resident: size, charged: 0)
+            #expect(!isEarly)
+        }
+        let second = policy.shouldTrim(resident: size, charged: 0)
         policy.trimmed(from: size, to: size / 2)
-        #expect(policy.shouldTrim(resident: size / 2, charged: 0))
+        let third = policy.shouldTrim(resident: size / 2, charged: 0)
+        #expect([first, second, third] == [true, true, true])
     }
 }

@@ -1,6 +1,7 @@
 import HTTPMessages
 import HTTPServing
 import KeyCrypto
+import Licensing
 import POSIXSockets
 import ServiceConfiguration
 import TestSupport

@@ -3,6 +3,7 @@ import CommandLineKit
 import DeviceSimulation
 import FairPlay
 import HTTPMessages
+import HTTPServing
 import Licensing
 import TestSupport
 import Testing
