@@ -186,7 +186,9 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
             switch share {
             case .heads, .bodies:
                 if !driver.makeRoom(on: self) { return refuse(.memory) }
-            case .connections, .outbound, .requests:
+            case .connections:
+                if !services.evictLongestIdle(otherThan: self) { return refuse(.memory) }
+            case .outbound, .requests:
                 return refuse(.memory)
             }
         }
@@ -195,7 +197,8 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     private var held: HeldMemory {
         var held = isLingering ? HeldMemory() : driver.heldMemory
         held.connection += HeldMemory.connectionSize + (transport.hasTLS ? HeldMemory.tlsSize : 0)
-        held.outbound += unsent.count
+        // What a client takes at once is not held.
+        held.outbound = isCongested ? held.outbound + unsent.count : 0
         return held
     }
 

@@ -30,8 +30,12 @@ final class LoopServices {
     }
 
     /// Closes the connection of this loop that has been idle for the longest time; false if none is idle.
-    func evictLongestIdle() -> Bool {
-        guard let connection = idleConnections.first else { return false }
+    func evictLongestIdle(otherThan asking: HTTPConnection? = nil) -> Bool {
+        guard var connection = idleConnections.first else { return false }
+        if connection === asking {
+            guard let next = connection.idleLink.next else { return false }
+            connection = next
+        }
         connection.refuse(.evicted)
         return true
     }

@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -171,13 +171,13 @@ def test_what_clients_hold_is_bounded(case: Attack, tmp_path: Path, latchkey_pro
 def test_one_address_cannot_take_the_descriptors_that_the_daemon_needs(tmp_path: Path, latchkey_programs: None) -> None:
     with running_daemon(tmp_path, files=256) as daemon:
         daemon.await_log("descriptors_limit_connections")
-        held = [socket.create_connection(daemon.public, timeout=5) for _ in range(300)]
+        held = []
         try:
-            for connection in held:
-                try:
-                    connection.sendall(b"GET /livez HTTP/1.1\r\n")
-                except OSError:
-                    pass
+            for _ in range(300):
+                # The daemon may reset a connection before the client has seen that it is there.
+                with suppress(OSError):
+                    held.append(socket.create_connection(daemon.public, timeout=5))
+                    held[-1].sendall(b"GET /livez HTTP/1.1\r\n")
             assert http1_wire.exchange(daemon.admin, REQUEST).statuses == [200]
             daemon.process.send_signal(signal.SIGHUP)
             daemon.await_log('"event":"reloaded"')

@@ -27,7 +27,7 @@ extension HTTP2Session {
         reservedSize += size
         stream.reservedSize = size
         stream.phase = .body(head, since: now)
-        stream.headSize = head.memorySize
+        stream.headSize = head.memorySize + HeldMemory.streamSize
         heldHeadsSize += stream.headSize
         if head.transfer.expectsContinue { unsafe HTTP2Library.submitContinue(on: stream.id, to: handle) }
     }

@@ -171,8 +171,7 @@ final class HTTP2Session {
 
     var heldMemory: HeldMemory {
         HeldMemory(
-            connection: HeldMemory.http2Size, heads: heldHeadsSize + streams.count * HeldMemory.streamSize,
-            bodies: heldBodiesSize, outbound: heldResponsesSize)
+            connection: HeldMemory.http2Size, heads: heldHeadsSize, bodies: heldBodiesSize, outbound: heldResponsesSize)
     }
 
     /// Whether the handler has requests.

@@ -82,7 +82,7 @@ final class AdminGate: Sendable {
         if let wait = wait(of: network) {
             return Refusal(
                 code: .rateLimited, cause: "too many wrong tokens of this network",
-                retryAfterSeconds: wait.components.seconds + 1)
+                retryAfterSeconds: (wait + .nanoseconds(999_999_999)).components.seconds)
         }
         // In constant time.
         if token.bytes.isEqual(to: SecretBytes(copying: presented)) { return nil }

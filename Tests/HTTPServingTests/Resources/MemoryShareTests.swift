@@ -91,6 +91,24 @@ import Testing
         #expect(client.receive() != nil)
     }
 
+    /// An HTTP/2 session costs more than its connection's place: idle connections make room for the rest too.
+    @Test func closesIdleConnectionsForWhatASessionNeeds() throws {
+        let memory = MemoryBudget(size: 1 << 20)
+        let server = try server(memory, offersHTTP2: true)
+        let silent = try (0..<20).map { _ in try server.connect() }
+        server.wait(forConnections: 20)
+        let room = memory.maximum(of: .connections) - memory.charged(to: .connections)
+        #expect(memory.charge(room, to: .connections))
+        let good = try server.connect()
+        good.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+        good.send([0, 0, 0, 4, 0, 0, 0, 0, 0])
+        #expect(good.receive(9)?.count == 9)
+        let count = (HeldMemory.connectionSize + HeldMemory.http2Size) / HeldMemory.connectionSize
+        #expect(server.observer.refusedConnections.wait(for: count) == Array(repeating: .evicted, count: count))
+        for client in silent.prefix(count) { #expect(client.receiveAll() == "") }
+        server.wait(forConnections: 21 - count)
+    }
+
     @Test func closesTheLongestIdleConnectionForANewOne() throws {
         let memory = MemoryBudget(size: 1 << 20)
         let server = try server(memory)
