@@ -7,6 +7,8 @@ import POSIXSockets
 final class LoopListener: LoopChannel, @unchecked Sendable {
     /// So many connections are accepted per turn, so that a flood of new ones does not starve those that are there.
     static let acceptsPerTurnMaximum = 16
+    /// So many idle connections are closed at most to make room for a new one.
+    static let evictionsPerConnectionMaximum = 4
     /// How long to wait when no descriptor is left.
     static let backOff = Duration.milliseconds(50)
 
@@ -78,7 +80,10 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
         if state.settings.expectsProxyHeader && !isProxy { return .notAProxy }
         guard let refusal = state.admit(countedAddress) else { return nil }
         guard refusal.yieldsToEviction else { return refusal }
-        if loop.value(of: services).evictLongestIdle() { return state.admit(countedAddress) }
+        // Another loop may take the place that was made.
+        for _ in 0..<Self.evictionsPerConnectionMaximum where loop.value(of: services).evictLongestIdle() {
+            if state.admit(countedAddress) == nil { return nil }
+        }
         // Here no connection is idle. The next one finds the room that the other loops make.
         askOtherLoopsForRoom()
         return refusal
