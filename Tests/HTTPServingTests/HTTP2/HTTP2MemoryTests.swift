@@ -27,7 +27,7 @@ import Testing
 
     @Test func refusesTheNewestRequestThatIsArriving() {
         let script = HTTP2Script()
-        for id in [Int32(1), 3, 5] { script.send(.request(id, "POST", flags: Self.flags)) }
+        for id: UInt32 in [1, 3, 5] { script.send(.request(id, "POST", flags: Self.flags)) }
         script.send(.request(7, path: "/whole"))
         _ = script.events()
         #expect(script.session.refuseNewest(now: script.now))
