@@ -30,6 +30,9 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     private var charged = HeldMemory(connection: HeldMemory.connectionSize)
     /// Whether a request was answered since the connection was last put among the idle ones.
     private var hasAnswered = false
+    /// So many requests of one connection may find no room; then the connection ends.
+    private static let memoryRefusalsMaximum = 16
+    private var memoryRefusalCount = 0
     /// Whether the client has sent anything.
     private(set) var hasReceived = false
 
@@ -185,13 +188,19 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         while isOpen, let share = resources.memory.move(&charged, to: held, of: countedAddress?.clientNetwork) {
             switch share {
             case .heads, .bodies:
-                if !driver.makeRoom(on: self) { return refuse(.memory) }
+                memoryRefusalCount += 1
+                if endsAfterRefusals || !driver.makeRoom(on: self) { return refuse(.memory) }
             case .connections:
                 if !services.evictLongestIdle(otherThan: self) { return refuse(.memory) }
             case .outbound, .requests:
                 return refuse(.memory)
             }
         }
+    }
+
+    /// A client that goes on although its requests found no room. A trusted proxy has many clients, and goes on for the others.
+    private var endsAfterRefusals: Bool {
+        countedAddress != nil && memoryRefusalCount > Self.memoryRefusalsMaximum
     }
 
     private var held: HeldMemory {

@@ -123,8 +123,8 @@ class Attack:
 REFUSED = 'latchkey_http_connections_refused_total{reason="%s"}'
 ATTACKS = [
     # Each holds 1.6 MiB of decoded heads for 6 kB on the wire.
-    Attack("heads", 100, 1000, 1, 3, ('latchkey_memory_refused_total{share="heads"}',)),
-    Attack("heads", 100, 1000, 16, 3, ('latchkey_memory_refused_total{share="heads"}',)),
+    Attack("heads", 100, 1000, 1, 3, (REFUSED % "memory",)),
+    Attack("heads", 100, 1000, 16, 3, (REFUSED % "memory",)),
     Attack("bodies", 100, 400, 1, 3, ('latchkey_memory_refused_total{share="heads"}', REFUSED % "memory")),
     Attack("bodies", 100, 400, 16, 3, ('latchkey_memory_refused_total{share="bodies"}',)),
     Attack("silent", 1200, 16_400, 16, 3, (REFUSED % "evicted",)),
