@@ -174,11 +174,8 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         if new == state && !(hasAnswered && new == .idle) { return }
         resources.connectionEnded(state)
         resources.connectionBegan(new)
-        if new == .idle {
-            services.idleConnections.append(self)
-        } else if !new.isEvictable {
-            services.idleConnections.remove(self)
-        }
+        // Also a connection that has changed from one such state to another begins at the end.
+        if new.isEvictable { services.idleConnections.append(self) } else { services.idleConnections.remove(self) }
         state = new
         hasAnswered = false
     }

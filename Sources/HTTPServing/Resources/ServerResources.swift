@@ -98,8 +98,8 @@ package enum HTTPConnectionState: String, Sendable, CaseIterable {
     /// Whether a connection in this state may be closed to make room for another one.
     var isEvictable: Bool {
         switch self {
-        case .arriving, .idle: true
-        case .busy, .closing: false
+        case .arriving, .idle, .closing: true
+        case .busy: false
         }
     }
 }

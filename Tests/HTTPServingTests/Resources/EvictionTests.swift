@@ -38,6 +38,24 @@ import Testing
         #expect(first.receive(until: "now") == response("200 OK", "now"))
     }
 
+    /// A refused client is given time to read its refusal, and must not keep others out by that.
+    @Test func closesConnectionsThatLinger() throws {
+        let server = try TestServer { $0.connectionsMaximum = 2 }
+        let refused = try (0..<2).map { _ in
+            let client = try server.connect()
+            client.send("no HTTP\r\n")
+            #expect(client.receive(until: "bad_request").hasPrefix("HTTP/1.1 400 "))
+            return client
+        }
+        server.settle()
+        #expect(server.resources.connectionCount(in: .closing) == 2)
+        let good = try server.connect()
+        good.send(get("/now"))
+        #expect(good.receive(until: "now") == response("200 OK", "now"))
+        #expect(server.observer.refusedConnections.wait(for: 1) == [.evicted])
+        #expect(refused.count == 2)
+    }
+
     @Test func closesNoConnectionThatIsBusy() throws {
         let server = try TestServer { $0.connectionsMaximum = 2 }
         let busy = try (1...2).map { count in
