@@ -92,6 +92,18 @@ package struct HTTP1Connection: Sendable {
     /// Whether input is here that has not been looked at; `resume` looks at it.
     package var hasEarlyInput: Bool { earlyStart < early.count }
 
+    /// What is held of a head, and of input that was not looked at, in bytes. A request that is being answered is not counted.
+    package var headMemory: Int {
+        switch state {
+        case .waiting, .answering, .writing, .closed: early.capacity
+        case .head(let parser): early.capacity + parser.memorySize
+        case .sizedBody(let head, _), .chunkedBody(let head, _): early.capacity + head.memorySize
+        }
+    }
+
+    /// What is held of a body, in bytes.
+    package var bodyMemory: Int { body.capacity }
+
     // MARK: Events
 
     /// Bytes have arrived.
@@ -151,6 +163,14 @@ package struct HTTP1Connection: Sendable {
         case .waiting, .head, .writing, .closed:
             state = .closed
             return .close
+        }
+    }
+
+    /// There is no memory for what has arrived: refuses the request that is arriving. Nil if none is.
+    package mutating func refuseForMemory() -> Action? {
+        switch state {
+        case .head, .sizedBody, .chunkedBody: refuse(.overloaded, isHead: isHeadRequest)
+        case .waiting, .answering, .writing, .closed: nil
         }
     }
 

@@ -24,6 +24,9 @@ package struct HTTPHeadParser: Sendable {
     /// The size of what came before the request line, in bytes: that of one empty line, or 0.
     var emptyLineSize: Int { requestLine == nil ? lineStart : 0 }
 
+    /// What the parser keeps beside the bytes that it is given, in bytes.
+    var memorySize: Int { entries.capacity * MemoryLayout<HTTPFields.Entry>.stride }
+
     /// Reads on; `nil` when the head is not complete, else the head and its size in bytes.
     package mutating func parse(_ bytes: Span<UInt8>) throws(HTTPProblem) -> (head: HTTPRequestHead, size: Int)? {
         while true {

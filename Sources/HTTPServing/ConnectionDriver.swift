@@ -57,6 +57,16 @@ protocol ConnectionDriver: AnyObject {
     /// The server is going down: finish the requests that have begun, take no new ones (HTTP/2: GOAWAY), then close.
     func drain(on connection: HTTPConnection)
 
+    /// What the connection does, for eviction and for operators.
+    var state: HTTPConnectionState { get }
+
+    /// What the driver holds because of its client; of `connection` only what it adds. Asked for after each event.
+    var heldMemory: HeldMemory { get }
+
+    /// The memory budget has no room for what the driver holds of a request that is still arriving: refuses the newest such request.
+    /// False if there is none.
+    func makeRoom(on connection: HTTPConnection) -> Bool
+
     /// The connection is closed, for whatever reason: forget everything, and call nothing any more.
     func closed()
 }
@@ -68,6 +78,9 @@ extension PreludeDriver {
     /// Most of them look at the input in `socketReady`.
     var isReading: Bool { false }
 
+    var state: HTTPConnectionState { .arriving }
+    var heldMemory: HeldMemory { HeldMemory() }
+    func makeRoom(on connection: HTTPConnection) -> Bool { false }
     func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {}
     func inputEnded(on connection: HTTPConnection) {}
     func outputDrained(on connection: HTTPConnection) {}

@@ -31,7 +31,7 @@ final class HTTP1Driver: ConnectionDriver {
     }
 
     func started(on connection: HTTPConnection) {
-        connection.setDeadline(connection.now + limits.idleDeadline)
+        connection.setDeadline(connection.firstByteDeadline)
     }
 
     /// What comes before the next request may begin waits in the kernel.
@@ -65,6 +65,7 @@ final class HTTP1Driver: ConnectionDriver {
             // The next request may have come a moment ago.
             connection.readOnceMore()
             guard connection.isOpen, machine.phase == .waiting, !machine.hasEarlyInput else { return }
+            guard connection.hasReceived else { return connection.refuse(.silent) }
         case .head, .body, .answering, .closed: break
         }
         perform(machine.deadlinePassed(), on: connection)
@@ -77,6 +78,18 @@ final class HTTP1Driver: ConnectionDriver {
 
     func closed() {
         exchange = nil
+    }
+
+    // MARK: What the driver holds
+
+    var state: HTTPConnectionState { machine.phase == .waiting && !machine.hasEarlyInput ? .idle : .busy }
+
+    var heldMemory: HeldMemory { HeldMemory(heads: machine.headMemory, bodies: machine.bodyMemory) }
+
+    func makeRoom(on connection: HTTPConnection) -> Bool {
+        guard let action = machine.refuseForMemory() else { return false }
+        perform(action, on: connection)
+        return true
     }
 
     // MARK: Carrying out the machine's actions

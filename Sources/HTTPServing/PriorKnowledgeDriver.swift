@@ -19,7 +19,7 @@ final class PriorKnowledgeDriver: PreludeDriver {
     let isReading = true
 
     func started(on connection: HTTPConnection) {
-        connection.setDeadline(connection.now + limits.idleDeadline)
+        connection.setDeadline(connection.firstByteDeadline)
     }
 
     func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {
@@ -43,7 +43,7 @@ final class PriorKnowledgeDriver: PreludeDriver {
         if held.isEmpty {
             // The first request may have come a moment ago.
             connection.readOnceMore()
-            if !hasChosen && held.isEmpty { connection.close(reset: false) }
+            if connection.isOpen && !hasChosen && held.isEmpty { connection.refuse(.silent) }
             return
         }
         handOver(connection, to: .http1).deadlinePassed(on: connection)

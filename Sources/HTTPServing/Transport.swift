@@ -16,6 +16,14 @@ struct Transport: ~Copyable {
 
     var isOpen: Bool { socket.isOpen }
 
+    /// Whether TLS has begun.
+    var hasTLS: Bool {
+        switch tls {
+        case .some: true
+        case nil: false
+        }
+    }
+
     // MARK: TLS
 
     /// Begins TLS, before anything was read; `false` when there is no memory for it.

@@ -1,6 +1,7 @@
 import Entitlements
 import Glibc
 import HTTPMessages
+import HTTPServing
 import Licensing
 
 extension Configuration.Limits {
@@ -13,6 +14,10 @@ extension Configuration.Limits {
             default: VerifiedTokenCache.capacityDefault, effect: .reload)
         rates = section.optionalSection("rates", effect: .reload, RequestRates.init(reading:)) ?? RequestRates()
         overload = section.section("overload", effect: .reload, Configuration.Overload.init(reading:)) ?? .standard
+        memoryBudget = section.value(
+            "memoryBudget",
+            .integer(MemoryBudget.sizeMinimum...1 << 40, example: MemoryBudget.sizeDefaultMaximum),
+            default: MachineMemory.budget)
         loopCount = section.value("loopCount", .integer(1...256, example: 4), default: Self.processorCount)
     }
 

@@ -52,8 +52,13 @@ import Testing
     @Test(arguments: [0, 1, 3])
     func limitsConnections(maximum: Int) throws {
         let server = try TestServer { $0.connectionsMaximum = maximum }
-        let clients = try (0..<maximum).map { _ in try server.connect() }
-        server.wait(forConnections: maximum)
+        // An idle connection would make room.
+        let clients = try (0..<maximum).map { number in
+            let client = try server.connect()
+            client.send(get("/later"))
+            server.handler.gate.waitForTasks(number + 1)
+            return client
+        }
         let refused = try server.connect()
         #expect(server.observer.refusedConnections.wait(for: 1) == [.tooManyConnections])
         #expect(refused.receiveAll() == "")

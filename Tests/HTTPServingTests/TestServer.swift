@@ -15,6 +15,7 @@ final class TestServer {
     let observer = TestObserver()
     let address: SocketAddress
     let tlsSlot: TLSContextSlot?
+    let resources: ServerResources
 
     /// Stands still, whatever happens to the other clock.
     private static let wallClock = ManualClock(wallTime: WallTime(seconds: 784_111_777))
@@ -23,13 +24,16 @@ final class TestServer {
         loopCount: Int = 1, offersHTTP2: Bool = false, offersHTTP2ToProxies: Bool = false, tls: TLSContext? = nil,
         trustedProxies: TrustedProxies = TrustedProxies(), expectsProxyHeader: Bool = false,
         listener: SocketAddress = .internet(.v4(0x7f00_0001), port: 0),
+        resources: ServerResources = ServerResources(),
         change: (inout HTTPLimits) -> Void = { _ in }
     ) throws {
         tlsSlot = tls.map(TLSContextSlot.init)
         var limits = HTTPLimits()
         change(&limits)
         group = try EventLoopGroup(count: loopCount, clock: clock)
-        server = HTTPServer(group: group, observer: observer, wallClock: Self.wallClock)
+        self.resources = resources
+        server = HTTPServer(
+            group: group, observer: observer, wallClock: Self.wallClock, resources: resources)
         var settings = HTTPListenerSettings(name: "test", address: listener, limits: limits, handler: handler)
         settings.offersHTTP2 = offersHTTP2
         settings.offersHTTP2ToProxies = offersHTTP2ToProxies

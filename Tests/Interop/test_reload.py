@@ -1123,6 +1123,21 @@ def log_level(lab: Lab) -> None:
     assert lab.await_entry("license_issued")
 
 
+@shows("logging.linesPerEvent")
+def log_sampling(lab: Lab) -> None:
+    def refused_lines() -> int:
+        before = len(lab.entries())
+        for _ in range(100):
+            assert lab.client.send("GET", "/nothing").status == 404
+        lab.change({"logging.linesPerEvent": rate})
+        return sum(entry["event"] == "request_refused" for entry in lab.entries()[before:])
+
+    rate = 1_000_000
+    # The line of the reload comes behind those of the requests.
+    assert refused_lines() < 100
+    assert refused_lines() == 100
+
+
 # --- Fixed fields ---------------------------------------------------------------------------------------------------
 
 # What a field needs beside it, and what the log then names as well.
@@ -1141,6 +1156,7 @@ OTHER_VALUES: dict[str, Any] = {
     "address": "127.0.0.3:0",
     "socketMode": "0600",
     "trustedProxies": ["192.0.2.0/24"],
+    "hosts": ["another.internal"],
     "tls": {"certificate": "tls/certificate.pem", "privateKey": "tls/private-key.pem"},
     "material": "random",
     "skdTemplate": "skd://another/{kid}",

@@ -48,7 +48,7 @@ import Testing
     @Test func itHasEveryLimit() {
         let names =
             Mirror(reflecting: HTTPLimits()).children.compactMap(\.label) + [
-                "tokenCacheCapacity", "rates", "overload", "loopCount",
+                "tokenCacheCapacity", "rates", "overload", "loopCount", "memoryBudget",
             ]
         #expect(names.count > 2)
         #expect(names.filter { file.positions["limits.\($0)"] == nil } == [])

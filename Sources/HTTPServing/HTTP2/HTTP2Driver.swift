@@ -80,6 +80,18 @@ final class HTTP2Driver: ConnectionDriver {
         session = nil
     }
 
+    // MARK: What the driver holds
+
+    var state: HTTPConnectionState { session?.isIdle == false ? .busy : .idle }
+
+    var heldMemory: HeldMemory { session?.heldMemory ?? HeldMemory() }
+
+    func makeRoom(on connection: HTTPConnection) -> Bool {
+        guard let session, session.refuseNewest(now: connection.now) else { return false }
+        settle(connection)
+        return true
+    }
+
     // MARK: Carrying out
 
     /// Does what the session asks for, sends what it has to say, and ends with it.

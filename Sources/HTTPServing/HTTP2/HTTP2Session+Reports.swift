@@ -64,6 +64,7 @@ extension HTTP2Session {
         }
         // The bytes are borrowed for the call.
         unsafe data.withUnsafeBufferPointer { unsafe stream.body.append(contentsOf: $0) }
+        heldBodiesSize += data.count
     }
 
     func endedData(on id: Int32) {
@@ -124,6 +125,7 @@ extension HTTP2Session {
     func closed(_ id: Int32) {
         guard let stream = streams.removeValue(forKey: id) else { return }
         releaseBody(of: stream)
+        heldResponsesSize -= stream.responseSize
     }
 
     /// Copies the next bytes of a response's body; how many, and whether they are the last.

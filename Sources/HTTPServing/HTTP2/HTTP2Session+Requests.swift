@@ -1,6 +1,7 @@
 import CNghttp2
 import EventLoops
 import HTTPMessages
+import Telemetry
 
 // From the fields and bytes of streams to requests.
 
@@ -26,6 +27,8 @@ extension HTTP2Session {
         reservedSize += size
         stream.reservedSize = size
         stream.phase = .body(head, since: now)
+        stream.headSize = head.memorySize + HeldMemory.streamSize
+        heldHeadsSize += stream.headSize
         if head.transfer.expectsContinue { unsafe HTTP2Library.submitContinue(on: stream.id, to: handle) }
     }
 
@@ -70,9 +73,25 @@ extension HTTP2Session {
         events.append(.refuse(stream.id, problem))
     }
 
+    /// Refuses the newest stream whose body is still arriving, because there is no memory for it; false if there is none.
+    func refuseNewest(now: MonotonicTime) -> Bool {
+        self.now = now
+        var newest: HTTP2Stream?
+        for stream in streams.values {
+            guard case .body = stream.phase, stream.id > newest?.id ?? 0 else { continue }
+            newest = stream
+        }
+        guard let newest else { return false }
+        refuse(newest, .overloaded)
+        return true
+    }
+
     /// The body was taken, or is not wanted: its part of the connection's window is given back.
     func releaseBody(of stream: HTTP2Stream) {
         giveBack(stream.body.count)
+        heldBodiesSize -= stream.body.count
+        heldHeadsSize -= stream.headSize
+        stream.headSize = 0
         stream.body = []
         reservedSize -= stream.reservedSize
         stream.reservedSize = 0

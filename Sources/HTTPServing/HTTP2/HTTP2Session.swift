@@ -28,6 +28,10 @@ final class HTTP2Session {
     var inFlightCount = 0
     var reservedSize = 0
     var requestCount = 0
+    /// What is held of heads whose bodies arrive, of bodies, and of responses that were not written, in bytes.
+    var heldHeadsSize = 0
+    var heldBodiesSize = 0
+    var heldResponsesSize = 0
 
     /// The time of the event that is being handled.
     var now: MonotonicTime
@@ -177,6 +181,14 @@ final class HTTP2Session {
         hasFailed || (unsafe nghttp2_session_want_read(handle) == 0 && nghttp2_session_want_write(handle) == 0)
     }
 
+    /// Whether no stream is open and no request is being answered.
+    var isIdle: Bool { idleSince != nil }
+
+    var heldMemory: HeldMemory {
+        HeldMemory(
+            connection: HeldMemory.http2Size, heads: heldHeadsSize, bodies: heldBodiesSize, outbound: heldResponsesSize)
+    }
+
     /// Whether the handler has requests.
     var isAnswering: Bool { inFlightCount > 0 }
 
@@ -196,7 +208,10 @@ final class HTTP2Session {
         stream.exchange?.status = response.status
         let block = HTTP2FieldBlock(response, date: date)
         let hasBody = !stream.isHead && !response.status.forbidsBody && !response.body.isEmpty
-        if hasBody { stream.beginResponse(response.body) }
+        if hasBody {
+            stream.beginResponse(response.body)
+            heldResponsesSize += response.body.count
+        }
         if unsafe !HTTP2Library.submit(block, on: stream.id, hasBody: hasBody, to: handle) { hasFailed = true }
     }
 

@@ -17,7 +17,7 @@ final class ServiceMetrics: Sendable {
     private let licenseDuration: Histogram
     private let responses: MetricFamily<StatusClass, Counter>
     private let connections: Gauge
-    private let refusedConnections: Counter
+    private let refusedConnections: MetricFamily<HTTPConnectionRefusal, Counter>
     private let refusedInputs: Counter
     private let abuses: MetricFamily<ConnectionAbuse, Counter>
     private let handshakes: MetricFamily<HandshakeResult, Counter>
@@ -47,8 +47,10 @@ final class ServiceMetrics: Sendable {
             "latchkey_http_requests_total", help: "HTTP requests that were answered, by class of status.",
             by: StatusClass.self)
         connections = registry.gauge("latchkey_http_connections", help: "HTTP connections that are open.")
-        refusedConnections = registry.counter(
-            "latchkey_http_connections_refused_total", help: "Connections that were closed as soon as they came.")
+        refusedConnections = registry.counters(
+            "latchkey_http_connections_refused_total",
+            help: "Connections that were closed as soon as they came, or later for want of room, by reason.",
+            by: HTTPConnectionRefusal.self)
         refusedInputs = registry.counter(
             "latchkey_http_inputs_refused_total", help: "Input that never became a request.")
         abuses = registry.counters(
@@ -149,7 +151,7 @@ extension ServiceMetrics: HTTPServerObserver {
     }
 
     func connectionRefused(_ peer: HTTPPeer?, because reason: HTTPConnectionRefusal) {
-        refusedConnections.increment()
+        refusedConnections[reason].increment()
     }
 
     func requestFinished(_ peer: HTTPPeer, method: HTTPMethod, status: HTTPStatus, after duration: Duration) {
@@ -171,6 +173,10 @@ private enum IssuedLabels: String, MetricLabels {
     case version3 = "3"
 
     static let labelNames = ["spc_version"]
+}
+
+extension HTTPConnectionRefusal: MetricLabels {
+    package static let labelNames = ["reason"]
 }
 
 extension ConnectionAbuse: MetricLabels {

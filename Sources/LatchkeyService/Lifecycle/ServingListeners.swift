@@ -9,6 +9,7 @@ import Telemetry
 /// The listeners of a running daemon: opens them, and gives them new certificates.
 final class ServingListeners: Sendable {
     private let server: HTTPServer
+    private let adminServer: HTTPServer
     private let tickets: TLSTicketKeys
     private let sockets: ActivatedSockets
     private let metrics: ServiceMetrics
@@ -34,9 +35,11 @@ final class ServingListeners: Sendable {
 
     /// Throws `DaemonError.tls` when there is no key for session tickets.
     init(
-        _ server: HTTPServer, sockets: ActivatedSockets, metrics: ServiceMetrics, logger: Logger
+        _ server: HTTPServer, admin adminServer: HTTPServer, sockets: ActivatedSockets, metrics: ServiceMetrics,
+        logger: Logger
     ) throws(DaemonError) {
         self.server = server
+        self.adminServer = adminServer
         self.sockets = sockets
         self.metrics = metrics
         self.logger = logger
@@ -54,7 +57,7 @@ final class ServingListeners: Sendable {
         switch listener.address {
         case .socket(let address):
             let settings = settings(id, address, listener, slot, loaded, handler)
-            try listen(id, listener) { () throws(HTTPServerError) in try server.listen(settings) }
+            try listen(id, listener) { () throws(HTTPServerError) in try server(of: id).listen(settings) }
         case .systemd(let name):
             let settings = settings(id, .unix(path: ""), listener, slot, loaded, handler)
             try openPassed(name, id, listener, settings, loaded)
@@ -90,7 +93,7 @@ final class ServingListeners: Sendable {
         _ settings: HTTPListenerSettings
     ) throws(DaemonError) {
         do throws(HTTPServerError) {
-            log(id, listener, try server.listen(settings, on: socket))
+            log(id, listener, try server(of: id).listen(settings, on: socket))
         } catch {
             throw .listener(name: id.name, address: listener.address.description, error)
         }
@@ -116,6 +119,8 @@ final class ServingListeners: Sendable {
                 .bool("tls", listener.tls != nil),
             ])
     }
+
+    private func server(of id: ListenerID) -> HTTPServer { id.name == "admin" ? adminServer : server }
 
     private func settings(
         _ id: ListenerID, _ address: SocketAddress, _ listener: LoadedConfiguration.Listener, _ slot: TLSContextSlot?,

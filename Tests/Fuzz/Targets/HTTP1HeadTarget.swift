@@ -62,7 +62,7 @@ struct HTTP1HeadTarget: FuzzTarget {
             switch problem {
             case .headTooLarge, .targetTooLong, .bodyTooLarge: true
             case .malformed, .headTimeout, .bodyTimeout, .expectationFailed, .methodNotImplemented,
-                .transferCodingNotImplemented, .versionNotSupported, nil:
+                .transferCodingNotImplemented, .versionNotSupported, .overloaded, nil:
                 false
             }
         }

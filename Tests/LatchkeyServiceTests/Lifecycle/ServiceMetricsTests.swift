@@ -37,7 +37,7 @@ import Testing
         metrics.inputRefused(peer, .headTimeout)
         let text = try scrape()
         #expect(text["latchkey_http_connections"] == 1)
-        #expect(text["latchkey_http_connections_refused_total"] == 1)
+        #expect(text["latchkey_http_connections_refused_total{reason=\"descriptors\"}"] == 1)
         #expect(text["latchkey_http_inputs_refused_total"] == 1)
     }
 
