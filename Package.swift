@@ -235,7 +235,8 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
 // The fuzz targets are part of the tests. For libFuzzer they are a module of their own, with a program for each of them; only the
 // toolchain's own linker reads what the counters need.
 let fuzzed: [Target.Dependency] = [
-    "ByteCoding", "KeyCrypto", "POSIXSockets", "FairPlay", "DeviceSimulation", "LadderWorkers", "TestSupport",
+    "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "FairPlay", "DeviceSimulation", "HTTPMessages",
+    "HTTPServing", "LadderWorkers", "TestSupport",
 ]
 if isFuzzing {
     targets += [
@@ -247,7 +248,10 @@ if isFuzzing {
         .testTarget(
             name: "FuzzTests", dependencies: ["TestSupport"], path: "Tests/Fuzz/Tests", swiftSettings: settings),
     ]
-    targets += ["fuzz-spc-container", "fuzz-spc-payload", "fuzz-ckc", "fuzz-worker-framing"].map { name in
+    targets += [
+        "fuzz-spc-container", "fuzz-spc-payload", "fuzz-ckc", "fuzz-worker-framing", "fuzz-http1-head",
+        "fuzz-http2-session",
+    ].map { name in
         .executableTarget(
             name: name, dependencies: ["FuzzDriver", "FuzzTargets"], path: "Tests/Fuzz/Programs/\(name)",
             swiftSettings: settings, linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])

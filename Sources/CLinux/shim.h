@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -19,6 +20,13 @@ extern long syscall(long number, ...);
 extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
 extern int pthread_setname_np(pthread_t thread, const char *name);
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
+
+extern int malloc_trim(size_t pad);
+
+// Gives free memory back to the system; 1 if there was some.
+static inline int latchkey_trim_memory(void) {
+    return malloc_trim(0);
+}
 
 // Accepts one connection as a non-blocking, close-on-exec descriptor; -1 and errno on failure.
 static inline int latchkey_accept_nonblocking(int socket, struct sockaddr *address, socklen_t *length) {

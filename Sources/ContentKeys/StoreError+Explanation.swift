@@ -22,7 +22,9 @@ extension StoreOutage {
         switch self {
         case .busy: "another process is writing to the database and did not finish in time; try again"
         case .diskFull: "the disk of the database is full"
-        case .notWritable: "the database cannot be written; check the permissions of the file and of its folder"
+        case .notWritable:
+            "the database cannot be written; check the permissions of the file and of its folder, and whether the process"
+                + " has used up its file descriptors (LimitNOFILE=, ulimit -n)"
         case .inputOutput: "reading or writing the database failed; check the disk and the system's log"
         case .damaged: "the database is damaged; restore it from a copy"
         case .unreachable: "the database's server does not answer; check that it runs and can be reached from here"

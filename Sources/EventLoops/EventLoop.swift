@@ -37,6 +37,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     let liveRegistrations = Atomic<Int>(0)
     let liveTimers = Atomic<Int>(0)
     let droppedJobs = Atomic<Int>(0)
+    let load = LoopLoad()
 
     // From here on: only on the loop's thread.
     private var epoll: EpollSet
@@ -111,7 +112,10 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
 
     private func turn() {
-        let eventCount = epoll.wait(milliseconds: pollTimeout())
+        let timeout = pollTimeout()
+        load.turnEnded(at: clock.monotonicTime)
+        let eventCount = epoll.wait(milliseconds: timeout)
+        load.turnBegan(at: clock.monotonicTime)
         var broughtWork = handleEvents(eventCount)
         resumeChannels()
         runTimers()

@@ -7,13 +7,14 @@ package final class EventLoopGroup: Sendable {
     package let loops: [LoopContext]
     private let threads: Mutex<[JoinableThread]>
 
-    /// Makes `count` loops and starts a thread for each, named `NAME-INDEX`.
+    /// Makes `count` loops and starts a thread for each, named `NAME-INDEX`. Indexes begin at `firstIndex`, so that loops of two groups
+    /// differ.
     package init(
-        count: Int, clock: any MonotonicClock = SystemMonotonicClock(), name: String = "loop"
+        count: Int, clock: any MonotonicClock = SystemMonotonicClock(), name: String = "loop", firstIndex: Int = 0
     ) throws(EventLoopError) {
         precondition(count > 0, "a group needs at least one loop")
         var loops: [EventLoop] = []
-        for index in 0..<count { loops.append(try EventLoop(index: index, clock: clock)) }
+        for index in firstIndex..<firstIndex + count { loops.append(try EventLoop(index: index, clock: clock)) }
         var threads: [JoinableThread] = []
         do throws(EventLoopError) {
             for loop in loops {

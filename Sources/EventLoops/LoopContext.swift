@@ -4,8 +4,8 @@ package import Telemetry
 
 /// A loop as handlers and channels see it.
 ///
-/// A context may be passed anywhere. `spawn`, `execute`, `now`, `index` and the counters work from any thread; everything else
-/// belongs to the loop's thread, and using it elsewhere is a bug that stops the process.
+/// A context may be passed anywhere. `spawn`, `execute`, `now`, `index`, `lag`, `longestTurn` and the counters work from any thread.
+/// Everything else belongs to the loop's thread, and using it elsewhere is a bug that stops the process.
 package struct LoopContext: Sendable {
     let loop: EventLoop
 
@@ -17,6 +17,12 @@ package struct LoopContext: Sendable {
 
     /// The time on the loop's clock, read afresh.
     package var now: MonotonicTime { loop.clock.monotonicTime }
+
+    /// For how long work that comes now waits already: the age of the turn that is running.
+    package var lag: Duration { loop.load.lag(at: now) }
+
+    /// The longest turn of the last 30 to 60 seconds.
+    package var longestTurn: Duration { loop.load.longestTurn }
 
     // MARK: Work
 

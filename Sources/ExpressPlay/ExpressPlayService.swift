@@ -13,12 +13,16 @@ package final class ExpressPlayService: Sendable {
     private let pipelines: LicensePipelines
     private let customers = RateLimiter<String>(capacity: 65_536)
     private let logger: Logger
+    private let recent: RecentRefusals
+    private let clock: any WallClock
     private let refused: Counter
 
     package init(
-        minter: ExpressPlayMinter, pipelines: LicensePipelines,
-        metrics: MetricsRegistry, logger: Logger
+        minter: ExpressPlayMinter, pipelines: LicensePipelines, metrics: MetricsRegistry, logger: Logger,
+        recent: RecentRefusals = RecentRefusals(), clock: any WallClock = SystemWallClock()
     ) {
+        self.recent = recent
+        self.clock = clock
         self.minter = minter
         self.pipelines = pipelines
         self.logger = logger
@@ -56,13 +60,19 @@ package final class ExpressPlayService: Sendable {
 
     /// Neither a token nor anything of the request is in these lines.
     func logMinted(by customer: ExpressPlayCustomer, _ id: RequestID) {
-        logger.debug("token_minted", [.string("request_id", id.text), .string("customer", customer.name)])
+        logger.log(
+            .debug, "token_minted", from: .client,
+            [.string("request_id", id.text), .string("customer", customer.name)])
     }
 
     func logRefusal(_ refusal: ExpressPlayRefusal, _ id: RequestID) {
         refused.increment()
+        recent.note(
+            .init(
+                id.text, at: clock.wallTime, event: "token_refused", code: String(refusal.code.rawValue),
+                cause: refusal.cause.text))
         logger.log(
-            refusal.status.code >= 500 ? .error : .info, "token_refused",
+            refusal.status.code >= 500 ? .error : .info, "token_refused", from: .stranger,
             [
                 .string("request_id", id.text), .integer("code", refusal.code.rawValue),
                 .string("cause", refusal.cause.text),

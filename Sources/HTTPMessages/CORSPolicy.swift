@@ -50,11 +50,12 @@ package struct CORSPolicy: Equatable, Sendable {
         return response
     }
 
-    /// The answer to OPTIONS, which a browser sends by itself and without a token.
-    package func preflightResponse(for origin: String?) -> HTTPResponse {
-        var fields: HTTPFields = ["Allow": Self.methods]
+    /// The answer to OPTIONS, which a browser sends by itself and without a token; `methods` are those of the address, as `Allow` has
+    /// them.
+    package func preflightResponse(for origin: String?, methods: String) -> HTTPResponse {
+        var fields: HTTPFields = ["Allow": methods]
         if addOrigin(origin, to: &fields) {
-            fields.append("Access-Control-Allow-Methods", Self.methods)
+            fields.append("Access-Control-Allow-Methods", methods)
             fields.append(
                 "Access-Control-Allow-Headers",
                 (Self.allowedFields + otherFields.map { $0.lowercased() }.sorted()).joined(separator: ", "))
@@ -62,8 +63,6 @@ package struct CORSPolicy: Equatable, Sendable {
         }
         return HTTPResponse(status: .noContent, fields: fields)
     }
-
-    private static let methods = "GET, HEAD, POST, OPTIONS"
 
     /// Whether the page may read the answer. A cache must not give one page's answer to another.
     private func addOrigin(_ origin: String?, to fields: inout HTTPFields) -> Bool {

@@ -1,18 +1,29 @@
 /// Joins the chunks of a body (RFC 9112 section 7.1), byte by byte as they arrive.
 ///
-/// Strict: one to sixteen hexadecimal digits, no space around them, CRLF alone. Extensions are checked for control characters,
+/// Strict: one to sixteen hexadecimal digits, no space around them, CRLF alone. Extensions must have their form without white space, are
 /// counted against their limit and ignored; so is the trailer section, whose fields obey the same rules as a head's.
 package struct ChunkedBodyDecoder: Sendable {
     private enum State: Sendable {
         case size(digits: Int, value: UInt64)
         case sizeLineFeed(UInt64)
-        case `extension`(UInt64)
+        case `extension`(UInt64, ExtensionPart)
         case data(remaining: Int)
         case dataCarriageReturn
         case dataLineFeed
         case trailerLine
         case trailerLineFeed
         case finished
+    }
+
+    /// `";" token [ "=" ( token / quoted-string ) ]` (RFC 9112 section 7.1.1).
+    private enum ExtensionPart: Sendable {
+        case name(isEmpty: Bool)
+        case value(isEmpty: Bool)
+        case quotedText
+        /// The character behind a backslash.
+        case quotedPair
+        /// Behind the closing quotation mark.
+        case end
     }
 
     private let limits: HTTPLimits
@@ -56,8 +67,8 @@ package struct ChunkedBodyDecoder: Sendable {
             guard byte == 0x0a else { throw .malformed(.bareCarriageReturn) }
             guard size <= UInt64(max(0, limits.bodySizeMaximum - bodySize)) else { throw .bodyTooLarge }
             return size == 0 ? .trailerLine : .data(remaining: Int(size))
-        case .extension(let size):
-            return try advanceExtension(byte, size)
+        case .extension(let size, let part):
+            return try advanceExtension(byte, size, part)
         case .dataCarriageReturn:
             guard byte == 0x0d else { throw .malformed(.chunkEnd) }
             return .dataLineFeed
@@ -82,20 +93,52 @@ package struct ChunkedBodyDecoder: Sendable {
         guard digits > 0 else { throw .malformed(.chunkSize) }
         switch byte {
         case 0x0d: return .sizeLineFeed(value)
-        case UInt8(ascii: ";"): return .extension(value)
+        case UInt8(ascii: ";"): return .extension(value, .name(isEmpty: true))
         case 0x0a: throw .malformed(.bareLineFeed)
         default: throw .malformed(.chunkSize)
         }
     }
 
-    private mutating func advanceExtension(_ byte: UInt8, _ size: UInt64) throws(HTTPProblem) -> State {
-        if byte == 0x0d { return .sizeLineFeed(size) }
+    private mutating func advanceExtension(
+        _ byte: UInt8, _ size: UInt64, _ part: ExtensionPart
+    ) throws(HTTPProblem) -> State {
         if byte == 0x0a { throw .malformed(.bareLineFeed) }
+        if byte == 0x0d {
+            guard Self.mayEnd(part) else { throw .malformed(.chunkExtension) }
+            return .sizeLineFeed(size)
+        }
         extensionsSize += 1
-        guard !byte.isForbiddenInFieldValue, extensionsSize <= limits.chunkExtensionsSizeMaximum else {
+        guard extensionsSize <= limits.chunkExtensionsSizeMaximum, let next = Self.part(after: part, byte) else {
             throw .malformed(.chunkExtension)
         }
-        return .extension(size)
+        return .extension(size, next)
+    }
+
+    private static func mayEnd(_ part: ExtensionPart) -> Bool {
+        switch part {
+        case .name(let isEmpty), .value(let isEmpty): !isEmpty
+        case .end: true
+        case .quotedText, .quotedPair: false
+        }
+    }
+
+    /// What follows when this byte comes; nil if it must not come.
+    private static func part(after part: ExtensionPart, _ byte: UInt8) -> ExtensionPart? {
+        if byte == UInt8(ascii: ";"), mayEnd(part) { return .name(isEmpty: true) }
+        switch part {
+        case .name(let isEmpty):
+            if byte == UInt8(ascii: "="), !isEmpty { return .value(isEmpty: true) }
+            return byte.isTokenCharacter ? .name(isEmpty: false) : nil
+        case .value(let isEmpty):
+            if byte == UInt8(ascii: "\""), isEmpty { return .quotedText }
+            return byte.isTokenCharacter ? .value(isEmpty: false) : nil
+        case .quotedText:
+            if byte == UInt8(ascii: "\"") { return .end }
+            if byte == UInt8(ascii: "\\") { return .quotedPair }
+            return byte.isForbiddenInFieldValue ? nil : .quotedText
+        case .quotedPair: return byte.isForbiddenInFieldValue ? nil : .quotedText
+        case .end: return nil
+        }
     }
 
     private mutating func advanceTrailer(_ byte: UInt8) throws(HTTPProblem) -> State {

@@ -69,6 +69,8 @@ package struct HTTP1Connection: Sendable {
     private var earlyStart = 0
     private var requestCount = 0
     private var isDraining = false
+    /// Whether an empty line has come before the request that is awaited.
+    private var hasSkippedEmptyLine = false
 
     /// A connection on which nothing has happened.
     package init(limits: HTTPLimits) {
@@ -89,6 +91,18 @@ package struct HTTP1Connection: Sendable {
 
     /// Whether input is here that has not been looked at; `resume` looks at it.
     package var hasEarlyInput: Bool { earlyStart < early.count }
+
+    /// What is held of a head, and of input that was not looked at, in bytes. A request that is being answered is not counted.
+    package var headMemory: Int {
+        switch state {
+        case .waiting, .answering, .writing, .closed: early.capacity
+        case .head(let parser): early.capacity + parser.memorySize
+        case .sizedBody(let head, _), .chunkedBody(let head, _): early.capacity + head.memorySize
+        }
+    }
+
+    /// What is held of a body, in bytes.
+    package var bodyMemory: Int { body.capacity }
 
     // MARK: Events
 
@@ -142,13 +156,21 @@ package struct HTTP1Connection: Sendable {
     /// The deadline of the current phase has passed.
     package mutating func deadlinePassed() -> Action {
         switch state {
-        case .head: return refuse(.headTimeout, isHead: false)
+        case .head(let parser) where parser.hasBegun: return refuse(.headTimeout, isHead: false)
         case .sizedBody(let head, _), .chunkedBody(let head, _):
             return refuse(.bodyTimeout, isHead: head.method == .head)
         case .answering: return .read
-        case .waiting, .writing, .closed:
+        case .waiting, .head, .writing, .closed:
             state = .closed
             return .close
+        }
+    }
+
+    /// There is no memory for what has arrived: refuses the request that is arriving. Nil if none is.
+    package mutating func refuseForMemory() -> Action? {
+        switch state {
+        case .head, .sizedBody, .chunkedBody: refuse(.overloaded, isHead: isHeadRequest)
+        case .waiting, .answering, .writing, .closed: nil
         }
     }
 
@@ -157,15 +179,12 @@ package struct HTTP1Connection: Sendable {
         isDraining = true
     }
 
-    /// The server is going down: a request that has begun is finished, then the connection closes.
+    /// The server is going down: the request that has begun, or the next one, is the last.
     ///
-    /// A connection without any request yet stays: its first one is on its way, and nobody else would answer it. The owner gives it a
-    /// short time.
-    package mutating func drain() -> Action {
+    /// A connection that waits for a request stays: its client may have sent one already, and would lose it by a close. The owner gives
+    /// it a short time.
+    package mutating func drain() {
         isDraining = true
-        guard case .waiting = state, early.isEmpty, requestCount > 0 else { return .read }
-        state = .closed
-        return .close
     }
 
     /// The response is about to be written: tells how. `closing` ends the connection after it.
@@ -227,7 +246,8 @@ package struct HTTP1Connection: Sendable {
     private mutating func advance(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPProblem) -> Action {
         switch state {
         case .waiting:
-            return try advanceHead(HTTPHeadParser(limits: limits), bytes, &position)
+            let parser = HTTPHeadParser(limits: limits, isAfterEmptyLine: hasSkippedEmptyLine)
+            return try advanceHead(parser, bytes, &position)
         case .head(let parser):
             return try advanceHead(parser, bytes, &position)
         case .sizedBody(let head, let remaining):
@@ -244,7 +264,7 @@ package struct HTTP1Connection: Sendable {
     ) throws(HTTPProblem) -> Action {
         var parser = parser
         guard let (head, size) = try parser.parse(bytes) else {
-            state = .head(parser)
+            noteIncompleteHead(parser, bytes.count, &position)
             return .read
         }
         position = size
@@ -262,6 +282,17 @@ package struct HTTP1Connection: Sendable {
         case .stream:
             preconditionFailure("the head of another protocol version")
         }
+    }
+
+    /// An empty line alone, which some clients send behind a body, is no beginning of a request: it is taken, and the wait goes on.
+    private mutating func noteIncompleteHead(_ parser: HTTPHeadParser, _ size: Int, _ position: inout Int) {
+        guard !parser.hasBegun, size > 0, parser.emptyLineSize == size else {
+            state = .head(parser)
+            return
+        }
+        hasSkippedEmptyLine = true
+        position = size
+        state = .waiting
     }
 
     /// RFC 9110 section 10.1.1: no interim response once the body has begun to arrive.
@@ -298,6 +329,7 @@ package struct HTTP1Connection: Sendable {
 
     private mutating func dispatch(_ head: HTTPRequestHead) -> Action {
         requestCount += 1
+        hasSkippedEmptyLine = false
         let plan = HTTPResponsePlan(
             omitsBody: head.method == .head,
             connection: head.version == .http10 && head.transfer.keepsAlive ? .keepAlive : .unmentioned)

@@ -2,13 +2,14 @@
 /// (RFC 9113 sections 8.2 and 8.3).
 ///
 /// Strict: pseudo fields first, each known and once; names in lower case; no field of a connection; `Host` and `:authority` agree. The
-/// head has exactly one `host` field in either case. After the first problem nothing is kept any more, so that a small block that
-/// expands to a large one costs nothing but its decoding.
+/// head has exactly one `host` field in either case. After the first problem nothing is kept any more, and a small block that expands
+/// to a large one is stopped at twice the limits.
 package struct HTTP2HeadReader: Sendable {
     private let limits: HTTPLimits
     private var storage: [UInt8] = []
     private var entries: [HTTPFields.Entry] = []
     private var size = 0
+    private var blockSize = HTTP2BlockSize()
     private var problem: HTTPProblem?
 
     /// Whether the method is HEAD, also where the rest is refused.
@@ -30,16 +31,22 @@ package struct HTTP2HeadReader: Sendable {
         self.limits = limits
     }
 
-    /// Takes the next field.
-    package mutating func append(name: Span<UInt8>, value: Span<UInt8>) {
-        guard problem == nil else { return }
+    /// Takes the next field, and says whether more of its block is wanted.
+    @discardableResult
+    package mutating func append(name: Span<UInt8>, value: Span<UInt8>) -> HTTP2FieldVerdict {
+        let isBounded = blockSize.add(
+            name.count + value.count, sizeMaximum: limits.headSizeMaximum, countMaximum: limits.fieldCountMaximum)
+        guard isBounded else { return .stop(.headTooLarge) }
+        guard problem == nil else { return .goOn }
         do throws(HTTPProblem) {
             try take(name, value)
         } catch {
             problem = error
             storage = []
             entries = []
+            if case .malformed = error { return .stop(error) }
         }
+        return .goOn
     }
 
     /// Judges the fields together, at the end of their block; `endsStream` when no body follows.
@@ -169,7 +176,7 @@ package struct HTTP2HeadReader: Sendable {
 
     /// The fields without the pseudo fields, with one `host` and at most one `cookie` (RFC 9113 sections 8.2.3 and 8.3.1).
     private func makeFields(_ bytes: Span<UInt8>) throws(HTTPProblem) -> HTTPFields {
-        if let authority, let host, !HTTPFieldSummary.equalIgnoringCase(bytes, authority, host) {
+        if let authority, let host, !stated(authority, bytes).isEqual(to: host, in: bytes) {
             throw .malformed(.hostDiffersFromTarget)
         }
         guard let host = host ?? authority else { throw .malformed(.hostMissing) }
@@ -188,6 +195,11 @@ package struct HTTP2HeadReader: Sendable {
             entries.append(Self.entry(named: "cookie", value: value, in: &storage))
         }
         return HTTPFields(storage: storage, entries: entries)
+    }
+
+    private func stated(_ authority: Range<Int>, _ bytes: Span<UInt8>) -> HTTPAuthority {
+        let isSecure = scheme.map { bytes.matchesIgnoringCase("https".utf8, in: $0) } ?? false
+        return HTTPAuthority(range: authority, isSecure: isSecure)
     }
 
     private static func entry(named name: String, value: Range<Int>, in storage: inout [UInt8]) -> HTTPFields.Entry {

@@ -9,14 +9,17 @@ package struct HTTP2Limits: Equatable, Sendable {
     /// CONTINUATION frames of one header block. More: the connection ends.
     package var continuationsMaximum = 8
 
-    /// Streams that were broken off: reset by the client, or by the server because of what the client sent. So many at once, and so
-    /// many more per second. More: the connection ends.
+    /// Streams that were broken off: reset by the client, refused, or reset by the server because of what the client sent. So many at
+    /// once, and so many more per second, beside one for each response. More: the connection ends, unless it is a trusted proxy's.
     package var resetBurstMaximum = 100
     package var resetRateMaximum = 20
     /// Frames that bring no request: SETTINGS, PING, PRIORITY, WINDOW_UPDATE, DATA of hardly any bytes, unknown ones. So many at
     /// once, and so many more per second, beside what each response allows for. More: the connection ends.
     package var controlFrameBurstMaximum = 1000
     package var controlFrameRateMaximum = 100
+
+    /// Frames that wait for the client to take them, DATA not included. More: the connection is reset.
+    package var outboundFramesMaximum = 1000
 
     /// From the server's SETTINGS to the client's acknowledgement. Longer: the connection ends.
     package var settingsDeadline: Duration = .seconds(10)

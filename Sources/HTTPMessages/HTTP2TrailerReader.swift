@@ -3,6 +3,7 @@ package struct HTTP2TrailerReader: Sendable {
     private let limits: HTTPLimits
     private var size = 0
     private var count = 0
+    private var blockSize = HTTP2BlockSize()
     /// What is wrong with the fields so far, if anything is.
     package private(set) var problem: HTTPProblem?
 
@@ -11,14 +12,20 @@ package struct HTTP2TrailerReader: Sendable {
         self.limits = limits
     }
 
-    /// Takes the next field.
-    package mutating func append(name: Span<UInt8>, value: Span<UInt8>) {
-        guard problem == nil else { return }
+    /// Takes the next field, and says whether more of its block is wanted.
+    @discardableResult
+    package mutating func append(name: Span<UInt8>, value: Span<UInt8>) -> HTTP2FieldVerdict {
+        let isBounded = blockSize.add(
+            name.count + value.count, sizeMaximum: limits.trailerSizeMaximum, countMaximum: limits.fieldCountMaximum)
+        guard isBounded else { return .stop(.headTooLarge) }
+        guard problem == nil else { return .goOn }
         do throws(HTTPProblem) {
             try take(name, value)
         } catch {
             problem = error
+            if case .malformed = error { return .stop(error) }
         }
+        return .goOn
     }
 
     private mutating func take(_ name: Span<UInt8>, _ value: Span<UInt8>) throws(HTTPProblem) {

@@ -41,16 +41,17 @@ struct HTTPFieldSummary: Sendable {
 
     private mutating func noteHost(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(HTTPProblem) {
         guard host == nil else { throw .malformed(.hostRepeated) }
-        guard Self.isHost(bytes, value) else { throw .malformed(.hostInvalid) }
+        guard value.isEmpty || Self.isHost(bytes, value) else { throw .malformed(.hostInvalid) }
         host = value
     }
 
-    /// RFC 9112 section 3.2: HTTP/1.1 needs it; in absolute form the target's authority has to say the same.
+    /// RFC 9112 section 3.2: HTTP/1.1 needs it, empty if the client knows no authority; in absolute form the target's authority has to
+    /// say the same.
     private func checkHost(_ line: HTTPRequestLine, _ bytes: Span<UInt8>) throws(HTTPProblem) {
         if host == nil && line.version == .http11 { throw .malformed(.hostMissing) }
         guard let authority = line.authority else { return }
-        guard Self.isHost(bytes, authority) else { throw .malformed(.target) }
-        if let host, !Self.equalIgnoringCase(bytes, host, authority) { throw .malformed(.hostDiffersFromTarget) }
+        guard Self.isHost(bytes, authority.range) else { throw .malformed(.target) }
+        if let host, !authority.isEqual(to: host, in: bytes) { throw .malformed(.hostDiffersFromTarget) }
     }
 
     static func equalIgnoringCase(_ bytes: Span<UInt8>, _ left: Range<Int>, _ right: Range<Int>) -> Bool {
@@ -75,14 +76,29 @@ struct HTTPFieldSummary: Sendable {
             }
             position = end + 1
         } else {
-            while position < range.upperBound, bytes[position].isRegisteredNameCharacter { position += 1 }
-            guard position > range.lowerBound else { return false }
+            guard let end = registeredNameEnd(bytes, range) else { return false }
+            position = end
         }
         guard position < range.upperBound else { return true }
         guard bytes[position] == UInt8(ascii: ":") else { return false }
         let port = position + 1..<range.upperBound
         for position in port where !bytes[position].isDigit { return false }
         return port.count <= 5
+    }
+
+    /// The end of a name of at least one character; nil if it has none, or a `%` without its two digits (RFC 3986 section 2.1).
+    private static func registeredNameEnd(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
+        var position = range.lowerBound
+        while position < range.upperBound, bytes[position].isRegisteredNameCharacter {
+            if bytes[position] == UInt8(ascii: "%") {
+                guard position + 2 < range.upperBound, bytes[position + 1].hexValue != nil,
+                    bytes[position + 2].hexValue != nil
+                else { return nil }
+                position += 2
+            }
+            position += 1
+        }
+        return position > range.lowerBound ? position : nil
     }
 
     // MARK: Framing

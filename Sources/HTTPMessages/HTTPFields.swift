@@ -44,6 +44,9 @@ package struct HTTPFields: Sendable {
     /// The number of fields; a name that occurs twice counts twice.
     package var count: Int { entries.count }
 
+    /// What the fields occupy, in bytes.
+    package var memorySize: Int { storage.capacity + entries.capacity * MemoryLayout<Entry>.stride }
+
     /// Adds a field after the others.
     ///
     /// `name` is ours and must be a token. `value` may come from outside: control bytes, which could end the field and begin

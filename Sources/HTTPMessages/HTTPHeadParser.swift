@@ -12,10 +12,20 @@ package struct HTTPHeadParser: Sendable {
     private var entries: [HTTPFields.Entry] = []
     private var summary = HTTPFieldSummary()
 
-    /// A parser that has seen nothing.
-    package init(limits: HTTPLimits) {
+    /// A parser that has seen nothing, or one empty line, which is not passed to it.
+    package init(limits: HTTPLimits, isAfterEmptyLine: Bool = false) {
         self.limits = limits
+        hasSkippedEmptyLine = isAfterEmptyLine
     }
+
+    /// Whether a byte of the request line has come: an empty line before it is no request yet.
+    var hasBegun: Bool { requestLine != nil || scanned > lineStart }
+
+    /// The size of what came before the request line, in bytes: that of one empty line, or 0.
+    var emptyLineSize: Int { requestLine == nil ? lineStart : 0 }
+
+    /// What the parser keeps beside the bytes that it is given, in bytes.
+    var memorySize: Int { entries.capacity * MemoryLayout<HTTPFields.Entry>.stride }
 
     /// Reads on; `nil` when the head is not complete, else the head and its size in bytes.
     package mutating func parse(_ bytes: Span<UInt8>) throws(HTTPProblem) -> (head: HTTPRequestHead, size: Int)? {

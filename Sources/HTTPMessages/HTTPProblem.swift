@@ -17,6 +17,8 @@ package enum HTTPProblem: Error, Equatable, Sendable {
     case headTooLarge
     /// An expectation other than `100-continue`.
     case expectationFailed
+    /// There is no memory for the request.
+    case overloaded
     /// A method that nobody here serves.
     case methodNotImplemented
     /// A transfer coding other than `chunked`.
@@ -33,6 +35,7 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .targetTooLong: .uriTooLong
         case .headTooLarge: .requestHeaderFieldsTooLarge
         case .expectationFailed: .expectationFailed
+        case .overloaded: .tooManyRequests
         case .methodNotImplemented, .transferCodingNotImplemented: .notImplemented
         case .versionNotSupported: .versionNotSupported
         }
@@ -47,6 +50,7 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .targetTooLong: "uri_too_long"
         case .headTooLarge: "head_too_large"
         case .expectationFailed: "expectation_failed"
+        case .overloaded: "overloaded"
         case .methodNotImplemented, .transferCodingNotImplemented: "not_implemented"
         case .versionNotSupported: "version_not_supported"
         }

@@ -18,6 +18,11 @@ package struct HTTPRequestHead: Equatable, Sendable {
         self.fields = fields
         self.transfer = transfer
     }
+
+    /// What the head occupies, in bytes.
+    package var memorySize: Int {
+        MemoryLayout<Self>.size + fields.memorySize + target.path.utf8.count + (target.query?.utf8.count ?? 0)
+    }
 }
 
 /// What a request's head says about its body and its connection.

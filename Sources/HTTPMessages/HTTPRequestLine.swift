@@ -3,8 +3,8 @@ struct HTTPRequestLine: Sendable {
     let method: HTTPMethod
     let version: HTTPVersion
     let target: HTTPTarget
-    /// Where the authority of a target in absolute form lies; it must equal `Host`.
-    let authority: Range<Int>?
+    /// What stands before the path of a target in absolute form; it must say the same as `Host`.
+    let authority: HTTPAuthority?
 
     init(parsing bytes: Span<UInt8>, _ line: Range<Int>, targetSizeMaximum: Int) throws(HTTPProblem) {
         guard let methodEnd = bytes.firstPosition(of: 0x20, in: line), methodEnd > line.lowerBound else {
@@ -21,6 +21,7 @@ struct HTTPRequestLine: Sendable {
         (self.target, authority) = try Self.readTarget(bytes, target, isOptions: method == .options)
     }
 
+    /// RFC 9110 section 2.5: a higher minor version is read as the highest that is known.
     private static func readVersion(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(HTTPProblem) -> HTTPVersion {
         if bytes.matches("HTTP/1.1".utf8, in: range) { return .http11 }
         if bytes.matches("HTTP/1.0".utf8, in: range) { return .http10 }
@@ -28,7 +29,8 @@ struct HTTPRequestLine: Sendable {
         guard range.count == 8, bytes.matches("HTTP/".utf8, in: start..<start + 5), bytes[start + 5].isDigit,
             bytes[start + 6] == UInt8(ascii: "."), bytes[start + 7].isDigit
         else { throw .malformed(.requestLine) }
-        throw .versionNotSupported
+        guard bytes[start + 5] == UInt8(ascii: "1") else { throw .versionNotSupported }
+        return .http11
     }
 
     static func readMethod(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(HTTPProblem) -> HTTPMethod {
@@ -40,7 +42,7 @@ struct HTTPRequestLine: Sendable {
     /// Origin form, absolute form for `http` and `https`, or `*` for OPTIONS (RFC 9112 section 3.2).
     private static func readTarget(
         _ bytes: Span<UInt8>, _ range: Range<Int>, isOptions: Bool
-    ) throws(HTTPProblem) -> (HTTPTarget, authority: Range<Int>?) {
+    ) throws(HTTPProblem) -> (HTTPTarget, authority: HTTPAuthority?) {
         if let target = try readPath(bytes, range, isOptions: isOptions) { return (target, nil) }
         for scheme in ["http://", "https://"] where range.count > scheme.utf8.count {
             let authorityStart = range.lowerBound + scheme.utf8.count
@@ -52,7 +54,8 @@ struct HTTPRequestLine: Sendable {
             guard authorityEnd > authorityStart else { throw .malformed(.target) }
             let target = splitTarget(bytes, authorityEnd..<range.upperBound)
             let path = target.path.isEmpty ? (isOptions && target.query == nil ? "*" : "/") : target.path
-            return (HTTPTarget(path: path, query: target.query), authorityStart..<authorityEnd)
+            let authority = HTTPAuthority(range: authorityStart..<authorityEnd, isSecure: scheme == "https://")
+            return (HTTPTarget(path: path, query: target.query), authority)
         }
         throw .malformed(.target)
     }
@@ -73,6 +76,26 @@ struct HTTPRequestLine: Sendable {
         }
         return HTTPTarget(
             path: bytes.text(range.lowerBound..<mark), query: bytes.text(mark + 1..<range.upperBound))
+    }
+}
+
+/// Where an authority lies, and what decides its default port.
+struct HTTPAuthority: Sendable {
+    let range: Range<Int>
+    /// Whether the scheme is `https`, whose default port is 443; that of `http` is 80.
+    let isSecure: Bool
+
+    /// Whether `host` says the same; a port that is the scheme's default, or empty, may be left out (RFC 9110 section 4.2.3).
+    func isEqual(to host: Range<Int>, in bytes: Span<UInt8>) -> Bool {
+        HTTPFieldSummary.equalIgnoringCase(bytes, withoutDefaultPort(range, bytes), withoutDefaultPort(host, bytes))
+    }
+
+    private func withoutDefaultPort(_ host: Range<Int>, _ bytes: Span<UInt8>) -> Range<Int> {
+        for port in [isSecure ? ":443" : ":80", ":"] where host.count > port.utf8.count {
+            let start = host.upperBound - port.utf8.count
+            if bytes.matches(port.utf8, in: start..<host.upperBound) { return host.lowerBound..<start }
+        }
+        return host
     }
 }
 

@@ -57,6 +57,16 @@ protocol ConnectionDriver: AnyObject {
     /// The server is going down: finish the requests that have begun, take no new ones (HTTP/2: GOAWAY), then close.
     func drain(on connection: HTTPConnection)
 
+    /// What the connection does, for eviction and for operators.
+    var state: HTTPConnectionState { get }
+
+    /// What the driver holds because of its client; of `connection` only what it adds. Asked for after each event.
+    var heldMemory: HeldMemory { get }
+
+    /// The memory budget has no room for what the driver holds of a request that is still arriving: refuses the newest such request.
+    /// False if there is none.
+    func makeRoom(on connection: HTTPConnection) -> Bool
+
     /// The connection is closed, for whatever reason: forget everything, and call nothing any more.
     func closed()
 }
@@ -68,6 +78,9 @@ extension PreludeDriver {
     /// Most of them look at the input in `socketReady`.
     var isReading: Bool { false }
 
+    var state: HTTPConnectionState { .arriving }
+    var heldMemory: HeldMemory { HeldMemory() }
+    func makeRoom(on connection: HTTPConnection) -> Bool { false }
     func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {}
     func inputEnded(on connection: HTTPConnection) {}
     func outputDrained(on connection: HTTPConnection) {}
@@ -102,15 +115,15 @@ enum ApplicationProtocol: String, Sendable {
 }
 
 extension ListenerState {
-    /// Makes the first driver of a new connection.
-    func makeFirstDriver() -> any ConnectionDriver {
-        settings.expectsProxyHeader ? ProxyHeaderDriver() : makeClientDriver()
+    /// Makes the first driver of a new connection; `isFromProxy` says whether a trusted proxy has opened it.
+    func makeFirstDriver(isFromProxy: Bool) -> any ConnectionDriver {
+        settings.expectsProxyHeader ? ProxyHeaderDriver() : makeClientDriver(isFromProxy: isFromProxy)
     }
 
     /// Makes the driver for what the client sends first: the bytes behind a PROXY header, if there is one.
-    func makeClientDriver() -> any ConnectionDriver {
+    func makeClientDriver(isFromProxy: Bool) -> any ConnectionDriver {
         if let slot = settings.tls { return TLSHandshakeDriver(slot.current) }
-        return settings.offersHTTP2
+        return settings.offersHTTP2 || isFromProxy && settings.offersHTTP2ToProxies
             ? PriorKnowledgeDriver(limits: limits) : ApplicationProtocol.http1.makeDriver(for: self)
     }
 }

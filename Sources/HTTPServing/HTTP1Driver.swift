@@ -31,7 +31,7 @@ final class HTTP1Driver: ConnectionDriver {
     }
 
     func started(on connection: HTTPConnection) {
-        connection.setDeadline(connection.now + limits.idleDeadline)
+        connection.setDeadline(connection.firstByteDeadline)
     }
 
     /// What comes before the next request may begin waits in the kernel.
@@ -59,20 +59,37 @@ final class HTTP1Driver: ConnectionDriver {
     }
 
     func deadlinePassed(on connection: HTTPConnection) {
-        let wasWriting = machine.phase == .writing
-        switch machine.deadlinePassed() {
-        case .close: connection.close(reset: wasWriting)
-        case let action: perform(action, on: connection)
+        switch machine.phase {
+        case .writing: return connection.end(because: .slowReading)
+        case .waiting:
+            // The next request may have come a moment ago.
+            connection.readOnceMore()
+            guard connection.isOpen, machine.phase == .waiting, !machine.hasEarlyInput else { return }
+            guard connection.hasReceived else { return connection.refuse(.silent) }
+        case .head, .body, .answering, .closed: break
         }
+        perform(machine.deadlinePassed(), on: connection)
     }
 
     func drain(on connection: HTTPConnection) {
-        perform(machine.drain(), on: connection)
+        machine.drain()
         if machine.phase == .waiting { connection.setDeadline(connection.now + limits.drainPatience) }
     }
 
     func closed() {
         exchange = nil
+    }
+
+    // MARK: What the driver holds
+
+    var state: HTTPConnectionState { machine.phase == .waiting && !machine.hasEarlyInput ? .idle : .busy }
+
+    var heldMemory: HeldMemory { HeldMemory(heads: machine.headMemory, bodies: machine.bodyMemory) }
+
+    func makeRoom(on connection: HTTPConnection) -> Bool {
+        guard let action = machine.refuseForMemory() else { return false }
+        perform(action, on: connection)
+        return true
     }
 
     // MARK: Carrying out the machine's actions
@@ -130,8 +147,13 @@ final class HTTP1Driver: ConnectionDriver {
     /// Measures what the machine waits for; each of its phases has a beginning from which its limit runs.
     private func updateDeadline(on connection: HTTPConnection) {
         switch machine.phase {
-        case .waiting, .answering, .writing, .closed:
+        case .answering, .writing, .closed:
             break
+        case .waiting:
+            // A line end that came in two pieces looked like the beginning of a head.
+            guard arrival != nil else { break }
+            arrival = nil
+            connection.setDeadline(connection.now + limits.idleDeadline)
         case .head:
             connection.setDeadline(start(of: .head, connection.now) + limits.headDeadline)
         case .body(let received):

@@ -23,6 +23,18 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     private let openedAt: MonotonicTime
     /// The address whose limit this connection counts against.
     private var countedAddress: IPAddress?
+    /// The place among the idle connections of the loop.
+    var idleLink = IdleConnections.Link()
+    private var state = HTTPConnectionState.arriving
+    /// What is charged to the memory budget.
+    private var charged = HeldMemory(connection: HeldMemory.connectionSize)
+    /// Whether a request was answered since the connection was last put among the idle ones.
+    private var hasAnswered = false
+    /// So many requests of one connection may find no room; then the connection ends.
+    private static let memoryRefusalsMaximum = 16
+    private var memoryRefusalCount = 0
+    /// Whether the client has sent anything.
+    private(set) var hasReceived = false
 
     private var transport: Transport
     private var registration: RegistrationID?
@@ -56,7 +68,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         self.closed = closed
         openedAt = loop.now
         transport = Transport(socket)
-        driver = listener.makeFirstDriver()
+        driver = listener.makeFirstDriver(isFromProxy: listener.settings.trustedProxies.contains(peer.address))
         listener.connectionObjects.add(1, ordering: .relaxed)
     }
 
@@ -67,14 +79,19 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     /// Begins to read.
     func start() {
         listener.observer.connectionOpened(peer)
+        resources.connectionBegan(state)
         do throws(EventLoopError) {
             registration = try loop.register(
                 self, descriptor: transport.descriptor, interest: [.readable, .writable, .peerClosed, .onlyChanges])
         } catch {
             return close(reset: true)
         }
+        services.idleConnections.append(self)
         driver.started(on: self)
+        settle()
     }
+
+    private var resources: ServerResources { listener.resources }
 
     private func start(_ next: any ConnectionDriver) {
         driver = next
@@ -90,6 +107,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         mayHaveInput = true
         readOnce()
         if isOpen && !isLingering { driver.drain(on: self) }
+        settle()
     }
 
     /// Closes at once.
@@ -109,6 +127,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         }
         // Nobody gets ahead of the others by sending more.
         if isOpen && !awaitsInputTurn { proceed() }
+        settle()
     }
 
     func resume(on loop: LoopContext) {
@@ -116,14 +135,19 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         guard isOpen else { return }
         if isCongested { writeUnsent() }
         if isOpen && !isLingering { driver.resumed(on: self) }
+        settle()
     }
 
     /// Looks at one more piece of the input. Called by `InputTurns` on an open connection.
     func takeInputTurn() {
         awaitsInputTurn = false
-        if isReading { return readOnce() }
-        driver.inputTurnCame(on: self)
-        if isOpen && mayHaveInput && isReading { requestInputTurn() }
+        if isReading {
+            readOnce()
+        } else {
+            driver.inputTurnCame(on: self)
+            if isOpen && mayHaveInput && isReading { requestInputTurn() }
+        }
+        settle()
     }
 
     func loopStops(_ loop: LoopContext) {
@@ -133,6 +157,55 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     private func deadlinePassed() {
         guard isOpen else { return }
         if isLingering { close(reset: true) } else { driver.deadlinePassed(on: self) }
+        settle()
+    }
+
+    // MARK: What the connection costs
+
+    /// Brings the connection's state and charges up to date after an event.
+    private func settle() {
+        guard isOpen else { return }
+        noteState()
+        charge()
+    }
+
+    private func noteState() {
+        let new = isLingering ? .closing : driver.state
+        if new == state && !(hasAnswered && new == .idle) { return }
+        resources.connectionEnded(state)
+        resources.connectionBegan(new)
+        // Also a connection that has changed from one such state to another begins at the end.
+        if new.isEvictable { services.idleConnections.append(self) } else { services.idleConnections.remove(self) }
+        state = new
+        hasAnswered = false
+    }
+
+    /// Charges what is held. If that does not fit, requests that are still arriving are refused, newest first; then the connection ends.
+    private func charge() {
+        while isOpen, let share = resources.memory.move(&charged, to: held, of: countedAddress?.clientNetwork) {
+            switch share {
+            case .heads, .bodies:
+                memoryRefusalCount += 1
+                if endsAfterRefusals || !driver.makeRoom(on: self) { return refuse(.memory) }
+            case .connections:
+                if !services.evictLongestIdle(otherThan: self) { return refuse(.memory) }
+            case .outbound, .requests:
+                return refuse(.memory)
+            }
+        }
+    }
+
+    /// A client that goes on although its requests found no room. A trusted proxy has many clients, and goes on for the others.
+    private var endsAfterRefusals: Bool {
+        countedAddress != nil && memoryRefusalCount > Self.memoryRefusalsMaximum
+    }
+
+    private var held: HeldMemory {
+        var held = isLingering ? HeldMemory() : driver.heldMemory
+        held.connection += HeldMemory.connectionSize + (transport.hasTLS ? HeldMemory.tlsSize : 0)
+        // What a client takes at once is not held.
+        held.outbound = isCongested ? held.outbound + unsent.count : 0
+        return held
     }
 
     private func proceed() {
@@ -144,12 +217,15 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     /// Reads at most once, so that no connection holds the others up; what is left comes in the next turn.
     private func readOnce() {
         guard mayHaveInput, isReading else { return }
-        switch transport.read(into: &services.input) {
-        case .bytes(let count):
-            // A read that was not filled has emptied the socket; but the end of the stream may follow without an edge of its own.
-            if count < services.input.count && !peerHasEnded { mayHaveInput = false }
+        switch transport.read(into: &services.input, now: loop.now) {
+        case .bytes(let count, let mayHaveMore):
+            // The end of the stream may follow without an edge of its own.
+            if !mayHaveMore && !peerHasEnded { mayHaveInput = false }
+            hasReceived = true
             take(count)
             if isOpen && mayHaveInput && isReading { requestInputTurn() }
+        case .turnIsSpent:
+            requestInputTurn()
         case .wouldBlock:
             mayHaveInput = false
         case .endOfInput:
@@ -158,6 +234,8 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
             if !isLingering { driver.inputEnded(on: self) } else if !isCongested { close(reset: false) }
         case .failed:
             close(reset: false)
+        case .abused:
+            end(because: .smallRecords)
         }
     }
 
@@ -251,6 +329,9 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
 
     private func reportClosed() {
         driver.closed()
+        services.idleConnections.remove(self)
+        resources.connectionEnded(state)
+        _ = resources.memory.move(&charged, to: HeldMemory(), of: countedAddress?.clientNetwork)
         listener.release(countedAddress)
         listener.observer.connectionClosed(peer, after: age)
         closed(self)
@@ -268,6 +349,11 @@ extension HTTPConnection {
 
     /// The time since the connection was accepted.
     var age: Duration { loop.now - openedAt }
+
+    /// When the first byte of the next request must be there: a connection that has sent nothing at all has less time.
+    var firstByteDeadline: MonotonicTime {
+        hasReceived ? now + listener.limits.idleDeadline : handshakeDeadline
+    }
 
     /// When what comes before HTTP must be over.
     var handshakeDeadline: MonotonicTime { openedAt + listener.limits.handshakeDeadline }
@@ -315,19 +401,23 @@ extension HTTPConnection {
     func refuse(_ reason: HTTPConnectionRefusal) {
         guard isOpen else { return }
         listener.observer.connectionRefused(peer, because: reason)
-        close(reset: true)
+        // A client whose connection was idle learns of the end in good order, and may ask again on another one.
+        close(reset: reason != .evicted || state == .arriving)
     }
 
     /// Begins TLS, before anything was read; `false` if there is no memory for it. OpenSSL reads and writes the socket from then on.
     func startTLS(_ context: TLSContext) -> Bool {
-        isOpen && transport.startTLS(context)
+        isOpen && transport.startTLS(context, limits: listener.limits, now: now)
     }
 
     /// Goes on with the TLS handshake as far as the socket allows.
     func shakeHands() -> HandshakeOutcome {
         guard isOpen else { return .wouldBlock }
-        let outcome = transport.handshake()
-        if outcome == .done { peer.tls = transport.tlsFacts }
+        let outcome = transport.handshake(now: now)
+        if outcome == .done {
+            peer.tls = transport.tlsFacts
+            hasReceived = true
+        }
         return outcome
     }
 
@@ -351,6 +441,11 @@ extension HTTPConnection {
         if isOpen && !bytes.isEmpty { driver.received(bytes, on: self) }
         return driver
     }
+
+    /// Whether a trusted proxy is at the other end: the connection then carries the requests of many clients.
+    ///
+    /// Behind a PROXY header this is about the client that the header names.
+    var isFromTrustedProxy: Bool { listener.settings.trustedProxies.contains(peer.address) }
 
     /// Whether output waits for the kernel; `ConnectionDriver.outputDrained` comes when it is gone.
     ///
@@ -397,6 +492,13 @@ extension HTTPConnection {
         services.inputTurns.wait(self)
     }
 
+    /// Reads now what may have come without an event, before the driver gives up the wait. It may come back to the driver.
+    func readOnceMore() {
+        guard isOpen else { return }
+        mayHaveInput = true
+        readOnce()
+    }
+
     /// Has the handler answer a request: `ConnectionDriver.respond` is called with the token, before this returns when the handler
     /// answers at once, from a task on this loop otherwise. Any number may be in flight.
     func dispatch(_ head: HTTPRequestHead, body: [UInt8], as stream: StreamToken) {
@@ -406,10 +508,16 @@ extension HTTPConnection {
         case .now(let response):
             driver.respond(response, to: stream, on: self)
         case .later(let work):
+            let size = request.memorySize
+            guard resources.requestBegan(size: size) else {
+                return driver.respond(refusal(of: .overloaded), to: stream, on: self)
+            }
             let loop = loop
             loop.spawn { [self] in
                 let response = await work(loop)
+                resources.requestEnded(size: size)
                 if isOpen && !isLingering { driver.respond(response, to: stream, on: self) }
+                settle()
             }
         }
     }
@@ -433,7 +541,9 @@ extension HTTPConnection {
 
     /// Tells the observer of a request whose response has gone to the kernel.
     func report(_ exchange: HTTPExchange) {
+        hasAnswered = true
         guard let status = exchange.status else { return }
+        if isOpen { transport.answered() }
         listener.observer.requestFinished(
             peer, method: exchange.method, status: status, after: loop.now - exchange.startedAt)
     }
@@ -447,6 +557,13 @@ extension HTTPConnection {
         lingerSize = 0
         setDeadline(loop.now + listener.limits.lingerDeadline)
         if mayHaveInput { requestInputTurn() }
+    }
+
+    /// Ends the connection by a reset, and counts why.
+    func end(because abuse: ConnectionAbuse) {
+        guard isOpen else { return }
+        listener.observer.connectionAbused(peer, abuse)
+        close(reset: true)
     }
 
     /// Closes at once; with `reset` the peer is told that something was lost.

@@ -34,6 +34,9 @@ package struct HTTPRequest: Sendable {
         self.peer = peer
     }
 
+    /// What the request occupies until it is answered, in bytes.
+    var memorySize: Int { head.memorySize + body.count + HeldMemory.requestSize }
+
     package var method: HTTPMethod { head.method }
     /// The path as it came, never percent-decoded; begins with `/`, or is `*` for OPTIONS.
     package var path: String { head.target.path }

@@ -12,9 +12,11 @@ package struct HTTPListenerSettings: Sendable {
     package let handler: any HTTPHandler
     /// Whether HTTP/2 is spoken: by ALPN over TLS, with prior knowledge otherwise.
     package var offersHTTP2 = false
+    /// Whether trusted proxies may speak HTTP/2 with prior knowledge where others may not.
+    package var offersHTTP2ToProxies = false
     /// How TLS is spoken; `nil` for plain HTTP.
     package var tls: TLSContextSlot?
-    /// Whose `X-Forwarded-For` and PROXY headers count.
+    /// Whose `X-Forwarded-For`, `Forwarded` and PROXY headers count.
     package var trustedProxies = TrustedProxies()
     /// Whether every connection must begin with a PROXY header. Then trusted proxies alone are let in.
     package var expectsProxyHeader = false

@@ -12,6 +12,7 @@ package final class HTTPServer: Sendable {
     private let group: EventLoopGroup
     private let observer: any HTTPServerObserver
     private let services: LoopLocal<LoopServices>
+    private let resources: ServerResources
     private let listeners = Mutex<[Listener]>([])
 
     private struct Listener: Sendable {
@@ -22,11 +23,12 @@ package final class HTTPServer: Sendable {
     /// A server without listeners.
     package init(
         group: EventLoopGroup, observer: any HTTPServerObserver = NoHTTPServerObserver(),
-        wallClock: any WallClock = SystemWallClock()
+        wallClock: any WallClock = SystemWallClock(), resources: ServerResources = ServerResources()
     ) {
         self.group = group
         self.observer = observer
-        services = LoopLocal { LoopServices(loop: $0, wallClock: wallClock) }
+        self.resources = resources
+        services = LoopLocal { LoopServices(loop: $0, resources: resources, wallClock: wallClock) }
     }
 
     /// Begins to listen and returns the bound address, with the port that was chosen for port 0.
@@ -45,7 +47,7 @@ package final class HTTPServer: Sendable {
     package func listen(
         _ settings: HTTPListenerSettings, on socket: consuming ListeningSocket
     ) throws(HTTPServerError) -> SocketAddress {
-        let state = ListenerState(settings, observer: observer)
+        let state = ListenerState(settings, observer: observer, resources: resources)
         let address = socket.address
         let parts = try makeParts(socket, state)
         for part in parts {
@@ -89,9 +91,10 @@ package final class HTTPServer: Sendable {
         do throws(SocketError) {
             var parts: [LoopListener] = []
             for loop in group.loops.dropFirst() {
-                parts.append(try LoopListener(try socket.sibling(), on: loop, state, services))
+                parts.append(
+                    try LoopListener(try socket.sibling(), on: loop, state, services, in: group))
             }
-            parts.append(try LoopListener(socket, on: group.loops[0], state, services))
+            parts.append(try LoopListener(socket, on: group.loops[0], state, services, in: group))
             return parts
         } catch {
             throw .socket(error)

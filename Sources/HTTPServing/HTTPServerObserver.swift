@@ -8,7 +8,7 @@ package protocol HTTPServerObserver: Sendable {
     /// A connection that was opened is closed, after this time.
     func connectionClosed(_ peer: HTTPPeer, after duration: Duration)
 
-    /// A connection was closed as soon as it was accepted.
+    /// A connection was closed as soon as it was accepted, or later for one of these reasons.
     func connectionRefused(_ peer: HTTPPeer?, because reason: HTTPConnectionRefusal)
 
     /// A TLS handshake succeeded, after this time since the connection was accepted; `peer.tls` tells more.
@@ -23,22 +23,38 @@ package protocol HTTPServerObserver: Sendable {
     /// Input that never became a request was answered, or over HTTP/2 only dropped.
     func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem)
 
-    /// A connection of HTTP/2 ends, because its client sent too much of what is no request.
-    func connectionAbused(_ peer: HTTPPeer, _ abuse: HTTP2Abuse)
+    /// A connection ends before its time, because of what its client does.
+    func connectionAbused(_ peer: HTTPPeer, _ abuse: ConnectionAbuse)
 }
 
-/// Why a connection was not served at all.
-package enum HTTPConnectionRefusal: String, Sendable {
+/// Why a connection was not served at all, or not any longer.
+package enum HTTPConnectionRefusal: String, Sendable, CaseIterable {
     /// The listener has as many connections as it may.
-    case tooManyConnections
-    /// This address has as many connections as it may.
-    case tooManyConnectionsFromAddress
-    /// No file descriptor is left.
-    case outOfDescriptors
+    case tooManyConnections = "connections"
+    /// This IPv4 address, or IPv6 /64, has as many connections as it may.
+    case tooManyConnectionsFromAddress = "address"
+    /// No file descriptor is left for another connection.
+    case outOfDescriptors = "descriptors"
+    /// The memory budget has no room for the connection, or for what it holds.
+    case memory
+    /// The connection was idle for the longest time when another one needed its place.
+    case evicted
+    /// No byte came within `HTTPLimits.handshakeDeadline`.
+    case silent
     /// The listener is for proxies, and this is none.
-    case notAProxy
+    case notAProxy = "not_a_proxy"
     /// The PROXY header is missing, malformed or late.
-    case proxyHeader
+    case proxyHeader = "proxy_header"
+}
+
+extension HTTPConnectionRefusal {
+    /// Whether closing an idle connection makes room for the refused one.
+    var yieldsToEviction: Bool {
+        switch self {
+        case .tooManyConnections, .outOfDescriptors, .memory: true
+        case .tooManyConnectionsFromAddress, .evicted, .silent, .notAProxy, .proxyHeader: false
+        }
+    }
 }
 
 extension HTTPServerObserver {
@@ -51,7 +67,7 @@ extension HTTPServerObserver {
         _ peer: HTTPPeer, method: HTTPMethod, status: HTTPStatus, after duration: Duration
     ) {}
     package func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem) {}
-    package func connectionAbused(_ peer: HTTPPeer, _ abuse: HTTP2Abuse) {}
+    package func connectionAbused(_ peer: HTTPPeer, _ abuse: ConnectionAbuse) {}
 }
 
 /// An observer that looks away.

@@ -7,12 +7,17 @@ import POSIXSockets
 final class LoopListener: LoopChannel, @unchecked Sendable {
     /// So many connections are accepted per turn, so that a flood of new ones does not starve those that are there.
     static let acceptsPerTurnMaximum = 16
+    /// More connections than the kernel queues for a listener, so that accepting the rest of them has an end.
+    static let queueSizeMaximum = 8192
+    /// So many idle connections are closed at most to make room for a new one.
+    static let evictionsPerConnectionMaximum = 4
     /// How long to wait when no descriptor is left.
     static let backOff = Duration.milliseconds(50)
 
     let loop: LoopContext
     private let state: ListenerState
     private let services: LoopLocal<LoopServices>
+    private let group: EventLoopGroup
     private var socket: ListeningSocket
     private var reserve: ReserveDescriptor
     /// Not there while the listener rests, and once it has ended.
@@ -24,11 +29,12 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
 
     init(
         _ socket: consuming ListeningSocket, on loop: LoopContext, _ state: ListenerState,
-        _ services: LoopLocal<LoopServices>
+        _ services: LoopLocal<LoopServices>, in group: EventLoopGroup
     ) throws(SocketError) {
         self.loop = loop
         self.state = state
         self.services = services
+        self.group = group
         self.socket = socket
         reserve = try ReserveDescriptor()
     }
@@ -74,7 +80,22 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
 
     private func refusal(isProxy: Bool, _ countedAddress: IPAddress?) -> HTTPConnectionRefusal? {
         if state.settings.expectsProxyHeader && !isProxy { return .notAProxy }
-        return state.admit(countedAddress)
+        guard let refusal = state.admit(countedAddress) else { return nil }
+        guard refusal.yieldsToEviction else { return refusal }
+        // Another loop may take the place that was made.
+        for _ in 0..<Self.evictionsPerConnectionMaximum where loop.value(of: services).evictLongestIdle() {
+            if state.admit(countedAddress) == nil { return nil }
+        }
+        // Here no connection is idle. The next one finds the room that the other loops make.
+        askOtherLoopsForRoom()
+        return refusal
+    }
+
+    private func askOtherLoopsForRoom() {
+        for other in group.loops where !other.isCurrent {
+            let services = services
+            other.execute { _ = other.value(of: services).evictLongestIdle() }
+        }
     }
 
     private func forget(_ connection: HTTPConnection) {
@@ -130,8 +151,24 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
         socket.close()
     }
 
+    /// Takes the connections that the kernel has queued: their clients may have sent requests, which closing the socket would reset.
+    ///
+    /// A shared queue stays for those who share it.
+    private func acceptTheRest() {
+        guard !hasEnded, !socket.isShared else { return }
+        for _ in 0..<Self.queueSizeMaximum {
+            switch socket.accept() {
+            case .accepted(let connection): take(connection)
+            case .failed: continue
+            case .wouldBlock: return
+            case .outOfDescriptors: return
+            }
+        }
+    }
+
     /// Stops accepting and lets the requests in flight finish; `done` learns how many connections had to be cut off after `limit`.
     func drain(within limit: Duration, done: @escaping (Int) -> Void) {
+        acceptTheRest()
         stopAccepting()
         guard drainEnd == nil else { return done(0) }
         let deadline = loop.schedule(after: limit) { [self] in cutOff() }

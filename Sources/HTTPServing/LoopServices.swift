@@ -14,15 +14,30 @@ final class LoopServices {
     var input = [UInt8](repeating: 0, count: readSize)
     var output: [UInt8] = []
     let inputTurns: InputTurns
+    var idleConnections = IdleConnections()
     private let wallClock: any WallClock
     private var dateSecond: Int64 = .min
     private var dateText: [UInt8] = []
 
-    init(loop: LoopContext, wallClock: any WallClock) {
+    let resources: ServerResources
+
+    init(loop: LoopContext, resources: ServerResources, wallClock: any WallClock) {
         self.loop = loop
+        self.resources = resources
         inputTurns = InputTurns(loop: loop)
         self.wallClock = wallClock
         output.reserveCapacity(8 * 1024)
+    }
+
+    /// Closes the connection of this loop that has been idle for the longest time; false if none is idle.
+    func evictLongestIdle(otherThan asking: HTTPConnection? = nil) -> Bool {
+        guard var connection = idleConnections.first else { return false }
+        if connection === asking {
+            guard let next = connection.idleLink.next else { return false }
+            connection = next
+        }
+        connection.refuse(.evicted)
+        return true
     }
 
     /// The value of the `Date` field, made anew once per second.

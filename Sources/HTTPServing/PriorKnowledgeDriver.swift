@@ -10,6 +10,7 @@ final class PriorKnowledgeDriver: PreludeDriver {
     private var preface = HTTP2PrefaceMatcher()
     /// The beginning of the preface, as long as more of it is awaited.
     private var held: [UInt8] = []
+    private var hasChosen = false
 
     init(limits: HTTPLimits) {
         self.limits = limits
@@ -18,12 +19,13 @@ final class PriorKnowledgeDriver: PreludeDriver {
     let isReading = true
 
     func started(on connection: HTTPConnection) {
-        connection.setDeadline(connection.now + limits.idleDeadline)
+        connection.setDeadline(connection.firstByteDeadline)
     }
 
     func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {
         let verdict = preface.match(bytes)
         if held.isEmpty, let verdict {
+            hasChosen = true
             connection.speak(verdict, beginningWith: bytes)
             return
         }
@@ -38,7 +40,12 @@ final class PriorKnowledgeDriver: PreludeDriver {
     }
 
     func deadlinePassed(on connection: HTTPConnection) {
-        if held.isEmpty { return connection.close(reset: false) }
+        if held.isEmpty {
+            // The first request may have come a moment ago.
+            connection.readOnceMore()
+            if connection.isOpen && !hasChosen && held.isEmpty { connection.refuse(.silent) }
+            return
+        }
         handOver(connection, to: .http1).deadlinePassed(on: connection)
     }
 
@@ -50,6 +57,7 @@ final class PriorKnowledgeDriver: PreludeDriver {
     @discardableResult
     private func handOver(_ connection: HTTPConnection, to chosen: ApplicationProtocol) -> any ConnectionDriver {
         let bytes = held
+        hasChosen = true
         return connection.speak(chosen, beginningWith: bytes.span)
     }
 

@@ -1,4 +1,6 @@
+import HTTPMessages
 import POSIXSockets
+import Telemetry
 
 /// The bytes of a connection, in and out, without any knowledge of what they mean: through TLS once that has begun.
 struct Transport: ~Copyable {
@@ -14,17 +16,30 @@ struct Transport: ~Copyable {
 
     var isOpen: Bool { socket.isOpen }
 
+    /// Whether TLS has begun.
+    var hasTLS: Bool {
+        switch tls {
+        case .some: true
+        case nil: false
+        }
+    }
+
     // MARK: TLS
 
     /// Begins TLS, before anything was read; `false` when there is no memory for it.
-    mutating func startTLS(_ context: TLSContext) -> Bool {
-        tls = TLSSession(context, descriptor: socket.number)
+    mutating func startTLS(_ context: TLSContext, limits: HTTPLimits, now: MonotonicTime) -> Bool {
+        tls = TLSSession(context, descriptor: socket.number, limits: limits, now: now)
         return tls != nil
     }
 
     /// Goes on with the handshake; without TLS there is none.
-    mutating func handshake() -> HandshakeOutcome {
-        tls?.handshake() ?? .done
+    mutating func handshake(now: MonotonicTime) -> HandshakeOutcome {
+        tls?.handshake(now: now) ?? .done
+    }
+
+    /// A response has gone out, which allows for what a client says about it.
+    mutating func answered() {
+        tls?.answered()
     }
 
     /// What the handshake has agreed on; `nil` without TLS, and when the client offered no protocol.
@@ -53,10 +68,16 @@ struct Transport: ~Copyable {
 
     // MARK: Bytes
 
-    /// Reads what is there into the front of `buffer`. A buffer that was not filled means that the socket is empty.
-    mutating func read(into buffer: inout [UInt8]) -> ReadOutcome {
-        if let outcome = tls?.read(into: &buffer) { return outcome }
-        return socket.read(into: &buffer)
+    /// Reads what is there into the front of `buffer`, as much as one turn may take.
+    mutating func read(into buffer: inout [UInt8], now: MonotonicTime) -> TransportReadOutcome {
+        if let outcome = tls?.read(into: &buffer, now: now) { return outcome }
+        switch socket.read(into: &buffer) {
+        // A buffer that was not filled means that the socket is empty.
+        case .bytes(let count): return .bytes(count, mayHaveMore: count == buffer.count)
+        case .endOfInput: return .endOfInput
+        case .wouldBlock: return .wouldBlock
+        case .failed: return .failed
+        }
     }
 
     /// Copies what is there into the front of `buffer` and leaves it there, beneath TLS.
@@ -87,4 +108,20 @@ struct Transport: ~Copyable {
         socket.close()
         tls = nil
     }
+}
+
+/// What one turn's read came to.
+enum TransportReadOutcome: Equatable {
+    /// So many bytes, at least one. With `mayHaveMore` the next turn is to read again: no event announces what is there already.
+    case bytes(Int, mayHaveMore: Bool)
+    /// No byte, although there may be more: the turn's budget went to what carries none.
+    case turnIsSpent
+    /// The peer sends no more.
+    case endOfInput
+    /// Nothing is there yet.
+    case wouldBlock
+    /// The connection is lost.
+    case failed
+    /// The client sends more small TLS records than it may.
+    case abused
 }

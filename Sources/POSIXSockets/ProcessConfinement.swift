@@ -3,6 +3,9 @@ import Glibc
 
 /// What a process keeps that is about to load foreign code. All that `apply` gives up is gone for good.
 package struct ProcessConfinement: Equatable, Sendable {
+    /// How many threads more a user may have than it has when a process of its is confined.
+    static let threadsMaximum = 64
+
     /// The user to become; only a process of root can. Nil leaves the user as it is.
     package var user: SystemUser?
     /// The address space in bytes, shared libraries included.
@@ -22,7 +25,11 @@ package struct ProcessConfinement: Equatable, Sendable {
     /// too. It can get no new privileges, leaves no core file, cannot be traced by its own user, and can write no byte to a file. What the
     /// filter of system calls refuses stands in CLinux: sockets, programs, processes, changes of files and of the system.
     /// Throws `failed` with the step that failed; the process must end then.
-    package func apply() throws(SocketError) {
+    /// Of files it can read `library`, shared libraries beside it, and those of the system, if the kernel has Landlock. The threads of its
+    /// user are limited to 64 more than there are, unless that is root, for whom the kernel has no such limit.
+    package func apply(library: String) throws(SocketError) {
+        // Seen before the process loses its sight of others.
+        let taskMaximum = UserTasks.count(of: user?.userID ?? getuid()) + Self.threadsMaximum
         _ = clearenv()
         // Safe: a literal path.
         try unsafe check(.changeFolder, chdir("/"))
@@ -34,6 +41,8 @@ package struct ProcessConfinement: Equatable, Sendable {
         try check(.processControl, latchkey_forbid_new_privileges())
         try check(.limit, latchkey_limit_cores(0))
         try check(.limit, latchkey_limit_files(0))
+        try FileConfinement.apply(library: library)
+        try check(.limit, latchkey_limit_tasks(UInt64(taskMaximum)))
         try check(.limit, latchkey_limit_descriptors(descriptorMaximum))
         try check(.limit, latchkey_limit_memory(memoryMaximum))
         try check(.filter, latchkey_filter_system_calls())

@@ -19,6 +19,7 @@ package enum SystemCall: String, Sendable {
     case dropCapabilities = "capset"
     case limit = "setrlimit"
     case filter = "seccomp"
+    case confineFiles = "landlock"
 }
 
 /// Why a descriptor or socket could not be made or used.

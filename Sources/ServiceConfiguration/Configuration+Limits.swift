@@ -1,6 +1,7 @@
 import Entitlements
 import Glibc
 import HTTPMessages
+import HTTPServing
 import Licensing
 
 extension Configuration.Limits {
@@ -13,6 +14,10 @@ extension Configuration.Limits {
             default: VerifiedTokenCache.capacityDefault, effect: .reload)
         rates = section.optionalSection("rates", effect: .reload, RequestRates.init(reading:)) ?? RequestRates()
         overload = section.section("overload", effect: .reload, Configuration.Overload.init(reading:)) ?? .standard
+        memoryBudget = section.value(
+            "memoryBudget",
+            .integer(MemoryBudget.sizeMinimum...1 << 40, example: MemoryBudget.sizeDefaultMaximum),
+            default: MachineMemory.budget)
         loopCount = section.value("loopCount", .integer(1...256, example: 4), default: Self.processorCount)
     }
 
@@ -48,6 +53,8 @@ extension HTTPLimits {
             ("bodyRateMinimum", \.bodyRateMinimum, 0...1 << 30),
             ("lingerSizeMaximum", \.lingerSizeMaximum, 0...1 << 26),
             ("requestsPerConnectionMaximum", \.requestsPerConnectionMaximum, 1...1_000_000_000),
+            ("smallRecordBurstMaximum", \.smallRecordBurstMaximum, 10...1_000_000),
+            ("smallRecordRateMaximum", \.smallRecordRateMaximum, 0...1_000_000),
             ("connectionsMaximum", \.connectionsMaximum, 1...1 << 20),
             ("connectionsPerAddressMaximum", \.connectionsPerAddressMaximum, 1...1 << 20),
         ]
@@ -84,6 +91,7 @@ extension HTTP2Limits {
             ("resetRateMaximum", \.resetRateMaximum, 0...1_000_000),
             ("controlFrameBurstMaximum", \.controlFrameBurstMaximum, 10...1_000_000),
             ("controlFrameRateMaximum", \.controlFrameRateMaximum, 0...1_000_000),
+            ("outboundFramesMaximum", \.outboundFramesMaximum, 10...1_000_000),
         ]
         for (name, field, range) in sizes {
             self[keyPath: field] = section.value(

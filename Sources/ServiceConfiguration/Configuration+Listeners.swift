@@ -46,14 +46,15 @@ extension Configuration.AdminListener {
         let tokens = section.sections(
             "tokens", example: "[{ name: \"alice\", file: \"secrets/admin-token-alice\" }]", allowsEmpty: true,
             effect: .reload, Configuration.AdminToken.init(reading:))
+        let hosts = section.set("hosts", .hostName, allowsEmpty: true) ?? []
         let transport = Configuration.Transport(reading: section)
         guard let address, !section.contains("tokens") || tokens != nil else { return nil }
         section.requireDistinct((tokens ?? []).map(\.name)) { "tokens[\($0)].name" }
-        self.init(address: address, transport: transport, tokenFile: tokenFile, tokens: tokens ?? [])
+        self.init(address: address, transport: transport, tokenFile: tokenFile, tokens: tokens ?? [], hosts: hosts)
     }
 
     fileprivate func moved(to address: ListenerAddress) -> Self {
-        Self(address: address, transport: transport, tokenFile: tokenFile, tokens: tokens)
+        Self(address: address, transport: transport, tokenFile: tokenFile, tokens: tokens, hosts: hosts)
     }
 }
 
@@ -63,5 +64,17 @@ extension Configuration.AdminToken {
         let file = section.required("file", .file(in: section.directory, example: "secrets/admin-token-alice"))
         guard let name, let file else { return nil }
         self.init(name: name, file: file)
+    }
+}
+
+extension ConfigurationForm<String> {
+    /// The name of a host as clients send it in `Host`, in lower case and without a port.
+    fileprivate static var hostName: ConfigurationForm {
+        .string("a host name in lower case, without a port", example: "latchkey.internal") { text in
+            let isName = text.utf8.allSatisfy { byte in
+                (0x61...0x7a).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2d || byte == 0x2e
+            }
+            return isName && (1...253).contains(text.utf8.count) ? text : nil
+        }
     }
 }

@@ -61,6 +61,9 @@ extension Configuration {
 extension Configuration.Logging {
     init(reading section: ConfigurationSection) {
         level = section.value("level", .logLevel, default: .info, overriddenBy: .logLevel)
+        linesPerEvent = section.value(
+            "linesPerEvent", .integer(1...1_000_000, example: Logger.linesPerEventDefault),
+            default: Logger.linesPerEventDefault)
     }
 }
 

@@ -57,6 +57,9 @@ extension Configuration {
         package let identities: [KeyPair]
         /// Certificates in PEM; clients need one that these authorities have signed.
         package let clientCA: SecretSource?
+        /// Secrets of session tickets, the first for new ones; empty for random keys of the process.
+        package var ticketKeys: [SecretSource] = []
+        package var options = TLSProtocolOptions()
     }
 }
 
@@ -86,6 +89,15 @@ extension Configuration.TLSFiles {
             "additional", example: "[{ certificate: \"tls/other.pem\", privateKey: \"tls/other-key.pem\" }]",
             Configuration.KeyPair.init(reading:))
         clientCA = section.optional("clientCA", .file(in: section.directory, example: "tls/client-ca.pem"))
+        ticketKeys =
+            section.list("ticketKeys", .file(in: section.directory, example: "secrets/ticket-key"), allowsEmpty: true)
+            ?? []
+        options.minimumVersion = section.value(
+            "minimumVersion", .choice(TLSFacts.Version.allCases, example: .version13), default: options.minimumVersion)
+        options.cipherList = section.value(
+            "cipherList", .cipherNames(example: "ECDHE+AESGCM"), default: options.cipherList)
+        options.cipherSuites = section.value(
+            "cipherSuites", .cipherNames(example: "TLS_AES_256_GCM_SHA384"), default: options.cipherSuites)
         guard let first else { return nil }
         identities = [first] + (additional ?? [])
     }
@@ -127,6 +139,15 @@ extension ConfigurationForm<TrustedProxy> {
     static var trustedProxy: ConfigurationForm {
         .string("an IP address, a network, or \"unix\"", example: "10.0.0.0/8") { text in
             text == "unix" ? .unixPeers : IPNetwork(text).map { .network($0) }
+        }
+    }
+}
+
+extension ConfigurationForm<String> {
+    /// Names as OpenSSL takes them; whether it has such ciphers shows when a context is made.
+    fileprivate static func cipherNames(example: String) -> ConfigurationForm {
+        .string("names of ciphers with colons between", example: example) { text in
+            (1...1024).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7e).contains($0) } ? text : nil
         }
     }
 }

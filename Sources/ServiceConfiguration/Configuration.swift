@@ -50,11 +50,14 @@ package struct Configuration: Equatable, Sendable {
         package let tokenFile: SecretSource?
         /// Further tokens, each of one operator or program; the names differ.
         package let tokens: [AdminToken]
+        /// Names, in lower case, by which the listener may be asked beside numeric addresses and `localhost`.
+        package let hosts: Set<String>
 
         init(
             address: ListenerAddress, transport: Transport = Transport(), tokenFile: SecretSource? = nil,
-            tokens: [AdminToken] = []
+            tokens: [AdminToken] = [], hosts: Set<String> = []
         ) {
+            self.hosts = hosts
             self.address = address
             self.transport = transport
             self.tokenFile = tokenFile
@@ -146,6 +149,8 @@ package struct Configuration: Equatable, Sendable {
         package let rates: RequestRates
         /// How long requests wait when there are more than can be served, and how many in all.
         package let overload: Overload
+        /// What clients may make the daemon hold in memory, in bytes.
+        package let memoryBudget: Int
         /// How many event loops run; one for each processor unless configured.
         package let loopCount: Int
     }
@@ -164,5 +169,7 @@ package struct Configuration: Equatable, Sendable {
     package struct Logging: Equatable, Sendable {
         /// The least severity that is logged.
         package let level: LogLevel
+        /// How many lines of one event strangers may cause in a second.
+        package let linesPerEvent: Int
     }
 }

@@ -87,10 +87,17 @@ final class ConfigurationSection {
         return optional(name, form, effect: effect)
     }
 
-    /// A list of plain values, no two the same and at least one unless it may be empty; nil where it is absent or was reported.
+    /// The same as `list` for values whose order means nothing.
     func set<Value: Hashable>(
         _ name: String, _ form: ConfigurationForm<Value>, allowsEmpty: Bool = false
     ) -> Set<Value>? {
+        list(name, form, allowsEmpty: allowsEmpty).map { Set($0) }
+    }
+
+    /// A list of plain values, no two the same and at least one unless it may be empty; nil where it is absent or was reported.
+    func list<Value: Hashable>(
+        _ name: String, _ form: ConfigurationForm<Value>, allowsEmpty: Bool = false
+    ) -> [Value]? {
         let listForm = ConfigurationForm<[JSONNode]>.list(
             of: form.expected, example: "[\(form.example)]", allowsEmpty: allowsEmpty)
         let elements = written(name, listForm)
@@ -101,6 +108,7 @@ final class ConfigurationSection {
         }
         guard let elements else { return nil }
         var places: [Value: String] = [:]
+        var values: [Value] = []
         for (index, element) in elements.enumerated() {
             let elementPath = "\(path(to: name))[\(index)]"
             guard let value = value(of: element, path: elementPath, form) else { continue }
@@ -108,8 +116,9 @@ final class ConfigurationSection {
             if let other = places.updateValue(elementPath, forKey: value) {
                 reading.report(elementPath, at: element.position, .duplicate(of: other))
             }
+            values.append(value)
         }
-        return Set(places.keys)
+        return values
     }
 
     // MARK: Sections

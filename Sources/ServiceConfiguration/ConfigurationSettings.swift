@@ -19,6 +19,7 @@ package struct FixedSettings: Equatable, Sendable {
     package let clock: Configuration.Clock
     package let decisions: Decisions
     package let http: HTTPLimits
+    package let memoryBudget: Int
     package let loopCount: Int
 
     /// For how long decisions and revocations are remembered.
@@ -40,6 +41,7 @@ package struct FixedSettings: Equatable, Sendable {
             retryWindow: configuration.entitlement.retryWindow, deviceLife: configuration.entitlement.deviceLife,
             revocationRefresh: configuration.entitlement.revocationRefresh)
         http = configuration.limits.http
+        memoryBudget = configuration.limits.memoryBudget
         loopCount = configuration.limits.loopCount
     }
 }
@@ -124,7 +126,9 @@ extension Configuration.Listeners {
     fileprivate var withoutFiles: Self {
         Self(
             public: self.public.map { .init(address: $0.address, transport: $0.transport.withoutFiles) },
-            admin: admin.map { .init(address: $0.address, transport: $0.transport.withoutFiles, tokenFile: nil) })
+            admin: admin.map {
+                .init(address: $0.address, transport: $0.transport.withoutFiles, tokenFile: nil, hosts: $0.hosts)
+            })
     }
 }
 

@@ -6,11 +6,20 @@ package struct TLSMaterial: Sendable {
     package let identities: [TLSIdentity]
     /// Certificates in PEM.
     package let clientAuthorities: [UInt8]?
+    /// Secrets of 32 bytes, the first of which makes session tickets; empty for keys of the process.
+    let ticketSecrets: [SharedSecret]
+    let options: TLSProtocolOptions
 
-    /// Throws for keys that are too weak, and for authorities that are none.
-    package func makeContext(tickets: TLSTicketKeys, offersHTTP2: Bool = false) throws(TLSError) -> TLSContext {
-        try TLSContext(
-            identities: identities, clientAuthorities: clientAuthorities, tickets: tickets, offersHTTP2: offersHTTP2)
+    /// Makes a context with the listener's own ticket keys, or with those of the process if it has none.
+    ///
+    /// Throws for keys that are too weak, for authorities that are none, and for ciphers that OpenSSL does not have.
+    package func makeContext(
+        processTickets: TLSTicketKeys, offersHTTP2: Bool = false
+    ) throws(TLSError) -> TLSContext {
+        let tickets = ticketSecrets.isEmpty ? processTickets : try TLSTicketKeys(secrets: ticketSecrets)
+        return try TLSContext(
+            identities: identities, clientAuthorities: clientAuthorities, tickets: tickets, offersHTTP2: offersHTTP2,
+            options: options)
     }
 }
 
@@ -24,11 +33,22 @@ extension ConfigurationLoader {
             if let identity = tlsIdentity(pair, pairPath) { identities.append(identity) }
         }
         let authorities = files.clientCA.flatMap { publicFile($0, "\(path).tls.clientCA")?.revealed() }
-        guard identities.count == files.identities.count, files.clientCA == nil || authorities != nil else {
-            return nil
-        }
-        let material = TLSMaterial(identities: identities, clientAuthorities: authorities)
+        let secrets = ticketSecrets(files.ticketKeys, "\(path).tls.ticketKeys")
+        guard identities.count == files.identities.count, files.clientCA == nil || authorities != nil, let secrets
+        else { return nil }
+        let material = TLSMaterial(
+            identities: identities, clientAuthorities: authorities, ticketSecrets: secrets, options: files.options)
         return isUsable(material, "\(path).tls") ? material : nil
+    }
+
+    /// Nil if one of the files was reported.
+    private mutating func ticketSecrets(_ sources: [SecretSource], _ path: String) -> [SharedSecret]? {
+        var secrets: [SharedSecret] = []
+        for (index, source) in sources.enumerated() {
+            guard let bytes = secret(source, size: 32, "\(path)[\(index)]") else { return nil }
+            secrets.append(SharedSecret(bytes))
+        }
+        return secrets
     }
 
     private mutating func tlsIdentity(_ pair: Configuration.KeyPair, _ path: String) -> TLSIdentity? {
@@ -46,7 +66,7 @@ extension ConfigurationLoader {
     /// What OpenSSL has against it shows only when a context is made.
     private mutating func isUsable(_ material: TLSMaterial, _ path: String) -> Bool {
         do throws(TLSError) {
-            _ = try material.makeContext(tickets: try TLSTicketKeys())
+            _ = try material.makeContext(processTickets: try TLSTicketKeys())
             return true
         } catch {
             report("\(path).\(error.field)", .tls(error))
@@ -62,6 +82,8 @@ extension TLSError {
         case .notACertificateChain, .tooWeak, .operationFailed: "certificate"
         case .notAPrivateKey, .unsupportedKey, .keyMismatch: "privateKey"
         case .notAuthorities: "clientCA"
+        case .noCipherList: "cipherList"
+        case .noCipherSuites: "cipherSuites"
         }
     }
 }

@@ -20,6 +20,13 @@ import Testing
         #expect(body == Self.decoded)
     }
 
+    @Test(arguments: [
+        "1;a", "1;a=b", "1;a=\"\"", "1;a=\"b c\";d", "1;a=\"\\\"\\\\\"", "1;a;b=c;d=\"e\"", "1;a=\"\u{e4};=\"",
+    ])
+    func skipsExtensions(chunk: String) throws {
+        #expect(try decode("\(chunk)\r\nx\r\n0;y\r\n\r\n", HTTPLimits()) == Array("x".utf8))
+    }
+
     @Test func leavesWhatFollows() throws {
         var decoder = ChunkedBodyDecoder(limits: HTTPLimits())
         var (body, position) = ([UInt8](), 0)

@@ -75,7 +75,21 @@ import Testing
         #expect(try #require(try parse("\(method.rawValue) / HTTP/1.1\r\nHost: a\r\n\r\n")).head.method == method)
     }
 
-    @Test(arguments: ["a", "a:1", "a:", "1.2.3.4:65535", "[::1]", "[::1]:80", "a_b.c-d~", "%41", "A.B:8443"])
+    /// RFC 9110 section 2.5 and section 4.2.3, RFC 9112 section 3.2.
+    @Test(arguments: [
+        "GET / HTTP/1.2\r\nHost: a", "GET / HTTP/1.9\r\nHost: a", "GET / HTTP/1.1\r\nHost:",
+        "GET http://a:80/ HTTP/1.1\r\nHost: a", "GET http://a/ HTTP/1.1\r\nHost: a:80",
+        "GET https://a:443/ HTTP/1.1\r\nHost: A", "GET https://a/ HTTP/1.1\r\nHost: a:",
+        "GET http://[::80]:80/ HTTP/1.1\r\nHost: [::80]",
+    ])
+    func acceptsWhatSaysTheSame(start: String) throws {
+        let head = try #require(try parse("\(start)\r\n\r\n")).head
+        #expect(head.version == .http11)
+        #expect(head.target.path == "/")
+        #expect(head.transfer.keepsAlive)
+    }
+
+    @Test(arguments: ["a", "a:1", "a:", "1.2.3.4:65535", "[::1]", "[::1]:80", "a_b.c-d~", "%41", "a%C3%a4", "A.B:8443"])
     func acceptsHosts(host: String) throws {
         #expect(try parse("GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n") != nil)
     }

@@ -52,8 +52,13 @@ import Testing
     @Test(arguments: [0, 1, 3])
     func limitsConnections(maximum: Int) throws {
         let server = try TestServer { $0.connectionsMaximum = maximum }
-        let clients = try (0..<maximum).map { _ in try server.connect() }
-        server.wait(forConnections: maximum)
+        // An idle connection would make room.
+        let clients = try (0..<maximum).map { number in
+            let client = try server.connect()
+            client.send(get("/later"))
+            server.handler.gate.waitForTasks(number + 1)
+            return client
+        }
         let refused = try server.connect()
         #expect(server.observer.refusedConnections.wait(for: 1) == [.tooManyConnections])
         #expect(refused.receiveAll() == "")
@@ -88,16 +93,65 @@ import Testing
         let drained = Log<DrainReport>()
         let http = server.server
         Background.run { drained.append(http.drain(within: .seconds(30))) }
-        // Idle connections end at once, and nobody new is let in.
-        #expect(idle.receiveAll() == "")
+        #expect(throws: NotConnected.self) { while true { _ = try server.connect() } }
+        // A request on an idle connection may be on its way, and is the last. Then the idle ones end.
+        idle.send(get("/now"))
+        #expect(idle.receiveAll() == response("200 OK", "now", closes))
+        idle.finish()
+        server.advance(by: .seconds(1))
         server.wait(forConnections: 1)
-        #expect(throws: NotConnected.self) { try server.connect() }
         #expect(drained.all.isEmpty)
         server.handler.gate.open()
         #expect(suspended.receiveAll() == response("200 OK", "later", closes))
         suspended.finish()
         #expect(drained.wait(for: 1) == [DrainReport(cutOffConnectionCount: 0)])
         #expect(server.group.registrationCount == 0)
+    }
+
+    /// A request that comes with the end of the patience is answered, and not reset.
+    @Test(arguments: [false, true])
+    func answersARequestThatCameBeforeTheIdleConnectionCloses(offersHTTP2: Bool) throws {
+        let server = try TestServer(offersHTTP2: offersHTTP2)
+        let (used, silent) = (try server.connect(), try server.connect())
+        used.send(get("/now"))
+        #expect(used.receive(until: "now") == response("200 OK", "now"))
+        server.wait(forConnections: 2)
+        // The loop is busy while the request comes and the time passes: it hears of both at once.
+        let (clock, loop) = (server.clock, server.group.loops[0])
+        let (sent, seen) = (Log<Bool>(), Log<Bool>())
+        loop.execute {
+            seen.append(true)
+            _ = sent.wait(for: 1)
+        }
+        _ = seen.wait(for: 1)
+        used.send(get("/now"))
+        clock.advance(by: .seconds(60))
+        sent.append(true)
+        #expect(used.receive(until: "now") == response("200 OK", "now"))
+        #expect(silent.receiveAll() == "")
+    }
+
+    /// What the kernel has queued has clients who may have asked already.
+    @Test func answersConnectionsThatWereNotAcceptedYetWhenItDrains() throws {
+        let server = try TestServer()
+        let (released, seen) = (Log<Bool>(), Log<Bool>())
+        server.group.loops[0].execute {
+            seen.append(true)
+            _ = released.wait(for: 1)
+        }
+        _ = seen.wait(for: 1)
+        let clients = try (0..<50).map { _ in try server.connect() }
+        for client in clients { client.send(get("/now")) }
+        let (drained, http) = (Log<DrainReport>(), server.server)
+        Background.run { drained.append(http.drain(within: .seconds(30))) }
+        released.append(true)
+        // The loop accepts some of them before it hears of the drain.
+        for client in clients {
+            let answer = client.receive(until: "now")
+            #expect([response("200 OK", "now"), response("200 OK", "now", closes)].contains(answer))
+            client.finish()
+        }
+        #expect(drained.wait(for: 1) == [DrainReport(cutOffConnectionCount: 0)])
     }
 
     /// Who has just connected gets an answer: after a restart by socket activation nobody would know of the connection.

@@ -8,6 +8,45 @@ import Testing
     private let proxies = TrustedProxies(
         networks: ["10.0.0.0/8", "fd00::/8", "127.0.0.1"].compactMap { IPNetwork($0) }, includesUnixPeers: true)
 
+    /// RFC 7239.
+    @Test(arguments: [
+        (["for=192.0.2.1"], "192.0.2.1:0"),
+        (["For=\"192.0.2.1:77\";proto=https"], "192.0.2.1:77"),
+        (["by=10.0.0.1;for=\"[2001:db8::1]:77\";host=\"a,b;c\""], "[2001:db8::1]:77"),
+        (["for=\"[2001:db8::1]\""], "[2001:db8::1]:0"),
+        (["for=1.1.1.1, for=192.0.2.1"], "192.0.2.1:0"),
+        (["for=1.1.1.1", "for=192.0.2.1"], "192.0.2.1:0"),
+        (["for=192.0.2.1, for=10.0.0.9 ,\tFOR=10.1.2.3"], "192.0.2.1:0"),
+        // No address ends the reading.
+        (["for=192.0.2.1, for=unknown"], "10.0.0.1:5"),
+        (["for=192.0.2.1, for=_hidden, for=10.0.0.9"], "10.0.0.9:0"),
+        (["for=192.0.2.1, proto=https"], "10.0.0.1:5"),
+        (["for=192.0.2.1, for=192.0.2.2;for=192.0.2.3"], "10.0.0.1:5"),
+        (["for=\"192.0.2.1"], "10.0.0.1:5"),
+        (["for=\"192.0.2.1\\\""], "10.0.0.1:5"),
+        (["for=192.0.2.1, garbage"], "10.0.0.1:5"),
+        ([""], "10.0.0.1:5"),
+        // A quotation mark that a client leaves open swallows no element of a proxy, which writes a line of its own.
+        (["for=\"1.1.1.1", "for=192.0.2.1"], "192.0.2.1:0"),
+    ])
+    func findsTheClientInForwarded(fields: [String], expected: String) throws {
+        var head = HTTPFields()
+        for field in fields { head.append("Forwarded", field) }
+        let peer = try #require(SocketAddress("10.0.0.1:5"))
+        #expect(proxies.client(of: peer, head).description == expected)
+    }
+
+    /// A proxy that writes one field and passes the other on must not give the client the last word.
+    @Test func doesNotMixTheTwoFields() throws {
+        let peer = try #require(SocketAddress("10.0.0.1:5"))
+        let both: HTTPFields = ["Forwarded": "for=1.1.1.1", "X-Forwarded-For": "192.0.2.1"]
+        #expect(proxies.client(of: peer, both).description == "192.0.2.1:0")
+        let unknown: HTTPFields = ["Forwarded": "for=1.1.1.1", "X-Forwarded-For": "unknown"]
+        #expect(proxies.client(of: peer, unknown) == peer)
+        let stranger = try #require(SocketAddress("192.0.2.9:5"))
+        #expect(proxies.client(of: stranger, ["Forwarded": "for=1.1.1.1"]) == stranger)
+    }
+
     @Test(arguments: [
         ("10.0.0.1:5", [], "10.0.0.1:5"),
         ("10.0.0.1:5", ["192.0.2.1"], "192.0.2.1:0"),

@@ -28,6 +28,43 @@ import Testing
         #expect(own.receiveAll() == response("200 OK", "bye", closes))
     }
 
+    /// With TLVs behind the addresses, one of them unknown, and a LOCAL command with addresses and TLVs that mean nothing.
+    @Test func skipsWhatFollowsTheAddresses() throws {
+        let server = try TestServer(trustedProxies: proxy, expectsProxyHeader: true)
+        let extensions: [UInt8] =
+            [0x02, 0, 4] + Array("host".utf8) + [0xEE, 0x03, 0xE8] + [UInt8](repeating: 7, count: 1000)
+        let client = try server.connect()
+        client.send(
+            ProxyHeaderTests.version2(0x21, 0x11, ProxyHeaderTests.ipv4 + extensions) + Array(get("/peer").utf8))
+        #expect(client.receive(until: "51234") == response("200 OK", "192.0.2.1:51234"))
+        let check = try server.connect()
+        check.send(
+            ProxyHeaderTests.version2(0x20, 0x11, ProxyHeaderTests.ipv4 + extensions) + Array(get("/closing").utf8))
+        #expect(check.receiveAll() == response("200 OK", "bye", closes))
+        #expect(server.observer.refusedConnections.all.isEmpty)
+    }
+
+    /// A listener for other machines speaks HTTP/2 without TLS to trusted proxies alone.
+    @Test(arguments: [false, true], [false, true])
+    func offersHTTP2WithoutTLSToTrustedProxies(isTrusted: Bool, expectsHeader: Bool) throws {
+        let server = try TestServer(
+            offersHTTP2ToProxies: true, trustedProxies: isTrusted || expectsHeader ? proxy : TrustedProxies(),
+            expectsProxyHeader: expectsHeader)
+        let (raw, client) = (try server.connect(), HTTP2Client())
+        let stream = client.submit("GET", "/now")
+        if expectsHeader { raw.send("PROXY TCP4 192.0.2.1 198.51.100.2 51234 443\r\n") }
+        raw.send(client.output())
+        guard isTrusted || expectsHeader else {
+            #expect(raw.receiveAll().hasPrefix("HTTP/1.1 505 "))
+            return
+        }
+        while client.answers[stream]?.closeCode == nil, let bytes = raw.receive(), !bytes.isEmpty {
+            #expect(client.receive(bytes))
+            raw.send(client.output())
+        }
+        #expect(client.answers[stream]?.status == "200")
+    }
+
     @Test func readsTheHeaderBeforeTLS() throws {
         let context = try TLSContext(
             identities: [try Certificates.a.identity()], tickets: TLSTicketKeys(clock: ManualClock()))

@@ -68,6 +68,12 @@ final class RawClient {
         #expect(count == bytes.count)
     }
 
+    /// Holds back what is sent while `isHeld`, so that it leaves in one piece.
+    func hold(_ isHeld: Bool) {
+        var value: Int32 = isHeld ? 1 : 0
+        unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_CORK, &value, 4)
+    }
+
     /// Says that nothing more will be sent.
     func finish() {
         shutdown(descriptor, Int32(SHUT_WR))

@@ -133,6 +133,15 @@ final class TLSClient {
     /// Asks for new keys with the next write (TLS 1.3).
     func updateKeys() { unsafe SSL_key_update(session, SSL_KEY_UPDATE_REQUESTED) }
 
+    /// Changes its own keys now, without data (TLS 1.3): one record of 22 bytes.
+    func sendKeyUpdate() {
+        unsafe SSL_key_update(session, SSL_KEY_UPDATE_NOT_REQUESTED)
+        unsafe SSL_do_handshake(session)
+    }
+
+    /// Sends close_notify alone: the stream stays open.
+    func sayGoodbye() { unsafe SSL_shutdown(session) }
+
     /// Asks for another handshake (TLS 1.2); whether the server took part in it.
     func renegotiate() -> Bool {
         unsafe SSL_renegotiate(session) == 1 && SSL_do_handshake(session) == 1

@@ -345,6 +345,83 @@ enum Certificates {
         #expect(other.observer.failedHandshakes.all.isEmpty)
     }
 
+    /// As after a restart, or at another node: keys of the same secret open the tickets of each other for two periods.
+    @Test(arguments: [tls12, tls13])
+    func resumesElsewhereWithTheSameSecret(version: Int32) throws {
+        let period = Duration.seconds(3600)
+        let (clock, later) = (ManualClock(), ManualClock())
+        let options = TLSClientOptions(versions: version...version)
+        let (old, new) = (try ticketSecret(1), try ticketSecret(2))
+        let node = try TestServer(
+            tls: try context(Certificates.a, tickets: TLSTicketKeys(secrets: [old], clock: clock, period: period)))
+        func session(from server: TestServer) throws -> TLSClientSession {
+            let client = try server.connectTLS(options)
+            client.send(get("/now"))
+            #expect(client.receive(until: "now") == response("200 OK", "now"))
+            return try client.resumableSession()
+        }
+        func resumes(_ session: TLSClientSession, at server: TestServer) throws -> Bool {
+            var options = options
+            options.session = session
+            let client = try server.connectTLS(options)
+            client.send(get("/now"))
+            #expect(client.receive(until: "now") == response("200 OK", "now"))
+            return client.isResumed
+        }
+        let ticket = try session(from: node)
+        func other(_ secrets: [SharedSecret], _ clock: ManualClock) throws -> TestServer {
+            try TestServer(
+                tls: try context(Certificates.a, tickets: TLSTicketKeys(secrets: secrets, clock: clock, period: period))
+            )
+        }
+        let sibling = try other([old], later)
+        #expect(try resumes(ticket, at: sibling))
+        // A rotation: the new secret makes tickets, the old one still opens them.
+        #expect(try resumes(ticket, at: try other([new, old], clock)))
+        #expect(try !resumes(ticket, at: try other([new], clock)))
+        later.advance(by: period)
+        #expect(try resumes(ticket, at: sibling))
+        // And clocks that differ: a ticket of the next period.
+        #expect(try resumes(try session(from: sibling), at: node))
+        later.advance(by: period)
+        #expect(try !resumes(ticket, at: sibling))
+    }
+
+    private func ticketSecret(_ byte: UInt8) throws -> SharedSecret {
+        SharedSecret(SecretBytes(copying: [UInt8](repeating: byte, count: 32)))
+    }
+
+    // MARK: Versions and ciphers
+
+    @Test func offersWhatItsOptionsSay() throws {
+        var options = TLSProtocolOptions()
+        options.minimumVersion = .version13
+        func server(_ options: TLSProtocolOptions) throws -> TestServer {
+            try TestServer(
+                tls: try TLSContext(
+                    identities: [try Certificates.a.identity()], tickets: TLSTicketKeys(clock: ManualClock()),
+                    options: options))
+        }
+        let modern = try server(options)
+        #expect(try modern.connectTLS().version == tls13)
+        #expect(throws: HandshakeFailed.self) { try modern.connectTLS(TLSClientOptions(versions: tls12...tls12)) }
+        #expect(modern.observer.failedHandshakes.wait(for: 1) == [.version])
+
+        options = TLSProtocolOptions()
+        options.cipherList = "ECDHE+CHACHA20"
+        let narrow = try server(options)
+        let other = TLSClientOptions(versions: tls12...tls12, ciphers: "ECDHE+AESGCM")
+        #expect(throws: HandshakeFailed.self) { try narrow.connectTLS(other) }
+        #expect(narrow.observer.failedHandshakes.wait(for: 1) == [.parameters])
+        #expect(try narrow.connectTLS(TLSClientOptions(versions: tls12...tls12)).version == tls12)
+
+        options.cipherList = "NO-SUCH-CIPHER"
+        #expect(throws: TLSError.noCipherList) { try server(options) }
+        options = TLSProtocolOptions()
+        options.cipherSuites = "TLS_NO_SUCH_SUITE"
+        #expect(throws: TLSError.noCipherSuites) { try server(options) }
+    }
+
     // MARK: Reload
 
     @Test func keepsConnectionsThroughAReload() throws {

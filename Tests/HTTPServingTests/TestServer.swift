@@ -15,23 +15,28 @@ final class TestServer {
     let observer = TestObserver()
     let address: SocketAddress
     let tlsSlot: TLSContextSlot?
+    let resources: ServerResources
 
     /// Stands still, whatever happens to the other clock.
     private static let wallClock = ManualClock(wallTime: WallTime(seconds: 784_111_777))
 
     init(
-        loopCount: Int = 1, offersHTTP2: Bool = false, tls: TLSContext? = nil,
+        loopCount: Int = 1, offersHTTP2: Bool = false, offersHTTP2ToProxies: Bool = false, tls: TLSContext? = nil,
         trustedProxies: TrustedProxies = TrustedProxies(), expectsProxyHeader: Bool = false,
         listener: SocketAddress = .internet(.v4(0x7f00_0001), port: 0),
+        resources: ServerResources = ServerResources(),
         change: (inout HTTPLimits) -> Void = { _ in }
     ) throws {
         tlsSlot = tls.map(TLSContextSlot.init)
         var limits = HTTPLimits()
         change(&limits)
         group = try EventLoopGroup(count: loopCount, clock: clock)
-        server = HTTPServer(group: group, observer: observer, wallClock: Self.wallClock)
+        self.resources = resources
+        server = HTTPServer(
+            group: group, observer: observer, wallClock: Self.wallClock, resources: resources)
         var settings = HTTPListenerSettings(name: "test", address: listener, limits: limits, handler: handler)
         settings.offersHTTP2 = offersHTTP2
+        settings.offersHTTP2ToProxies = offersHTTP2ToProxies
         settings.tls = tlsSlot
         settings.trustedProxies = trustedProxies
         settings.expectsProxyHeader = expectsProxyHeader
@@ -117,7 +122,7 @@ final class TestObserver: HTTPServerObserver {
     let refusedConnections = Log<HTTPConnectionRefusal>()
     let finished = Log<String>()
     let problems = Log<HTTPProblem>()
-    let abuses = Log<HTTP2Abuse>()
+    let abuses = Log<ConnectionAbuse>()
     let handshakes = Log<TLSFacts?>()
     let failedHandshakes = Log<TLSHandshakeFailure>()
 
@@ -132,7 +137,7 @@ final class TestObserver: HTTPServerObserver {
     func handshakeFinished(_ peer: HTTPPeer, after duration: Duration) { handshakes.append(peer.tls) }
     func handshakeFailed(_ peer: HTTPPeer, because reason: TLSHandshakeFailure) { failedHandshakes.append(reason) }
     func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem) { problems.append(problem) }
-    func connectionAbused(_ peer: HTTPPeer, _ abuse: HTTP2Abuse) { abuses.append(abuse) }
+    func connectionAbused(_ peer: HTTPPeer, _ abuse: ConnectionAbuse) { abuses.append(abuse) }
 }
 
 /// A response as text.

@@ -79,7 +79,7 @@ def prepare(setup: Path, clients: tuple[str, ...] = ()) -> None:
     text = configuration.read_text()
     changed = text.replace("issuers: [", f"issuers: [{json.dumps(issuer)}, ", 1)
     changed = changed.replace(
-        'logging: { level: "info" }', f'expressPlay: {json.dumps(section)}, logging: {{ level: "trace" }}', 1
+        'logging: { level: "info" }', f'expressPlay: {json.dumps(section)}, logging: {{ level: "trace", linesPerEvent: 1000000 }}', 1
     )
     assert changed.count("customers") > 1 and "trace" in changed
     configuration.write_text(changed)

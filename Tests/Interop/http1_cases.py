@@ -124,6 +124,7 @@ def _refused() -> dict[str, tuple[int, bytes]]:
         "3.2 target with an escape character": target(b"/livez\x1b"),
         "3.2.2 absolute form, another host": target(b"http://b/livez"),
         "3.2.2 absolute form, another port": target(b"http://a:81/livez", b"a:80"),
+        "3.2.2 absolute form, the default port of another scheme": target(b"http://a:443/livez"),
         "3.2.2 absolute form, user information": target(b"http://u@a/livez"),
         "3.2.2 absolute form, user information, as in Host": target(b"http://u@a/livez", b"u@a"),
         "3.2.2 absolute form, no authority": target(b"http:///livez"),
@@ -140,7 +141,9 @@ def _refused() -> dict[str, tuple[int, bytes]]:
         "3.2 Host twice, different": get(b"Host: b\r\n"),
         "3.2 Host twice, other case": get(b"hOsT: b\r\n"),
         "3.2 Host twice in HTTP/1.0": b"GET /livez HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n",
-        "3.2 Host empty": host(b""),
+        "3.2 Host empty, absolute form": b"GET http://a/livez HTTP/1.1\r\nHost:\r\n\r\n",
+        "3.2 Host with an escape of no digits": host(b" a%zz"),
+        "3.2 Host with half an escape": host(b" a%4"),
         "3.2 Host with a space": host(b" a b"),
         "3.2 Host with a comma": host(b" a,b"),
         "3.2 Host with a path": host(b" a/b"),
@@ -223,6 +226,11 @@ def _refused() -> dict[str, tuple[int, bytes]]:
         "7.1.1 line feed ends an extension": CHUNKED + b"5;x\nabcde\r\n0\r\n\r\n",
         "7.1.1 zero byte in an extension": CHUNKED + b"5;\x00\r\nabcde\r\n0\r\n\r\n",
         "7.1.1 carriage return in an extension": CHUNKED + b"5;x\ry\r\nabcde\r\n0\r\n\r\n",
+        "7.1.1 extension without a name": CHUNKED + b"5;\r\nabcde\r\n0\r\n\r\n",
+        "7.1.1 extension whose quotation does not end": CHUNKED + b'5;a="b\r\nabcde\r\n0\r\n\r\n',
+        "7.1.1 extension without a value": CHUNKED + b"5;a=\r\nabcde\r\n0\r\n\r\n",
+        "7.1.1 space in an extension": CHUNKED + b"5; a\r\nabcde\r\n0\r\n\r\n",
+        "7.1.1 text behind a quotation": CHUNKED + b'5;a="b"c\r\nabcde\r\n0\r\n\r\n',
         "7.1.1 one byte of extension too many": CHUNKED + b"5;" + b"x" * (EXTENSIONS_SIZE + 1) + b"\r\nabcde\r\n0\r\n\r\n",
         "7.1.1 extensions of several chunks too many": CHUNKED + (b"1;" + b"x" * 512 + b"\r\na\r\n") * 3 + b"0\r\n\r\n",
         "7.1.2 trailer folded": CHUNKED + b"0\r\nX: 1\r\n 2\r\n\r\n",
@@ -258,7 +266,7 @@ def _refused() -> dict[str, tuple[int, bytes]]:
     }
     versions = {
         f"2.3 version {version.decode()}": start_line(b"GET /livez HTTP/" + version)
-        for version in (b"0.9", b"1.2", b"1.9", b"2.0", b"3.0", b"9.9")
+        for version in (b"0.9", b"2.0", b"3.0", b"9.9")
     }
     too_large = {
         "6.2 one byte of body too many": sized(b" %d" % (BODY_SIZE + 1), b""),
@@ -310,6 +318,11 @@ ACCEPTED: dict[str, Accepted] = {
     "3.2.1 dots are not resolved": Accepted(target(b"/fps/../livez"), (404,)),
     "3.2.1 escapes are not resolved": Accepted(target(b"/%6civez"), (404,)),
     "3.2.2 absolute form": Accepted(target(b"http://a/livez"), (200,)),
+    "2.3 a higher minor version": Accepted(start_line(b"GET /livez HTTP/1.2"), (200,)),
+    "2.3 the highest minor version": Accepted(start_line(b"GET /livez HTTP/1.9"), (200,)),
+    "3.2 Host empty": Accepted(host(b""), (200,)),
+    "3.2.2 absolute form, default port": Accepted(target(b"http://a:80/livez"), (200,)),
+    "3.2.2 absolute form, default port of https": Accepted(target(b"https://a:443/livez"), (200,)),
     "3.2.2 absolute form, scheme and host in capitals": Accepted(target(b"HTTP://A/livez"), (200,)),
     "3.2.2 absolute form, https": Accepted(target(b"https://a:8443/livez", b"a:8443"), (200,)),
     "3.2.2 absolute form without a path": Accepted(target(b"http://a"), (404,)),

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
 import threading
 import time
 from collections import Counter
@@ -13,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import http1_wire
+import preload
 from counting_node import ISSUERS, KEY, Node, message, subject, token
 from deployment import register, run_latchkey
 from fairplay_device import tags
@@ -119,11 +119,7 @@ class NodeState:
 
 
 def build_hanging_disk(folder: Path) -> Path:
-    library = folder / "hanging-disk.so"
-    source = Path(__file__).with_name("hanging_disk.c")
-    compiler = next(filter(None, map(shutil.which, ("cc", "clang", "gcc"))))
-    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
-    return library
+    return preload.build("hanging_disk.c", folder)
 
 
 def node_with_disk(folder: Path, wait: str = "3s") -> OutageNode:

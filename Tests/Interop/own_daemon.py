@@ -65,6 +65,11 @@ class OwnDaemon:
     def resident_bytes(self) -> int:
         return sample_process(self.process.pid).resident_bytes
 
+    def resident_bytes_at_most(self) -> int:
+        """The most that it ever had, as the kernel has noted it."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return 1024 * int(status.partition("VmHWM:")[2].split()[0])
+
 
 @dataclass(frozen=True)
 class Seen:

@@ -3,6 +3,7 @@
 import os
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +14,8 @@ START_SECONDS = 15
 STOP_SECONDS = 5
 # How long a proxy waits for the rest of what a client never finishes.
 CLIENT_SECONDS = 1
-SEARCH_PATH = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/usr/local/sbin"
+# Envoy comes with the Python packages of the tests.
+SEARCH_PATH = f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}:/usr/sbin:/usr/local/sbin"
 # Written where the daemon has not answered, by proxies that then answered themselves.
 NONE = "-"
 
@@ -100,7 +102,7 @@ def running_proxy(name: str, daemon: tuple[str, int], folder: Path) -> Iterator[
     """`nginx` or `haproxy`, or one of them with `, lax` behind it: lenient about what it forwards."""
     program, _, lax = name.partition(", ")
     template, options = {"nginx": (NGINX, NGINX_LAX), "haproxy": (HAPROXY, HAPROXY_LAX)}[program]
-    address = ("127.0.0.1", _free_port())
+    address = free_address()
     log = folder / "forwarded.log"
     configuration = folder / f"{program}.conf"
     configuration.write_text(
@@ -117,6 +119,15 @@ def running_proxy(name: str, daemon: tuple[str, int], folder: Path) -> Iterator[
         "nginx": ["nginx", "-p", str(folder), "-e", str(folder / "error.log"), "-c", str(configuration)],
         "haproxy": ["haproxy", "-db", "-f", str(configuration)],
     }[program]
+    with running_program(arguments, address, folder, log) as proxy:
+        yield proxy
+
+
+@contextmanager
+def running_program(
+    arguments: list[str], address: tuple[str, int], folder: Path, log: Path = Path(os.devnull)
+) -> Iterator[Proxy]:
+    """A proxy by its command line; `log` takes its output, and `output.log` in the folder its errors."""
     output = folder / "output.log"
     with log.open("ab") as standard_output, output.open("ab") as standard_error:
         process = subprocess.Popen(
@@ -133,6 +144,11 @@ def running_proxy(name: str, daemon: tuple[str, int], folder: Path) -> Iterator[
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def free_address() -> tuple[str, int]:
+    """A port of this machine that nobody listens on now."""
+    return ("127.0.0.1", _free_port())
 
 
 def _free_port() -> int:

@@ -543,13 +543,53 @@ class Lab:
         finally:
             connection.close()
 
-    def handshake(self, address: tuple[str, int], name: str = "first.example", client: str = "client") -> bytes | None:
-        """The certificate that a TLS listener presents for a name; `None` if it does not let the client in."""
+    def client_context(self, client: str = "client") -> ssl.SSLContext:
+        """Trusts any server, and has a certificate of its own."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
         pair = self.made[client]
         context.load_cert_chain(pair.certificate_file, pair.key_file)
+        return context
+
+    def negotiate(
+        self, address: tuple[str, int], maximum: ssl.TLSVersion = ssl.TLSVersion.MAXIMUM_SUPPORTED
+    ) -> str | None:
+        """The cipher that a TLS listener chooses; `None` if there is no version or cipher in common."""
+        context = self.client_context()
+        context.maximum_version = maximum
+        with socket.create_connection(address, WAIT_SECONDS) as plain:
+            try:
+                with context.wrap_socket(plain, server_hostname="first.example") as connection:
+                    cipher = connection.cipher()
+                    return cipher[0] if cipher else None
+            except (ssl.SSLError, ConnectionResetError):
+                return None
+
+    def session(self, address: tuple[str, int]) -> tuple[ssl.SSLContext, ssl.SSLSession]:
+        """A session that later connections may resume, with the context that it belongs to."""
+        context = self.client_context()
+        # The ticket of TLS 1.2 comes with the handshake.
+        context.maximum_version = ssl.TLSVersion.TLSv1_2
+        with (
+            socket.create_connection(address, WAIT_SECONDS) as plain,
+            context.wrap_socket(plain, server_hostname="first.example") as connection,
+        ):
+            assert connection.session
+            return context, connection.session
+
+    def resumes(self, address: tuple[str, int], session: tuple[ssl.SSLContext, ssl.SSLSession]) -> bool:
+        """Whether the listener takes the session's ticket."""
+        context, ticket = session
+        with (
+            socket.create_connection(address, WAIT_SECONDS) as plain,
+            context.wrap_socket(plain, server_hostname="first.example", session=ticket) as connection,
+        ):
+            return bool(connection.session_reused)
+
+    def handshake(self, address: tuple[str, int], name: str = "first.example", client: str = "client") -> bytes | None:
+        """The certificate that a TLS listener presents for a name; `None` if it does not let the client in."""
+        context = self.client_context(client)
         with socket.create_connection(address, WAIT_SECONDS) as plain:
             try:
                 with context.wrap_socket(plain, server_hostname=name) as connection:

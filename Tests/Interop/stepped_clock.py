@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import preload
+
 START_SECONDS = 90
-SOURCE = Path(__file__).with_name("step_clock.c")
 SCRIPTS = Path(__file__).parents[2] / "Scripts"
 
 
@@ -48,10 +49,7 @@ def stepped_clocks() -> Iterator["ClockFactory"]:
     with tempfile.TemporaryDirectory(prefix="latchkey-clock-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        library = folder / "step_clock.so"
-        subprocess.run(
-            ["cc", "-shared", "-fPIC", "-O2", "-Wall", "-Werror", "-o", library, SOURCE], check=True, timeout=60
-        )
+        library = preload.build("step_clock.c", folder)
         library.chmod(0o755)
         yield ClockFactory(folder, library)
 

@@ -217,7 +217,7 @@ def test_refusals_come_in_both_formats(service: Service) -> None:
     malformed = service.redeem(f"{sealed_url()}&errorFormat=json", b"no SPC")
     assert (malformed.status, json.loads(malformed.body)["errorCode"]) == (400, -6005)
     other = service.send("GET", "/hms/fp/rights/")
-    assert (other.status, other.header("Allow")) == (405, "POST")
+    assert (other.status, other.header("Allow")) == (405, "POST, OPTIONS")
 
 
 # --- Device registration -------------------------------------------------------------------------------------------------

@@ -183,7 +183,7 @@ def test_a_customer_has_its_quota_of_a_day(service: Service) -> None:
 @pytest.mark.parametrize("method", ["HEAD", "PUT", "DELETE", "PATCH"])
 def test_other_methods_are_not_served(service: Service, method: str) -> None:
     answer = service.send(method, TOKEN_PATH)
-    assert (answer.status, answer.header("Allow")) == (405, "GET, POST")
+    assert (answer.status, answer.header("Allow")) == (405, "GET, POST, OPTIONS")
     assert answer.header("X-Error-Code") == "method_not_allowed"
 
 

@@ -979,11 +979,22 @@ def test_a_flood_of_unknown_frames_ends_the_connection(raw: RawConnection) -> No
     flood(raw, lambda number: raw_frame(0xEE, 0, 0), 5000)
 
 
-def test_a_header_block_that_expands_is_refused(raw: RawConnection) -> None:
-    """A kilobyte that stands for megabytes: an entry of the dynamic table, over and over."""
-    entry = b"\x40\x01x" + b"\x7f\xe1\x1d" + b"y" * (127 + 0x61 + (0x1D << 7))
-    started(raw).request(1, block=raw.encoder.encode(raw.fields()) + entry + b"\xbe" * 4000)
+ENTRY = b"\x40\x01x" + b"\x7f\xe1\x1d" + b"y" * (127 + 0x61 + (0x1D << 7))
+
+
+def test_a_header_block_that_expands_somewhat_is_answered(raw: RawConnection) -> None:
+    """An entry of the dynamic table of nearly 4,000 bytes, and five times its name: more than a head may have, and less than twice."""
+    started(raw).request(1, block=raw.encoder.encode(raw.fields()) + ENTRY + b"\xbe" * 5)
     assert raw.answer(1).status == "431"
+    raw.expect_alive()
+
+
+def test_header_blocks_that_expand_a_lot_end_the_connection(raw: RawConnection) -> None:
+    """A kilobyte that stands for megabytes is not decoded into fields; the second such block is one too many."""
+    started(raw).request(1, block=raw.encoder.encode(raw.fields()) + ENTRY + b"\xbe" * 4000)
+    raw.expect_stream_error(1, ENHANCE_YOUR_CALM)
+    raw.request(3, block=raw.encoder.encode(raw.fields()) + b"\xbe" * 4000)
+    raw.expect_connection_error(ENHANCE_YOUR_CALM)
 
 
 # --- Clients that keep the rules -------------------------------------------------------------------------------------

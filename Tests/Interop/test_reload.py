@@ -115,6 +115,32 @@ def tls_steps(listener: str, address: Callable[[Lab], tuple[str, int]]) -> None:
         assert lab.handshake(address(lab)) is None
 
 
+    @shows(f"{name}.minimumVersion")
+    def minimum_version(lab: Lab) -> None:
+        assert lab.negotiate(address(lab), maximum=ssl.TLSVersion.TLSv1_2) is not None
+        lab.change({f"{place}.minimumVersion": "1.3"})
+        assert lab.negotiate(address(lab), maximum=ssl.TLSVersion.TLSv1_2) is None
+        assert lab.negotiate(address(lab)) is not None
+
+    @shows(f"{name}.cipherList", f"{name}.cipherSuites")
+    def ciphers(lab: Lab) -> None:
+        lab.change({f"{place}.cipherList": "ECDHE+CHACHA20", f"{place}.cipherSuites": "TLS_AES_128_GCM_SHA256"})
+        assert lab.negotiate(address(lab)) == "TLS_AES_128_GCM_SHA256"
+        assert "CHACHA20" in (lab.negotiate(address(lab), maximum=ssl.TLSVersion.TLSv1_2) or "")
+
+    @shows(f"{name}.ticketKeys")
+    def ticket_keys(lab: Lab) -> None:
+        first, second = (lab.materials.secret(f"ticket-{listener}-{number}", secrets.token_hex(32)) for number in (1, 2))
+        lab.change({f"{place}.ticketKeys": [first]})
+        session = lab.session(address(lab))
+        assert lab.resumes(address(lab), session)
+        # A rotation keeps what was given out; then the old key goes.
+        lab.change({f"{place}.ticketKeys": [second, first]})
+        assert lab.resumes(address(lab), session)
+        lab.change({f"{place}.ticketKeys": [second]})
+        assert not lab.resumes(address(lab), session)
+
+
 def der(certificate: x509.Certificate) -> bytes:
     return certificate.public_bytes(Encoding.DER)
 
@@ -1097,6 +1123,21 @@ def log_level(lab: Lab) -> None:
     assert lab.await_entry("license_issued")
 
 
+@shows("logging.linesPerEvent")
+def log_sampling(lab: Lab) -> None:
+    def refused_lines() -> int:
+        before = len(lab.entries())
+        for _ in range(100):
+            assert lab.client.send("GET", "/nothing").status == 404
+        lab.change({"logging.linesPerEvent": rate})
+        return sum(entry["event"] == "request_refused" for entry in lab.entries()[before:])
+
+    rate = 1_000_000
+    # The line of the reload comes behind those of the requests.
+    assert refused_lines() < 100
+    assert refused_lines() == 100
+
+
 # --- Fixed fields ---------------------------------------------------------------------------------------------------
 
 # What a field needs beside it, and what the log then names as well.
@@ -1115,6 +1156,7 @@ OTHER_VALUES: dict[str, Any] = {
     "address": "127.0.0.3:0",
     "socketMode": "0600",
     "trustedProxies": ["192.0.2.0/24"],
+    "hosts": ["another.internal"],
     "tls": {"certificate": "tls/certificate.pem", "privateKey": "tls/private-key.pem"},
     "material": "random",
     "skdTemplate": "skd://another/{kid}",

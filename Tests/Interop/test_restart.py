@@ -1,4 +1,5 @@
-"""Restarts through socket activation: this program keeps the listening socket, as systemd does, and no client notices.
+"""Restarts through socket activation: this program keeps the listening socket, as systemd does, and no client notices. And the end of
+a daemon that has its socket itself: it answers what clients have sent before.
 
     LATCHKEY_ABUSE=long    20 restarts; `Scripts/test-abuse`
 """
@@ -140,3 +141,83 @@ def test_no_connection_is_refused_while_the_daemon_restarts(tmp_path: Path, latc
         f"the longest after {clients.longest:.2f} s, {len(clients.failures)} failures"
     )
     assert clients.failures == []
+
+
+# --- The end without socket activation -------------------------------------------------------------------------------
+
+ENDS = 10 if os.environ.get("LATCHKEY_ABUSE") == "long" else 3
+# Half of the clients keep their connections, and ask now and then: most of them are idle when the end comes.
+ENDING_CLIENTS = 32
+IDLE_SECONDS = 0.02
+
+
+@dataclass
+class EndingLoad:
+    """Clients that ask until nobody answers any more."""
+
+    address: tuple[str, int]
+    answered: int = 0
+    lost: list[str] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def run(self, keeps: bool) -> None:
+        while True:
+            try:
+                connection = socket.create_connection(self.address, timeout=ANSWER_SECONDS)
+            except OSError:
+                return  # Nothing was asked.
+            with connection:
+                while self._ask(connection) and keeps:
+                    time.sleep(IDLE_SECONDS)
+
+    def _ask(self, connection: socket.socket) -> bool:
+        """Whether the connection goes on. A request that was sent before the client could see the end must be answered."""
+        connection.setblocking(False)
+        try:
+            if connection.recv(1) == b"":
+                return False  # Closed between two requests.
+        except BlockingIOError:
+            pass
+        except ConnectionError:
+            return False
+        connection.settimeout(ANSWER_SECONDS)
+        received = b""
+        try:
+            connection.sendall(REQUEST)
+            while not received.endswith(b"\r\n\r\nok\n"):
+                data = connection.recv(65536)
+                if not data:
+                    break
+                received += data
+        except OSError as failure:
+            received += repr(failure).encode()
+        with self.lock:
+            if received.endswith(b"\r\n\r\nok\n"):
+                self.answered += 1
+            else:
+                self.lost.append(received.decode())
+        return received.endswith(b"ok\n") and b"Connection: close" not in received
+
+
+def test_an_end_loses_no_request(tmp_path: Path, latchkey_programs: None) -> None:
+    """SIGTERM while connections are idle, in the accept queue, and between a request and its answer."""
+    setup = new_setup(tmp_path)
+    lost, answered = [], 0
+    for number in range(ENDS):
+        log = tmp_path / f"daemon-{number}.log"
+        process = start_daemon(setup, log)
+        load = EndingLoad(await_addresses(process, log)["public"])
+        clients = [threading.Thread(target=load.run, args=(index % 2 == 0,)) for index in range(ENDING_CLIENTS)]
+        for client in clients:
+            client.start()
+        deadline = time.monotonic() + ANSWER_SECONDS
+        while load.answered < 1000:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert stop_daemon(process) == 0
+        for client in clients:
+            client.join()
+        lost += load.lost
+        answered += load.answered
+    print(f"\n{ENDS} ends: {answered} answered, {len(lost)} lost")
+    assert lost == []

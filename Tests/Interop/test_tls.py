@@ -215,6 +215,31 @@ def test_a_session_is_resumed_on_every_loop(version: ssl.TLSVersion, server: TLS
             assert ask(connection) == [200]
 
 
+@by_version
+def test_a_session_is_resumed_after_a_restart_and_by_another_node(
+    version: ssl.TLSVersion, material: dict[str, KeyPair], tmp_path: Path, latchkey_programs: None
+) -> None:
+    """With the same `ticketKeys`; without them a new process knows no ticket of an old one."""
+    key = tmp_path / "ticket-key"
+    key.write_text("07" * 32)
+    key.chmod(0o600)
+    main = material["main"].configuration
+    for number, (settings, is_resumed) in enumerate([(main | {"ticketKeys": [str(key)]}, True), (main, False)]):
+        session = None
+        context = None
+        for run in range(3):
+            folder = tmp_path / f"{number}-{run}"
+            folder.mkdir()
+            with running_daemon(folder, tls=settings) as daemon:
+                node = TLSDaemon(daemon, material["authority"], *(material[name] for name in ("main", "rsa", "other")))
+                context = context or node.context(version)
+                with node.connect(context, session=session) as connection:
+                    connection.sendall(LIVEZ)
+                    assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+                    assert connection.session_reused == (is_resumed and session is not None)
+                    session = session or connection.session
+
+
 # --- Client certificates ---------------------------------------------------------------------------------------------
 
 

@@ -90,6 +90,9 @@ enum fault {
     PROBE_MAP_FILE = 54,
     PROBE_LATER_CALL = 55,
     PROBE_OWN_BY_PARENT = 56,
+    PROBE_READ_FILE = 57,
+    PROBE_READ_FOLDER = 58,
+    PROBE_THREADS = 59,
 };
 
 struct latchkey_ladder {
@@ -220,6 +223,35 @@ static long probe_thread(void) {
     int error = pthread_create(&thread, NULL, nothing, NULL);
     if (error == 0) pthread_join(thread, NULL);
     return error == 0 ? 1000 : error;
+}
+
+static void *waiting(void *argument) {
+    pause();
+    return argument;
+}
+
+// How many threads can be there at once, 500 at most. They stay.
+static long probe_threads(void) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 64 * 1024);
+    long count = 0;
+    pthread_t thread;
+    while (count < 500 && pthread_create(&thread, &attributes, waiting, NULL) == 0) count++;
+    return 1000 + count;
+}
+
+static long probe_read(const char *path) {
+    int file = open(path, O_RDONLY);
+    if (file >= 0) close(file);
+    return refusal(file);
+}
+
+static long probe_read_folder(const char *path) {
+    char name[300];
+    snprintf(name, sizeof name, "%s", path);
+    *strrchr(name, '/') = 0;
+    return probe_read(name);
 }
 
 static long probe_fork(void) {
@@ -409,6 +441,9 @@ static int32_t fail(
     case PROBE_EXEC: return failure(answer, probe_exec());
     case PROBE_FORK: return failure(answer, probe_fork());
     case PROBE_THREAD: return failure(answer, probe_thread());
+    case PROBE_THREADS: return failure(answer, probe_threads());
+    case PROBE_READ_FILE: return failure(answer, probe_read(ladder->path));
+    case PROBE_READ_FOLDER: return failure(answer, probe_read_folder(ladder->path));
     case PROBE_CREATE_FILE: return failure(answer, probe_create(ladder->path));
     case PROBE_REMOVE_FILE: return failure(answer, refusal(unlink(ladder->path)));
     case PROBE_WRITE_FILE: return failure(answer, probe_write(ladder->path));

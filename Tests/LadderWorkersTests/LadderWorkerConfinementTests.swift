@@ -56,6 +56,30 @@ extension LadderWorkerTests {
             #expect(fixture.pool.statistics.deathCount == 0)
         }
 
+        /// The daemon's own files stay closed to a module, also to one that runs as root or as the daemon's user.
+        @Test(.enabled(if: FileConfinement.isAvailable, "the kernel has no Landlock"))
+        func readsNoFileButLibraries() async throws {
+            let folder = try TemporaryDirectory()
+            try folder.write([0], to: "secret")
+            var options = StandInOptions(.applicationSecret(TestCall.applicationSecret))
+            options.file = folder.path("secret")
+            let fixture = try PoolFixture(options: options)
+            for fault in [StandInFault.probeReadFile, .probeReadFolder] {
+                let outcome = await fixture.outcome(of: try TestCall(fault: fault))
+                #expect(outcome == .failed(status: EACCES), "\(fault)")
+            }
+        }
+
+        /// For root the kernel has no such limit, so the workers of this test become another user if they can.
+        @Test func startsABoundedNumberOfThreads() async throws {
+            let fixture = try PoolFixture { if getuid() == 0 { $0.user = SystemUser(named: "nobody") } }
+            guard case .failed(let status) = await fixture.outcome(of: try TestCall(fault: .probeThreads)) else {
+                Issue.record("the probe gave no count")
+                return
+            }
+            #expect((1000...1064).contains(status))
+        }
+
         @Test(.enabled(if: getuid() == 0, "only root can become somebody else"))
         func becomesTheUserThatIsAskedFor() async throws {
             let user = try #require(SystemUser(named: "nobody"))

@@ -12,10 +12,11 @@ import Testing
           listeners: {
             public: [{ address: "127.0.0.1:8443",
               tls: { certificate: "tls/chain.pem", privateKey: "tls/key.pem", clientCA: "tls/ca.pem",
+                ticketKeys: ["secrets/ticket-key", "secrets/ticket-key-1"],
                 additional: [{ certificate: "tls/other.pem", privateKey: "tls/other-key.pem" }] },
               proxyProtocol: true, trustedProxies: ["10.0.0.0/8", "unix"] }],
             admin: [{ address: "127.0.0.1:9443", tokenFile: "secrets/admin-token",
-              tokens: [{ name: "alice", file: "secrets/admin-token-alice" }] }],
+              tokens: [{ name: "alice", file: "secrets/admin-token-alice" }], hosts: ["keys.internal"] }],
           },
           cors: { origins: ["https://www.example"] },
           fairplay: {

@@ -48,7 +48,7 @@ import Testing
     @Test func itHasEveryLimit() {
         let names =
             Mirror(reflecting: HTTPLimits()).children.compactMap(\.label) + [
-                "tokenCacheCapacity", "rates", "overload", "loopCount",
+                "tokenCacheCapacity", "rates", "overload", "loopCount", "memoryBudget",
             ]
         #expect(names.count > 2)
         #expect(names.filter { file.positions["limits.\($0)"] == nil } == [])
@@ -139,6 +139,8 @@ import Testing
                 .public.first)
         #expect(listener.transport.tls?.identities.count == 2)
         #expect(listener.transport.tls?.clientCA != nil)
+        #expect(listener.transport.tls?.ticketKeys.count == 1)
+        #expect(listener.transport.tls?.options == TLSProtocolOptions())
         #expect(listener.transport.trustedProxies.networks.count == 2)
     }
 

@@ -388,6 +388,18 @@ import Testing
             .tls(.notAuthorities)
         ),
         (
+            #"certificate: "certificate.pem", privateKey: "key.pem", cipherList: "NO-SUCH-CIPHER""#, "cipherList",
+            .tls(.noCipherList)
+        ),
+        (
+            #"certificate: "certificate.pem", privateKey: "key.pem", cipherSuites: "TLS_NO_SUCH_SUITE""#,
+            "cipherSuites", .tls(.noCipherSuites)
+        ),
+        (
+            #"certificate: "certificate.pem", privateKey: "key.pem", ticketKeys: ["text.pem"]"#, "ticketKeys[0]",
+            .notASecret(size: 32)
+        ),
+        (
             #"certificate: "certificate.pem", privateKey: "key.pem", additional: [{ certificate: "certificate.pem", privateKey: "other-key.pem" }]"#,
             "additional[0].privateKey", .tls(.keyMismatch)
         ),

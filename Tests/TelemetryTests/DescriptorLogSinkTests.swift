@@ -76,6 +76,20 @@ import Testing
         #expect(pipe.nextLine()?.hasSuffix(#""event":"log_lines_dropped","count":1}"#) == true)
     }
 
+    /// What strangers cause fills the queue, and a line of the service still finds room.
+    @Test func aPreciousLineHasRoomThatOthersCannotFill() throws {
+        let queue = LogQueue(sizeMaximum: 100)
+        for _ in 0..<50 { queue.append([UInt8](repeating: 97, count: 10)) }
+        #expect(queue.droppedLineCount == 40)
+        queue.append([UInt8](repeating: 98, count: 80), isPrecious: true)
+        #expect(queue.droppedLineCount == 40)
+        let batch = try #require(queue.takeBatch())
+        #expect(batch.bytes.count == 180)
+        #expect(batch.bytes.last == 98)
+        #expect(batch.lineCount == 11)
+        #expect(batch.droppedCount == 40)
+    }
+
     @Test func linesOfManyThreadsDoNotMix() async throws {
         let pipe = PipeOfLines()
         let sink = try DescriptorLogSink(descriptor: pipe.writingEnd)

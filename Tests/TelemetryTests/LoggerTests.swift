@@ -27,6 +27,40 @@ import Testing
         #expect(try RFC3339.parse(object["time"]?.string ?? "").seconds == 1_785_242_096)
     }
 
+    @Test func samplesWhatStrangersCauseForEachEvent() {
+        let logger = Logger(level: .info, sink: sink, clock: clock, linesPerEvent: 3, sampleClock: clock)
+        for number in 0..<10 { logger.log(.info, "refused", from: .stranger, [.integer("number", number)]) }
+        logger.log(.info, "other", from: .stranger)
+        for _ in 0..<10 { logger.log(.info, "reloaded") }
+        for _ in 0..<10 { logger.log(.info, "licence_issued", from: .client) }
+        #expect(sink.lines.count { $0.contains(#""refused""#) } == 3)
+        #expect(sink.lines.count { $0.contains(#""other""#) } == 1)
+        #expect(sink.lines.count { $0.contains(#""reloaded""#) } == 10)
+        #expect(sink.lines.count { $0.contains(#""licence_issued""#) } == 10)
+        #expect(logger.sampledLineCount == 7)
+    }
+
+    @Test func saysHowManyLinesOfAnEventItLeftOut() {
+        let logger = Logger(level: .info, sink: sink, clock: clock, linesPerEvent: 1, sampleClock: clock)
+        for _ in 0..<5 { logger.log(.info, "refused", from: .stranger, [.integer("number", 1)]) }
+        clock.advance(by: .seconds(1))
+        for _ in 0..<2 { logger.log(.info, "refused", from: .stranger, [.integer("number", 1)]) }
+        clock.advance(by: .seconds(1))
+        logger.setLinesPerEvent(2)
+        for _ in 0..<2 { logger.log(.info, "refused", from: .stranger) }
+        #expect(sink.lines.map { $0.contains(#""left_out":4}"#) } == [false, true, false, false])
+        #expect(sink.lines.map { $0.contains(#""left_out":1}"#) } == [false, false, true, false])
+        #expect(logger.sampledLineCount == 5)
+    }
+
+    @Test func countsNoLineBelowTheLevel() {
+        let logger = Logger(level: .warning, sink: sink, clock: clock, linesPerEvent: 1, sampleClock: clock)
+        for _ in 0..<5 { logger.log(.info, "refused", from: .stranger) }
+        #expect(logger.sampledLineCount == 0)
+        logger.log(.warning, "refused", from: .stranger)
+        #expect(sink.lines.count == 1)
+    }
+
     @Test(arguments: LogLevel.allCases)
     func eachLevelLetsPassItselfAndWhatIsAbove(level: LogLevel) {
         let logger = logger(level)

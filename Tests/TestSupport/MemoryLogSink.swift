@@ -14,9 +14,12 @@ package final class MemoryLogSink: LogSink {
     }
 
     /// Keeps the line.
-    package func append(_ line: [UInt8]) {
+    package func append(_ line: [UInt8], isPrecious: Bool = false) {
         kept.withLock { $0.append(line) }
     }
+
+    /// None is lost.
+    package var droppedLineCount: UInt64 { 0 }
 
     /// True at once.
     package func flush(timeout: Duration) -> Bool { true }

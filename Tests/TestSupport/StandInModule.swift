@@ -100,7 +100,7 @@ package enum StandInFault: UInt64, Sendable, CaseIterable {
     case probeSocketPair, probeExec, probeFork, probeThread, probeCreateFile, probeRemoveFile, probeWriteFile
     case probeSignalParent, probeTraceParent, probeReadParent, probeLimitParent, probeEnvironment, probeDescriptors
     case probeDumpable, probePrivileges, probeUser, probeCapabilities, probeCoreLimit, probeDumpableChange, probeRing
-    case probeLeftovers, probeMapFile, probeLaterCall, probeOwnByParent
+    case probeLeftovers, probeMapFile, probeLaterCall, probeOwnByParent, probeReadFile, probeReadFolder, probeThreads
 
     /// The key format that asks for the fault.
     package var keyFormat: UInt64 { 0x4641_554C_5400_0000 + rawValue }

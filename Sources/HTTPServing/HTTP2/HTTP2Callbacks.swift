@@ -39,14 +39,16 @@ private func session(_ userData: UnsafeMutableRawPointer?) -> HTTP2Session {
 }
 
 private let success: Int32 = 0
+/// nghttp2 decodes the rest of the header block for the sake of its table, and neither checks nor reports it. That is 60 times faster.
+private let stop = NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
 
 private func beganHeaders(
     _: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ userData: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let frame = unsafe frame else { return success }
-    unsafe session(userData).beganHeaders(
+    let goesOn = unsafe session(userData).beganHeaders(
         on: frame.pointee.hd.stream_id, isRequest: frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST)
-    return success
+    return goesOn ? success : stop
 }
 
 private func receivedField(
@@ -54,10 +56,10 @@ private func receivedField(
     _ value: UnsafePointer<UInt8>?, _ valueLength: Int, _ flags: UInt8, _ userData: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let frame = unsafe frame else { return success }
-    unsafe session(userData).received(
+    let goesOn = unsafe session(userData).received(
         name: UnsafeBufferPointer(start: name, count: nameLength).span,
         value: UnsafeBufferPointer(start: value, count: valueLength).span, on: frame.pointee.hd.stream_id)
-    return success
+    return goesOn ? success : stop
 }
 
 /// A field that nghttp2 would only drop makes the request malformed.
@@ -65,7 +67,7 @@ private func receivedInvalidField(
     _: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ name: UnsafePointer<UInt8>?, _ nameLength: Int,
     _ value: UnsafePointer<UInt8>?, _ valueLength: Int, _ flags: UInt8, _ userData: UnsafeMutableRawPointer?
 ) -> Int32 {
-    NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
+    stop
 }
 
 private func receivedFrame(
@@ -89,8 +91,14 @@ private func receivedFrame(
 private func receivedInvalidFrame(
     _: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ code: Int32, _ userData: UnsafeMutableRawPointer?
 ) -> Int32 {
-    if [NGHTTP2_ERR_HTTP_HEADER.rawValue, NGHTTP2_ERR_HTTP_MESSAGING.rawValue].contains(code) {
-        unsafe session(userData).dropped()
+    guard let frame = unsafe frame else { return success }
+    let (id, session) = unsafe (frame.pointee.hd.stream_id, session(userData))
+    switch code {
+    case NGHTTP2_ERR_HTTP_HEADER.rawValue, NGHTTP2_ERR_HTTP_MESSAGING.rawValue:
+        session.dropped()
+        session.countReset(of: id)
+    case NGHTTP2_ERR_REFUSED_STREAM.rawValue: session.countReset(of: id)
+    default: break  // Counted when the RST_STREAM is written, if one is.
     }
     return success
 }
@@ -113,7 +121,8 @@ private func sentFrame(
     case NGHTTP2_DATA.rawValue, NGHTTP2_HEADERS.rawValue:
         if UInt32(header.type) == NGHTTP2_DATA.rawValue { session.sentData() }
         if endsStream { session.sentEnd(on: header.stream_id) }
-    case NGHTTP2_RST_STREAM.rawValue: unsafe session.sentReset(code: frame.pointee.rst_stream.error_code)
+    case NGHTTP2_RST_STREAM.rawValue:
+        unsafe session.sentReset(of: header.stream_id, code: frame.pointee.rst_stream.error_code)
     case NGHTTP2_GOAWAY.rawValue: unsafe session.sentGoAway(code: frame.pointee.goaway.error_code)
     default: break
     }

@@ -3,8 +3,7 @@ import Telemetry
 
 /// HTTP/2 on a connection: carries bytes between it and the session, and carries out what the session asks for.
 ///
-/// It always reads: what a client can make the session hold is bounded by the session's limits, and a client may have to send before
-/// it reads.
+/// It reads unless output waits for the kernel: a client that sends and does not read would otherwise make the session hold the answers.
 final class HTTP2Driver: ConnectionDriver {
     /// How much output is made at once, and how often in one turn before others have theirs.
     private static let outputSize = 64 * 1024
@@ -22,14 +21,15 @@ final class HTTP2Driver: ConnectionDriver {
 
     // MARK: Events
 
-    let isReading = true
+    var isReading: Bool { congestedSince == nil }
 
     func started(on connection: HTTPConnection) {
-        session = HTTP2Session(limits: limits, now: connection.now)
+        session = HTTP2Session(
+            limits: limits, isTrustedProxy: connection.isFromTrustedProxy, now: connection.now)
         settle(connection)
     }
 
-    /// The connection always reads.
+    /// What comes while the socket is congested waits in the kernel.
     func socketReady(on connection: HTTPConnection) {}
 
     func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {
@@ -45,6 +45,7 @@ final class HTTP2Driver: ConnectionDriver {
     func outputDrained(on connection: HTTPConnection) {
         congestedSince = nil
         settle(connection)
+        if connection.isOpen && isReading && connection.mayHaveInput { connection.requestInputTurn() }
     }
 
     func resumed(on connection: HTTPConnection) {
@@ -56,7 +57,7 @@ final class HTTP2Driver: ConnectionDriver {
 
     func deadlinePassed(on connection: HTTPConnection) {
         if let congestedSince, connection.now >= congestedSince + limits.writeDeadline {
-            return connection.close(reset: true)
+            return connection.end(because: .slowReading)
         }
         session?.deadlinePassed(now: connection.now)
         settle(connection)
@@ -77,6 +78,18 @@ final class HTTP2Driver: ConnectionDriver {
 
     func closed() {
         session = nil
+    }
+
+    // MARK: What the driver holds
+
+    var state: HTTPConnectionState { session?.isIdle == false ? .busy : .idle }
+
+    var heldMemory: HeldMemory { session?.heldMemory ?? HeldMemory() }
+
+    func makeRoom(on connection: HTTPConnection) -> Bool {
+        guard let session, session.refuseNewest(now: connection.now) else { return false }
+        settle(connection)
+        return true
     }
 
     // MARK: Carrying out

@@ -9,7 +9,7 @@ enum HTTP2Event: Equatable {
     /// Input that never became a request; the session has reset the stream, or ends, without an answer.
     case dropped(HTTPProblem)
     /// The session ends, because the client abuses it.
-    case abused(HTTP2Abuse)
+    case abused(ConnectionAbuse)
     /// The last frame of a response has been written.
     case finished(HTTPExchange)
 }

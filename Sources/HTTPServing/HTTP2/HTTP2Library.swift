@@ -5,7 +5,8 @@ import HTTPMessages
 enum HTTP2Library {
     /// A server session with our callbacks; its user data is still to be set.
     ///
-    /// Windows are given back by us, as bodies are taken. nghttp2's own limits are as wide as ours or wider: they stand behind ours.
+    /// Windows are given back by us, as bodies are taken. nghttp2's own limit of continuations stands behind ours. Its limit of resets
+    /// is off: it does not know what responses and trusted proxies allow for, and `HTTP2FloodGuard` sees every frame first.
     @unsafe
     static func makeServerSession(limits: HTTP2Limits) -> OpaquePointer {
         var option: OpaquePointer?
@@ -15,12 +16,17 @@ enum HTTP2Library {
         defer { unsafe nghttp2_option_del(option) }
         unsafe nghttp2_option_set_no_auto_window_update(option, 1)
         unsafe nghttp2_option_set_max_continuations(option, limits.continuationsMaximum)
-        unsafe nghttp2_option_set_stream_reset_rate_limit(
-            option, UInt64(limits.resetBurstMaximum) + 1, UInt64(limits.resetRateMaximum) + 1)
+        unsafe nghttp2_option_set_stream_reset_rate_limit(option, .max, .max)
         guard unsafe nghttp2_session_server_new2(&session, HTTP2Callbacks.shared.pointer, nil, option) == 0,
             let session = unsafe session
         else { preconditionFailure("no memory for a session") }
         return unsafe session
+    }
+
+    /// How many frames wait to be sent; DATA does not count.
+    @unsafe
+    static func outboundFrameCount(of session: OpaquePointer) -> Int {
+        unsafe nghttp2_session_get_outbound_queue_size(session)
     }
 
     /// The server's SETTINGS, and its window for the whole connection.

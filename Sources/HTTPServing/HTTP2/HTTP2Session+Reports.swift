@@ -4,27 +4,42 @@ import HTTPMessages
 // What nghttp2 reports, through the functions of `HTTP2Callbacks`. None of it may call nghttp2's `recv` or `send`.
 
 extension HTTP2Session {
-    /// A header block begins: a request's, or a trailer.
-    func beganHeaders(on id: Int32, isRequest: Bool) {
+    /// A header block begins: a request's, or a trailer. Returns whether its fields are wanted.
+    func beganHeaders(on id: Int32, isRequest: Bool) -> Bool {
         guard isRequest else {
             streams[id]?.trailer = HTTP2TrailerReader(limits: limits)
-            return
+            return true
         }
+        guard endReason == .none else { return false }
         idleSince = nil
         // Also what the client has reset is still being worked on.
-        guard max(inFlightCount, streams.count) < limits.http2.streamsMaximum else { return reset(id, .refusedStream) }
+        guard max(inFlightCount, streams.count) < limits.http2.streamsMaximum else {
+            reset(id, .refusedStream)
+            return false
+        }
         streams[id] = HTTP2Stream(id: id, limits: limits)
+        return true
     }
 
-    func received(name: Span<UInt8>, value: Span<UInt8>, on id: Int32) {
-        guard let stream = streams[id] else { return }
+    /// Takes a decoded field. Returns whether the rest of the block is wanted.
+    ///
+    /// A block that is only somewhat too large is read to its end, so that it is answered 431: what is stopped here can only be reset.
+    func received(name: Span<UInt8>, value: Span<UInt8>, on id: Int32) -> Bool {
+        guard let stream = streams[id] else { return true }
+        let verdict: HTTP2FieldVerdict
         if case .head(var reader) = stream.phase {
             // Taken out meanwhile, or appending would copy.
             stream.phase = .answering
-            reader.append(name: name, value: value)
+            verdict = reader.append(name: name, value: value)
             stream.phase = .head(reader)
         } else {
-            stream.trailer?.append(name: name, value: value)
+            verdict = stream.trailer?.append(name: name, value: value) ?? .goOn
+        }
+        switch verdict {
+        case .goOn: return true
+        case .stop(let problem):
+            stopFields(of: stream, problem)
+            return false
         }
     }
 
@@ -49,6 +64,7 @@ extension HTTP2Session {
         }
         // The bytes are borrowed for the call.
         unsafe data.withUnsafeBufferPointer { unsafe stream.body.append(contentsOf: $0) }
+        heldBodiesSize += data.count
     }
 
     func endedData(on id: Int32) {
@@ -83,8 +99,9 @@ extension HTTP2Session {
         floodGuard.sentData()
     }
 
-    /// A stream was reset by us or by nghttp2: the client's fault, unless the code says that it is not.
-    func sentReset(code: UInt32) {
+    /// A stream was reset by nghttp2, which is the client's fault; or by us, which was counted when it was decided.
+    func sentReset(of id: Int32, code: UInt32) {
+        if countedResets.remove(id) != nil { return }
         switch HTTP2ErrorCode(rawValue: code) {
         case .noError, .cancel: return
         case .refusedStream, .settingsTimeout, .enhanceYourCalm, .protocolError, .streamClosed, nil: break
@@ -108,6 +125,7 @@ extension HTTP2Session {
     func closed(_ id: Int32) {
         guard let stream = streams.removeValue(forKey: id) else { return }
         releaseBody(of: stream)
+        heldResponsesSize -= stream.responseSize
     }
 
     /// Copies the next bytes of a response's body; how many, and whether they are the last.

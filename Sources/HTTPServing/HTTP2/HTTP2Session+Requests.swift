@@ -1,6 +1,7 @@
 import CNghttp2
 import EventLoops
 import HTTPMessages
+import Telemetry
 
 // From the fields and bytes of streams to requests.
 
@@ -26,6 +27,8 @@ extension HTTP2Session {
         reservedSize += size
         stream.reservedSize = size
         stream.phase = .body(head, since: now)
+        stream.headSize = head.memorySize + HeldMemory.streamSize
+        heldHeadsSize += stream.headSize
         if head.transfer.expectsContinue { unsafe HTTP2Library.submitContinue(on: stream.id, to: handle) }
     }
 
@@ -70,9 +73,25 @@ extension HTTP2Session {
         events.append(.refuse(stream.id, problem))
     }
 
+    /// Refuses the newest stream whose body is still arriving, because there is no memory for it; false if there is none.
+    func refuseNewest(now: MonotonicTime) -> Bool {
+        self.now = now
+        var newest: HTTP2Stream?
+        for stream in streams.values {
+            guard case .body = stream.phase, stream.id > newest?.id ?? 0 else { continue }
+            newest = stream
+        }
+        guard let newest else { return false }
+        refuse(newest, .overloaded)
+        return true
+    }
+
     /// The body was taken, or is not wanted: its part of the connection's window is given back.
     func releaseBody(of stream: HTTP2Stream) {
         giveBack(stream.body.count)
+        heldBodiesSize -= stream.body.count
+        heldHeadsSize -= stream.headSize
+        stream.headSize = 0
         stream.body = []
         reservedSize -= stream.reservedSize
         stream.reservedSize = 0
@@ -96,9 +115,30 @@ extension HTTP2Session {
         if stream.droppedSize > limits.lingerSizeMaximum { reset(stream.id, .noError) }
     }
 
+    /// Ends a header block in its middle, with its stream: the rest of its fields is not looked at.
+    func stopFields(of stream: HTTP2Stream, _ problem: HTTPProblem) {
+        releaseBody(of: stream)
+        events.append(.dropped(problem))
+        if case .malformed = problem { return reset(stream.id, .protocolError) }
+        reset(stream.id, .enhanceYourCalm)
+        if let abuse = floodGuard.expandedHeaders() { endBecauseOf(abuse) }
+    }
+
+    /// Breaks a stream off. What the client has caused is counted now: the frame may wait for ever until it is written.
     func reset(_ id: Int32, _ code: HTTP2ErrorCode) {
         // No deadline runs any more: the stream goes when the frame is written.
         streams[id]?.phase = .answering
         unsafe nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), id, code.rawValue)
+        switch code {
+        case .noError, .cancel: return
+        case .refusedStream, .settingsTimeout, .enhanceYourCalm, .protocolError, .streamClosed: break
+        }
+        countReset(of: id)
+    }
+
+    /// Counts a stream that the client has driven into its end, once.
+    func countReset(of id: Int32) {
+        guard countedResets.insert(id).inserted, let abuse = floodGuard.brokeStreamOff(now: now) else { return }
+        endBecauseOf(abuse)
     }
 }

@@ -21,10 +21,17 @@ final class HTTP2Session {
     var streams: [Int32: HTTP2Stream] = [:]
     var events: [HTTP2Event] = []
 
+    /// Streams whose RST_STREAM was counted when it was decided, and is not written yet.
+    var countedResets: Set<Int32> = []
+
     /// Requests that the handler has, those of streams that are gone included.
     var inFlightCount = 0
     var reservedSize = 0
     var requestCount = 0
+    /// What is held of heads whose bodies arrive, of bodies, and of responses that were not written, in bytes.
+    var heldHeadsSize = 0
+    var heldBodiesSize = 0
+    var heldResponsesSize = 0
 
     /// The time of the event that is being handled.
     var now: MonotonicTime
@@ -53,12 +60,13 @@ final class HTTP2Session {
         case refused
     }
 
-    init(limits: HTTPLimits, now: MonotonicTime) {
+    /// A session before its first byte. The connection of a trusted proxy carries many clients, so resets do not end it.
+    init(limits: HTTPLimits, isTrustedProxy: Bool = false, now: MonotonicTime) {
         self.limits = limits
         self.now = now
         openedAt = now
         idleSince = now
-        floodGuard = HTTP2FloodGuard(limits: limits, now: now)
+        floodGuard = HTTP2FloodGuard(limits: limits, isTrustedProxy: isTrustedProxy, now: now)
         unsafe handle = HTTP2Library.makeServerSession(limits: limits.http2)
         // The pointer is used only by callbacks, and these only while a method of this object runs.
         unsafe nghttp2_session_set_user_data(handle, Unmanaged.passUnretained(self).toOpaque())
@@ -78,6 +86,7 @@ final class HTTP2Session {
         let beginningCount = scanner.beginningCount
         let (end, verdict) = inspect(bytes)
         feed(bytes.extracting(first: end))
+        checkOutboundFrames()
         switch verdict {
         case .good: break
         case .abuse(let abuse): endBecauseOf(abuse)
@@ -87,6 +96,16 @@ final class HTTP2Session {
         if scanner.beginningCount != beginningCount { headStartedAt = now }
         if !scanner.isWithinHead { headStartedAt = nil }
         noteIdleness()
+    }
+
+    /// Ends the session at once if more frames wait than a client can need that reads: a GOAWAY would only wait behind them.
+    private func checkOutboundFrames() {
+        guard endReason == .none,
+            unsafe HTTP2Library.outboundFrameCount(of: handle) > limits.http2.outboundFramesMaximum
+        else { return }
+        events.append(.abused(.outboundFrames))
+        endReason = .decided
+        hasFailed = true
     }
 
     /// The client sends no more. What is complete is still answered.
@@ -104,7 +123,7 @@ final class HTTP2Session {
 
     private enum Verdict {
         case good
-        case abuse(HTTP2Abuse)
+        case abuse(ConnectionAbuse)
         case fault(HTTP2StreamOrder.Fault)
     }
 
@@ -162,6 +181,14 @@ final class HTTP2Session {
         hasFailed || (unsafe nghttp2_session_want_read(handle) == 0 && nghttp2_session_want_write(handle) == 0)
     }
 
+    /// Whether no stream is open and no request is being answered.
+    var isIdle: Bool { idleSince != nil }
+
+    var heldMemory: HeldMemory {
+        HeldMemory(
+            connection: HeldMemory.http2Size, heads: heldHeadsSize, bodies: heldBodiesSize, outbound: heldResponsesSize)
+    }
+
     /// Whether the handler has requests.
     var isAnswering: Bool { inFlightCount > 0 }
 
@@ -181,7 +208,10 @@ final class HTTP2Session {
         stream.exchange?.status = response.status
         let block = HTTP2FieldBlock(response, date: date)
         let hasBody = !stream.isHead && !response.status.forbidsBody && !response.body.isEmpty
-        if hasBody { stream.beginResponse(response.body) }
+        if hasBody {
+            stream.beginResponse(response.body)
+            heldResponsesSize += response.body.count
+        }
         if unsafe !HTTP2Library.submit(block, on: stream.id, hasBody: hasBody, to: handle) { hasFailed = true }
     }
 
@@ -208,7 +238,7 @@ final class HTTP2Session {
             handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, HTTP2ErrorCode.noError.rawValue, nil, 0)
     }
 
-    func endBecauseOf(_ abuse: HTTP2Abuse) {
+    func endBecauseOf(_ abuse: ConnectionAbuse) {
         guard endReason == .none else { return }
         events.append(.abused(abuse))
         terminate(.enhanceYourCalm)

@@ -24,6 +24,8 @@ final class HTTP2Stream {
     var droppedSize = 0
     /// What this stream takes of the bytes that bodies may have at once.
     var reservedSize = 0
+    /// What is held of the head while the body arrives, in bytes.
+    var headSize = 0
     var trailer: HTTP2TrailerReader?
     /// Whether the method is HEAD.
     var isHead = false
@@ -42,6 +44,9 @@ final class HTTP2Stream {
         response = body
         sentCount = 0
     }
+
+    /// What is held of the response's body.
+    var responseSize: Int { response.count }
 
     /// Copies the next bytes of the response's body; how many, and whether they are the last.
     func copyResponse(into buffer: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isEnd: Bool) {

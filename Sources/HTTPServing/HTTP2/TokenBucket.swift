@@ -17,9 +17,14 @@ struct TokenBucket: Equatable, Sendable {
 
     /// Takes a token; `false` when there is none.
     mutating func take(now: MonotonicTime) -> Bool {
+        take(1, now: now)
+    }
+
+    /// Takes so many tokens, or none; `false` when there are not enough.
+    mutating func take(_ count: Int, now: MonotonicTime) -> Bool {
         refill(now)
-        guard tokens > 0 else { return false }
-        tokens -= 1
+        guard tokens >= count else { return false }
+        tokens -= count
         return true
     }
 

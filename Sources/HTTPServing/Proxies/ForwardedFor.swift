@@ -2,20 +2,29 @@ import HTTPMessages
 import POSIXSockets
 
 extension TrustedProxies {
-    /// The client of a request that came from `peer`, by its `X-Forwarded-For` fields.
+    /// The client of a request that came from `peer`, by its `X-Forwarded-For` fields, or without those by `Forwarded` (RFC 7239).
     ///
     /// Each proxy adds whom it got the request from, so the list is read from its end: past every trusted proxy, to the first
-    /// address that is none. What stands before that is the client's own claim. The word of a peer that is not trusted counts for
-    /// nothing, and an element that is no address ends the reading.
+    /// address that is not one. What stands before that is the client's own claim. The word of a peer that is not trusted counts for
+    /// nothing, and an element that is no address ends the reading. The two fields are never mixed: a proxy that writes one of them and
+    /// passes the other on would give the client the last word.
     func client(of peer: SocketAddress, _ fields: HTTPFields) -> SocketAddress {
         guard !isEmpty, contains(peer) else { return peer }
+        let lists = fields.values(of: "x-forwarded-for")
+        if !lists.isEmpty {
+            return client(of: peer, lists.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) })
+        }
+        let elements = fields.values(of: "forwarded").flatMap { ForwardedElements($0).clients }
+        return client(of: peer, elements.map { $0 ?? "" })
+    }
+
+    /// The same by elements in the order in which the proxies added them.
+    private func client(of peer: SocketAddress, _ elements: [Substring]) -> SocketAddress {
         var client = peer
-        for field in fields.values(of: "x-forwarded-for").reversed() {
-            for element in field.split(separator: ",", omittingEmptySubsequences: false).reversed() {
-                guard let address = Self.address(element) else { return client }
-                client = address
-                guard contains(address) else { return client }
-            }
+        for element in elements.reversed() {
+            guard let address = Self.address(element) else { return client }
+            client = address
+            guard contains(address) else { return client }
         }
         return client
     }

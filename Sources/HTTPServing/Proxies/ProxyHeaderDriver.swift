@@ -40,7 +40,8 @@ final class ProxyHeaderDriver: PreludeDriver {
         if case .client(let address) = header, let refusal = connection.admit(client: address) {
             return connection.refuse(refusal)
         }
-        connection.handOver(to: connection.listener.makeClientDriver())
+        // Others than trusted proxies are not let in where the header is expected.
+        connection.handOver(to: connection.listener.makeClientDriver(isFromProxy: true))
     }
 
     func deadlinePassed(on connection: HTTPConnection) {

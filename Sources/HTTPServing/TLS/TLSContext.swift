@@ -19,15 +19,16 @@ package final class TLSContext: Sendable {
     ///   - clientAuthorities: certificates in PEM whose clients alone are let in; `nil` lets everybody in.
     ///   - offersHTTP2: whether ALPN prefers `h2` to `http/1.1`.
     ///
-    /// Throws `tooWeak`, `notAuthorities` or `operationFailed`.
+    /// Throws `tooWeak`, `notAuthorities`, `noCipherList`, `noCipherSuites` or `operationFailed`.
     package init(
-        identities: [TLSIdentity], clientAuthorities: [UInt8]? = nil, tickets: TLSTicketKeys, offersHTTP2: Bool = false
+        identities: [TLSIdentity], clientAuthorities: [UInt8]? = nil, tickets: TLSTicketKeys, offersHTTP2: Bool = false,
+        options: TLSProtocolOptions = TLSProtocolOptions()
     ) throws(TLSError) {
         precondition(!identities.isEmpty, "a TLS listener needs a certificate")
         let choice = TLSIdentityChoice(identities)
         var contexts: [SSLContextHandle] = []
         for group in choice.groups {
-            let context = try Self.makeContext(clientAuthorities, tickets, offersHTTP2)
+            let context = try Self.makeContext(clientAuthorities, tickets, offersHTTP2, options)
             for index in group { try identities[index].install(in: context) }
             contexts.append(context)
         }
@@ -55,19 +56,18 @@ package final class TLSContext: Sendable {
 // MARK: Settings of OpenSSL
 
 extension TLSContext {
-    /// Elliptic-curve exchange and authenticated encryption alone; TLS 1.3 has nothing else.
-    private static let version12Ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
     private static let groups = "X25519:P-256:P-384"
     /// The most bytes of a client's chain.
     private static let clientChainSizeMaximum = 32 * 1024
 
     private static func makeContext(
-        _ clientAuthorities: [UInt8]?, _ tickets: TLSTicketKeys, _ offersHTTP2: Bool
+        _ clientAuthorities: [UInt8]?, _ tickets: TLSTicketKeys, _ offersHTTP2: Bool, _ options: TLSProtocolOptions
     ) throws(TLSError) -> SSLContextHandle {
         defer { ERR_clear_error() }
         guard let context = SSLContextHandle() else { throw .operationFailed("make a TLS context") }
-        try unsafe setAlgorithms(context.pointer)
+        try unsafe setAlgorithms(context.pointer, options)
         unsafe latchkey_tls_set_modes(context.pointer)
+        unsafe TLSWire.countRecords(of: context.pointer)
         unsafe SSL_CTX_set_num_tickets(context.pointer, 1)
         unsafe setProtocols(context.pointer, offersHTTP2)
         unsafe tickets.install(in: context.pointer)
@@ -75,11 +75,13 @@ extension TLSContext {
         return context
     }
 
-    private static func setAlgorithms(_ context: OpaquePointer) throws(TLSError) {
+    private static func setAlgorithms(_ context: OpaquePointer, _ options: TLSProtocolOptions) throws(TLSError) {
         unsafe SSL_CTX_set_security_level(context, 2)
+        guard unsafe SSL_CTX_set_cipher_list(context, options.cipherList) == 1 else { throw .noCipherList }
+        guard unsafe SSL_CTX_set_ciphersuites(context, options.cipherSuites) == 1 else { throw .noCipherSuites }
+        let minimum = options.minimumVersion == .version13 ? TLS1_3_VERSION : TLS1_2_VERSION
         let isSet =
-            unsafe latchkey_tls_set_versions(context, TLS1_2_VERSION, TLS1_3_VERSION) == 1
-            && SSL_CTX_set_cipher_list(context, version12Ciphers) == 1
+            unsafe latchkey_tls_set_versions(context, minimum, TLS1_3_VERSION) == 1
             && latchkey_tls_set_groups(context, groups) == 1
         guard isSet else { throw .operationFailed("choose TLS algorithms") }
     }

@@ -12,6 +12,10 @@ package enum TLSError: Error, Equatable, Sendable {
     case tooWeak
     /// The file holds no certificates of authorities in PEM.
     case notAuthorities
+    /// The list of TLS 1.2 ciphers names none that OpenSSL has.
+    case noCipherList
+    /// The list of TLS 1.3 ciphers has a name that OpenSSL does not know.
+    case noCipherSuites
     /// OpenSSL refused what should not fail: out of memory, or a broken installation.
     case operationFailed(String)
 }
@@ -25,6 +29,8 @@ extension TLSError: CustomStringConvertible {
         case .keyMismatch: "the private key does not belong to the first certificate of the chain"
         case .tooWeak: "the key or a signature of the chain is too weak; use P-256, or RSA with at least 2048 bits"
         case .notAuthorities: "the file holds no certificates of authorities in PEM"
+        case .noCipherList: "the list names no cipher of TLS 1.2 that OpenSSL has"
+        case .noCipherSuites: "the list has a name that is no cipher of TLS 1.3"
         case .operationFailed(let operation): "OpenSSL could not \(operation)"
         }
     }

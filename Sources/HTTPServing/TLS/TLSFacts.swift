@@ -1,6 +1,6 @@
 /// What is known of a connection that uses TLS.
 package struct TLSFacts: Hashable, Sendable {
-    package enum Version: String, Sendable {
+    package enum Version: String, Sendable, CaseIterable {
         case version12 = "1.2"
         case version13 = "1.3"
     }

@@ -18,8 +18,15 @@ final class TLSHandshakeDriver: PreludeDriver {
         switch connection.shakeHands() {
         case .done: finish(connection)
         case .wouldBlock: break
+        case .turnIsSpent: connection.requestInputTurn()
+        case .abused: connection.end(because: .smallRecords)
         case .failed(let reason): fail(connection, because: reason)
         }
+    }
+
+    /// The rest of what came in an earlier turn.
+    func inputTurnCame(on connection: HTTPConnection) {
+        socketReady(on: connection)
     }
 
     private func finish(_ connection: HTTPConnection) {

@@ -1,5 +1,7 @@
 private import COpenSSL
+import HTTPMessages
 import POSIXSockets
+import Telemetry
 
 /// TLS on one connection: between its socket and the plain bytes, with the same outcomes as a socket has.
 @safe
@@ -7,9 +9,15 @@ struct TLSSession: ~Copyable {
     /// So many plain bytes are encrypted in one call, so that a large response does not hold the loop.
     private static let writeSizeMaximum = 256 * 1024
 
+    /// How many small records a response allows for: acknowledgements and window updates have records of their own.
+    private static let smallRecordsPerResponse = 16
+    /// Output of so many bytes allows for one small record more.
+    private static let outputSizePerSmallRecord = 4096
+
     private let session: OpaquePointer
-    /// The socket as OpenSSL sees it, which the session owns.
-    private let socket: OpaquePointer
+    /// The socket as OpenSSL sees it.
+    private let wire: TLSWire
+    private var smallRecords: TokenBucket
     /// What the session's call-backs use.
     private let context: TLSContext
     /// OpenSSL wants nothing more to do with a session that has failed.
@@ -18,9 +26,10 @@ struct TLSSession: ~Copyable {
     private(set) var readWaitsForRoom = false
 
     /// A session that waits for the client's first message; `nil` when there is no memory.
-    init?(_ context: TLSContext, descriptor: Int32) {
+    init?(_ context: TLSContext, descriptor: Int32, limits: HTTPLimits, now: MonotonicTime) {
         guard let session = unsafe context.makeSession() else { return nil }
-        guard let socket = unsafe SocketBIO.make(descriptor: descriptor) else {
+        let wire = TLSWire(descriptor: descriptor)
+        guard let socket = unsafe wire.makeBIO() else {
             unsafe SSL_free(session)
             return nil
         }
@@ -28,8 +37,10 @@ struct TLSSession: ~Copyable {
         unsafe SSL_set_bio(session, socket, socket)
         unsafe SSL_set_accept_state(session)
         unsafe self.session = session
-        unsafe self.socket = socket
+        self.wire = wire
         self.context = context
+        smallRecords = TokenBucket(
+            burst: limits.smallRecordBurstMaximum, rate: limits.smallRecordRateMaximum, now: now)
     }
 
     deinit {
@@ -38,34 +49,52 @@ struct TLSSession: ~Copyable {
 
     // MARK: Events
 
-    /// Goes on with the handshake as far as the socket allows.
-    mutating func handshake() -> HandshakeOutcome {
+    /// Goes on with the handshake as far as the socket and the turn's budget allow.
+    mutating func handshake(now: MonotonicTime) -> HandshakeOutcome {
         ERR_clear_error()
+        wire.beginTurn()
         let result = unsafe SSL_do_handshake(session)
+        guard smallRecords.take(wire.takeSmallRecords(), now: now) else { return .abused }
         if result == 1 { return .done }
         switch unsafe SSL_get_error(session, result) {
-        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
+        case SSL_ERROR_WANT_READ: return wire.isEmpty ? .wouldBlock : .turnIsSpent
+        case SSL_ERROR_WANT_WRITE: return .wouldBlock
         case let error:
             hasFailed = true
             return .failed(Self.failure(error, ERR_peek_error()))
         }
     }
 
-    /// Fills the front of `buffer` with plain bytes until it is full or the socket is empty.
-    mutating func read(into buffer: inout [UInt8]) -> ReadOutcome {
+    /// Fills the front of `buffer` with plain bytes until it is full, the socket is empty, or the turn's budget is spent.
+    mutating func read(into buffer: inout [UInt8], now: MonotonicTime) -> TransportReadOutcome {
         readWaitsForRoom = false
+        wire.beginTurn()
+        let outcome = readRecords(into: &buffer)
+        return smallRecords.take(wire.takeSmallRecords(), now: now) ? outcome : .abused
+    }
+
+    private mutating func readRecords(into buffer: inout [UInt8]) -> TransportReadOutcome {
         var count = 0
-        while count < buffer.count {
+        while count < buffer.count, !wire.turnIsSpent {
             switch readRecord(into: &buffer, at: count) {
-            case .bytes(let size): count += size
-            case let other: return count > 0 ? .bytes(count) : other
+            case .bytes(let size):
+                count += size
+                if unsafe wire.isEmpty && SSL_has_pending(session) == 0 { return .bytes(count, mayHaveMore: false) }
+            case .wouldBlock where wire.isEmpty || readWaitsForRoom:
+                return count > 0 ? .bytes(count, mayHaveMore: false) : .wouldBlock
+            case .wouldBlock:
+                // A record without data, or the end of the budget.
+                continue
+            // The next read finds the end again: what came before it is passed on first.
+            case .endOfInput: return count > 0 ? .bytes(count, mayHaveMore: true) : .endOfInput
+            case .failed: return count > 0 ? .bytes(count, mayHaveMore: true) : .failed
             }
-            if unsafe SSL_has_pending(session) == 0 && SocketBIO.hasEmptiedSocket(socket) { break }
         }
-        return .bytes(count)
+        return count > 0 ? .bytes(count, mayHaveMore: true) : .turnIsSpent
     }
 
     private mutating func readRecord(into buffer: inout [UInt8], at position: Int) -> ReadOutcome {
+        guard !hasFailed else { return .failed(errno: 0) }
         ERR_clear_error()
         let size = buffer.count - position
         let result = unsafe buffer.withUnsafeMutableBytes { bytes in
@@ -85,6 +114,11 @@ struct TLSSession: ~Copyable {
         }
     }
 
+    /// A response has gone out.
+    mutating func answered() {
+        smallRecords.give(Self.smallRecordsPerResponse)
+    }
+
     /// Encrypts and sends; what was not taken must be offered again, with more behind it or not.
     mutating func write(_ bytes: Span<UInt8>) -> WriteOutcome {
         var count = 0
@@ -96,6 +130,7 @@ struct TLSSession: ~Copyable {
             }
             if result > 0 {
                 count += Int(result)
+                smallRecords.give(Int(result) / Self.outputSizePerSmallRecord)
                 continue
             }
             switch unsafe SSL_get_error(session, result) {
@@ -179,5 +214,9 @@ enum HandshakeOutcome: Equatable {
     case done
     /// It waits for the socket, to read or to write.
     case wouldBlock
+    /// It goes on in the next turn: no event announces what is there already.
+    case turnIsSpent
+    /// The client sends more small records than it may.
+    case abused
     case failed(TLSHandshakeFailure)
 }

@@ -1,39 +1,77 @@
 private import COpenSSL
-import KeyCrypto
+package import KeyCrypto
 import Synchronization
 package import Telemetry
 
-/// The keys of session tickets (RFC 5077 section 4): one set for all listeners and loops, and for every generation of certificates.
+/// The keys of session tickets (RFC 5077 section 4), which one or more listeners share on all loops and through reloads.
 ///
-/// A ticket made on one loop is thus good on every other, and after a reload. The current key makes tickets for one rotation period
-/// and opens them for two; a ticket lives one period, so it never outlives its key. The keys leave this process never.
+/// Random keys are known to this process alone. Keys from secrets are the same on every node that has these secrets, and after a
+/// restart: each rotation period has keys of its own, which follow from a secret and the period's number (HKDF with SHA-256). A key
+/// makes tickets for one period and opens them for two. A ticket lives one period, so it never outlives its key.
 @safe
 package final class TLSTicketKeys: @unchecked Sendable {
     // Safe to share: the keys are behind a lock, and a fetched cipher is constant and counts its references atomically.
     private let cipher: OpaquePointer
     private let keys: Mutex<Keys>
-    private let clock: any MonotonicClock
+    private let source: Source
     let period: Duration
 
-    private struct Keys: ~Copyable {
-        var current: TicketKey
-        var previous: TicketKey?
+    private enum Source: Sendable {
+        case random(any MonotonicClock)
+        case secrets([SharedSecret], any WallClock)
+
+        /// The time in nanoseconds, or the number of the rotation period that runs.
+        func now(_ period: Duration) -> Int64 {
+            switch self {
+            case .random(let clock): clock.monotonicTime.nanoseconds
+            case .secrets(_, let clock): clock.wallTime.seconds / max(1, period.components.seconds)
+            }
+        }
+
+        /// Whether keys that were made at an earlier `now` have served their time.
+        func isOver(_ since: Int64, at now: Int64, _ period: Duration) -> Bool {
+            switch self {
+            case .random: now - since >= period.wholeNanoseconds
+            case .secrets: now != since
+            }
+        }
+    }
+
+    private struct Keys {
+        /// When the first of these keys was made, or the period that they are for.
+        var since: Int64
+        var sealing: TicketKey
+        /// Further keys of tickets that may come; such a ticket is replaced.
+        var others: [TicketKey] = []
     }
 
     /// Draws the first key. Throws `operationFailed`.
-    package init(
+    package convenience init(
         clock: any MonotonicClock = SystemMonotonicClock(), period: Duration = .seconds(4 * 3600)
     ) throws(TLSError) {
-        self.clock = clock
+        try self.init(.random(clock), period)
+    }
+
+    /// Keys from secrets, at least one: the first makes tickets, all open them. Nodes whose clocks differ by less than a period open each
+    /// other's tickets. Throws `operationFailed`.
+    package convenience init(
+        secrets: [SharedSecret], clock: any WallClock = SystemWallClock(), period: Duration = .seconds(4 * 3600)
+    ) throws(TLSError) {
+        precondition(!secrets.isEmpty, "keys of session tickets need a secret")
+        try self.init(.secrets(secrets, clock), period)
+    }
+
+    private init(_ source: Source, _ period: Duration) throws(TLSError) {
+        self.source = source
         self.period = period
         guard let cipher = unsafe EVP_CIPHER_fetch(nil, "AES-256-CBC", nil) else {
             throw .operationFailed("fetch the cipher of session tickets")
         }
         do throws(CryptoError) {
-            keys = Mutex(Keys(current: try TicketKey(since: clock.monotonicTime), previous: nil))
+            keys = Mutex(try Self.makeKeys(source, period, after: nil))
         } catch {
             unsafe EVP_CIPHER_free(cipher)
-            throw .operationFailed("draw the key of session tickets")
+            throw .operationFailed("make the key of session tickets")
         }
         unsafe self.cipher = cipher
     }
@@ -48,8 +86,8 @@ package final class TLSTicketKeys: @unchecked Sendable {
             rotate(&keys)
             // A vector of AES has 16 bytes, and OpenSSL gives room for it.
             guard unsafe RAND_bytes(ticket.iv, 16) == 1 else { return -1 }
-            unsafe keys.current.copyName(to: ticket.name)
-            return unsafe keys.current.prepare(ticket, cipher) ? 1 : -1
+            unsafe keys.sealing.copyName(to: ticket.name)
+            return unsafe keys.sealing.prepare(ticket, cipher) ? 1 : -1
         }
     }
 
@@ -57,22 +95,38 @@ package final class TLSTicketKeys: @unchecked Sendable {
     fileprivate func open(_ ticket: TicketContexts) -> Int32 {
         keys.withLock { keys in
             rotate(&keys)
-            if unsafe keys.current.isNamed(ticket.name) { return unsafe keys.current.prepare(ticket, cipher) ? 1 : -1 }
-            guard unsafe keys.previous?.isNamed(ticket.name) == true else { return 0 }
-            return unsafe keys.previous?.prepare(ticket, cipher) == true ? 2 : -1
+            if unsafe keys.sealing.isNamed(ticket.name) { return unsafe keys.sealing.prepare(ticket, cipher) ? 1 : -1 }
+            guard let other = keys.others.first(where: { key in unsafe key.isNamed(ticket.name) }) else { return 0 }
+            return unsafe other.prepare(ticket, cipher) ? 2 : -1
         }
     }
 
-    /// Puts a new key in the place of one that has served its time. Without randomness the old one serves on.
+    /// Puts new keys in the place of those that have served their time. If they cannot be made, the old ones serve on.
     private func rotate(_ keys: inout Keys) {
-        let age = clock.monotonicTime - keys.current.since
-        guard age >= period else { return }
+        guard source.isOver(keys.since, at: source.now(period), period) else { return }
         do throws(CryptoError) {
-            var key = try TicketKey(since: clock.monotonicTime)
-            swap(&keys.current, &key)
-            keys.previous = age < period * 2 ? consume key : nil
+            keys = try Self.makeKeys(source, period, after: keys)
         } catch {
             return
+        }
+    }
+
+    private static func makeKeys(
+        _ source: Source, _ period: Duration, after old: Keys?
+    ) throws(CryptoError) -> Keys {
+        let now = source.now(period)
+        switch source {
+        case .random:
+            let isRecent = old.map { now - $0.since < 2 * period.wholeNanoseconds } ?? false
+            return Keys(since: now, sealing: try TicketKey(), others: isRecent ? old.map { [$0.sealing] } ?? [] : [])
+        case .secrets(let secrets, _):
+            var others: [TicketKey] = []
+            for (index, secret) in secrets.enumerated() {
+                for period in [now - 1, now, now + 1] where index > 0 || period != now {
+                    others.append(try TicketKey(from: secret, period: period))
+                }
+            }
+            return Keys(since: now, sealing: try TicketKey(from: secrets[0], period: now), others: others)
         }
     }
 
@@ -84,23 +138,40 @@ package final class TLSTicketKeys: @unchecked Sendable {
     }
 }
 
+extension Duration {
+    fileprivate var wholeNanoseconds: Int64 { components.seconds * 1_000_000_000 }
+}
+
 /// A key and the 16 bytes that name it within tickets.
-private struct TicketKey: ~Copyable {
-    let since: MonotonicTime
+private final class TicketKey: Sendable {
     /// No secret: it stands in every ticket.
     private let name: (UInt64, UInt64)
     private let encryption: SecretBytes
     private let authentication: SecretBytes
 
     /// Throws `randomnessUnavailable`.
-    init(since: MonotonicTime) throws(CryptoError) {
-        let name = (try RandomBytes.generateUInt64(), try RandomBytes.generateUInt64())
-        let encryption = try SecretBytes.random(count: 32)
-        let authentication = try SecretBytes.random(count: 32)
-        self.since = since
-        self.name = name
-        self.encryption = encryption
-        self.authentication = authentication
+    init() throws(CryptoError) {
+        name = (try RandomBytes.generateUInt64(), try RandomBytes.generateUInt64())
+        encryption = try SecretBytes.random(count: 32)
+        authentication = try SecretBytes.random(count: 32)
+    }
+
+    /// The key of a rotation period. Throws `operationFailed`.
+    init(from secret: SharedSecret, period: Int64) throws(CryptoError) {
+        func derive(_ purpose: String, _ count: Int) throws(CryptoError) -> SecretBytes {
+            try HKDFSHA256.derive(
+                from: secret.bytes, info: Array("latchkey session tickets \(purpose) \(period)".utf8), count: count)
+        }
+        name = try derive("name", 16).withBytes { bytes in
+            (Self.number(bytes, at: 0), Self.number(bytes, at: 8))
+        }
+        encryption = try derive("encryption", 32)
+        authentication = try derive("authentication", 32)
+    }
+
+    private static func number(_ bytes: RawSpan, at offset: Int) -> UInt64 {
+        // Eight bytes lie there.
+        unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
     }
 
     /// `destination` has 16 bytes.

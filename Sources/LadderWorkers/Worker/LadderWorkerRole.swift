@@ -31,7 +31,7 @@ package enum LadderWorkerRole {
     private static func open(_ line: inout WorkerLine) throws(WorkerExit) -> LoadedModule {
         let start = try line.readStart()
         do throws(LadderModuleFault) {
-            try confine(start.confinement)
+            try confine(start.confinement, library: start.libraryPath)
         } catch {
             throw try refuse(error, &line)
         }
@@ -58,9 +58,9 @@ package enum LadderWorkerRole {
         }
     }
 
-    private static func confine(_ confinement: ProcessConfinement) throws(LadderModuleFault) {
+    private static func confine(_ confinement: ProcessConfinement, library: String) throws(LadderModuleFault) {
         do throws(SocketError) {
-            try confinement.apply()
+            try confinement.apply(library: library)
         } catch {
             switch error {
             case .failed(let call, let errno): throw .notConfined(step: call.rawValue, errno: errno)

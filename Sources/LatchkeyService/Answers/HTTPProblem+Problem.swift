@@ -4,7 +4,8 @@ import Licensing
 extension Problem {
     /// For input that never became a request.
     init(for problem: HTTPProblem) {
-        self.init(Self.code(of: problem))
+        let code = Self.code(of: problem)
+        self.init(code, retryAfterSeconds: code == .overloaded ? 1 : nil)
     }
 
     private static func code(of problem: HTTPProblem) -> ProblemCode {
@@ -15,6 +16,7 @@ extension Problem {
         case .targetTooLong: .uriTooLong
         case .headTooLarge: .headTooLarge
         case .expectationFailed: .expectationFailed
+        case .overloaded: .overloaded
         case .methodNotImplemented, .transferCodingNotImplemented: .notImplemented
         case .versionNotSupported: .versionNotSupported
         }

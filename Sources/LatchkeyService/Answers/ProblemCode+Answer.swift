@@ -13,7 +13,7 @@ extension ProblemCode {
         case .rateLimited, .overloaded: .tooManyRequests
         case .spcCertificateUnknown, .spcRejected: .unprocessableContent
         case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .keyIDRevoked, .tokenSignature,
-            .tokenExpired, .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
+            .tokenExpired, .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer, .adminTokenInvalid:
             .unauthorized
         case .contentMismatch, .offlineNotAllowed, .rightNotStarted, .rightEnded, .termsNotExpressible, .securityLevel,
             .tokenUsed, .tokenRevoked, .subjectDisabled, .deviceMismatch, .deviceRevoked, .deviceLimit,
@@ -54,6 +54,7 @@ extension ProblemCode {
         case .spcCertificateUnknown: "No credential has the SPC's certificate hash"
         case .spcRejected: "The SPC was rejected"
         case .spcReplayed: "The SPC was used before"
+        case .adminTokenInvalid: "The administrator's token is missing or wrong"
         case .rateLimited: "There were too many requests"
         case .overloaded: "The server has more to do than it can"
         case .tokenMissing: "A token is required"
@@ -119,6 +120,7 @@ extension ProblemCode {
         case .spcRejected: "Look up the cause in the server's log by the request id."
         case .spcReplayed:
             "Have the player make a new SPC; for a sync request, fetch a challenge from POST /fps/challenge and use it once."
+        case .adminTokenInvalid: "Send the token of the listener's tokenFile in the header Authorization: Bearer."
         case .rateLimited, .overloaded: "Try again after the number of seconds in retry_after."
         case .tokenMissing: "Send a token in the header Authorization: Bearer."
         case .tokenAmbiguous: "Send one token, once."

@@ -3,13 +3,16 @@ import HTTPServing
 import Licensing
 import Telemetry
 
-/// Turns problems into responses, and writes the line of the log that an operator finds by the request id.
+/// Turns problems into responses, and keeps the cause of each where an operator finds it by the request id: in memory, and in the log as
+/// often as its sampling allows.
 struct Refusals: Sendable {
     private let logger: Logger
+    private let recent: RecentRefusals
     private let clock: any WallClock
 
-    init(logger: Logger, clock: any WallClock) {
+    init(logger: Logger, recent: RecentRefusals, clock: any WallClock) {
         self.logger = logger
+        self.recent = recent
         self.clock = clock
     }
 
@@ -17,14 +20,30 @@ struct Refusals: Sendable {
     func response(
         to event: String, _ problem: Problem, because cause: RefusalCause, id: RequestID, spcVersion: UInt32 = 0
     ) -> HTTPResponse {
-        // Every line has the same fields, so that writing it takes the same time for all rejections of an SPC.
+        let time = clock.wallTime
+        let tag = sixteenDigits(cause.tag)
+        // Every entry and line has the same fields, so that writing it takes the same time for all rejections of an SPC.
+        recent.note(
+            .init(
+                id.text, at: time, event: event, code: problem.code.rawValue, cause: cause.text,
+                numbers: [("tag", tag), ("number", String(cause.number)), ("spc_version", String(spcVersion))]))
         logger.log(
-            problem.code.status.code >= 500 ? .error : .info, event,
+            problem.code.isOurFault ? .error : .info, event, from: .stranger,
             [
                 .string("request_id", id.text), .string("code", problem.code.rawValue), .string("cause", cause.text),
-                .string("tag", sixteenDigits(cause.tag)), .unsigned("number", cause.number),
+                .string("tag", tag), .unsigned("number", cause.number),
                 .unsigned("spc_version", UInt64(spcVersion)),
             ])
-        return problem.response(requestID: id, time: clock.wallTime)
+        return problem.response(requestID: id, time: time)
+    }
+}
+
+extension ProblemCode {
+    /// Whether an operator has something to mend. Methods and versions that are not served have a status of this kind, and no fault.
+    var isOurFault: Bool {
+        switch self {
+        case .notImplemented, .versionNotSupported: false
+        default: status.code >= 500  // Every other code says it by its status.
+        }
     }
 }

@@ -66,6 +66,7 @@ package final class Daemon: Sendable {
             }
             // Last: the lines above are for the operator, who may have asked for fewer of them.
             logger.setLevel(new.configuration.live.logging.level)
+            logger.setLinesPerEvent(new.configuration.live.logging.linesPerEvent)
         } catch {
             parts.metrics.reloadFailed()
             logger.error("reload_failed", [.string("cause", error.description)])

@@ -111,7 +111,9 @@ package enum DaemonCommand {
     private static func serve(
         _ file: ConfigurationFile, _ loaded: LoadedConfiguration, _ protection: SocketError?, _ context: CommandContext
     ) throws(CommandError) {
-        let logger = try makeLogger(level: loaded.configuration.logging.level)
+        // Before anything is opened.
+        _ = DescriptorPlan.raiseLimit()
+        let logger = try makeLogger(loaded.configuration.logging)
         defer { logger.flush() }
         for warning in file.warnings { logger.warning("configuration", [.string("warning", "\(warning)")]) }
         for (name, warning) in credentialWarnings(loaded, context) {
@@ -156,11 +158,11 @@ package enum DaemonCommand {
         }
     }
 
-    private static func makeLogger(level: LogLevel) throws(CommandError) -> Logger {
+    private static func makeLogger(_ logging: Configuration.Logging) throws(CommandError) -> Logger {
         let sink = try wrap(
             { (error: LogSinkError) in CommandError.failed("cannot log to standard error: \(error)") },
             try DescriptorLogSink())
-        return Logger(level: level, sink: sink)
+        return Logger(level: logging.level, sink: sink, linesPerEvent: logging.linesPerEvent)
     }
 
     /// Secrets stay out of core files and of other processes' reach; gives the error where the kernel does not allow it.

@@ -5,6 +5,7 @@ import Entitlements
 import EventLoops
 import ExpressPlay
 import FairPlay
+import HTTPMessages
 import HTTPServing
 import KeyCrypto
 import Licensing
@@ -52,6 +53,7 @@ struct DaemonParts: Sendable {
         let metrics = ServiceMetrics(registry: MetricsRegistry(), rsaOperations: operations)
         let storage = try startStorage(loaded, clock, logger, &running)
         let group = try startLoops(loaded, logger, &running)
+        let adminGroup = try startAdminLoop(after: group, logger, &running)
         let modules = try startModules(loaded, group, metrics, logger, &running)
         let records = try startRecords(loaded, storage, clock, group, metrics, logger, &running)
         let book = try RuleBook(loaded, modules: modules)
@@ -67,23 +69,25 @@ struct DaemonParts: Sendable {
         let degradations = watchDegradations(
             [{ records.degradations }, { revocations.degradations }, moduleDegradations(modules, book.cell)], group,
             metrics, logger, &running)
-        let server = HTTPServer(group: group, observer: metrics)
-        running.add(.connections) { note(server.drain(within: drainLimit), logger) }
+        let servers = startServers(loaded, group, adminGroup, metrics, logger, &running)
         let parts = DaemonParts(
             metrics: metrics, health: Health(degradations: degradations),
-            listeners: try ServingListeners(server, sockets: sockets, metrics: metrics, logger: logger),
+            listeners: try ServingListeners(
+                servers.public, admin: servers.admin, sockets: sockets, metrics: metrics, logger: logger),
             loopCount: group.loops.count, records: records, running: running, shared: storage.shared, clock: clock,
             secrets: InstallationSecrets(loaded, records, shared: storage.shared, logger: logger))
+        let recent = RecentRefusals()
         let pipelines = LicensePipelines(shared)
         let expressPlay = ExpressPlayService(
             minter: ExpressPlayMinter(
                 recorder: records.recorder, keys: keys, metrics: metrics.registry, clock: clock),
-            pipelines: pipelines, metrics: metrics.registry, logger: logger)
+            pipelines: pipelines, metrics: metrics.registry, logger: logger, recent: recent)
         let routes = ServiceRoutes(
             .init(
                 rules: book.cell, pipelines: pipelines, lookup: records.lookup, pseudonyms: loaded.pseudonymizer,
-                metrics: metrics, health: parts.health, logger: logger, clock: clock,
-                expressPlay: expressPlay, revocations: revocationEndpoint(loaded, records, revocations, clock, logger)))
+                metrics: metrics, health: parts.health, logger: logger, recent: recent, clock: clock,
+                expressPlay: expressPlay,
+                revocations: revocationEndpoint(loaded, records, revocations, clock, logger, recent)))
         try parts.listen(loaded, routes)
         return (parts, book)
     }
@@ -134,6 +138,54 @@ struct DaemonParts: Sendable {
             logger.warning("stopped_with_work_left", [.integer("tasks", stopped.abandonedTaskCount)])
         }
         return group
+    }
+
+    /// The loop of the admin listeners, on which no stranger's request runs: it answers while the others are busy.
+    private static func startAdminLoop(
+        after group: EventLoopGroup, _ logger: Logger, _ running: inout RunningParts
+    ) throws(DaemonError) -> EventLoopGroup {
+        let admin = try wrap(
+            DaemonError.loops, try EventLoopGroup(count: 1, name: "admin", firstIndex: group.loops.count))
+        running.add(.loops) { admin.stop(within: taskLimit) }
+        return admin
+    }
+
+    /// The servers of both kinds of listeners, each with resources of its own: strangers cannot use up what operators need.
+    private static func startServers(
+        _ loaded: LoadedConfiguration, _ group: EventLoopGroup, _ adminGroup: EventLoopGroup, _ metrics: ServiceMetrics,
+        _ logger: Logger, _ running: inout RunningParts
+    ) -> (public: HTTPServer, admin: HTTPServer) {
+        let plan = descriptorPlan(loaded, logger)
+        let resources = ServerResources(
+            memory: MemoryBudget(size: loaded.configuration.fixed.memoryBudget),
+            connectionsMaximum: plan?.publicConnectionsMaximum ?? .max)
+        let adminResources = ServerResources(
+            memory: MemoryBudget(size: MemoryBudget.sizeMinimum),
+            connectionsMaximum: plan?.adminConnectionsMaximum ?? 64)
+        SaturationMetrics(
+            resources: resources, adminResources: adminResources, loops: group.loops + adminGroup.loops, logger: logger
+        ).register(in: metrics.registry)
+        MemoryTrimmer(resources, on: adminGroup.loops[0]).start()
+        let server = HTTPServer(group: group, observer: metrics, resources: resources)
+        let adminServer = HTTPServer(group: adminGroup, observer: metrics, resources: adminResources)
+        running.add(.connections) { note(adminServer.drain(within: drainLimit), logger) }
+        running.add(.connections) { note(server.drain(within: drainLimit), logger) }
+        return (server, adminServer)
+    }
+
+    /// Says it once if descriptors, and not the configuration, bound the number of connections.
+    private static func descriptorPlan(_ loaded: LoadedConfiguration, _ logger: Logger) -> DescriptorPlan? {
+        guard let plan = DescriptorPlan.current() else { return nil }
+        let wanted = loaded.configuration.limits.http.connectionsMaximum * loaded.publicListeners.count
+        if plan.publicConnectionsMaximum < wanted {
+            logger.warning(
+                "descriptors_limit_connections",
+                [
+                    .integer("descriptors", plan.limit), .integer("connections", plan.publicConnectionsMaximum),
+                    .integer("configured", wanted),
+                ])
+        }
+        return plan
     }
 
     private static func startModules(
@@ -209,19 +261,21 @@ struct DaemonParts: Sendable {
 
     private static func revocationEndpoint(
         _ loaded: LoadedConfiguration, _ records: LicenseRecords, _ keeper: RevocationKeeper,
-        _ clock: TrustedClock, _ logger: Logger
+        _ clock: TrustedClock, _ logger: Logger, _ recent: RecentRefusals
     ) -> RevocationEndpoint {
         RevocationEndpoint(
             desk: RevocationDesk(
                 store: records.revocations, records: records.revocationRecords,
                 names: RevocationNames(loaded.pseudonymizer)),
-            keeper: keeper, refusals: Refusals(logger: logger, clock: clock), clock: clock)
+            keeper: keeper, refusals: Refusals(logger: logger, recent: recent, clock: clock), clock: clock)
     }
 
     private func listen(_ loaded: LoadedConfiguration, _ routes: ServiceRoutes) throws(DaemonError) {
         // The admin listener first: when the public one answers, everything does.
         for (index, admin) in loaded.adminListeners.enumerated() {
-            try listeners.open(.init(name: "admin", index: index), admin, loaded, routes.admin(index))
+            try listeners.open(
+                .init(name: "admin", index: index), admin, loaded,
+                routes.admin(index, AdminGate(hosts: loaded.configuration.listeners.admin[index].hosts)))
         }
         for (index, listener) in loaded.publicListeners.enumerated() {
             try listeners.open(.init(name: "public", index: index), listener, loaded, routes.public)

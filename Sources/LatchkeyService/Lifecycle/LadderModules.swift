@@ -30,6 +30,11 @@ final class LadderModules: Sendable {
     ) throws(EventLoopError) {
         guard !settings.isEmpty else { return nil }
         let group = try EventLoopGroup(count: 1)
+        if !FileConfinement.isAvailable {
+            logger.warning(
+                "module_files_unconfined",
+                [.string("cause", "the kernel has no Landlock, or a filter of system calls forbids it")])
+        }
         self.group = group
         pools = settings.sorted { $0.key < $1.key }.map { credential, settings in
             let pool = LadderWorkerPool(

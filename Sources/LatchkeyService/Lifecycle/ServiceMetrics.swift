@@ -17,9 +17,9 @@ final class ServiceMetrics: Sendable {
     private let licenseDuration: Histogram
     private let responses: MetricFamily<StatusClass, Counter>
     private let connections: Gauge
-    private let refusedConnections: Counter
+    private let refusedConnections: MetricFamily<HTTPConnectionRefusal, Counter>
     private let refusedInputs: Counter
-    private let abuses: MetricFamily<HTTP2Abuse, Counter>
+    private let abuses: MetricFamily<ConnectionAbuse, Counter>
     private let handshakes: MetricFamily<HandshakeResult, Counter>
     private let failedHandshakes: MetricFamily<TLSHandshakeFailure, Counter>
     private let certificateEnd: Gauge
@@ -47,13 +47,15 @@ final class ServiceMetrics: Sendable {
             "latchkey_http_requests_total", help: "HTTP requests that were answered, by class of status.",
             by: StatusClass.self)
         connections = registry.gauge("latchkey_http_connections", help: "HTTP connections that are open.")
-        refusedConnections = registry.counter(
-            "latchkey_http_connections_refused_total", help: "Connections that were closed as soon as they came.")
+        refusedConnections = registry.counters(
+            "latchkey_http_connections_refused_total",
+            help: "Connections that were closed as soon as they came, or later for want of room, by reason.",
+            by: HTTPConnectionRefusal.self)
         refusedInputs = registry.counter(
             "latchkey_http_inputs_refused_total", help: "Input that never became a request.")
         abuses = registry.counters(
             "latchkey_http_connections_abused_total",
-            help: "HTTP/2 connections that were ended, by what their clients sent too much of.", by: HTTP2Abuse.self)
+            help: "Connections that were ended because of what their clients did, by reason.", by: ConnectionAbuse.self)
         handshakes = registry.counters(
             "latchkey_tls_handshakes_total", help: "TLS handshakes that succeeded.", by: HandshakeResult.self)
         failedHandshakes = registry.counters(
@@ -149,7 +151,7 @@ extension ServiceMetrics: HTTPServerObserver {
     }
 
     func connectionRefused(_ peer: HTTPPeer?, because reason: HTTPConnectionRefusal) {
-        refusedConnections.increment()
+        refusedConnections[reason].increment()
     }
 
     func requestFinished(_ peer: HTTPPeer, method: HTTPMethod, status: HTTPStatus, after duration: Duration) {
@@ -160,7 +162,7 @@ extension ServiceMetrics: HTTPServerObserver {
         refusedInputs.increment()
     }
 
-    func connectionAbused(_ peer: HTTPPeer, _ abuse: HTTP2Abuse) {
+    func connectionAbused(_ peer: HTTPPeer, _ abuse: ConnectionAbuse) {
         abuses[abuse].increment()
     }
 }
@@ -173,7 +175,11 @@ private enum IssuedLabels: String, MetricLabels {
     static let labelNames = ["spc_version"]
 }
 
-extension HTTP2Abuse: MetricLabels {
+extension HTTPConnectionRefusal: MetricLabels {
+    package static let labelNames = ["reason"]
+}
+
+extension ConnectionAbuse: MetricLabels {
     package static let labelNames = ["abuse"]
 }
 

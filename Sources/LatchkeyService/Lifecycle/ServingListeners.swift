@@ -9,6 +9,7 @@ import Telemetry
 /// The listeners of a running daemon: opens them, and gives them new certificates.
 final class ServingListeners: Sendable {
     private let server: HTTPServer
+    private let adminServer: HTTPServer
     private let tickets: TLSTicketKeys
     private let sockets: ActivatedSockets
     private let metrics: ServiceMetrics
@@ -34,9 +35,11 @@ final class ServingListeners: Sendable {
 
     /// Throws `DaemonError.tls` when there is no key for session tickets.
     init(
-        _ server: HTTPServer, sockets: ActivatedSockets, metrics: ServiceMetrics, logger: Logger
+        _ server: HTTPServer, admin adminServer: HTTPServer, sockets: ActivatedSockets, metrics: ServiceMetrics,
+        logger: Logger
     ) throws(DaemonError) {
         self.server = server
+        self.adminServer = adminServer
         self.sockets = sockets
         self.metrics = metrics
         self.logger = logger
@@ -54,7 +57,7 @@ final class ServingListeners: Sendable {
         switch listener.address {
         case .socket(let address):
             let settings = settings(id, address, listener, slot, loaded, handler)
-            try listen(id, listener) { () throws(HTTPServerError) in try server.listen(settings) }
+            try listen(id, listener) { () throws(HTTPServerError) in try server(of: id).listen(settings) }
         case .systemd(let name):
             let settings = settings(id, .unix(path: ""), listener, slot, loaded, handler)
             try openPassed(name, id, listener, settings, loaded)
@@ -90,7 +93,7 @@ final class ServingListeners: Sendable {
         _ settings: HTTPListenerSettings
     ) throws(DaemonError) {
         do throws(HTTPServerError) {
-            log(id, listener, try server.listen(settings, on: socket))
+            log(id, listener, try server(of: id).listen(settings, on: socket))
         } catch {
             throw .listener(name: id.name, address: listener.address.description, error)
         }
@@ -117,14 +120,17 @@ final class ServingListeners: Sendable {
             ])
     }
 
+    private func server(of id: ListenerID) -> HTTPServer { id.name == "admin" ? adminServer : server }
+
     private func settings(
         _ id: ListenerID, _ address: SocketAddress, _ listener: LoadedConfiguration.Listener, _ slot: TLSContextSlot?,
         _ loaded: LoadedConfiguration, _ handler: any HTTPHandler
     ) -> HTTPListenerSettings {
         var settings = HTTPListenerSettings(
             name: id.name, address: address, limits: loaded.configuration.limits.http, handler: handler)
-        // Without TLS nothing is negotiated: a client that knows of HTTP/2 may begin with it, if it is on this machine.
+        // Without TLS nothing is negotiated: a client that knows of HTTP/2 may begin with it, if it is on this machine, or is a proxy.
         settings.offersHTTP2 = slot != nil || address.isLoopback
+        settings.offersHTTP2ToProxies = true
         settings.tls = slot
         settings.trustedProxies = listener.transport.trustedProxies
         settings.expectsProxyHeader = listener.transport.proxyProtocol
@@ -156,7 +162,7 @@ final class ServingListeners: Sendable {
     ) throws(DaemonError) -> TLSContextSlot? {
         guard let material = listener.tls else { return nil }
         do throws(TLSError) {
-            let slot = TLSContextSlot(try material.makeContext(tickets: tickets, offersHTTP2: true))
+            let slot = TLSContextSlot(try material.makeContext(processTickets: tickets, offersHTTP2: true))
             slots.withLock { $0[id] = slot }
             noteCertificateEnds()
             return slot
@@ -176,7 +182,7 @@ final class ServingListeners: Sendable {
                     continue
                 }
                 contexts.append(
-                    (slot, try material.makeContext(tickets: tickets, offersHTTP2: true)))
+                    (slot, try material.makeContext(processTickets: tickets, offersHTTP2: true)))
             }
         }
         for (slot, context) in contexts { slot.current = context }

@@ -6,14 +6,19 @@ import Licensing
 import ServiceConfiguration
 import Telemetry
 
-/// What operators can reach: health, metrics, explanations and revocations, with one of the listener's tokens if any is configured.
+/// What operators can reach: health, metrics, explanations, refusals and revocations, with one of the listener's tokens if any is
+/// configured.
+///
+/// The admin listeners have a loop of their own, so they answer while the other loops are busy.
 struct AdminRoutes: HTTPHandler {
     let rules: LiveRulesCell
     let health: Health
     let metrics: ServiceMetrics
     let explain: ExplainEndpoint
+    let recentRefusals: RefusalEndpoint
     /// Which admin listener this is, from 0: it chooses the tokens.
     let listener: Int
+    let gate: AdminGate
     let requestIDs: RequestIDs
     let refusals: Refusals
     /// Served only with a token: an operator who revokes must have shown it.
@@ -22,29 +27,44 @@ struct AdminRoutes: HTTPHandler {
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
         let id = requestIDs.next(on: loop)
         let rules = rules.current
-        if request.path == "/v1/explain" {
-            guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
-            if let code = refusalOfSender(of: request, rules) { return refuse(code, id) }
-            return explain.answer(request, under: rules.license, id: id)
+        if let refusal = gate.refusal(ofHostIn: request, hasToken: !tokens(rules).isEmpty) {
+            return refuse(refusal, id)
         }
-        if request.path == RevocationEndpoint.path, let revocations {
-            switch sender(of: request, rules) {
-            case .holder(let name):
+        switch request.path {
+        case "/v1/explain":
+            guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
+            if let refusal = refusalOfSender(of: request, rules) { return refuse(refusal, id) }
+            return explain.answer(request, under: rules.license, id: id)
+        case RevocationEndpoint.path: return answerRevocation(request, rules, id)
+        case "/livez", "/readyz", "/metrics": return answerReading(request, rules, id)
+        case let path where path.hasPrefix(RefusalEndpoint.prefix): return answerReading(request, rules, id)
+        default: return refuse(.notFound, id)
+        }
+    }
+
+    private func answerRevocation(_ request: HTTPRequest, _ rules: LiveRules, _ id: RequestID) -> HTTPAnswer {
+        guard let revocations else { return refuse(.notFound, id) }
+        do throws(AdminGate.Refusal) {
+            if let name = try sender(of: request, rules) {
                 return revocations.answer(
                     request, by: "token:" + name, issuers: rules.administration.issuerNames, id: id)
-            case .anyone: return refuse(.tokenMissing, id)
-            case .stranger(let code): return refuse(code, id)
             }
+            return refuse(AdminGate.Refusal(code: .adminTokenInvalid, cause: "the listener has no token"), id)
+        } catch {
+            return refuse(error, id)
         }
-        guard ["/livez", "/readyz", "/metrics"].contains(request.path) else { return refuse(.notFound, id) }
+    }
+
+    private func answerReading(_ request: HTTPRequest, _ rules: LiveRules, _ id: RequestID) -> HTTPAnswer {
         guard request.method.isRead else { return refuse(.methodNotAllowed, id, allow: "GET, HEAD") }
         switch request.path {
         case "/livez": return .now(health.liveResponse(id))
         case "/readyz": return .now(health.detailedReadyResponse(id))
-        default:
-            if let code = refusalOfSender(of: request, rules) { return refuse(code, id) }
-            return .now(metricsResponse(id))
+        default: break
         }
+        if let refusal = refusalOfSender(of: request, rules) { return refuse(refusal, id) }
+        if request.path == "/metrics" { return .now(metricsResponse(id)) }
+        return recentRefusals.response(to: request, id: id).map { .now($0) } ?? refuse(.notFound, id)
     }
 
     func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse {
@@ -53,33 +73,24 @@ struct AdminRoutes: HTTPHandler {
             id: requestIDs.next(on: loop))
     }
 
-    private enum Sender {
-        /// Has presented the token of this name.
-        case holder(String)
-        /// No token is configured, as only a loopback listener may have it.
-        case anyone
-        case stranger(ProblemCode)
+    /// The name of the token that the sender has presented; nil if no token is configured, as only a loopback listener may have it.
+    private func sender(of request: HTTPRequest, _ rules: LiveRules) throws(AdminGate.Refusal) -> String? {
+        let tokens = tokens(rules)
+        return tokens.isEmpty ? nil : try gate.holder(in: request, of: tokens)
     }
 
     /// Why the sender is not an administrator; nil if it is one, or if no token is configured.
-    private func refusalOfSender(of request: HTTPRequest, _ rules: LiveRules) -> ProblemCode? {
-        switch sender(of: request, rules) {
-        case .holder, .anyone: nil
-        case .stranger(let code): code
+    private func refusalOfSender(of request: HTTPRequest, _ rules: LiveRules) -> AdminGate.Refusal? {
+        do throws(AdminGate.Refusal) {
+            _ = try sender(of: request, rules)
+            return nil
+        } catch {
+            return error
         }
     }
 
-    /// Compares with every token in constant time, so that the time tells nothing of them.
-    private func sender(of request: HTTPRequest, _ rules: LiveRules) -> Sender {
-        let tokens = rules.administration.tokens[listener]
-        guard !tokens.isEmpty else { return .anyone }
-        guard case .one(let presented) = BearerToken.presented(in: request.fields) else {
-            return .stranger(.tokenMissing)
-        }
-        let secret = SecretBytes(copying: presented)
-        var holder: String?
-        for token in tokens where token.secret.bytes.isEqual(to: secret) { holder = holder ?? token.name }
-        return holder.map { .holder($0) } ?? .stranger(.tokenSignature)
+    private func tokens(_ rules: LiveRules) -> [LoadedConfiguration.AdminToken] {
+        rules.administration.tokens[listener]
     }
 
     private func metricsResponse(_ id: RequestID) -> HTTPResponse {
@@ -92,5 +103,10 @@ struct AdminRoutes: HTTPHandler {
     private func refuse(_ code: ProblemCode, _ id: RequestID, allow: String? = nil) -> HTTPAnswer {
         let problem = Problem(code, allowedMethods: allow)
         return .now(refusals.response(to: "request_refused", problem, because: RefusalCause(code.title), id: id))
+    }
+
+    private func refuse(_ refusal: AdminGate.Refusal, _ id: RequestID) -> HTTPAnswer {
+        let problem = Problem(refusal.code, retryAfterSeconds: refusal.retryAfterSeconds)
+        return .now(refusals.response(to: "request_refused", problem, because: RefusalCause(refusal.cause), id: id))
     }
 }

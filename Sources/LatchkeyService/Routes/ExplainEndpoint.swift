@@ -21,11 +21,11 @@ struct ExplainEndpoint: Sendable {
     /// An SPC of the largest size in Base64, a token of the largest size, and room for the rest.
     private static let limits = JSONLimits(sizeMaximum: 128 * 1024, depthMaximum: 4)
 
-    init(pipelines: LicensePipelines, logger: Logger, clock: any WallClock) {
+    init(pipelines: LicensePipelines, refusals: Refusals, logger: Logger, clock: any WallClock) {
         self.pipelines = pipelines
         self.logger = logger
         self.clock = clock
-        refusals = Refusals(logger: logger, clock: clock)
+        self.refusals = refusals
     }
 
     /// The caller has checked who asks.
@@ -44,8 +44,8 @@ struct ExplainEndpoint: Sendable {
             let explanation = try await pipelines.explainer(under: rules).explain(
                 subject, now: clock.wallTime.seconds)
             let report = try ExplanationReport(explanation, for: subject.use)
-            logger.info(
-                "explained",
+            logger.log(
+                .info, "explained", from: .client,
                 [
                     .string("request_id", id.text),
                     .string("code", explanation.refusal.map { ExplainedCheck.code(of: $0) } ?? "none"),

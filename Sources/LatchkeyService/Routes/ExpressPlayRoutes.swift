@@ -28,15 +28,15 @@ struct ExpressPlayRoutes: Sendable {
         case "/hms/fp/token":
             guard !settings.customers.isEmpty else { return nil }
             guard request.method == .get || request.method == .post else {
-                return refuseMethod(of: request, allowing: "GET, POST", id)
+                return refuseMethod(of: request, under: rules, id)
             }
             return tokens.answer(request, settings, under: rules.license, id: id, on: loop)
         case "/sees/SEESServlet":
             guard settings.sees != nil else { return nil }
-            guard request.method == .post else { return refuseMethod(of: request, allowing: "POST", id) }
+            guard request.method == .post else { return refuseMethod(of: request, under: rules, id) }
             return sees.answer(request, settings, under: rules.license, id: id, on: loop)
         case let path where settings.redeemPaths.contains(path):
-            guard request.method == .post else { return refuseMethod(of: request, allowing: "POST", id) }
+            guard request.method == .post else { return refuseMethod(of: request, under: rules, id) }
             return redeem(request, under: rules.license, id: id, on: loop)
         default: return nil
         }
@@ -54,8 +54,18 @@ struct ExpressPlayRoutes: Sendable {
         }
     }
 
-    private func refuseMethod(of request: HTTPRequest, allowing methods: String, _ id: RequestID) -> HTTPAnswer {
-        let problem = Problem(.methodNotAllowed, allowedMethods: methods)
+    /// The methods of an address, as OPTIONS and a refusal name them. Nil where `answer` gives none.
+    func methods(at path: String, under rules: LiveRules) -> String? {
+        guard let settings = rules.expressPlay else { return nil }
+        switch path {
+        case "/hms/fp/token": return settings.customers.isEmpty ? nil : "GET, POST, OPTIONS"
+        case "/sees/SEESServlet": return settings.sees == nil ? nil : "POST, OPTIONS"
+        default: return settings.redeemPaths.contains(path) ? "POST, OPTIONS" : nil
+        }
+    }
+
+    private func refuseMethod(of request: HTTPRequest, under rules: LiveRules, _ id: RequestID) -> HTTPAnswer {
+        let problem = Problem(.methodNotAllowed, allowedMethods: methods(at: request.path, under: rules))
         let response = refusals.response(
             to: "request_refused", problem, because: RefusalCause(problem.code.title), id: id)
         return .now(response.restated(in: Self.errorFormat(of: request)))

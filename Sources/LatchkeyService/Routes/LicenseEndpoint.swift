@@ -16,12 +16,14 @@ struct LicenseEndpoint: Sendable {
     private let refusals: Refusals
     private let clock: any WallClock
 
-    init(pipelines: LicensePipelines, metrics: ServiceMetrics, logger: Logger, clock: any WallClock) {
+    init(
+        pipelines: LicensePipelines, metrics: ServiceMetrics, refusals: Refusals, logger: Logger, clock: any WallClock
+    ) {
         self.pipelines = pipelines
         self.metrics = metrics
         self.logger = logger
         self.clock = clock
-        refusals = Refusals(logger: logger, clock: clock)
+        self.refusals = refusals
     }
 
     /// Refuses at once what costs no RSA to refuse; else hands back the rest of the way.
@@ -86,8 +88,8 @@ struct LicenseEndpoint: Sendable {
     }
 
     private func log(_ license: IssuedLicense, _ id: RequestID) {
-        logger.debug(
-            "license_issued",
+        logger.log(
+            .debug, "license_issued", from: .client,
             [
                 .string("request_id", id.text), .string("license", license.id.description),
                 .string("credential", license.credentialName), .string("kid", license.key.keyID.description),
@@ -99,8 +101,8 @@ struct LicenseEndpoint: Sendable {
     }
 
     private func log(_ accepted: AcceptedSyncReport, _ id: RequestID) {
-        logger.debug(
-            "sync_report_accepted",
+        logger.log(
+            .debug, "sync_report_accepted", from: .client,
             [
                 .string("request_id", id.text), .string("credential", accepted.credentialName),
                 .bool("challenge_accepted", accepted.isChallengeAccepted),

@@ -16,27 +16,42 @@ struct PublicRoutes: HTTPHandler {
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
         let rules = rules.current
-        return rules.cors.answer(request) { route(request, under: rules, on: loop) }
+        let methods = Self.methods(at: request.path) ?? expressPlay?.methods(at: request.path, under: rules)
+        return rules.cors.answer(request, methods: methods ?? Self.allMethods) {
+            route(request, under: rules, on: loop)
+        }
+    }
+
+    /// What `*` and addresses that are not there answer OPTIONS with.
+    private static let allMethods = "GET, HEAD, POST, OPTIONS"
+
+    /// The methods of an address, as OPTIONS and a refusal name them; nil if the address is not there.
+    private static func methods(at path: String) -> String? {
+        switch path {
+        case "/fps/license", "/fps/licenses/query", "/fps/challenge": "POST, OPTIONS"
+        case "/fps/certificate", "/livez", "/readyz": "GET, HEAD, OPTIONS"
+        default: nil
+        }
     }
 
     private func route(_ request: HTTPRequest, under rules: LiveRules, on loop: LoopContext) -> HTTPAnswer {
         let id = requestIDs.next(on: loop)
         switch request.path {
         case "/fps/license":
-            guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
+            guard request.method == .post else { return refuseMethod(of: request, id) }
             return license.answer(request, under: rules.license, id: id, on: loop)
         case "/fps/licenses/query":
-            guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
+            guard request.method == .post else { return refuseMethod(of: request, id) }
             return query.answer(request, under: rules.license, id: id, on: loop)
         case "/fps/challenge":
-            guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
+            guard request.method == .post else { return refuseMethod(of: request, id) }
             return challenge.answer(request, under: rules.license, id: id, on: loop)
         case "/fps/certificate":
-            guard request.method.isRead else { return refuse(.methodNotAllowed, id, allow: "GET, HEAD") }
+            guard request.method.isRead else { return refuseMethod(of: request, id) }
             guard let response = rules.certificates.response(to: request, id: id) else { return refuse(.notFound, id) }
             return .now(response)
         case "/livez", "/readyz":
-            guard request.method.isRead else { return refuse(.methodNotAllowed, id, allow: "GET, HEAD") }
+            guard request.method.isRead else { return refuseMethod(of: request, id) }
             return .now(request.path == "/livez" ? health.liveResponse(id) : health.readyResponse(id))
         default:
             return expressPlay?.answer(request, under: rules, id: id, on: loop) ?? refuse(.notFound, id)
@@ -49,6 +64,10 @@ struct PublicRoutes: HTTPHandler {
             to: "input_refused", Problem(for: problem), because: RefusalCause("\(problem)"),
             id: requestIDs.next(on: loop))
         return rules.current.cors.decorate(response, for: nil)
+    }
+
+    private func refuseMethod(of request: HTTPRequest, _ id: RequestID) -> HTTPAnswer {
+        refuse(.methodNotAllowed, id, allow: Self.methods(at: request.path))
     }
 
     private func refuse(_ code: ProblemCode, _ id: RequestID, allow: String? = nil) -> HTTPAnswer {

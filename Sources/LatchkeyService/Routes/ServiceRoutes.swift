@@ -16,6 +16,7 @@ struct ServiceRoutes {
         let metrics: ServiceMetrics
         let health: Health
         let logger: Logger
+        let recent: RecentRefusals
         let clock: any WallClock
         var expressPlay: ExpressPlayService?
         var revocations: RevocationEndpoint?
@@ -28,10 +29,11 @@ struct ServiceRoutes {
 
     init(_ parts: Parts) {
         self.parts = parts
-        let refusals = Refusals(logger: parts.logger, clock: parts.clock)
+        let refusals = Refusals(logger: parts.logger, recent: parts.recent, clock: parts.clock)
         self.refusals = refusals
         let license = LicenseEndpoint(
-            pipelines: parts.pipelines, metrics: parts.metrics, logger: parts.logger, clock: parts.clock)
+            pipelines: parts.pipelines, metrics: parts.metrics, refusals: refusals, logger: parts.logger,
+            clock: parts.clock)
         `public` = PublicRoutes(
             rules: parts.rules, license: license,
             query: LicenseQueryEndpoint(
@@ -45,10 +47,12 @@ struct ServiceRoutes {
     }
 
     /// The routes of the admin listener at this place of the configuration, from 0.
-    func admin(_ listener: Int) -> AdminRoutes {
+    func admin(_ listener: Int, _ gate: AdminGate = AdminGate()) -> AdminRoutes {
         AdminRoutes(
             rules: parts.rules, health: parts.health, metrics: parts.metrics,
-            explain: ExplainEndpoint(pipelines: parts.pipelines, logger: parts.logger, clock: parts.clock),
-            listener: listener, requestIDs: requestIDs, refusals: refusals, revocations: parts.revocations)
+            explain: ExplainEndpoint(
+                pipelines: parts.pipelines, refusals: refusals, logger: parts.logger, clock: parts.clock),
+            recentRefusals: RefusalEndpoint(recent: parts.recent), listener: listener, gate: gate,
+            requestIDs: requestIDs, refusals: refusals, revocations: parts.revocations)
     }
 }

@@ -31,9 +31,9 @@ package final class DescriptorLogSink: LogSink {
     /// How many lines have been lost so far, because the queue was full or the descriptor failed.
     package var droppedLineCount: UInt64 { queue.droppedLineCount }
 
-    /// Takes the line, or drops it if the queue is full.
-    package func append(_ line: [UInt8]) {
-        queue.append(line)
+    /// Takes the line, or drops it if the queue is full. Precious lines may take as much room again as all lines together.
+    package func append(_ line: [UInt8], isPrecious: Bool = false) {
+        queue.append(line, isPrecious: isPrecious)
     }
 
     /// Waits until every line taken so far is written or lost, at most so long; false if the time was up.

@@ -29,10 +29,10 @@ final class LogQueue: Sendable {
 
     var droppedLineCount: UInt64 { state.withLock { $0.droppedCount } }
 
-    /// Takes a line, or counts it as lost.
-    func append(_ line: [UInt8]) {
+    /// Takes a line, or counts it as lost. Precious lines may fill twice the size that others may.
+    func append(_ line: [UInt8], isPrecious: Bool = false) {
         state.update { state in
-            guard line.count <= sizeMaximum - state.bytes.count else {
+            guard line.count <= (isPrecious ? 2 : 1) * sizeMaximum - state.bytes.count else {
                 state.droppedCount += 1
                 state.unreportedCount += 1
                 return

@@ -5,12 +5,24 @@ import Synchronization
 /// The event is a fixed snake_case word by which lines are found; what varies stands in the fields. Neither ever holds a
 /// secret: the logger cannot tell one, so whoever logs must. Lines below the level cost one atomic read.
 package final class Logger: Sendable {
+    /// How many lines of one event strangers may cause in a second.
+    package static let linesPerEventDefault = 20
+
     private let sink: any LogSink
     private let clock: any WallClock
     private let leastRank: Atomic<UInt8>
+    private let sampler: LogSampler
+    private let sampleClock: any MonotonicClock
 
     /// A logger that lets pass what has this level or a higher one.
-    package init(level: LogLevel, sink: any LogSink, clock: any WallClock = SystemWallClock()) {
+    ///
+    /// Of lines that strangers cause, `linesPerEvent` of each event pass in one second.
+    package init(
+        level: LogLevel, sink: any LogSink, clock: any WallClock = SystemWallClock(),
+        linesPerEvent: Int = linesPerEventDefault, sampleClock: any MonotonicClock = SystemMonotonicClock()
+    ) {
+        sampler = LogSampler(perSecond: linesPerEvent)
+        self.sampleClock = sampleClock
         self.sink = sink
         self.clock = clock
         leastRank = Atomic(level.rank)
@@ -26,10 +38,34 @@ package final class Logger: Sendable {
         level.rank >= leastRank.load(ordering: .relaxed)
     }
 
-    /// Writes a line, if its level is enabled; the fields are not even made otherwise.
-    package func log(_ level: LogLevel, _ event: String, _ fields: @autoclosure () -> [LogField] = []) {
+    /// Changes how many lines of each event strangers may cause in a second, as a reload does.
+    package func setLinesPerEvent(_ count: Int) {
+        sampler.setRate(perSecond: count)
+    }
+
+    /// Lines that were left out because strangers caused too many of their kind.
+    package var sampledLineCount: UInt64 { sampler.leftOutCount }
+
+    /// Lines that were lost because the reader of the log was too slow, or gone.
+    package var lostLineCount: UInt64 { sink.droppedLineCount }
+
+    /// Writes a line, if its level is enabled; the fields are not even made otherwise. If lines of the event were left out before, the
+    /// line says how many, as `left_out`.
+    package func log(
+        _ level: LogLevel, _ event: String, from cause: LogCause = .service,
+        _ fields: @autoclosure () -> [LogField] = []
+    ) {
         guard isEnabled(level) else { return }
-        sink.append(LogLine(time: clock.wallTime, level: level, event: event, fields: fields()).bytes)
+        var all: [LogField]
+        switch cause {
+        case .service, .client: all = fields()
+        case .stranger:
+            guard case .write(let leftOut) = sampler.judge(event, at: sampleClock.monotonicTime) else { return }
+            all = fields()
+            if leftOut > 0 { all.append(.unsigned("left_out", leftOut)) }
+        }
+        let line = LogLine(time: clock.wallTime, level: level, event: event, fields: all)
+        sink.append(line.bytes, isPrecious: cause == .service)
     }
 
     /// Waits until what was logged has left the process, at most so long; for the end of the process.

@@ -25,6 +25,11 @@ package enum ProcessMetrics {
         ) { startTime }
     }
 
+    /// Resident memory in bytes; nil if /proc is not there.
+    package static var residentSize: Int? {
+        ProcessStatus.current().map { Int(clamping: $0.residentPages) * sysconf(Int32(_SC_PAGESIZE)) }
+    }
+
     /// The start in Unix time. /proc/stat has the time of boot, but a hardened service does not see it; the clock that
     /// counts since boot is always there.
     private static func startTime(ticksPerSecond: Double) -> Double? {

@@ -4,6 +4,8 @@ package enum FuzzTargetKind: String, Sendable, CaseIterable {
     case spcPayload = "fuzz-spc-payload"
     case ckc = "fuzz-ckc"
     case workerFraming = "fuzz-worker-framing"
+    case http1Head = "fuzz-http1-head"
+    case http2Session = "fuzz-http2-session"
 
     package var name: String { rawValue }
 
@@ -13,6 +15,8 @@ package enum FuzzTargetKind: String, Sendable, CaseIterable {
         case .spcPayload: try SPCPayloadTarget()
         case .ckc: try CKCTarget()
         case .workerFraming: WorkerFramingTarget()
+        case .http1Head: HTTP1HeadTarget()
+        case .http2Session: HTTP2SessionTarget()
         }
     }
 }

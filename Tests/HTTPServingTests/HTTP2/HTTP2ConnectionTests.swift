@@ -49,6 +49,31 @@ final class HTTP2SocketClient {
         HTTP2SocketClient(try RawClient(server.address, receiveBufferSize: receiveBufferSize))
     }
 
+    /// What a client sends that does not read waits in the kernel: a session would have to keep the answers.
+    @Test func doesNotReadWhileTheSocketIsCongested() throws {
+        let server = try TestServer(offersHTTP2: true) {
+            $0.http2.controlFrameBurstMaximum = 50
+            $0.http2.controlFrameRateMaximum = 0
+        }
+        let client = try RawClient(server.address, receiveBufferSize: 4096)
+        let start: [HTTP2Frame] = [
+            .settings([(4, 1 << 30)]), .settingsAcknowledgement, .windowUpdate(0, 1 << 30), .request(1, path: "/large"),
+        ]
+        client.send(HTTP2Frame.preface + start.flatMap { $0.bytes() })
+        server.handler.waitForLarge()
+        // More turns than the kernel's buffer takes of what one turn writes.
+        for _ in 0..<100 { server.settle() }
+        client.send((0..<200).flatMap { _ in HTTP2Frame.ping().bytes() })
+        server.settle()
+        #expect(server.observer.abuses.all.isEmpty)
+        #expect(server.server.connectionCount == 1)
+        // Once the client takes the output they are read, and are the flood that they are.
+        while let bytes = client.receive(), !bytes.isEmpty {}
+        #expect(server.observer.abuses.wait(for: 1) == [.controlFrames])
+        client.finish()
+        server.wait(forConnections: 0)
+    }
+
     @Test func answersByPriorKnowledge() throws {
         let server = try TestServer(offersHTTP2: true)
         let client = try connect(server)

@@ -46,6 +46,56 @@ import Testing
         #expect(script.events().map(\.dispatchedStream) == [3])
     }
 
+    /// A field of 4000 bytes in the dynamic table, then a block that names it so many times.
+    private func expanded(_ stream: UInt32, count: Int) -> HTTP2Frame {
+        let value = [UInt8](repeating: 97, count: 4000 - 32 - 1)
+        let entering: [UInt8] = [
+            0x40, 1, 120, 127, 0x80 | UInt8((value.count - 127) & 0x7f), UInt8((value.count - 127) >> 7),
+        ]
+        let basic = HPACKLiterals.block([(":method", "GET"), (":scheme", "http"), (":authority", "h"), (":path", "/")])
+        return .headers(stream, basic + entering + value + [UInt8](repeating: 0x80 | 62, count: count))
+    }
+
+    /// What is far too large is not decoded into fields: the stream is reset at the first such block, the second ends the connection.
+    @Test func endsAConnectionWhoseHeadsExpandFarTooMuch() {
+        let script = HTTP2Script()
+        script.send(expanded(1, count: 10_000))
+        #expect(script.events() == [.dropped(.headTooLarge)])
+        #expect(script.output() == [.reset(1, code: 11)])
+        // The table is intact.
+        let basic = HPACKLiterals.block([(":method", "GET"), (":scheme", "http"), (":authority", "h"), (":path", "/")])
+        script.send(.headers(3, basic + [0x80 | 62]))
+        #expect(script.events().map(\.dispatchedStream) == [3])
+        script.respond(ok, to: 3)
+        _ = script.output()
+        script.send(expanded(5, count: 10_000), .request(7))
+        let events = script.events()
+        #expect(events.contains(.abused(.expandedHeaders)))
+        #expect(!events.contains { $0.dispatchedStream == 7 })
+        #expect(script.goAwayCode() == 11)
+        #expect(script.session.isFinished)
+    }
+
+    /// Through a proxy such a block comes from one client of many.
+    @Test func keepsATrustedProxyWhoseClientsSendExpandedHeads() {
+        let script = HTTP2Script(isTrustedProxy: true)
+        for number in 0..<20 {
+            let id = UInt32(2 * number + 1)
+            script.send(expanded(id, count: 10_000))
+            #expect(script.events() == [.dropped(.headTooLarge)])
+            #expect(script.output() == [.reset(id, code: 11)])
+        }
+    }
+
+    /// Twice the number of fields is where a trailer or a head is stopped too, whatever their size.
+    @Test(arguments: [0, 1])
+    func stopsHeadsOfFarTooManyFields(excess: Int) {
+        let script = HTTP2Script { $0.fieldCountMaximum = 20 }
+        script.send(.request(1, more: (0..<36 + excess).map { ("x-\($0)", "y") }))
+        #expect(script.events() == (excess == 0 ? [.refuse(1, .headTooLarge)] : [.dropped(.headTooLarge)]))
+        #expect(script.output() == (excess == 0 ? [] : [.reset(1, code: 11)]))
+    }
+
     /// A declared length is refused before a byte of the body has come.
     @Test(arguments: [0, 1])
     func limitsDeclaredBodies(excess: Int) {
@@ -184,11 +234,87 @@ import Testing
         #expect(script.events().map(\.dispatchedStream) == [1, 3, 5])
     }
 
+    // MARK: Output that is not read
+
+    /// Nothing is written, and yet each refusal counts.
+    @Test func countsRefusedStreamsWhenTheyAreRefused() {
+        let script = HTTP2Script(isFresh: true) {
+            $0.http2.streamsMaximum = 2
+            $0.http2.resetBurstMaximum = 10
+            $0.http2.resetRateMaximum = 0
+        }
+        script.send(HTTP2Frame.preface + HTTP2Frame.settings().bytes())
+        for number in 0..<12 { script.send(.request(UInt32(2 * number + 1))) }
+        #expect(script.events().map(\.dispatchedStream) == [1, 3])
+        script.send(.request(25))
+        #expect(script.events() == [.abused(.resets)])
+        #expect(script.goAwayCode() == 11)
+    }
+
+    /// Written later, a refusal is not counted again.
+    @Test func countsARefusedStreamOnce() {
+        let script = HTTP2Script(isFresh: true) {
+            $0.http2.streamsMaximum = 1
+            $0.http2.resetBurstMaximum = 10
+            $0.http2.resetRateMaximum = 0
+        }
+        script.send(HTTP2Frame.preface + HTTP2Frame.settings().bytes())
+        script.send(.request(1))
+        for number in 1...10 {
+            script.send(.request(UInt32(2 * number + 1)))
+            #expect(script.goAwayCode() == nil)
+        }
+        script.send(.request(23))
+        #expect(script.goAwayCode() == 11)
+    }
+
+    @Test(arguments: [0, 1])
+    func endsASessionWithTooMuchToSay(excess: Int) {
+        let script = HTTP2Script {
+            $0.http2.controlFrameBurstMaximum = 10_000
+            $0.http2.outboundFramesMaximum = 100
+        }
+        for _ in 0..<100 + excess { script.send(.ping()) }
+        #expect(script.events() == (excess == 0 ? [] : [.abused(.outboundFrames)]))
+        #expect(script.session.hasFailed == (excess == 1))
+        #expect(script.output().count == (excess == 0 ? 100 : 0))
+    }
+
+    // MARK: Proxies
+
+    /// Ten per cent of the viewers of a busy proxy cancel: each answer allows for one reset.
+    @Test func allowsResetsByAnswers() {
+        let script = HTTP2Script {
+            $0.http2.resetBurstMaximum = 10
+            $0.http2.resetRateMaximum = 0
+        }
+        for number in 0..<1000 {
+            let id = UInt32(2 * number + 1)
+            script.send(.request(id))
+            #expect(script.events().map(\.dispatchedStream) == [Int32(id)])
+            if number % 2 == 1 { script.send(.reset(id)) }
+            script.respond(ok, to: Int32(id))
+            #expect(script.goAwayCode() == nil)
+            _ = script.events()
+        }
+    }
+
+    @Test func doesNotEndATrustedProxyBecauseOfResets() {
+        let script = HTTP2Script(isTrustedProxy: true) { $0.http2.resetRateMaximum = 0 }
+        for number in 0..<1000 {
+            let id = UInt32(2 * number + 1)
+            script.send(.request(id), .reset(id))
+            script.respond(ok, to: Int32(id))
+            #expect(script.goAwayCode() == nil)
+        }
+        #expect(script.events().compactMap(\.dispatchedStream).count == 1000)
+    }
+
     // MARK: Floods
 
     struct Flood: CustomTestStringConvertible, Sendable {
         let name: String
-        let abuse: HTTP2Abuse
+        let abuse: ConnectionAbuse
         let allowed: Int
         let frames: @Sendable (Int) -> [HTTP2Frame]
 

@@ -12,10 +12,10 @@ final class HTTP2Script {
     static let date = Array("Sun, 06 Nov 1994 08:49:37 GMT".utf8)
 
     /// A session after the preface and the exchange of SETTINGS, unless `isFresh`.
-    init(isFresh: Bool = false, _ change: (inout HTTPLimits) -> Void = { _ in }) {
+    init(isFresh: Bool = false, isTrustedProxy: Bool = false, _ change: (inout HTTPLimits) -> Void = { _ in }) {
         var limits = HTTPLimits()
         change(&limits)
-        session = HTTP2Session(limits: limits, now: now)
+        session = HTTP2Session(limits: limits, isTrustedProxy: isTrustedProxy, now: now)
         if isFresh { return }
         send(HTTP2Frame.preface + HTTP2Frame.settings().bytes() + HTTP2Frame.settingsAcknowledgement.bytes())
         _ = output()

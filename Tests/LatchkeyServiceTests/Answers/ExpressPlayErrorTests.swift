@@ -13,7 +13,7 @@ import Testing
     /// What only HTTP knows; ExpressPlay has no code for it.
     private static let codesOfHTTP: Set<ProblemCode> = [
         .notFound, .methodNotAllowed, .badRequest, .requestTimeout, .bodyTooLarge, .uriTooLong, .headTooLarge,
-        .expectationFailed, .notImplemented, .versionNotSupported,
+        .expectationFailed, .notImplemented, .versionNotSupported, .adminTokenInvalid,
     ]
 
     private func restated(_ code: ProblemCode, json: Bool) -> HTTPResponse {

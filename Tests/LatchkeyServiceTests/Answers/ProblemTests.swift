@@ -38,7 +38,8 @@ import Testing
         (HTTPProblem.malformed(.requestLine), 400, "bad_request"), (.headTimeout, 408, "request_timeout"),
         (.bodyTimeout, 408, "request_timeout"), (.bodyTooLarge, 413, "body_too_large"),
         (.targetTooLong, 414, "uri_too_long"), (.headTooLarge, 431, "head_too_large"),
-        (.expectationFailed, 417, "expectation_failed"), (.methodNotImplemented, 501, "not_implemented"),
+        (.expectationFailed, 417, "expectation_failed"), (.overloaded, 429, "overloaded"),
+        (.methodNotImplemented, 501, "not_implemented"),
         (.transferCodingNotImplemented, 501, "not_implemented"), (.versionNotSupported, 505, "version_not_supported"),
     ])
     func whatNeverBecameARequestHasItsPlaceToo(problem: HTTPProblem, status: Int, code: String) {
@@ -63,7 +64,7 @@ import Testing
         "module_unavailable": 503, "not_found": 404,
         "method_not_allowed": 405, "bad_request": 400, "request_timeout": 408,
         "body_too_large": 413, "uri_too_long": 414, "head_too_large": 431, "expectation_failed": 417,
-        "not_implemented": 501, "version_not_supported": 505, "internal": 500,
+        "admin_token_invalid": 401, "not_implemented": 501, "version_not_supported": 505, "internal": 500,
     ]
 
     @Test func theCodesAreThoseOfTheTable() {

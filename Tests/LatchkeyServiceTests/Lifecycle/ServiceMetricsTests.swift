@@ -37,16 +37,16 @@ import Testing
         metrics.inputRefused(peer, .headTimeout)
         let text = try scrape()
         #expect(text["latchkey_http_connections"] == 1)
-        #expect(text["latchkey_http_connections_refused_total"] == 1)
+        #expect(text["latchkey_http_connections_refused_total{reason=\"descriptors\"}"] == 1)
         #expect(text["latchkey_http_inputs_refused_total"] == 1)
     }
 
-    @Test(arguments: HTTP2Abuse.allCases)
-    func countsAbuseByItsKind(abuse: HTTP2Abuse) throws {
+    @Test(arguments: ConnectionAbuse.allCases)
+    func countsAbuseByItsKind(abuse: ConnectionAbuse) throws {
         metrics.connectionAbused(peer, abuse)
         metrics.connectionAbused(peer, abuse)
         let counts = try scrape().values.filter { $0.key.hasPrefix("latchkey_http_connections_abused_total") }
-        #expect(counts.count == HTTP2Abuse.allCases.count)
+        #expect(counts.count == ConnectionAbuse.allCases.count)
         #expect(
             counts.filter { $0.value > 0 } == ["latchkey_http_connections_abused_total{abuse=\"\(abuse.rawValue)\"}": 2]
         )

@@ -3,6 +3,7 @@ import CommandLineKit
 import DeviceSimulation
 import FairPlay
 import HTTPMessages
+import HTTPServing
 import Licensing
 import TestSupport
 import Testing
@@ -34,7 +35,7 @@ import Testing
         #expect(response.status == .unauthorized)
         #expect(response.fields["WWW-Authenticate"] == "Bearer")
         let body = try JSONReader.parse(response.body).object
-        #expect(["token_missing", "token_signature"].contains(body?["code"]?.string))
+        #expect(body?["code"]?.string == "admin_token_invalid")
     }
 
     @Test func refusesTwoDifferentTokens() async {
@@ -65,6 +66,58 @@ import Testing
             #expect(response.status == .methodNotAllowed)
             #expect(response.fields["Allow"] == "GET, HEAD")
         }
+    }
+
+    @Test func tellsTheCauseOfARefusalByItsRequestID() async throws {
+        let refused = await fixture.license([1], token: nil)
+        let id = try #require(refused.fields["X-Request-Id"])
+        let admin: HTTPFields = ["Authorization": "Bearer \(RoutesFixture.adminToken)"]
+        let response = await fixture.askAdmin(.get, "/v1/refusals/\(id)", admin)
+        #expect(response.status == .ok)
+        let body = try #require(try JSONReader.parse(response.body).object)
+        #expect(body["request_id"]?.string == id)
+        #expect(body["code"]?.string == "token_missing")
+        #expect(body["event"]?.string == "license_refused")
+        #expect(body["cause"]?.string?.isEmpty == false)
+        #expect(await fixture.askAdmin(.get, "/v1/refusals/\(id)").status == .unauthorized)
+        #expect(await fixture.askAdmin(.get, "/v1/refusals/0000000000000000", admin).status == .notFound)
+        #expect(await fixture.askAdmin(.post, "/v1/refusals/\(id)", admin).status == .methodNotAllowed)
+        #expect(await fixture.ask(.get, "/v1/refusals/\(id)").status == .notFound)
+    }
+
+    /// A thousand refusals leave twenty lines, and all of their causes.
+    @Test func keepsCausesThatTheLogLeavesOut() async throws {
+        let fixture = try RoutesFixture(linesPerEvent: 20)
+        var last: String?
+        for _ in 0..<1000 { last = await fixture.license([1], token: nil).fields["X-Request-Id"] }
+        let lines = fixture.log.lines.filter { $0.contains("license_refused") }
+        #expect(lines.count == 20)
+        let id = try #require(last)
+        let admin: HTTPFields = ["Authorization": "Bearer \(RoutesFixture.adminToken)"]
+        #expect(await fixture.askAdmin(.get, "/v1/refusals/\(id)", admin).status == .ok)
+    }
+
+    @Test(arguments: [HTTPProblem.methodNotImplemented, .transferCodingNotImplemented, .versionNotSupported])
+    func logsNoErrorForWhatIsNotServed(problem: HTTPProblem) async {
+        let peer = RoutesFixture.request(.get, "/").peer
+        let status = await fixture.onLoop { [fixture] loop in
+            fixture.publicRoutes.refusal(of: problem, from: peer, on: loop).status
+        }
+        #expect(status == problem.status)
+        #expect(fixture.log.lines.count == 1)
+        #expect(fixture.log.lines.allSatisfy { $0.contains(#""level":"info""#) })
+    }
+
+    @Test(arguments: [
+        ("localhost", true), ("LOCALHOST:9443", true), ("127.0.0.1:9443", true), ("[::1]:9443", true),
+        ("rebound.example", false), ("rebound.example:9443", false), ("localhost.example", false),
+    ])
+    func takesNoNameWithoutAToken(host: String, isServed: Bool) async throws {
+        let fixture = try RoutesFixture(adminToken: nil)
+        let response = await fixture.askAdmin(.get, "/metrics", ["Host": host])
+        #expect(response.status == (isServed ? .ok : .badRequest))
+        // With a token the name does not matter, unless names are listed.
+        #expect(await self.fixture.askAdmin(.get, "/livez", ["Host": host]).status == .ok)
     }
 
     @Test func tellsItsHealthWithoutAToken() async {

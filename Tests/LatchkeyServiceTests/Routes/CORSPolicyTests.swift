@@ -74,8 +74,12 @@ import Testing
     }
 
     /// Without a token, on every path.
-    @Test(arguments: ["/fps/license", "/fps/certificate", "/nowhere", "*"])
-    func answersPreflights(path: String) async {
+    @Test(arguments: [
+        ("/fps/license", "POST, OPTIONS"), ("/fps/challenge", "POST, OPTIONS"), ("/livez", "GET, HEAD, OPTIONS"),
+        ("/fps/certificate", "GET, HEAD, OPTIONS"), ("/nowhere", "GET, HEAD, POST, OPTIONS"),
+        ("*", "GET, HEAD, POST, OPTIONS"),
+    ])
+    func answersPreflights(path: String, methods: String) async {
         let preflight: HTTPFields = [
             "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,content-type",
         ]
@@ -83,7 +87,11 @@ import Testing
         #expect(response.status == .noContent)
         #expect(response.body.isEmpty)
         #expect(response.fields["Access-Control-Allow-Origin"] == "https://app.example")
-        #expect(response.fields["Access-Control-Allow-Methods"] == "GET, HEAD, POST, OPTIONS")
+        #expect(response.fields["Access-Control-Allow-Methods"] == methods)
+        #expect(response.fields["Allow"] == methods)
+        // A refusal of another method names the same ones.
+        let refused = await ask(listed, .put, path, origin: nil)
+        #expect(refused.fields["Allow"] == (refused.status == .notFound ? nil : methods))
         #expect(response.fields["Access-Control-Max-Age"] == "60")
         let allowed = response.fields["Access-Control-Allow-Headers"]?.split(separator: ", ") ?? []
         for name in ["authorization", "content-type", "nv-authorizations", "x-axdrm-message", "pragma", "x-customer"] {

@@ -43,7 +43,7 @@ import Testing
     func takesLicenceRequestsByPOSTAlone(method: HTTPMethod) async throws {
         let response = await fixture.ask(method, "/fps/license")
         #expect(response.status == .methodNotAllowed)
-        #expect(response.fields["Allow"] == "POST")
+        #expect(response.fields["Allow"] == "POST, OPTIONS")
         #expect(try code(response) == "method_not_allowed")
     }
 
@@ -129,7 +129,7 @@ import Testing
             let response = await fixture.ask(method, path)
             let isRead = method == .get || method == .head
             #expect(response.status == (isRead ? .ok : .methodNotAllowed))
-            #expect(response.fields["Allow"] == (isRead ? nil : "GET, HEAD"))
+            #expect(response.fields["Allow"] == (isRead ? nil : "GET, HEAD, OPTIONS"))
         }
     }
 

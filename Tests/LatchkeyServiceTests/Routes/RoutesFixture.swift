@@ -39,7 +39,7 @@ final class RoutesFixture: Sendable {
         otherCredential: TestCredential? = nil, rates: RequestRates = RequestRates(),
         overload: OverloadLimits = OverloadLimits(),
         callback: ((ManualClock) -> CallbackDecider)? = nil, finder: TokenFinder = TokenFinder(),
-        recorder: DecisionRecorder? = nil, sessions: SessionTokens? = nil
+        recorder: DecisionRecorder? = nil, sessions: SessionTokens? = nil, linesPerEvent: Int = 1_000_000
     ) throws {
         group = try EventLoopGroup(count: 1)
         credential = try TestCredential.shared.get()
@@ -75,14 +75,15 @@ final class RoutesFixture: Sendable {
         shared.recorder = recorder
         shared.challenges = ServerChallenges(
             store: MemoryChallengeStore(), pseudonyms: try MemoryChallengeStore.pseudonyms())
-        let logger = Logger(level: .trace, sink: log, clock: clock)
+        let logger = Logger(
+            level: .trace, sink: log, clock: clock, linesPerEvent: linesPerEvent, sampleClock: clock)
         let routes = ServiceRoutes(
             .init(
                 rules: rules, pipelines: LicensePipelines(shared),
                 lookup: try LicenseLookup(path: "/nonexistent/latchkey.db", logger: logger),
                 pseudonyms: Pseudonymizer(
                     key: try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))),
-                metrics: metrics, health: health, logger: logger, clock: clock))
+                metrics: metrics, health: health, logger: logger, recent: RecentRefusals(), clock: clock))
         publicRoutes = routes.public
         adminRoutes = routes.admin(0)
     }

@@ -1,0 +1,47 @@
+import Synchronization
+import Telemetry
+
+/// How busy a loop is, for other threads to look at: the loop writes two words for each turn.
+///
+/// A turn is all that runs between two looks at the sockets. While it runs, everything else on the loop waits.
+final class LoopLoad: Sendable {
+    /// The longest turn is that of the last one to two windows, so that every reader sees each peak.
+    static let window: Duration = .seconds(30)
+
+    private let turnStart = Atomic<Int64>(.min)
+    private let windowStart = Atomic<Int64>(.min)
+    private let longest = Atomic<Int64>(0)
+    private let longestBefore = Atomic<Int64>(0)
+
+    /// The loop has woken.
+    func turnBegan(at time: MonotonicTime) {
+        turnStart.store(time.nanoseconds, ordering: .relaxed)
+    }
+
+    /// The loop is about to look at its sockets.
+    func turnEnded(at time: MonotonicTime) {
+        let start = turnStart.exchange(.min, ordering: .relaxed)
+        guard start != .min else { return }
+        turnWindow(at: time)
+        let length = time.nanoseconds - start
+        if length > longest.load(ordering: .relaxed) { longest.store(length, ordering: .relaxed) }
+    }
+
+    private func turnWindow(at time: MonotonicTime) {
+        let start = windowStart.load(ordering: .relaxed)
+        guard start == .min || time.nanoseconds - start >= Self.window.clampedNanoseconds else { return }
+        windowStart.store(time.nanoseconds, ordering: .relaxed)
+        longestBefore.store(longest.exchange(0, ordering: .relaxed), ordering: .relaxed)
+    }
+
+    /// For how long what came now, or had come before, waits already: the age of the turn that is running, or zero.
+    func lag(at time: MonotonicTime) -> Duration {
+        let start = turnStart.load(ordering: .relaxed)
+        return start == .min ? .zero : .nanoseconds(max(0, time.nanoseconds - start))
+    }
+
+    /// The longest turn of the last 30 to 60 seconds in which the loop had something to do.
+    var longestTurn: Duration {
+        .nanoseconds(max(longest.load(ordering: .relaxed), longestBefore.load(ordering: .relaxed)))
+    }
+}

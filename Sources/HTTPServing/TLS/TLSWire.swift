@@ -1,0 +1,198 @@
+private import COpenSSL
+import Glibc
+
+/// The socket of a TLS connection as OpenSSL reads and writes it, with a budget for each turn of the loop.
+///
+/// OpenSSL's own socket BIO writes with `write`, which raises SIGPIPE on a connection that is gone, and does not tell whether a read
+/// has emptied the socket; with edge-triggered events, each request would then cost a second read that finds nothing. It also has no
+/// end: OpenSSL processes key updates as long as the socket has some, within one call.
+final class TLSWire {
+    /// How many bytes of the wire one turn takes at most.
+    static let bytesPerTurnMaximum = 64 * 1024
+    /// How many records one turn takes, but for those of the last read: a record of a few bytes costs about as much as one of 16 KiB.
+    static let recordsPerTurnMaximum = 64
+    /// A record with a payload of at most so many bytes on the wire, tag included, is small.
+    static let smallRecordSizeMaximum = 64
+    /// A key update counts like so many small records: it costs 10 us, and no client needs many.
+    private static let smallRecordsPerKeyUpdate = 8
+    /// The first read of a connection takes at most so many bytes; they hold 150 key updates, or 1.6 ms of work.
+    private static let readSizeAtFirst = 4 * 1024
+    /// The same after a read that brought many small records, in bytes.
+    private static let readSizeMinimum = 1024
+    private static let readSizeMaximum = 32 * 1024
+    /// A read that brings more small records than this is followed by shorter ones.
+    private static let smallRecordsPerReadMaximum = 16
+
+    fileprivate let descriptor: Int32
+    /// Whether the last read took everything that the socket had.
+    private(set) var isEmpty = false
+    private var bytesLeft = 0
+    private var recordsLeft = 0
+    private var readSize = readSizeAtFirst
+    private var smallRecordsOfRead = 0
+    private var uncountedSmallRecords = 0
+
+    /// The wire of a non-blocking socket, which it does not own.
+    init(descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    /// Begins a turn: the whole budget is there again.
+    func beginTurn() {
+        bytesLeft = Self.bytesPerTurnMaximum
+        recordsLeft = Self.recordsPerTurnMaximum
+    }
+
+    /// Whether the budget of this turn is spent: OpenSSL gets no more bytes, although the socket may have some.
+    var turnIsSpent: Bool { bytesLeft <= 0 || recordsLeft <= 0 }
+
+    /// How many small records have come since the last call.
+    func takeSmallRecords() -> Int {
+        defer { uncountedSmallRecords = 0 }
+        return uncountedSmallRecords
+    }
+
+    /// OpenSSL begins a record with a payload of this size in bytes.
+    fileprivate func beganRecord(size: Int) {
+        recordsLeft -= 1
+        if size <= Self.smallRecordSizeMaximum { noteSmallRecords(1) }
+    }
+
+    /// OpenSSL has decrypted a key update. A padded one is not small on the wire.
+    fileprivate func beganKeyUpdate() {
+        noteSmallRecords(Self.smallRecordsPerKeyUpdate)
+    }
+
+    private func noteSmallRecords(_ count: Int) {
+        smallRecordsOfRead += count
+        uncountedSmallRecords += count
+    }
+
+    /// Reads into OpenSSL's buffer, as far as the budget goes.
+    fileprivate func read(into bytes: UnsafeMutablePointer<CChar>?, _ size: Int) -> WireOutcome {
+        guard !turnIsSpent else { return .retry }
+        adaptReadSize()
+        let wanted = min(size, readSize, bytesLeft)
+        while true {
+            // OpenSSL gives room for `size` bytes.
+            let count = unsafe recv(descriptor, bytes, wanted, 0)
+            if count < 0 && errno == EINTR { continue }
+            isEmpty = count < wanted
+            bytesLeft -= max(0, count)
+            if count < 0 && errno == EAGAIN { return .retry }
+            return count == 0 ? .end : .result(Int32(count))
+        }
+    }
+
+    private func adaptReadSize() {
+        let hadMany = smallRecordsOfRead > Self.smallRecordsPerReadMaximum
+        readSize = hadMany ? Self.readSizeMinimum : min(2 * readSize, Self.readSizeMaximum)
+        smallRecordsOfRead = 0
+    }
+
+    fileprivate func write(_ bytes: UnsafePointer<CChar>?, _ size: Int) -> WireOutcome {
+        while true {
+            // OpenSSL lends `size` bytes.
+            let count = unsafe send(descriptor, bytes, size, Int32(MSG_NOSIGNAL))
+            if count < 0 && errno == EINTR { continue }
+            return count < 0 && errno == EAGAIN ? .retry : .result(Int32(count))
+        }
+    }
+}
+
+/// What one call of OpenSSL for the socket came to.
+private enum WireOutcome {
+    /// So many bytes; negative for an error.
+    case result(Int32)
+    /// Nothing now.
+    case retry
+    /// The peer sends no more.
+    case end
+}
+
+// MARK: OpenSSL's side
+
+extension TLSWire {
+    /// Makes a BIO over this wire, which the caller keeps as long as the session; OpenSSL frees the BIO with the session.
+    func makeBIO() -> OpaquePointer? {
+        guard let method = unsafe Self.method, let bio = unsafe BIO_new(method) else { return nil }
+        unsafe BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
+        unsafe BIO_set_init(bio, 1)
+        return unsafe bio
+    }
+
+    /// Has the sessions of a context tell their wires of each record.
+    static func countRecords(of context: OpaquePointer) {
+        unsafe SSL_CTX_set_msg_callback(context, countMessage)
+    }
+
+    // Made once and never freed; constant afterwards.
+    nonisolated(unsafe) private static let method: OpaquePointer? = {
+        let type = BIO_get_new_index() | BIO_TYPE_SOURCE_SINK
+        guard let method = unsafe BIO_meth_new(type, "socket") else { return nil }
+        unsafe BIO_meth_set_read(method, readSocket)
+        unsafe BIO_meth_set_write(method, writeSocket)
+        unsafe BIO_meth_set_ctrl(method, control)
+        return unsafe method
+    }()
+}
+
+/// The wire behind a BIO of ours. The session's owner keeps it.
+private func wire(of bio: OpaquePointer?) -> TLSWire? {
+    guard let data = unsafe BIO_get_data(bio) else { return nil }
+    return unsafe Unmanaged<TLSWire>.fromOpaque(data).takeUnretainedValue()
+}
+
+private func readSocket(_ bio: OpaquePointer?, _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int32) -> Int32 {
+    unsafe latchkey_bio_clear_retry(bio)
+    guard let wire = unsafe wire(of: bio) else { return -1 }
+    switch unsafe wire.read(into: bytes, Int(size)) {
+    case .result(let count): return count
+    case .retry:
+        unsafe latchkey_bio_retry_read(bio)
+        return -1
+    case .end:
+        unsafe BIO_set_flags(bio, BIO_FLAGS_IN_EOF)
+        return 0
+    }
+}
+
+private func writeSocket(_ bio: OpaquePointer?, _ bytes: UnsafePointer<CChar>?, _ size: Int32) -> Int32 {
+    unsafe latchkey_bio_clear_retry(bio)
+    guard let wire = unsafe wire(of: bio) else { return -1 }
+    switch unsafe wire.write(bytes, Int(size)) {
+    case .result(let count): return count
+    case .retry, .end:
+        unsafe latchkey_bio_retry_write(bio)
+        return -1
+    }
+}
+
+private func control(
+    _ bio: OpaquePointer?, _ command: Int32, _ number: Int, _ pointer: UnsafeMutableRawPointer?
+) -> Int {
+    switch command {
+    case BIO_CTRL_FLUSH: 1
+    case BIO_CTRL_EOF: unsafe BIO_test_flags(bio, BIO_FLAGS_IN_EOF) == 0 ? 0 : 1
+    default: 0  // Commands of OpenSSL that mean nothing to a socket.
+    }
+}
+
+/// OpenSSL tells of each record's header, and of each handshake message when it is decrypted.
+private func countMessage(
+    _ isWriting: Int32, _ version: Int32, _ contentType: Int32, _ bytes: UnsafeRawPointer?, _ count: Int,
+    _ session: OpaquePointer?, _ argument: UnsafeMutableRawPointer?
+) {
+    guard isWriting == 0, let bytes = unsafe bytes, let bio = unsafe SSL_get_rbio(session),
+        let wire = unsafe wire(of: bio)
+    else { return }
+    if contentType == SSL3_RT_HEADER, count == 5 {
+        // Five bytes, of which the last two are the payload's size (RFC 8446 section 5.1).
+        let bytes = unsafe UnsafeRawBufferPointer(start: bytes, count: 5)
+        wire.beganRecord(size: unsafe Int(bytes[3]) << 8 | Int(bytes[4]))
+    } else if contentType == SSL3_RT_HANDSHAKE, count > 0,
+        unsafe bytes.load(as: UInt8.self) == UInt8(SSL3_MT_KEY_UPDATE)
+    {
+        wire.beganKeyUpdate()
+    }
+}

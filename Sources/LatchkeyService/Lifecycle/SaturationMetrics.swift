@@ -1,0 +1,81 @@
+import EventLoops
+import HTTPServing
+import Telemetry
+
+/// How full the daemon is: what an operator looks at before clients notice.
+struct SaturationMetrics: Sendable {
+    let resources: ServerResources
+    let adminResources: ServerResources
+    let loops: [LoopContext]
+    let logger: Logger
+
+    /// Registers all of them; each is sampled at a scrape, on the thread of the admin listener.
+    func register(in registry: MetricsRegistry) {
+        registerLoops(in: registry)
+        registerMemory(in: registry)
+        registerConnections(in: registry)
+        registerLog(in: registry)
+    }
+
+    private func registerLoops(in registry: MetricsRegistry) {
+        registry.samples(
+            "latchkey_loop_lag_seconds", help: "For how long work that comes to a loop now waits already.",
+            label: "loop",
+            loops.map { loop in (String(loop.index), { loop.lag.inSeconds }) })
+        registry.samples(
+            "latchkey_loop_longest_turn_seconds",
+            help:
+                "The longest turn of a loop in the last 30 to 60 seconds; everything else on it waited for that long.",
+            label: "loop", loops.map { loop in (String(loop.index), { loop.longestTurn.inSeconds }) })
+    }
+
+    private func registerMemory(in registry: MetricsRegistry) {
+        let memory = resources.memory
+        registry.samples(
+            "latchkey_memory_charged_bytes",
+            help: "What clients make the daemon hold, by share of limits.memoryBudget.",
+            label: "share",
+            MemoryBudget.Share.allCases.map { share in (share.rawValue, { Double(memory.charged(to: share)) }) })
+        registry.samples(
+            "latchkey_memory_maximum_bytes", help: "The most that each share may hold.", label: "share",
+            MemoryBudget.Share.allCases.map { share in (share.rawValue, { Double(memory.maximum(of: share)) }) })
+        registry.samples(
+            "latchkey_memory_refused_total", help: "Charges that did not fit their share.", isCounter: true,
+            label: "share",
+            MemoryBudget.Share.allCases.map { share in (share.rawValue, { Double(memory.refusalCount(of: share)) }) })
+    }
+
+    private func registerConnections(in registry: MetricsRegistry) {
+        let (resources, adminResources) = (resources, adminResources)
+        registry.samples(
+            "latchkey_http_connections_by_state", help: "Open connections of public listeners.", label: "state",
+            HTTPConnectionState.allCases.map { state in
+                (state.rawValue, { Double(resources.connectionCount(in: state)) })
+            })
+        registry.samples(
+            "latchkey_http_connections_maximum",
+            help: "The most connections of all listeners of a kind together, as the descriptors of the process allow.",
+            label: "listener",
+            [
+                ("public", { Double(resources.connectionsMaximum) }),
+                ("admin", { Double(adminResources.connectionsMaximum) }),
+            ])
+        registry.sample(
+            "latchkey_http_requests_in_flight", help: "Requests that wait for a batch, a commit, a store or a service."
+        ) { Double(resources.requestsInFlight) }
+    }
+
+    private func registerLog(in registry: MetricsRegistry) {
+        let logger = logger
+        registry.samples(
+            "latchkey_log_lines_dropped_total",
+            help:
+                "Lines that are not in the log: of events that strangers caused too often, or because its reader is slow.",
+            isCounter: true, label: "reason",
+            [("sampled", { Double(logger.sampledLineCount) }), ("reader", { Double(logger.lostLineCount) })])
+    }
+}
+
+extension Duration {
+    fileprivate var inSeconds: Double { Double(clampedNanoseconds) / 1e9 }
+}

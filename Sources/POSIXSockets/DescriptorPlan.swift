@@ -1,0 +1,44 @@
+import CLinux
+import Glibc
+
+/// How the descriptors of the process are shared out: some are for the store, for reload and for the admin listener, whatever strangers do.
+package struct DescriptorPlan: Equatable, Sendable {
+    /// The limit in force.
+    package let limit: Int
+    /// The most connections of public listeners together.
+    package let publicConnectionsMaximum: Int
+    /// The most connections of admin listeners together.
+    package let adminConnectionsMaximum: Int
+
+    /// Shares out what a limit leaves when so many descriptors are open already. A sixteenth of the limit is kept back, at least 24 and at
+    /// most 256 descriptors; a quarter of these is for the admin listener.
+    package init(limit: Int, openCount: Int) {
+        let reserve = min(256, max(24, limit / 16))
+        self.limit = limit
+        adminConnectionsMaximum = max(4, reserve / 4)
+        publicConnectionsMaximum = max(1, limit - openCount - reserve)
+    }
+
+    /// Raises the soft limit of descriptors to the hard one, and returns the limit in force; nil if the kernel does not tell it.
+    package static func raiseLimit() -> Int? {
+        let limit = latchkey_raise_descriptor_limit()
+        return limit > 0 ? Int(clamping: limit) : nil
+    }
+
+    /// The plan of this process as it is now; nil if the kernel does not tell its limit or its descriptors.
+    package static func current() -> DescriptorPlan? {
+        let limit = latchkey_descriptor_limit()
+        guard limit > 0, let openCount = openCount() else { return nil }
+        return DescriptorPlan(limit: Int(clamping: limit), openCount: openCount)
+    }
+
+    private static func openCount() -> Int? {
+        // Safe: the stream is open until `closedir`, and an entry is only compared with nil.
+        guard let directory = unsafe opendir("/proc/self/fd") else { return nil }
+        defer { unsafe closedir(directory) }
+        var count = 0
+        while unsafe readdir(directory) != nil { count += 1 }
+        // Without ".", ".." and the descriptor of this very look.
+        return count - 3
+    }
+}

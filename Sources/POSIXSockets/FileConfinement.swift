@@ -1,0 +1,49 @@
+import CLinux
+import Glibc
+
+/// Which files a process may open that loads a library: the library, those beside it, and those of the system. Nothing else, whatever user
+/// it runs as.
+package enum FileConfinement {
+    /// Whether the kernel can do it: since Linux 5.13, unless it was switched off at its start or a filter of system calls forbids it.
+    package static var isAvailable: Bool { latchkey_landlock_version() > 0 }
+
+    /// Where the dynamic loader, the C library and OpenSSL look for their own files.
+    private static let systemPaths = [
+        "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/etc/ssl/openssl.cnf",
+        "/etc/localtime", "/usr/share/zoneinfo", "/dev/null", "/dev/zero", "/dev/urandom", "/dev/random",
+        "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu",
+    ]
+
+    /// Confines the calling thread, and those that it starts, for good. Does nothing if the kernel cannot do it.
+    ///
+    /// Call it after the process gave up new privileges. Throws `failed` if the kernel can do it and refuses.
+    static func apply(library: String) throws(SocketError) {
+        let version = latchkey_landlock_version()
+        guard version > 0 else { return }
+        let rules = latchkey_landlock_rules(version)
+        guard rules >= 0 else { throw .failed(.confineFiles, errno: errno) }
+        defer { close(rules) }
+        for path in systemPaths + [library] + libraries(beside: library) {
+            // The path is read during the call alone.
+            let result = unsafe path.withCString { unsafe latchkey_landlock_allow_reading(rules, $0) }
+            guard result == 0 else { throw .failed(.confineFiles, errno: errno) }
+        }
+        guard latchkey_landlock_enforce(rules) == 0 else { throw .failed(.confineFiles, errno: errno) }
+    }
+
+    /// Shared libraries in the folder of a library, which it may need. Their folder as a whole may hold secrets.
+    private static func libraries(beside library: String) -> [String] {
+        let folder = library.lastIndex(of: "/").map { String(library[..<$0]) } ?? ""
+        // Safe: the stream is open until `closedir`, and each name is copied before the next entry is read.
+        guard let directory = unsafe opendir(folder.isEmpty ? "/" : folder) else { return [] }
+        defer { unsafe closedir(directory) }
+        var paths: [String] = []
+        while let entry = unsafe readdir(directory) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name.hasSuffix(".so") || name.contains(".so.") { paths.append("\(folder)/\(name)") }
+        }
+        return paths
+    }
+}

@@ -1,0 +1,132 @@
+import HTTPMessages
+import TestSupport
+
+/// Requests of HTTP/1.1 on one connection, heads and bodies. Input: one byte of plan, then what the client sends.
+///
+///     offset  size  field
+///          0     1  the size of the pieces in which the bytes arrive, less 1; there are at most about a hundred
+///
+/// Whatever the pieces are, the same requests come out of them, and the same refusal ends them; only of input that is malformed and too
+/// large as well, the pieces decide which of the two is found first. No request goes beyond the limits.
+struct HTTP1HeadTarget: FuzzTarget {
+    private let limits: HTTPLimits
+
+    init() {
+        var limits = HTTPLimits()
+        // So that inputs of a useful size reach them.
+        (limits.headSizeMaximum, limits.fieldCountMaximum, limits.targetSizeMaximum) = (1024, 20, 256)
+        (limits.bodySizeMaximum, limits.trailerSizeMaximum, limits.chunkExtensionsSizeMaximum) = (1024, 128, 64)
+        self.limits = limits
+    }
+
+    func check(_ input: [UInt8]) throws -> Verdict {
+        guard let plan = input.first else { return .refused }
+        let bytes = Array(input.dropFirst())
+        let whole = read(bytes, pieceSize: max(1, bytes.count))
+        let inPieces = read(bytes, pieceSize: max(Int(plan) + 1, bytes.count / 100))
+        try require(whole.requests == inPieces.requests, "the pieces in which requests arrive decide nothing")
+        let isRefusedAlike = whole.problem == inPieces.problem || whole.isTooLarge || inPieces.isTooLarge
+        try require(isRefusedAlike, "the pieces decide nothing about a refusal")
+        try require(
+            (whole.problem == nil) == (inPieces.problem == nil), "the pieces do not decide whether it is refused")
+        for request in whole.requests { try check(request) }
+        return whole.problem == nil && !whole.requests.isEmpty ? .accepted : .refused
+    }
+
+    private func check(_ request: HTTPRequestMessage) throws {
+        try require(request.body.count <= limits.bodySizeMaximum, "a body is within its limit")
+        try require(request.head.fields.count <= limits.fieldCountMaximum, "there are no more fields than may be")
+        let path = request.head.target.path
+        try require(path.hasPrefix("/") || path == "*" && request.head.method == .options, "a path begins with a slash")
+        let hosts = request.head.fields.count(of: "host")
+        try require(hosts == 1 || request.head.version == .http10 && hosts == 0, "a request has one host")
+    }
+
+    private func read(_ bytes: [UInt8], pieceSize: Int) -> Outcome {
+        var connection = HTTP1Connection(limits: limits)
+        var outcome = Outcome()
+        for start in stride(from: 0, to: bytes.count, by: pieceSize) {
+            var action = connection.received(Array(bytes[start..<min(start + pieceSize, bytes.count)]).span)
+            // Early input is looked at after each answer, as its owner does.
+            while outcome.take(action, &connection) { action = connection.resume() }
+            if connection.phase == .closed { break }
+        }
+        return outcome
+    }
+
+    private struct Outcome: Equatable {
+        var requests: [HTTPRequestMessage] = []
+        var problem: HTTPProblem?
+
+        var isTooLarge: Bool {
+            switch problem {
+            case .headTooLarge, .targetTooLong, .bodyTooLarge: true
+            case .malformed, .headTimeout, .bodyTimeout, .expectationFailed, .methodNotImplemented,
+                .transferCodingNotImplemented, .versionNotSupported, .overloaded, nil:
+                false
+            }
+        }
+
+        /// Does what the connection asks for; whether it may have more to say.
+        mutating func take(_ action: HTTP1Connection.Action, _ connection: inout HTTP1Connection) -> Bool {
+            switch action {
+            case .dispatch(let request): requests.append(request)
+            case .refuse(let refusal): problem = refusal
+            case .read, .sendContinue, .close, .linger: return false
+            }
+            _ = connection.respond(closing: false)
+            return connection.responseSent() == .read && connection.hasEarlyInput
+        }
+    }
+
+    // MARK: - Inputs
+
+    func seeds() throws -> [[UInt8]] {
+        let heads = [
+            "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+            "\r\nHEAD http://a:80/b?c HTTP/1.1\r\nHost: a\r\nConnection: x, keep-alive\r\n\r\n",
+            "OPTIONS * HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+            "POST /a HTTP/1.1\r\nHost: [::1]:80\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\nhello",
+            "POST /b HTTP/1.1\r\nHost: a%41\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b;c=\"d\\\"e\"\r\nhello\r\n0\r\nX: y\r\n\r\n",
+        ]
+        return (heads + [heads.joined(), heads[3] + "\r\n" + heads[4]]).flatMap { text in
+            [[0xFF] + Array(text.utf8), [2] + Array(text.utf8)]
+        }
+    }
+
+    /// Lines that a request may have, and some that it may not.
+    private static let lines = [
+        "X: y", "Connection: close", "Content-Length: 5", "Transfer-Encoding: chunked", "Expect: 100-continue",
+        "Host: b",
+        "Host:", "5;a", "0", "hello", "", "GET /c HTTP/1.1", "Cookie: a=b; c",
+    ]
+
+    /// Half of the changes keep the form of lines and characters, so that more than the strictest check is reached.
+    func mutate(_ input: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
+        var bytes = input
+        guard Bool.random(using: &generator), let index = bytes.indices.dropFirst().randomElement(using: &generator)
+        else {
+            return ByteMutation.mutate(input, using: &generator)
+        }
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0: bytes[0] = UInt8.random(in: .min ... .max, using: &generator)
+        case 1: bytes[index] = Self.similar(bytes[index], using: &generator)
+        case 2: bytes += bytes.dropFirst()
+        default:
+            let line = Self.lines.randomElement(using: &generator) ?? ""
+            let start = bytes[..<index].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 1
+            bytes.insert(contentsOf: Array("\(line)\r\n".utf8), at: start)
+        }
+        return Array(bytes.prefix(8192))
+    }
+
+    /// A letter for a letter, a digit for a digit; every other byte as it is.
+    private static func similar(_ byte: UInt8, using generator: inout SeededGenerator) -> UInt8 {
+        switch byte {
+        case 0x30...0x39: UInt8.random(in: 0x30...0x39, using: &generator)
+        case 0x41...0x5A: UInt8.random(in: 0x41...0x5A, using: &generator)
+        case 0x61...0x7A: UInt8.random(in: 0x61...0x7A, using: &generator)
+        default: byte  // What separates the parts of a message.
+        }
+    }
+}

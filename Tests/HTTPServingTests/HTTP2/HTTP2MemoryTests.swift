@@ -1,0 +1,42 @@
+import HTTPMessages
+import TestSupport
+import Testing
+
+@testable import HTTPServing
+
+/// What an HTTP/2 session says that it holds, and how it gives it up.
+@Suite struct HTTP2MemoryTests {
+    private static let flags = HTTP2Frame.endHeaders
+
+    @Test func holdsHeadsAndBodiesUntilTheirRequestIsComplete() {
+        let script = HTTP2Script()
+        let empty = script.session.heldMemory
+        #expect(empty == HeldMemory(connection: HeldMemory.http2Size))
+        script.send(.request(1, "POST", flags: Self.flags), .data(1, [UInt8](repeating: 1, count: 1000), flags: 0))
+        #expect(script.session.heldMemory.bodies == 1000)
+        #expect(script.session.heldMemory.heads > HeldMemory.streamSize)
+        #expect(!script.session.isIdle)
+        script.send(.data(1, [1], flags: HTTP2Frame.endStream))
+        #expect(script.session.heldMemory == empty)
+        script.respond(HTTPResponse(status: .ok, body: [1, 2, 3]), to: 1)
+        #expect(script.session.heldMemory.outbound == 3)
+        _ = script.output()
+        #expect(script.session.heldMemory == empty)
+        #expect(script.session.isIdle)
+    }
+
+    @Test func refusesTheNewestRequestThatIsArriving() {
+        let script = HTTP2Script()
+        for id: UInt32 in [1, 3, 5] { script.send(.request(id, "POST", flags: Self.flags)) }
+        script.send(.request(7, path: "/whole"))
+        _ = script.events()
+        #expect(script.session.refuseNewest(now: script.now))
+        #expect(script.events() == [.refuse(5, .overloaded)])
+        #expect(script.session.refuseNewest(now: script.now))
+        #expect(script.session.refuseNewest(now: script.now))
+        #expect(script.events() == [.refuse(3, .overloaded), .refuse(1, .overloaded)])
+        // The request that is complete is being answered, and goes on.
+        #expect(!script.session.refuseNewest(now: script.now))
+        #expect(script.session.heldMemory == HeldMemory(connection: HeldMemory.http2Size))
+    }
+}

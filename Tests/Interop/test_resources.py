@@ -1,0 +1,283 @@
+"""What strangers can make the daemon hold: memory, places for connections, descriptors, lines of its log.
+
+    LATCHKEY_ABUSE=long    as many clients as the attacks had that were found: `Scripts/test-abuse`
+                           without it a short form with smaller limits
+
+Everything stays on this machine and ends by itself. Each attack has a good client beside it, which must lose no request.
+"""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+import http1_wire
+from own_daemon import OwnDaemon, running_daemon
+
+IS_LONG = os.environ.get("LATCHKEY_ABUSE") == "long"
+MEBIBYTE = 1 << 20
+BUDGET = 64 * MEBIBYTE
+RESIDENT_MAXIMUM = 128 * MEBIBYTE + BUDGET
+# After the attack the daemon has so long to give its memory back, but for this rest.
+REST_SECONDS = 30
+REST_MAXIMUM = 20 * MEBIBYTE
+GOOD_PAUSE_SECONDS = 0.01
+GOOD_TIMEOUT_SECONDS = 10
+P99_MAXIMUM = 0.02
+REQUEST = b"GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+
+
+@dataclass
+class Watch:
+    """A good client with a connection for each request, and the daemon's size meanwhile."""
+
+    daemon: OwnDaemon
+    times: list[float] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    peak: int = 0
+    _stop: threading.Event = field(default_factory=threading.Event)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        threads = [threading.Thread(target=target) for target in (self._ask, self._measure)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            self._stop.set()
+            for thread in threads:
+                thread.join()
+
+    @property
+    def p99(self) -> float:
+        return sorted(self.times)[int(len(self.times) * 0.99)]
+
+    def _ask(self) -> None:
+        while not self._stop.is_set():
+            start = time.perf_counter()
+            try:
+                with socket.create_connection(self.daemon.public, timeout=GOOD_TIMEOUT_SECONDS) as connection:
+                    connection.sendall(REQUEST)
+                    answer = b"".join(iter(lambda: connection.recv(4096), b""))
+                assert answer.startswith(b"HTTP/1.1 200 "), answer
+                self.times.append(time.perf_counter() - start)
+            except (OSError, AssertionError) as error:
+                self.failures.append(repr(error))
+            self._stop.wait(GOOD_PAUSE_SECONDS)
+
+    def _measure(self) -> None:
+        while not self._stop.is_set():
+            self.peak = max(self.peak, self.daemon.resident_bytes())
+            self._stop.wait(0.1)
+
+
+def attack(daemon: OwnDaemon, kind: str, count: int, seconds: float, addresses: int = 1) -> dict[str, int]:
+    """Runs the clients to their end."""
+    program = str(Path(__file__).with_name("resource_clients.py"))
+    host, port = daemon.public
+    command = [sys.executable, program, kind, host, str(port), str(count), str(seconds), str(addresses)]
+    ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=180)
+    return json.loads(ended.stdout.splitlines()[-1])
+
+
+def has_rest(daemon: OwnDaemon, start: int) -> bool:
+    """Whether the daemon gives its memory back in time, and charges nothing any more for clients that have gone."""
+    deadline = time.monotonic() + REST_SECONDS
+    while daemon.resident_bytes() > start + REST_MAXIMUM or charged(daemon) > 0:
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.2)
+    return True
+
+
+def charged(daemon: OwnDaemon) -> float:
+    metrics = daemon.metrics()
+    return sum(value for name, value in metrics.items() if name.startswith("latchkey_memory_charged_bytes{"))
+
+
+# --- Memory and connections ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Attack:
+    kind: str
+    short_count: int
+    long_count: int
+    addresses: int
+    seconds: float
+    # The metric that counts why the server has ended or refused something; any of them.
+    counted: tuple[str, ...]
+    limits: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        return self.long_count if IS_LONG else self.short_count
+
+
+REFUSED = 'latchkey_http_connections_refused_total{reason="%s"}'
+ATTACKS = [
+    # Each holds 1.6 MiB of decoded heads for 6 kB on the wire.
+    Attack("heads", 100, 1000, 1, 3, (REFUSED % "memory",)),
+    Attack("heads", 100, 1000, 16, 3, (REFUSED % "memory",)),
+    Attack("bodies", 100, 400, 1, 3, ('latchkey_memory_refused_total{share="heads"}', REFUSED % "memory")),
+    Attack("bodies", 100, 400, 16, 3, ('latchkey_memory_refused_total{share="bodies"}',)),
+    Attack("silent", 1200, 16_400, 16, 3, (REFUSED % "evicted",)),
+    Attack("silent", 500, 10_000, 16, 12, (REFUSED % "silent",)),
+    Attack("tls", 1200, 16_400, 16, 3, (REFUSED % "evicted", REFUSED % "memory")),
+    Attack("readers", 100, 1000, 16, 5, ()),
+    Attack("abort", 200, 2000, 16, 5, ()),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ATTACKS, ids=lambda case: f"{case.kind}-{case.addresses}-{case.seconds}")
+def test_what_clients_hold_is_bounded(case: Attack, tmp_path: Path, latchkey_programs: None) -> None:
+    limits: dict[str, object] = {"memoryBudget": BUDGET}
+    if not IS_LONG:
+        limits["connectionsMaximum"] = 1024
+    with running_daemon(tmp_path, limits=limits) as daemon:
+        watch = Watch(daemon)
+        daemon.metrics()
+        start = daemon.resident_bytes()
+        with watch.running():
+            tally = attack(daemon, case.kind, case.count, case.seconds, case.addresses)
+        metrics = daemon.metrics()
+        counted = {name: metrics[name] for name in case.counted}
+        rests = has_rest(daemon, start)
+        print(
+            f"\n{case.kind} from {case.addresses}: {tally}; resident {start / MEBIBYTE:.0f} MiB, at most"
+            f" {watch.peak / MEBIBYTE:.0f}, then {daemon.resident_bytes() / MEBIBYTE:.0f}; good client"
+            f" {len(watch.times)} requests, {len(watch.failures)} lost, p99 {watch.p99 * 1e3:.1f} ms; {counted}"
+        )
+        assert watch.failures == []
+        assert watch.peak < RESIDENT_MAXIMUM
+        assert rests, f"{daemon.resident_bytes()} bytes stay"
+        if IS_LONG:
+            assert watch.p99 < P99_MAXIMUM
+        if case.counted:
+            assert any(counted.values()), counted
+
+
+# --- Descriptors -----------------------------------------------------------------------------------------------------
+
+
+def test_one_address_cannot_take_the_descriptors_that_the_daemon_needs(tmp_path: Path, latchkey_programs: None) -> None:
+    with running_daemon(tmp_path, files=256) as daemon:
+        daemon.await_log("descriptors_limit_connections")
+        held = []
+        try:
+            for _ in range(300):
+                # The daemon may reset a connection before the client has seen that it is there.
+                with suppress(OSError):
+                    held.append(socket.create_connection(daemon.public, timeout=5))
+                    held[-1].sendall(b"GET /livez HTTP/1.1\r\n")
+            assert http1_wire.exchange(daemon.admin, REQUEST).statuses == [200]
+            daemon.process.send_signal(signal.SIGHUP)
+            daemon.await_log('"event":"reloaded"')
+            with socket.socket() as other:
+                other.bind(("127.0.0.9", 0))
+                other.settimeout(GOOD_TIMEOUT_SECONDS)
+                other.connect(daemon.public)
+                other.sendall(REQUEST)
+                assert other.recv(4096).startswith(b"HTTP/1.1 200 ")
+            metrics = daemon.metrics()
+            assert metrics[REFUSED % "address"] > 0
+            assert metrics["process_open_fds"] < 256 - 16
+        finally:
+            for connection in held:
+                connection.close()
+        assert "ledger_upkeep_failed" not in daemon.log.read_text()
+
+
+def test_the_soft_limit_of_descriptors_is_raised(tmp_path: Path, latchkey_programs: None) -> None:
+    with running_daemon(tmp_path) as daemon:
+        limits = Path(f"/proc/{daemon.process.pid}/limits").read_text()
+        (line,) = (line for line in limits.splitlines() if line.startswith("Max open files"))
+        soft, hard = line.split()[3:5]
+        assert soft == hard
+
+
+# --- The log ---------------------------------------------------------------------------------------------------------
+
+
+def test_refusals_do_not_flood_the_log(tmp_path: Path, latchkey_programs: None) -> None:
+    with running_daemon(tmp_path) as daemon:
+        requests = b"GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n" * 500
+        start = time.monotonic()
+        identifiers = []
+        for _ in range(4):
+            last = requests + b"GET /nothing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+            conversation = http1_wire.exchange(daemon.public, last)
+            assert set(conversation.statuses) == {404}
+            identifiers += [response.field("X-Request-Id") for response in conversation.responses]
+            daemon.process.send_signal(signal.SIGHUP)
+            daemon.await_log('"event":"reloaded"')
+        seconds = time.monotonic() - start + 1
+        refused = daemon.log.read_text().count('"event":"request_refused"')
+        assert 20 <= refused <= 20 * (seconds + 1)
+        left_out = daemon.metrics()['latchkey_log_lines_dropped_total{reason="sampled"}']
+        assert left_out == len(identifiers) - refused
+        # The cause of each is known all the same.
+        token = (daemon.setup / "secrets" / "admin-token").read_text().strip()
+        for identifier in identifiers[:: len(identifiers) // 20]:
+            request = f"GET /v1/refusals/{identifier} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+            answer = http1_wire.exchange(daemon.admin, f"{request}Authorization: Bearer {token}\r\n\r\n".encode())
+            assert answer.statuses == [200]
+            assert json.loads(answer.responses[0].body)["code"] == "not_found"
+
+
+def test_unknown_methods_and_versions_are_no_errors(tmp_path: Path, latchkey_programs: None) -> None:
+    with running_daemon(tmp_path) as daemon:
+        for line, status in ((b"BREW / HTTP/1.1", 501), (b"GET / HTTP/2.7", 505)):
+            assert http1_wire.exchange(daemon.public, line + b"\r\nHost: a\r\n\r\n").statuses == [status]
+        daemon.await_log("version_not_supported")
+        assert '"level":"error"' not in daemon.log.read_text()
+
+
+# --- The admin listener ----------------------------------------------------------------------------------------------
+
+
+def test_wrong_admin_tokens_are_slowed(tmp_path: Path, latchkey_programs: None) -> None:
+    with running_daemon(tmp_path) as daemon:
+        request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer wrong-wrong-wrong\r\n"
+        start = time.monotonic()
+        answers = http1_wire.exchange(daemon.admin, (request + b"\r\n") * 499 + request + b"Connection: close\r\n\r\n")
+        codes = [response.field("X-Error-Code") for response in answers.responses]
+        assert len(codes) == 500
+        assert set(codes) == {"admin_token_invalid", "rate_limited"}
+        assert codes.count("admin_token_invalid") <= 10 + (time.monotonic() - start) + 1
+
+
+@pytest.mark.slow
+def test_the_admin_listener_answers_while_the_loops_are_busy(tmp_path: Path, latchkey_programs: None) -> None:
+    """Clients that pipeline without end keep all loops busy."""
+    with running_daemon(tmp_path) as daemon:
+        program = str(Path(__file__).with_name("slow_clients.py"))
+        host, port = daemon.public
+        command = [sys.executable, program, "pipeline", host, str(port), "64", "5"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as clients:
+            assert clients.stdout and clients.stdout.readline() == "64 are there\n"
+            times, statuses = [], []
+            for _ in range(100):
+                start = time.perf_counter()
+                statuses += http1_wire.exchange(daemon.admin, REQUEST.replace(b"/livez", b"/readyz")).statuses
+                times.append(time.perf_counter() - start)
+            metrics = daemon.metrics()
+            clients.kill()
+        print(f"\n/readyz beside busy loops: p99 {sorted(times)[98] * 1e3:.1f} ms")
+        assert statuses == [200] * 100
+        assert max(value for name, value in metrics.items() if name.startswith("latchkey_loop_longest_turn")) > 0
+        assert 'latchkey_loop_lag_seconds{loop="0"}' in metrics
+        if IS_LONG:
+            assert sorted(times)[98] < P99_MAXIMUM

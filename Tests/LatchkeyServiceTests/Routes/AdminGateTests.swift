@@ -1,0 +1,93 @@
+import HTTPMessages
+import HTTPServing
+import KeyCrypto
+import Licensing
+import POSIXSockets
+import ServiceConfiguration
+import TestSupport
+import Testing
+
+@testable import LatchkeyService
+
+@Suite struct AdminGateTests {
+    private let clock = ManualClock()
+    private let other = SharedSecret(SecretBytes(copying: Array("another token...".utf8)))
+    private let token = SharedSecret(SecretBytes(copying: Array("the right token!".utf8)))
+
+    private func refusal(by gate: AdminGate, of request: HTTPRequest) -> AdminGate.Refusal? {
+        do throws(AdminGate.Refusal) {
+            let holder = try gate.holder(
+                in: request, of: [.init(name: "other", secret: other), .init(name: "alice", secret: token)])
+            #expect(holder == "alice")
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func request(_ presented: String, from address: String = "192.0.2.1") -> HTTPRequest {
+        HTTPRequest(
+            head: HTTPRequestHead(
+                method: .get, target: HTTPTarget(path: "/metrics"), fields: ["Authorization": "Bearer \(presented)"]),
+            body: [], peer: HTTPPeer(address: .internet(IPAddress(address) ?? .v4(0), port: 1), listener: "admin"))
+    }
+
+    /// 3,600 guesses in a second: ten are judged, and then one in each second.
+    @Test func slowsWrongTokens() {
+        let gate = AdminGate(clock: clock)
+        var judged = 0
+        for _ in 0..<3600 {
+            let refusal = refusal(by: gate, of: request("a wrong token...."))
+            if refusal?.code == .adminTokenInvalid { judged += 1 } else { #expect(refusal?.code == .rateLimited) }
+        }
+        #expect(judged == AdminGate.wrongTokensMaximum)
+        for _ in 0..<5 {
+            clock.advance(by: .seconds(1))
+            for _ in 0..<100 where refusal(by: gate, of: request("wrong"))?.code == .adminTokenInvalid {
+                judged += 1
+            }
+        }
+        #expect(judged == AdminGate.wrongTokensMaximum + 5)
+        #expect(gate.wrongTokenCount == UInt64(judged))
+        // A guess that is right would not be told either.
+        #expect(refusal(by: gate, of: request("the right token!"))?.retryAfterSeconds == 1)
+        clock.advance(by: .seconds(1))
+        #expect(refusal(by: gate, of: request("the right token!")) == nil)
+    }
+
+    @Test func slowsNoOtherNetwork() {
+        let gate = AdminGate(clock: clock)
+        for _ in 0..<100 { _ = refusal(by: gate, of: request("wrong", from: "2001:db8::1")) }
+        let rest = request("the right token!", from: "2001:db8::2")
+        #expect(refusal(by: gate, of: rest)?.code == .rateLimited)
+        let other = request("the right token!", from: "2001:db8:0:1::2")
+        #expect(refusal(by: gate, of: other) == nil)
+    }
+
+    @Test func neverSlowsTheRightToken() {
+        let gate = AdminGate(clock: clock)
+        for _ in 0..<1000 { #expect(refusal(by: gate, of: request("the right token!")) == nil) }
+    }
+
+    @Test func remembersABoundedNumberOfNetworks() {
+        let gate = AdminGate(clock: clock)
+        for number in 0..<3 * AdminGate.networksMaximum {
+            let address = "10.0.\(number / 256).\(number % 256)"
+            #expect(refusal(by: gate, of: request("wrong", from: address))?.code == .adminTokenInvalid)
+        }
+        #expect(gate.rememberedCount <= AdminGate.networksMaximum)
+    }
+
+    @Test(arguments: [
+        ("keys.internal:9443", true), ("Keys.Internal", true), ("other.internal", false), ("10.0.0.1", true),
+    ])
+    func takesListedNamesAlone(host: String, isTaken: Bool) {
+        let gate = AdminGate(hosts: ["keys.internal"], clock: clock)
+        let head = HTTPRequestHead(method: .get, target: HTTPTarget(path: "/"), fields: ["Host": host])
+        let request = HTTPRequest(
+            head: head, body: [], peer: HTTPPeer(address: .internet(.v4(1), port: 1), listener: "admin"))
+        for hasToken in [true, false] {
+            #expect((gate.refusal(ofHostIn: request, hasToken: hasToken) == nil) == isTaken)
+        }
+    }
+}
