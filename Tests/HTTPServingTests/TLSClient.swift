@@ -43,7 +43,11 @@ final class TLSClient {
     private let context: OpaquePointer
     private let session: OpaquePointer
 
+    /// OpenSSL's socket BIO writes with `write`: without this, a server that resets a connection would end the tests.
+    private static let ignoresBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
+
     init(_ raw: RawClient, _ options: TLSClientOptions = TLSClientOptions()) throws {
+        _ = Self.ignoresBrokenPipes
         self.raw = raw
         // Safe here and below: objects of OpenSSL that this one owns, used on one thread.
         unsafe context = try #require(SSL_CTX_new(TLS_client_method()))
