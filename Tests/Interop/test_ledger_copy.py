@@ -19,6 +19,8 @@ from own_daemon import OwnDaemon, await_addresses, stop_daemon
 from test_ledger_identity import configure, verify
 from upgrade_data import sql
 
+pytestmark = pytest.mark.slow
+
 WAIT_SECONDS = 60
 COMMAND_SECONDS = 60
 LICENCES = 5

@@ -15,6 +15,8 @@ from counting_node import Node, message, node_alone, nodes_on_one_database, subj
 from deployment import run_latchkey
 from own_daemon import FREE_PORTS, START_SECONDS, start_daemon, stop_daemon
 
+pytestmark = pytest.mark.slow
+
 RESTART_SECONDS = 60
 
 

@@ -27,7 +27,7 @@ from outage_load import (
 from outage_server import PROGRAMS, Server, as_server, free_port, own_server
 from slow_network import slow_network
 
-pytestmark = pytest.mark.skipif(not PROGRAMS, reason="PostgreSQL is not installed")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not PROGRAMS, reason="PostgreSQL is not installed")]
 
 SHARE = 0.9
 WARM_UP_SECONDS = 1.5
