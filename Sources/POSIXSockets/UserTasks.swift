@@ -1,3 +1,4 @@
+private import CLinux
 import Glibc
 
 /// The threads of all processes of a user, as the kernel counts them for its limit.
