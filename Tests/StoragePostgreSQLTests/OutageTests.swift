@@ -148,6 +148,25 @@ import Testing
         #expect(answer == .recorded)
     }
 
+    /// A server that stops while the connection for signs of life is not made yet is asked over another one.
+    @Test(.tags(.slow)) func takesASilentServerForAnOutageWhileItConnects() async throws {
+        let own = try OwnServer()
+        defer { own.stop() }
+        let database = try TestDatabase(on: own.server)
+        let store = try database.open {
+            $0.silence = .milliseconds(500)
+            $0.probeEvery = .milliseconds(100)
+            $0.connect = .seconds(300)
+        }
+        defer { store.close() }
+        // The first connection is there when `open` returns; the others are being made.
+        try own.pause()
+        #expect(await comes(to: false, store))
+        #expect(store.health.isSilent)
+        try own.goOn()
+        #expect(await comes(to: true, store))
+    }
+
     /// Calls that wait when the server falls silent are answered then, and not at their own deadlines.
     @Test(.tags(.slow)) func answersWhatWaitsForASilentServer() async throws {
         let own = try OwnServer()

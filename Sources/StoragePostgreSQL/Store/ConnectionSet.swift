@@ -139,12 +139,21 @@ final class ConnectionSet: @unchecked Sendable {
     }
 
     private func ask(_ now: MonotonicTime) {
-        guard !isProbeOwed, let probe, probe.isConnected else { return }
+        guard !isProbeOwed, let connection = connectionForSignOfLife else { return }
         nextProbe = now + opener.settings.limits.probeEvery
         isProbeOwed = true
         // Whether it is answered, `look` sees; the deadline only ends the call.
-        probe.submit(
+        connection.submit(
             DatabaseCall(.signOfLife, [], deadline: now + .seconds(60)) { [weak self] _ in self?.isProbeOwed = false })
+    }
+
+    /// The connection kept for it, or any other while that one still connects: a server that stops in that moment is silent too.
+    ///
+    /// In a silence a new connection asks, because the old ones may lead to a server that is gone.
+    private var connectionForSignOfLife: PipelinedConnection? {
+        if let probe, probe.isConnected { return probe }
+        guard silentSince == nil else { return nil }
+        return readers.first(where: \.isConnected) ?? writers.first(where: \.isConnected)
     }
 
     // MARK: Connecting
