@@ -1,0 +1,126 @@
+import ByteCoding
+
+/// Recognises what a player posted (clients, section 2). Throws `PlayerMessageError`; nothing in a body can cost more
+/// than a few passes over it.
+///
+/// The order is that of certainty: the bytes of an SPC, a property list, JSON, multipart, a form, Base64.
+package enum PlayerMessageReader {
+    /// Reads a body of at most 64 KiB, as the listener bounds it. `contentType` names the boundary of a multipart
+    /// body, and decides nothing else.
+    package static func read(_ body: [UInt8], contentType: String? = nil) throws(PlayerMessageError) -> PlayerMessage {
+        guard !body.isEmpty else { throw .empty }
+        if looksLikeSPC(body[...]) {
+            return .request(PlayerRequest(shape: .raw, keys: [RequestedKey(spc: body)]))
+        }
+        if body.starts(with: "bplist00".utf8) { return .sessionReport(body) }
+        let text = Self.text(of: body)
+        guard let first = text.first else { throw .empty }
+        if isPropertyList(text) { return .sessionReport(body) }
+        try refuseKnownMistakes(body, text)
+        switch first {
+        case UInt8(ascii: "{"), UInt8(ascii: "["): return .request(try JSONRequests.read(Array(text)))
+        case UInt8(ascii: "-"):
+            if let multipart = Multipart(text, contentType: contentType) {
+                return .request(try multipart.request())
+            }
+        default: break
+        }
+        if let form = Form(text) { return .request(try form.request()) }
+        return .request(try base64(text))
+    }
+
+    /// Whether bytes begin as an SPC of any version does: a small number of 32 bits, most significant byte first. Its
+    /// container and its version are `FairPlay`'s to judge.
+    static func looksLikeSPC(_ bytes: ArraySlice<UInt8>) -> Bool {
+        bytes.count >= 4 && bytes.prefix(3).allSatisfy { $0 == 0 } && bytes[bytes.startIndex + 3] != 0
+    }
+
+    /// The bytes of one SPC out of its text. Throws what the text is instead.
+    static func spc(
+        fromBase64 text: ArraySlice<UInt8>, blank: LenientBase64.Blank = .ignored
+    ) throws(PlayerMessageError) -> [UInt8] {
+        guard let bytes = LenientBase64.decode(text, blank: blank) else { throw .invalidBase64 }
+        guard !bytes.isEmpty else { throw .empty }
+        if looksLikeSPC(bytes[...]) { return bytes }
+        if bytes.starts(with: certificateStart) || bytes.starts(with: pemStart) { throw .certificate }
+        if let inner = LenientBase64.decode(bytes[...]), looksLikeSPC(inner[...]) { throw .doubleBase64 }
+        // It may be an SPC of which the first bytes are wrong: `FairPlay` says so.
+        return bytes
+    }
+
+    private static func base64(_ text: ArraySlice<UInt8>) throws(PlayerMessageError) -> PlayerRequest {
+        let bytes: [UInt8]
+        do throws(PlayerMessageError) {
+            bytes = try spc(fromBase64: text)
+        } catch .invalidBase64 {
+            throw .unrecognised
+        }
+        // Many short texts are Base64 of something: only what begins as an SPC is taken for one here.
+        guard looksLikeSPC(bytes[...]) else { throw .unrecognised }
+        return PlayerRequest(shape: .base64, keys: [RequestedKey(spc: bytes)])
+    }
+
+    // MARK: What it is instead
+
+    static let certificateStart: [UInt8] = [0x30, 0x82]
+    static let pemStart = Array("-----BEGIN ".utf8)
+
+    private static func refuseKnownMistakes(
+        _ body: [UInt8], _ text: ArraySlice<UInt8>
+    ) throws(PlayerMessageError) {
+        if body.starts(with: certificateStart) || text.starts(with: pemStart) { throw .certificate }
+        if isUTF16(body) { throw .utf16 }
+        if text.starts(with: "#EXTM3U".utf8) { throw .playlist }
+        if text.starts(with: "<ckc>".utf8) { throw .licence }
+        if text.first == UInt8(ascii: "<") { throw .page }
+        // A JWT begins with the Base64 of `{"` and has two dots.
+        if text.starts(with: "eyJ".utf8), text.contains(UInt8(ascii: ".")) { throw .token }
+    }
+
+    /// A byte order mark, or text of which every other byte is zero.
+    private static func isUTF16(_ body: [UInt8]) -> Bool {
+        guard body.count >= 8, body.count.isMultiple(of: 2) else { return false }
+        if body.starts(with: [0xFF, 0xFE]) || body.starts(with: [0xFE, 0xFF]) { return true }
+        let start = body.prefix(64)
+        let low = stride(from: 0, to: start.count, by: 2)
+        return low.allSatisfy { start[$0] == 0 && start[$0 + 1] != 0 }
+            || low.allSatisfy { start[$0] != 0 && start[$0 + 1] == 0 }
+    }
+
+    /// An XML property list. The reader of reports, and not this one, reads XML.
+    private static func isPropertyList(_ text: ArraySlice<UInt8>) -> Bool {
+        guard text.first == UInt8(ascii: "<") else { return false }
+        let start = text.prefix(512)
+        return start.containsText("<plist") || start.containsText("<!DOCTYPE plist")
+    }
+
+    /// The body without a byte order mark of UTF-8 and the white space around it.
+    private static func text(of body: [UInt8]) -> ArraySlice<UInt8> {
+        let unmarked = body.starts(with: [0xEF, 0xBB, 0xBF]) ? body.dropFirst(3) : body[...]
+        return unmarked.trimmed
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Without the blanks, tabs and line ends at both ends.
+    var trimmed: ArraySlice<UInt8> {
+        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+        let start = drop(while: isSpace)
+        guard let last = start.lastIndex(where: { !isSpace($0) }) else { return start.prefix(0) }
+        return start[...last]
+    }
+
+    func containsText(_ text: String) -> Bool { start(of: Array(text.utf8)) != nil }
+
+    /// The first place of a pattern. Takes about one pass if the first byte comes at most twice in the pattern, as in
+    /// all of ours.
+    func start(of pattern: [UInt8]) -> Int? {
+        guard let first = pattern.first else { return startIndex }
+        var rest = self
+        while let candidate = rest.firstIndex(of: first), endIndex - candidate >= pattern.count {
+            if self[candidate...].starts(with: pattern) { return candidate }
+            rest = rest[(candidate + 1)...]
+        }
+        return nil
+    }
+}

@@ -1,0 +1,46 @@
+package import ByteCoding
+
+/// What a player asks in one request: licences for one or more SPCs.
+///
+/// Only the form was read. Each SPC is what the player sent as one, and `FairPlay` decides whether it is one.
+package struct PlayerRequest: Sendable {
+    /// The most SPCs in one request. A film has about six keys; Apple's own clients send up to eight.
+    package static let keyCountMaximum = 16
+
+    package let shape: RequestShape
+    /// In the order of the request; at least one. More than one only in shapes with a result for each key.
+    package let keys: [RequestedKey]
+    /// What the player says of the asset beside the SPC. The asset id within the SPC decides; this one is for people.
+    package let assetHint: String?
+    /// A token within the body, where some players put it.
+    package let token: String?
+
+    package init(shape: RequestShape, keys: [RequestedKey], assetHint: String? = nil, token: String? = nil) {
+        self.shape = shape
+        self.keys = keys
+        self.assetHint = assetHint
+        self.token = token
+    }
+}
+
+/// One SPC, and the name by which the player knows its result.
+package struct RequestedKey: Sendable {
+    package let spc: [UInt8]
+    /// As the player wrote it; its result repeats it unchanged. Nil in shapes with one SPC and no name for it.
+    package let label: JSONNode?
+    /// Apple's member `offline`: whether the player wants to keep this key.
+    package let isOffline: Bool
+
+    package init(spc: [UInt8], label: JSONNode? = nil, isOffline: Bool = false) {
+        self.spc = spc
+        self.label = label
+        self.isOffline = isOffline
+    }
+}
+
+/// What the body of a request for licences is.
+package enum PlayerMessage: Sendable {
+    case request(PlayerRequest)
+    /// A property list of expired sessions ("secure stop"; clients, section 4d): binary, or XML.
+    case sessionReport([UInt8])
+}
