@@ -18,12 +18,13 @@ package enum AssetCandidate: Hashable, Sendable {
 /// id, a content id. So an exact name always wins over a name that had to be decoded, and a key over a content.
 package struct AssetReference: Hashable, Sendable {
     package let assetID: AssetID
-    /// At least the alias; no candidate twice.
+    /// No candidate twice. Empty only if an asset id is longer than an alias and is no text that names anything.
     package let candidates: [AssetCandidate]
 
     package init(_ assetID: AssetID) {
         self.assetID = assetID
-        var candidates: [AssetCandidate] = [.alias(assetID)]
+        // A longer one names no alias, because none can be registered.
+        var candidates: [AssetCandidate] = AssetID.aliasSizes.contains(assetID.bytes.count) ? [.alias(assetID)] : []
         if let keyID = KeyID(bytes: assetID.bytes) { candidates.append(.keyID(keyID)) }
         for candidate in AssetText(assetID).candidates where !candidates.contains(candidate) {
             candidates.append(candidate)

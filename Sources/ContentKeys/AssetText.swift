@@ -1,9 +1,18 @@
 import ByteCoding
 
-/// An asset id read as text.
+/// An asset id read as text: the forms that `skd:` URLs and players give it (packagers, section 4).
 ///
-/// UTF-16LE when the size is even and every odd byte is 0, else UTF-8. Characters beyond ASCII are kept as they come:
-/// neither a key id nor a content id has any, so such a text names nothing.
+///     form                                     what it names
+///     UUID, or 32 hexadecimal digits           the key; also with ":" and an IV of 32 digits, which is not read
+///     22 or 24 characters of Base64            the key, if they are 16 bytes
+///     any text, percent-decoded once           the content
+///     host/path/NAME, host/;NAME, with "/"     the key or the content of the last part
+///     …?cid=NAME, or only cid=NAME             the key or the content; also kid, KID, assetId, contentId
+///     Base64 of {"KeyId": …, "ContentId": …}   the key, or the content
+///
+/// Each form may begin with `skd:` and slashes. The text is UTF-16LE if the size is even and every odd byte is 0, else
+/// UTF-8. Characters beyond ASCII are kept as they come: neither a key id nor a content id has any, so such a text
+/// names nothing.
 struct AssetText {
     /// The whole text.
     private let whole: [UInt8]
@@ -18,34 +27,55 @@ struct AssetText {
         decoded = PercentEncoding.decode(identifier)
     }
 
-    /// What the text may name, likeliest first: the forms that `skd:` URLs take in the wild each add theirs here.
+    /// What the text may name, likeliest first.
     ///
     /// A content id is tried as it stands when the decoded text names nothing, so that an asset id which equals a
     /// content id finds it, whatever characters it has.
     var candidates: [AssetCandidate] {
         var candidates: [AssetCandidate] = []
-        if let decoded {
-            if let keyID = Self.keyID(decoded) { candidates.append(.keyID(keyID)) }
-            if let contentID = Self.contentID(decoded) { candidates.append(.contentID(contentID)) }
-        }
+        if let decoded { candidates += Self.named(by: decoded) }
         for literal in [identifier, whole] where literal != decoded {
             if let contentID = Self.contentID(literal) { candidates.append(.contentID(contentID)) }
         }
-        return candidates + linkCandidates
+        return candidates + linkCandidates + objectCandidates
     }
 
-    /// What a text names that is a whole link, as a playlist has it: `entitlement.example?cid=movie-1`, `host/path/KID`, `host/;KID`.
+    /// What a text names that is a whole link, as a playlist has it: `entitlement.example?cid=movie-1`,
+    /// `host/path/KID`, `host/;KID`, or only its query.
     private var linkCandidates: [AssetCandidate] {
         let parts = identifier.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
         var candidates: [AssetCandidate] = []
-        if parts.count > 1, let value = Self.identifyingValue(inQuery: parts[1]) {
-            if let keyID = Self.keyID(value) { candidates.append(.keyID(keyID)) }
-            if let contentID = Self.contentID(value) { candidates.append(.contentID(contentID)) }
+        if let query = parts.count > 1 ? parts[1] : parts.first, let value = Self.identifyingValue(inQuery: query) {
+            candidates += Self.named(by: value)
         }
         let steps = parts[0].split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ";") }
-        if steps.count > 1, let last = steps.last, let keyID = Self.keyID(Array(last)) {
+        if steps.count > 1, let last = steps.last, let value = PercentEncoding.decode(Array(last)) {
+            candidates += Self.named(by: value)
+        }
+        return candidates
+    }
+
+    /// What a Base64 text names that is a JSON object with `KeyId` and `ContentId`, as AWS MediaPackage describes it
+    /// (packagers, section 4). Its IV is not read.
+    private var objectCandidates: [AssetCandidate] {
+        guard let decoded, let text = Self.base64(decoded), text.first == UInt8(ascii: "{"),
+            let object = (try? JSONReader.parse(text))?.object
+        else { return [] }
+        var candidates: [AssetCandidate] = []
+        if let keyID = object["KeyId"]?.string.flatMap({ Self.keyID(Array($0.utf8)) }) {
             candidates.append(.keyID(keyID))
         }
+        if let contentID = object["ContentId"]?.string.flatMap({ Self.contentID(Array($0.utf8)) }) {
+            candidates.append(.contentID(contentID))
+        }
+        return candidates
+    }
+
+    /// What one name stands for: a key id in any of its spellings, then a content id.
+    private static func named(by text: [UInt8]) -> [AssetCandidate] {
+        var candidates: [AssetCandidate] = []
+        if let keyID = keyID(text) { candidates.append(.keyID(keyID)) }
+        if let contentID = contentID(text) { candidates.append(.contentID(contentID)) }
         return candidates
     }
 
@@ -59,7 +89,7 @@ struct AssetText {
         return nil
     }
 
-    private static let linkNames = ["cid", "kid", "assetId", "contentId"]
+    private static let linkNames = ["cid", "kid", "KID", "assetId", "contentId"]
 
     /// The low bytes of UTF-16LE code units below 256; nil when the bytes are not that.
     private static func narrowed(_ bytes: [UInt8]) -> [UInt8]? {
@@ -84,9 +114,45 @@ struct AssetText {
 
     // Not being an identifier of one kind is an answer here, and no error.
 
+    /// 32 hexadecimal digits or a UUID, also with `:` and the 32 digits of an IV behind it, which is not read; or
+    /// Base64 of 16 bytes, as Shaka Packager writes it.
     private static func keyID(_ text: [UInt8]) -> KeyID? {
-        guard text.count == 36 || text.count == 32 else { return nil }
-        return try? KeyID(parsing: String(decoding: text, as: UTF8.self))
+        let name = withoutIV(text)
+        switch name.count {
+        case 32, 36: return try? KeyID(parsing: String(decoding: name, as: UTF8.self))
+        case 22, 24: return base64(name).flatMap { KeyID(bytes: $0) }
+        default: return nil
+        }
+    }
+
+    private static func withoutIV(_ text: [UInt8]) -> [UInt8] {
+        let suffix = text.suffix(33)
+        guard text.count > 33, suffix.first == UInt8(ascii: ":"),
+            suffix.dropFirst().allSatisfy(Self.isHexadecimal)
+        else { return text }
+        return Array(text.dropLast(33))
+    }
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default: false
+        }
+    }
+
+    /// The bytes of Base64 in either alphabet, padded or not.
+    private static func base64(_ text: [UInt8]) -> [UInt8]? {
+        var text = text.map { byte in
+            switch byte {
+            case UInt8(ascii: "-"): UInt8(ascii: "+")
+            case UInt8(ascii: "_"): UInt8(ascii: "/")
+            default: byte
+            }
+        }
+        while !text.count.isMultiple(of: 4) { text.append(UInt8(ascii: "=")) }
+        return try? Base64.decode(text)
     }
 
     private static func contentID(_ text: [UInt8]) -> ContentID? {

@@ -3,7 +3,7 @@ package import FairPlay
 /// What a simulated device puts into an SPC beside the required blocks. Sizes in bytes.
 package struct DeviceOptions: Sendable {
     package var version: SPCVersion
-    /// 2 to 200 bytes in a legal SPC.
+    /// 2 to 1,024 bytes in a legal SPC.
     package var assetID: [UInt8]
     /// HU; random when nil.
     package var deviceID: DeviceID?

@@ -45,7 +45,7 @@ extension PayloadFault {
 
         case .assetIDEmpty: try draft.replace(TLLVTag.assetID, [], crypto)
         case .assetIDOneByte: try draft.replace(TLLVTag.assetID, [0x61], crypto)
-        case .assetIDTooLong: try draft.replace(TLLVTag.assetID, [UInt8](repeating: 0x61, count: 201), crypto)
+        case .assetIDTooLong: try draft.replace(TLLVTag.assetID, [UInt8](repeating: 0x61, count: 1025), crypto)
         case .r2TooShort: try draft.resize(TLLVTag.r2, to: 20, crypto)
         case .r2TooLong: try draft.resize(TLLVTag.r2, to: 22, crypto)
         case .antiReplaySeedTooShort: try draft.resize(TLLVTag.antiReplaySeed, to: 15, crypto)

@@ -39,7 +39,7 @@ package final class SPC: Sendable {
     /// What the device says of itself.
     package var device: DeviceFacts { DeviceFacts(payload) }
 
-    /// 2 to 200 bytes, not text. The authority on which key is asked for.
+    /// 2 to 1,024 bytes, not text. The authority on which key is asked for.
     package var assetID: ArraySlice<UInt8> { payload.bytes[payload.assetID] }
 
     /// For the log alone.

@@ -21,7 +21,7 @@ struct SPCPayload: Sendable {
     private(set) var optional = OptionalBlocks()
 
     /// Sizes of values in bytes: required blocks exact, others at least (architecture, "TLLV sizes").
-    static let assetIDSizes = 2...200
+    static let assetIDSizes = 2...1024
     static let r2Size = 21
     static let versionCountMaximum = 99
     static let returnRequestCountMaximum = 64

@@ -130,7 +130,7 @@ struct KeyArguments {
     }
 
     static func alias(_ text: String) throws(CommandError) -> AssetID {
-        guard let bytes = AssetIDText.bytes(text), let alias = try? AssetID(bytes: bytes) else {
+        guard let bytes = AssetIDText.bytes(text), let alias = try? AssetID(alias: bytes) else {
             throw .usage("--alias takes 2 to 200 bytes: text, or \"hex:\" and their hexadecimal digits")
         }
         return alias

@@ -115,7 +115,7 @@ struct KeyFields {
 
     private func aliases() throws(KeyFieldError) -> [AssetID] {
         guard let text = text(.alias) else { return [] }
-        guard let bytes = AssetIDText.bytes(text), let alias = try? AssetID(bytes: bytes) else {
+        guard let bytes = AssetIDText.bytes(text), let alias = try? AssetID(alias: bytes) else {
             throw KeyFieldError(.alias, "not 2 to 200 bytes: text, or \"hex:\" and their hexadecimal digits")
         }
         return [alias]

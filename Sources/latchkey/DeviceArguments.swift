@@ -49,12 +49,12 @@ enum DeviceArguments {
         return version
     }
 
-    /// 2 to 200 bytes.
+    /// 2 to 1,024 bytes.
     private static func assetIDBytes(_ text: String) throws(CommandError) -> [UInt8] {
         guard let bytes = AssetIDText.bytes(text) else {
             throw .usage("--asset-id: what follows \"hex:\" is not hexadecimal")
         }
-        guard (2...200).contains(bytes.count) else { throw .usage("--asset-id takes 2 to 200 bytes") }
+        guard (2...1024).contains(bytes.count) else { throw .usage("--asset-id takes 2 to 1,024 bytes") }
         return bytes
     }
 

@@ -41,9 +41,9 @@ import Testing
         TextForm(text: "skd:movie-1", contentIDs: ["movie-1", "skd:movie-1"]),
         TextForm(text: "skd:///movie-1", contentIDs: ["movie-1", "skd:///movie-1"]),
         TextForm(text: "//movie-1", contentIDs: ["//movie-1"]),
-        TextForm(text: "skx://movie-1", contentIDs: ["skx://movie-1"]),
+        TextForm(text: "skx://movie-1", contentIDs: ["skx://movie-1", "movie-1"]),
         TextForm(text: "Movie-1", contentIDs: ["Movie-1"]),
-        TextForm(text: "skd://skd://x1", contentIDs: ["skd://x1", "skd://skd://x1"]),
+        TextForm(text: "skd://skd://x1", contentIDs: ["skd://x1", "skd://skd://x1", "x1"]),
         // Percent-encoding, decoded once.
         TextForm(text: "a%2Fb", contentIDs: ["a/b", "a%2Fb"]),
         TextForm(text: "a%2fb", contentIDs: ["a/b", "a%2fb"]),
@@ -66,6 +66,21 @@ import Testing
         TextForm(
             text: "skd://ent.example?cid=movie-1",
             contentIDs: ["ent.example?cid=movie-1", "skd://ent.example?cid=movie-1", "movie-1"]),
+        TextForm(text: "cid=movie-1&x=y", contentIDs: ["cid=movie-1&x=y", "movie-1"]),
+        TextForm(
+            text: "skd://ent.example/license/movie-1/",
+            contentIDs: ["ent.example/license/movie-1/", "skd://ent.example/license/movie-1/", "movie-1"]),
+        TextForm(
+            text: "skd://\(uuid):00112233445566778899aabbccddeeff", keyID: uuid,
+            contentIDs: [
+                "\(uuid):00112233445566778899aabbccddeeff", "skd://\(uuid):00112233445566778899aabbccddeeff",
+            ]),
+        TextForm(
+            text: "skd://ex0MnlKkTgucYQpfO40uEQ==", keyID: uuid,
+            contentIDs: ["ex0MnlKkTgucYQpfO40uEQ==", "skd://ex0MnlKkTgucYQpfO40uEQ=="]),
+        TextForm(text: "ex0MnlKkTgucYQpfO40uEQ", keyID: uuid, contentIDs: ["ex0MnlKkTgucYQpfO40uEQ"]),
+        // 22 characters of which the last has bits of no byte.
+        TextForm(text: "ex0MnlKkTgucYQpfO40uER", contentIDs: ["ex0MnlKkTgucYQpfO40uER"]),
         TextForm(
             text: "skd:ent.example/?a=b&assetId=a%2Fb&cid=c",
             contentIDs: [
@@ -90,6 +105,23 @@ import Testing
             if case .keyID(let keyID) = candidate { keyID } else { nil }
         }
         #expect(keyIDs == [try KeyID(parsing: Self.uuid)])
+    }
+
+    /// AWS MediaPackage writes Base64 of an object behind `skd://`.
+    @Test func readsTheObjectOfMediaPackage() throws {
+        let object = #"{"ContentId":"movie-1","KeyId":"\#(Self.uuid)","IV":"AAAAAAAAAAAAAAAAAAAAAA=="}"#
+        let assetID = try AssetID(bytes: Array("skd://\(Base64.encode(object.utf8))".utf8))
+        let candidates = AssetReference(assetID).candidates
+        #expect(candidates.suffix(2) == [.keyID(try KeyID(parsing: Self.uuid)), .contentID(try ContentID("movie-1"))])
+    }
+
+    /// A token URL is longer than an alias and a content id, and names what its path and query say.
+    @Test func readsALongLink() throws {
+        let link = "skd://keys.example/\(String(repeating: "x", count: 700))/\(Self.uuid)"
+        let reference = AssetReference(try AssetID(bytes: Array(link.utf8)))
+        #expect(reference.candidates.first == .keyID(try KeyID(parsing: Self.uuid)))
+        let nameless = try AssetID(bytes: [UInt8](repeating: 0xFF, count: 1024))
+        #expect(AssetReference(nameless).candidates.isEmpty)
     }
 
     @Test(arguments: textForms)
@@ -134,7 +166,7 @@ import Testing
     }
 
     @Test func readsTextsOfEveryLegalSize() throws {
-        for size in AssetID.sizes {
+        for size in AssetID.aliasSizes {
             let assetID = try AssetID(bytes: [UInt8](repeating: UInt8(ascii: "x"), count: size))
             let contentID = try ContentID(String(repeating: "x", count: size))
             #expect(AssetReference(assetID).candidates.last == .contentID(contentID))

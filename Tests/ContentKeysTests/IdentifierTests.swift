@@ -58,16 +58,25 @@ import Testing
 }
 
 @Suite struct AssetIDTests {
-    @Test(arguments: [2, 18, 199, 200])
-    func takesSizesFromTwoToTwoHundred(size: Int) throws {
+    @Test(arguments: [2, 18, 200, 1023, 1024])
+    func takesSizesFromTwoToAKibibyte(size: Int) throws {
         let bytes = [UInt8](repeating: 0xFF, count: size)
         #expect(try AssetID(bytes: bytes).bytes == bytes)
     }
 
-    @Test(arguments: [0, 1, 201])
+    @Test(arguments: [0, 1, 1025])
     func refusesOtherSizes(size: Int) {
         #expect(throws: IdentifierError.sizeOutOfRange(size)) {
             try AssetID(bytes: [UInt8](repeating: 0x61, count: size))
+        }
+    }
+
+    @Test func anAliasHasAtMostTwoHundredBytes() throws {
+        #expect(try AssetID(alias: [UInt8](repeating: 0x61, count: 200)).bytes.count == 200)
+        for size in [0, 1, 201, 1024] {
+            #expect(throws: IdentifierError.sizeOutOfRange(size)) {
+                try AssetID(alias: [UInt8](repeating: 0x61, count: size))
+            }
         }
     }
 

@@ -217,7 +217,7 @@ FIELD_SIZES = cases(
     {
         f"{name} of {size} bytes": lambda bench, tag=tag, size=size: bench.with_value_size(tag, size)
         for name, tag, sizes in (
-            ("asset id", tags.ASSET_ID, (0, 1, 201)),
+            ("asset id", tags.ASSET_ID, (0, 1, 1025)),
             ("R2", tags.R2, (0, 20, 22)),
             ("AR seed", tags.ANTI_REPLAY_SEED, (0, 15, 17)),
             ("SK..R1", tags.SESSION_KEY_AND_R1, (0, 96, 111, 113, 128)),
@@ -325,6 +325,7 @@ LEGAL = cases(
         "asset id that is not UTF-8": lambda bench: bench.with_value(tags.ASSET_ID, bytes.fromhex("aabbccddeeff") * 3),
         "asset id of 2 bytes": lambda bench: bench.with_value(tags.ASSET_ID, b"\xff\xfe"),
         "asset id of 200 bytes": lambda bench: bench.with_value_size(tags.ASSET_ID, 200),
+        "asset id of 1,024 bytes": lambda bench: bench.with_value_size(tags.ASSET_ID, 1024),
         "asset id with a NUL after it": lambda bench: bench.with_value(
             tags.ASSET_ID, bench.options.asset_id + b"\x00"
         ),

@@ -36,7 +36,7 @@ from fairplay_device.licence import Streaming
 from own_daemon import running_daemon
 from tls_material import make_pair
 
-ASSET_ID_SIZE_MAXIMUM = 200
+ASSET_ID_SIZE_MAXIMUM = 1024
 
 
 @pytest.fixture(scope="module")

@@ -322,7 +322,7 @@ def test_nobody_hears_of_the_licences_of_others(app: App) -> None:
         (b'{"licenses":[1]}', "body_unrecognised"),
         (b'{"licenses":["a"],"assets":["b"]}', "body_unrecognised"),
         (json.dumps({"licenses": ["a"] * 33}).encode(), "body_unrecognised"),
-        (json.dumps({"assets": ["a" * 201]}).encode(), "body_unrecognised"),
+        (json.dumps({"assets": ["a" * 1025]}).encode(), "body_unrecognised"),
         (b'{"licenses":' + b"[" * 5000, "body_unrecognised"),
     ],
 )

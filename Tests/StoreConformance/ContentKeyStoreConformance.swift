@@ -122,6 +122,9 @@ package enum ContentKeyStoreConformance {
             #expect(try await store.record(for: SampleKeys.reference(stranger)) == nil, "\(stranger)")
         }
         #expect(try await store.record(for: AssetReference(AssetID(bytes: [0xFF, 0x00]))) == nil)
+        // Longer than any alias, and no text: there is nothing to look for.
+        let nameless = try AssetID(bytes: [UInt8](repeating: 0xFF, count: 1024))
+        #expect(try await store.record(for: AssetReference(nameless)) == nil)
         #expect(try await store.record(for: AssetReference(AssetID(bytes: [0xFF, 0x00, 0xFE, 0x00]))) == nil)
     }
 

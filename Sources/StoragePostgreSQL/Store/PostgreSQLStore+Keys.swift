@@ -13,6 +13,7 @@ extension PostgreSQLStore: ContentKeyStore {
     /// references begin, in one statement.
     package func stored(for reference: AssetReference) async throws(StoreError) -> StoredContentKey? {
         var candidates = reference.candidates[...]
+        if candidates.isEmpty { return nil }
         var statements: [(PreparedStatement, [PostgreSQLValue])] = []
         if case .alias(let alias) = candidates.first, case .keyID(let keyID) = candidates.dropFirst().first {
             statements.append((.keyByAliasOrID, [.bytes(alias.bytes), .bytes(keyID.bytes)]))

@@ -19,7 +19,7 @@ struct OpenedSPCCheck {
 
     private func checkRequiredBlocks() throws(PropertyViolation) {
         try require(spc.version == plan.version, "the version is the container's")
-        try require((2...200).contains(spc.assetID.count), "an asset id has 2 to 200 bytes")
+        try require((2...1024).contains(spc.assetID.count), "an asset id has 2 to 1,024 bytes")
         try require(try value(TLLVTag.assetID).elementsEqual(spc.assetID), "the asset id is its block's value")
         try require(try number(TLLVTag.transactionID) == spc.transactionID, "the transaction id is its block's value")
         let seed = try value(TLLVTag.antiReplaySeed)
