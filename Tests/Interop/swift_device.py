@@ -185,7 +185,7 @@ def random_statements(randomness: random.Random) -> Statements:
         info=randomness.choice([None, (randomness.choice(list(TYPES)), version)]),
         is_virtual=randomness.random() < 0.2,
         offers_video_key=randomness.random() < 0.2,
-        asset_id=randomness.randbytes(randomness.choice([2, 16, 36, 200])),
+        asset_id=randomness.randbytes(randomness.choice([2, 16, 36, 200, 1024])),
     )
 
 

@@ -53,7 +53,7 @@ from .tllv import Block, FramingError, by_tag, padded_block, parse, serialise
 
 Fact = TypeVar("Fact")
 
-ASSET_ID_SIZES = range(2, 201)
+ASSET_ID_SIZES = range(2, 1025)
 SERVED_PROTOCOL_VERSIONS = (1,)
 CAPABILITIES_SIZE = 16
 STREAMING_INDICATOR_SIZE = 8
