@@ -24,6 +24,11 @@ package struct ClockReading: Equatable, Sendable {
         self.boot = min(max(boot.nanoseconds, 0), WallTime.nanosecondsMaximum)
     }
 
+    init(wallNanoseconds: Int64, bootNanoseconds: Int64) {
+        wall = wallNanoseconds
+        boot = bootNanoseconds
+    }
+
     /// When the machine was started, as the wall clock tells it. Only a step of the wall clock changes it.
     package var offset: Int64 { wall - boot }
 }

@@ -23,6 +23,12 @@ package struct ClockTrust: Equatable, Sendable {
             self.leeway = leeway.clampedNanoseconds
         }
 
+        fileprivate init(stepTolerance: Int64, settleTime: Int64, leeway: Int64) {
+            self.stepTolerance = stepTolerance
+            self.settleTime = settleTime
+            self.leeway = leeway
+        }
+
         /// So long the kernel must report the clock synchronised before it is trusted again.
         static let synchronisedTime: Int64 = 60_000_000_000
         /// A larger offset between the node's clock and the database's is worth a warning.
@@ -65,7 +71,7 @@ package struct ClockTrust: Equatable, Sendable {
     }
 
     /// How well the node's clock agrees with the database's.
-    package enum Agreement: Sendable {
+    package enum Agreement: Int64, Sendable {
         case good
         /// Worth a warning.
         case warned
@@ -94,11 +100,6 @@ package struct ClockTrust: Equatable, Sendable {
         var steadySince: Int64
         /// On the boot-time clock; nil while the kernel reports nothing, or the clock as not synchronised.
         var synchronisedSince: Int64?
-
-        init(_ reading: ClockReading) {
-            offset = reading.offset
-            steadySince = reading.boot
-        }
     }
 
     private enum Phase: Equatable {
@@ -120,7 +121,8 @@ package struct ClockTrust: Equatable, Sendable {
     package var settings: Settings
     package private(set) var settled: Int64
     package private(set) var reference: Int64
-    private var last: ClockReading
+    /// The last reading that was taken.
+    private(set) var last: ClockReading
     private var phase: Phase
     private var database: DatabaseTime?
     private var agreement = Agreement.good
@@ -132,7 +134,7 @@ package struct ClockTrust: Equatable, Sendable {
         last = reading
         settled = memory?.settled ?? reading.wall
         reference = memory?.reference ?? reading.wall
-        phase = .starting(Proof(reading))
+        phase = .starting(Proof(offset: reading.offset, steadySince: reading.boot))
     }
 
     // MARK: What follows from it
@@ -247,7 +249,7 @@ package struct ClockTrust: Equatable, Sendable {
     private mutating func follow(from offset: Int64, _ elapsed: Int64, _ events: inout [Event]) {
         let step = last.offset - offset
         guard abs(step) <= settings.stepTolerance else {
-            phase = .stepped(from: offset, Proof(last))
+            phase = .stepped(from: offset, Proof(offset: last.offset, steadySince: last.boot))
             advance(by: elapsed)
             events.append(.stepped(by: step, wasTrusted: true))
             return
@@ -268,7 +270,7 @@ package struct ClockTrust: Equatable, Sendable {
         var proof = proof
         let step = last.offset - proof.offset
         if abs(step) > settings.stepTolerance {
-            proof = Proof(last)
+            proof = Proof(offset: last.offset, steadySince: last.boot)
             events.append(.stepped(by: step, wasTrusted: false))
         }
         switch isSynchronised {
@@ -313,5 +315,59 @@ package struct ClockTrust: Equatable, Sendable {
         guard new != agreement else { return }
         agreement = new
         events.append(.databaseOffset(new, by: offset))
+    }
+}
+
+// MARK: - As words
+
+/// The whole state as 64-bit words, so that `PublishedWords` can hand it to looks that take no lock.
+extension ClockTrust {
+    typealias Words = InlineArray<14, Int64>
+
+    /// Stands for a moment that is not there. No moment has this value, because all of them are cut to 2^62.
+    private static let noMoment = Int64.min
+
+    private enum PhaseWord: Int64 {
+        case trusted
+        case stepped
+        case starting
+    }
+
+    var words: Words {
+        let kind: PhaseWord
+        var from: Int64 = 0
+        var proof: Proof?
+        switch phase {
+        case .trusted(let offset): (kind, from) = (.trusted, offset)
+        case .stepped(let offset, let given): (kind, from, proof) = (.stepped, offset, given)
+        case .starting(let given): (kind, proof) = (.starting, given)
+        }
+        return [
+            settings.stepTolerance, settings.settleTime, settings.leeway, settled, reference, last.wall, last.boot,
+            kind.rawValue << 3 | agreement.rawValue << 1 | (wasBehind ? 1 : 0), from, proof?.offset ?? 0,
+            proof?.steadySince ?? 0, proof?.synchronisedSince ?? Self.noMoment, database?.offset ?? 0,
+            database?.uncertainty ?? Self.noMoment,
+        ]
+    }
+
+    /// The state that these words were made of; nil for words that no state has.
+    init?(words: Words) {
+        guard let kind = PhaseWord(rawValue: words[7] >> 3), let agreement = Agreement(rawValue: words[7] >> 1 & 3)
+        else { return nil }
+        settings = Settings(stepTolerance: words[0], settleTime: words[1], leeway: words[2])
+        settled = words[3]
+        reference = words[4]
+        last = ClockReading(wallNanoseconds: words[5], bootNanoseconds: words[6])
+        let proof = Proof(
+            offset: words[9], steadySince: words[10], synchronisedSince: words[11] == Self.noMoment ? nil : words[11])
+        phase =
+            switch kind {
+            case .trusted: .trusted(offset: words[8])
+            case .stepped: .stepped(from: words[8], proof)
+            case .starting: .starting(proof)
+            }
+        database = words[13] == Self.noMoment ? nil : DatabaseTime(offset: words[12], uncertainty: words[13])
+        self.agreement = agreement
+        wasBehind = words[7] & 1 == 1
     }
 }
