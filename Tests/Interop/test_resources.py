@@ -8,6 +8,7 @@ Everything stays on this machine and ends by itself. Each attack has a good clie
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -248,6 +249,55 @@ def test_unknown_methods_and_versions_are_no_errors(tmp_path: Path, latchkey_pro
 # --- The admin listener ----------------------------------------------------------------------------------------------
 
 
+METRICS_ARTICLE = Path(__file__).parents[2] / "Sources/LatchkeyService/LatchkeyService.docc/Metrics.md"
+# What shows how full the daemon is: label and values.
+SATURATION = {
+    "latchkey_loop_lag_seconds": ("loop", {"0"}),
+    "latchkey_loop_longest_turn_seconds": ("loop", {"0"}),
+    "latchkey_memory_charged_bytes": ("share", {"connections", "heads", "bodies", "outbound", "requests"}),
+    "latchkey_memory_maximum_bytes": ("share", {"connections", "heads", "bodies", "outbound", "requests"}),
+    "latchkey_memory_refused_total": ("share", {"connections", "heads", "bodies", "outbound", "requests"}),
+    "latchkey_http_connections_by_state": ("state", {"arriving", "idle", "busy", "closing"}),
+    "latchkey_http_connections_maximum": ("listener", {"public", "admin"}),
+    "latchkey_http_connections_refused_total": (
+        "reason",
+        {"connections", "address", "descriptors", "memory", "evicted", "silent", "not_a_proxy", "proxy_header"},
+    ),
+    "latchkey_http_connections_abused_total": (
+        "abuse",
+        {"resets", "control_frames", "continuations", "header_block", "expanded_headers", "outbound_frames",
+         "small_records", "slow_reading"},
+    ),
+    "latchkey_admin_tokens_refused_total": ("reason", {"wrong", "slowed"}),
+    "latchkey_log_lines_dropped_total": ("reason", {"sampled", "reader"}),
+    "latchkey_http_requests_in_flight": (None, set()),
+    "latchkey_http_connections": (None, set()),
+}
+
+
+def test_saturation_is_visible_and_every_metric_is_in_the_article(tmp_path: Path, latchkey_programs: None) -> None:
+    with running_daemon(tmp_path) as daemon:
+        with socket.create_connection(daemon.public) as idle:
+            idle.sendall(b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert idle.recv(65536).startswith(b"HTTP/1.1 200 ")
+            metrics = daemon.metrics()
+    assert metrics['latchkey_http_connections_by_state{state="idle"}'] == 1
+    assert metrics['latchkey_memory_charged_bytes{share="connections"}'] > 0
+    found: dict[str, dict[str | None, set[str]]] = {}
+    for sample in metrics:
+        name, _, rest = re.sub(r"_(bucket|sum|count)(?=\{|$)", "", sample).partition("{")
+        labels = found.setdefault(name, {})
+        for label, value in re.findall(r'(\w+)="([^"]*)"', rest):
+            labels.setdefault(label, set()).add(value)
+    for name, (label, values) in SATURATION.items():
+        assert values <= found[name].get(label, set()), name
+    rows = [line for line in METRICS_ARTICLE.read_text().splitlines() if line.startswith("| `")]
+    for name, labels in found.items():
+        (row,) = (line for line in rows if f"`{name}`" in line)
+        for label in labels.keys() - {"le"}:
+            assert f"| `{label}` |" in row, name
+
+
 def test_wrong_admin_tokens_are_slowed(tmp_path: Path, latchkey_programs: None) -> None:
     with running_daemon(tmp_path) as daemon:
         request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer wrong-wrong-wrong\r\n"
@@ -257,6 +307,16 @@ def test_wrong_admin_tokens_are_slowed(tmp_path: Path, latchkey_programs: None) 
         assert len(codes) == 500
         assert set(codes) == {"admin_token_invalid", "rate_limited"}
         assert codes.count("admin_token_invalid") <= 10 + (time.monotonic() - start) + 1
+        # Until the right token is looked at again.
+        token = (daemon.setup / "secrets" / "admin-token").read_text().strip()
+        right = request.replace(b"wrong-wrong-wrong", token.encode()) + b"Connection: close\r\n\r\n"
+        while (answer := http1_wire.exchange(daemon.admin, right)).statuses != [200]:
+            codes += [response.field("X-Error-Code") for response in answer.responses]
+            assert codes[-1] == "rate_limited"
+            time.sleep(0.1)
+        metrics = daemon.metrics()
+        for reason, code in (("wrong", "admin_token_invalid"), ("slowed", "rate_limited")):
+            assert metrics[f'latchkey_admin_tokens_refused_total{{reason="{reason}"}}'] == codes.count(code)
 
 
 @pytest.mark.slow
