@@ -24,7 +24,6 @@ final class ClockKeeper: Sendable {
         var passCount = 0
         var writtenStanding: ClockTrust.Standing?
         var hasMeasured = false
-        var isPassing = false
         var isStopped = false
     }
 

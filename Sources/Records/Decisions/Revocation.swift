@@ -59,11 +59,6 @@ package struct Revocation: Hashable, Sendable {
         self.revokedAt = revokedAt
         self.reason = reason
     }
-
-    /// Whether both are about the same thing, whatever else they say of it.
-    package func isAboutTheSame(as other: Revocation) -> Bool {
-        kind == other.kind && issuer == other.issuer && value == other.value
-    }
 }
 
 /// What a revocation is known by. The kind is the stored word, which only a newer version may know.
