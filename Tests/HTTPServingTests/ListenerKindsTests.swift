@@ -155,6 +155,25 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/s"))
     }
 
+    @Test func refusesNewClientsOfAUnixSocketAndKeepsThoseThatWait() throws {
+        let folder = try TemporaryFolder()
+        let address = SocketAddress.unix(path: folder.path + "/s")
+        let listener = try ListeningSocket(exclusivelyOn: address)
+        let waiting = try ConnectedSocket(connectingTo: address)
+        listener.refuseNewConnections()
+        #expect(throws: SocketError.failed(.connect, errno: ECONNREFUSED)) {
+            _ = try ConnectedSocket(connectingTo: address)
+        }
+        guard case .accepted = listener.accept() else {
+            Issue.record("\(waiting.peer) has a client that waits")
+            return
+        }
+        guard case .wouldBlock = listener.accept() else {
+            Issue.record("no other client waits")
+            return
+        }
+    }
+
     @Test func replacesASocketThatWasLeftBehindAndNothingElse() throws {
         let folder = try TemporaryFolder()
         let address = SocketAddress.unix(path: folder.path + "/s")
