@@ -104,7 +104,7 @@ static inline int latchkey_clock_is_synchronised(void) {
     return result >= 0 && result != TIME_ERROR && !(state.status & STA_UNSYNC) && state.maxerror < 1000000;
 }
 
-// The day on which this header was compiled, as "Jan 31 2026" in local time. Nobody needs the same bytes from two builds here.
+// The day on which this header was compiled, as "Jan 31 2026" in local time. Two builds need not have the same bytes.
 #pragma clang diagnostic ignored "-Wpch-date-time"
 static inline const char *latchkey_build_date(void) {
     return __DATE__;

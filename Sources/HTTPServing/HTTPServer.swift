@@ -15,7 +15,8 @@ package final class HTTPServer: Sendable {
     private let resources: ServerResources
     private let listeners = Mutex<[Listener]>([])
 
-    /// Handshakes that clients have begun when the server ends may take so long: one second, as long as a SYN-ACK that was lost.
+    /// Handshakes that clients have begun when the server ends may take so long: one second, as long as a SYN-ACK that
+    /// was lost.
     private static let handshakePatience = Duration.seconds(1)
 
     private struct Listener: Sendable {
@@ -69,8 +70,8 @@ package final class HTTPServer: Sendable {
     /// Stops accepting, closes idle connections, lets requests in flight finish with `Connection: close`, and cuts off what is
     /// left after `limit` on the loops' clock. Returns when no connection is open.
     ///
-    /// No connection is lost that a client believes open: those whose handshake has begun are accepted first, for at most a second before
-    /// `limit` begins. Handshakes by SYN cookies are the exception, because nothing shows them.
+    /// No connection is lost that a client believes open: those whose handshake has begun are accepted first, for at
+    /// most a second before `limit` begins. Handshakes by SYN cookies are the exception, because nothing shows them.
     @discardableResult
     package func drain(within limit: Duration) -> DrainReport {
         endArrivals()

@@ -157,7 +157,8 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
         if !hasEnded && socket.address.port != nil { socket.refuseNewConnections() }
     }
 
-    /// Takes the connections that the kernel has queued: their clients may have sent requests, which closing the socket would reset.
+    /// Takes the connections that the kernel has queued: their clients may have sent requests, which closing the socket
+    /// would reset.
     ///
     /// A queue that systemd has passed stays for the next process.
     private func acceptTheRest() {

@@ -101,10 +101,12 @@ package struct ListeningSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Has the kernel begin no new connections on this queue; those that wait, and TCP handshakes that have begun, can still be accepted.
+    /// Has the kernel begin no new connections on this queue; those that wait, and TCP handshakes that have begun, can
+    /// still be accepted.
     ///
-    /// A client that comes now waits for its second attempt on TCP (as a rule for one second), and is refused at once on a unix socket. A
-    /// socket that systemd has passed stays as it is. If the kernel takes no socket filter, new TCP connections still come.
+    /// A client that comes now waits for its second attempt on TCP (as a rule for one second), and is refused at once
+    /// on a unix socket. A socket that systemd has passed stays as it is. If the kernel takes no socket filter, new TCP
+    /// connections still come.
     package borrowing func refuseNewConnections() {
         guard !isPassed else { return }
         switch address {

@@ -1,11 +1,13 @@
 import Glibc
 
-/// TCP handshakes that clients have begun and not finished, as the kernel lists them in /proc/net/tcp and tcp6 (proc(5)).
+/// TCP handshakes that clients have begun and not finished, as the kernel lists them in /proc/net/tcp and tcp6
+/// (proc(5)).
 package enum UnfinishedHandshakes {
     /// So long after a look comes the next one: 5 ms, in microseconds.
     private static let pause: UInt32 = 5000
 
-    /// Returns when none is left to these ports of this machine, or after `limit`. Blocks the thread, for at least 5 ms.
+    /// Returns when none is left to these ports of this machine, or after `limit`. Blocks the thread, for at least 5
+    /// ms.
     package static func waitForEnd(on ports: Set<UInt16>, within limit: Duration) {
         let deadline = ContinuousClock.now + limit
         repeat {
@@ -14,8 +16,9 @@ package enum UnfinishedHandshakes {
         } while (count(to: ports) ?? 0) > 0 && ContinuousClock.now < deadline
     }
 
-    /// How many there are to these ports of this machine; nil if the kernel does not tell. A list of ten thousand connections takes
-    /// milliseconds, so this is not for a loop. With SYN cookies the kernel keeps nothing of a handshake, and lists nothing.
+    /// How many there are to these ports of this machine; nil if the kernel does not tell. A list of ten thousand
+    /// connections takes milliseconds, so this is not for a loop. With SYN cookies the kernel keeps nothing of a
+    /// handshake, and lists nothing.
     static func count(to ports: Set<UInt16>) -> Int? {
         guard let first = count(in: "/proc/self/net/tcp", to: ports) else { return nil }
         // A kernel without IPv6 has no second list.
@@ -40,7 +43,8 @@ package enum UnfinishedHandshakes {
     }
 }
 
-/// Reads such a list byte by byte: lines of `sl  local_address rem_address   st …`, both addresses as `HOST:PORT`, all in hexadecimal.
+/// Reads such a list byte by byte: lines of `sl  local_address rem_address   st …`, both addresses as `HOST:PORT`, all
+/// in hexadecimal.
 struct HandshakeList {
     /// The state of an unfinished handshake: TCP_SYN_RECV.
     private static let unfinished: UInt32 = 3

@@ -28,7 +28,8 @@ import Testing
         #expect(own.receiveAll() == response("200 OK", "bye", closes))
     }
 
-    /// With TLVs behind the addresses, one of them unknown, and a LOCAL command with addresses and TLVs that mean nothing.
+    /// With TLVs behind the addresses, one of them unknown, and a LOCAL command with addresses and TLVs that mean
+    /// nothing.
     @Test func skipsWhatFollowsTheAddresses() throws {
         let server = try TestServer(trustedProxies: proxy, expectsProxyHeader: true)
         let extensions: [UInt8] =

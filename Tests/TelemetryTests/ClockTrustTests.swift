@@ -329,8 +329,8 @@ import Testing
 
     // MARK: Always
 
-    /// Whatever the clocks do, in legal orders: settled never goes back, never runs ahead of the boot-time clock except by an acceptance or
-    /// a proof, and nothing is deleted by a time that no trusted clock has shown.
+    /// Whatever the clocks do, in legal orders: settled never goes back, never runs ahead of the boot-time clock except
+    /// by an acceptance or a proof, and nothing is deleted by a time that no trusted clock has shown.
     @Test(arguments: 0..<200 as Range<UInt64>)
     func settledNeverGoesBackNorAheadByItself(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -418,7 +418,8 @@ import Testing
     func aLookWaitsForNoOtherThread() async {
         let held = HeldClock()
         let clock = TrustedClock(
-            .init(stepTolerance: .seconds(30), settleTime: .seconds(3600), leeway: .seconds(5)), wall: held, boot: manual)
+            .init(stepTolerance: .seconds(30), settleTime: .seconds(3600), leeway: .seconds(5)), wall: held,
+            boot: manual)
         clock.start(nil)
         held.holdNextReading()
         let thread = Thread { clock.tick(isSynchronised: true) }

@@ -10,8 +10,8 @@ import Telemetry
 
 /// Decides whether a request comes from the administrator: by the name that it asks for, and by its token.
 ///
-/// Wrong tokens are slowed down: each client network has a few of them at once and then one in a second. Until then no token of that
-/// network is looked at, so that guesses cannot be tried faster.
+/// Wrong tokens are slowed down: each client network has a few of them at once and then one in a second. Until then no
+/// token of that network is looked at, so that guesses cannot be tried faster.
 final class AdminGate: Sendable {
     /// Wrong tokens that one network may present at once, and the time after which it may present another one.
     static let wrongTokensMaximum = 10
@@ -41,7 +41,8 @@ final class AdminGate: Sendable {
         let address: IPAddress?
     }
 
-    /// Names beside numeric addresses and `localhost` by which the listener may be asked. Empty: any name, if there is a token.
+    /// Names beside numeric addresses and `localhost` by which the listener may be asked. Empty: any name, if there is
+    /// a token.
     private let hosts: Set<String>
     private let clock: any MonotonicClock
     private let refusedTokens: MetricFamily<TokenRefusal, Counter>
@@ -63,8 +64,8 @@ final class AdminGate: Sendable {
 
     // MARK: Names
 
-    /// Why the listener must not be asked by this name; nil if it may. A web page that has its own name point to this machine sends that
-    /// name, so a listener that asks for no token takes numbers, `localhost` and listed names alone.
+    /// Why the listener must not be asked by this name; nil if it may. A web page that has its own name point to this
+    /// machine sends that name, so a listener that asks for no token takes numbers, `localhost` and listed names alone.
     func refusal(ofHostIn request: HTTPRequest, hasToken: Bool) -> Refusal? {
         guard let host = request.fields["Host"], !host.isEmpty else { return nil }
         if hosts.isEmpty && hasToken { return nil }

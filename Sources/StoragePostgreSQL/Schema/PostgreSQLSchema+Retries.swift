@@ -3,15 +3,16 @@ import ContentKeys
 extension PostgreSQLSchema {
     /// Whose request was decided, and whether a node's ledger has its entry.
     ///
-    /// A node of the version before sets neither: its requests are known again by their token alone, and are not known to be recorded.
+    /// A node of the version before sets neither: its requests are known again by their token alone, and are not known
+    /// to be recorded.
     static let retries = Migration(number: 4, oldestProgram: 1, script: [columns, settleFor])
 
     private static let columns = """
         ALTER TABLE replay ADD COLUMN party bytea, ADD COLUMN is_recorded bool NOT NULL DEFAULT false;
         """
 
-    /// A whole decision: `settle_renewal_1` if there is a session, otherwise `settle_1`. The same request of another token of the same party
-    /// is a repetition too. With a repetition comes whether it is recorded.
+    /// A whole decision: `settle_renewal_1` if there is a session, otherwise `settle_1`. The same request of another
+    /// token of the same party is a repetition too. With a repetition comes whether it is recorded.
     static let settleFor = """
         CREATE FUNCTION settle_for_1(
             in_party bytea, in_session bytea, in_generation int8, in_session_kept_until int8,

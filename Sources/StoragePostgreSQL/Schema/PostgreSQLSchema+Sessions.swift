@@ -13,8 +13,8 @@ extension PostgreSQLSchema {
         CREATE INDEX renewal_session_by_end ON renewal_session (kept_until);
         """
 
-    /// A whole decision on a renewal by session token: `settle_1`, with the use of the session token before everything but
-    /// a repetition. The session's own lock is among those that the caller has sorted.
+    /// A whole decision on a renewal by session token: `settle_1`, with the use of the session token before everything
+    /// but a repetition. The session's own lock is among those that the caller has sorted.
     static let settleRenewal = """
         CREATE FUNCTION settle_renewal_1(
             in_session bytea, in_generation int8, in_session_kept_until int8,

@@ -12,7 +12,8 @@ package struct SystemBootClock: MonotonicClock {
     }
 }
 
-/// The wall clock and the boot-time clock at one moment, in nanoseconds. Values beyond 146 years from their origin are cut to that.
+/// The wall clock and the boot-time clock at one moment, in nanoseconds. Values beyond 146 years from their origin are
+/// cut to that.
 package struct ClockReading: Equatable, Sendable {
     /// Since 1970-01-01T00:00:00Z.
     package let wall: Int64

@@ -1,11 +1,12 @@
-/// Whether the wall clock can be trusted, and the time that is settled. A value: readings of the clocks go in, events come out.
+/// Whether the wall clock can be trusted, and the time that is settled. A value: readings of the clocks go in, events
+/// come out.
 ///
-/// `settled` is for deleting and forgetting. It never goes back. While the wall clock is trusted, `settled` follows it, at most 0.1 %
-/// faster than the boot-time clock. Otherwise it advances with the boot-time clock alone, so that a step of the wall clock never moves it.
-/// When trust returns, it takes the wall clock's value if that is later.
+/// `settled` is for deleting and forgetting. It never goes back. While the wall clock is trusted, `settled` follows it,
+/// at most 0.1 % faster than the boot-time clock. Otherwise it advances with the boot-time clock alone, so that a step
+/// of the wall clock never moves it. When trust returns, it takes the wall clock's value if that is later.
 ///
-/// `reference` is the time that the wall clock must not be behind. It is `settled`, except that it goes back to the wall clock if the clock
-/// is trusted again at an earlier time: then the time before was wrong.
+/// `reference` is the time that the wall clock must not be behind. It is `settled`, except that it goes back to the
+/// wall clock if the clock is trusted again at an earlier time: then the time before was wrong.
 ///
 /// All times are nanoseconds: of the wall clock since 1970, of the boot-time clock since the machine was started.
 package struct ClockTrust: Equatable, Sendable {
@@ -51,8 +52,8 @@ package struct ClockTrust: Equatable, Sendable {
     /// What the clock is worth now.
     package enum Standing: String, Sendable, CaseIterable {
         case trusted
-        /// Since the start the clock is ahead of what the store knows, by more than a step may be. That is right if the node was down for
-        /// so long, so it is no fault. Nothing is deleted before the clock is proved.
+        /// Since the start the clock is ahead of what the store knows, by more than a step may be. That is right if the
+        /// node was down for so long, so it is no fault. Nothing is deleted before the clock is proved.
         case unproved
         /// The clock was stepped, and is not behind. Licences are given, and nothing is deleted.
         case stepped
@@ -80,15 +81,18 @@ package struct ClockTrust: Equatable, Sendable {
     }
 
     package enum Event: Equatable, Sendable {
-        /// The wall clock was stepped by so many nanoseconds against the boot-time clock. `wasTrusted` says whether it was trusted before.
+        /// The wall clock was stepped by so many nanoseconds against the boot-time clock. `wasTrusted` says whether it
+        /// was trusted before.
         case stepped(by: Int64, wasTrusted: Bool)
-        /// At the start the wall clock differs by so much from what the store knows: ahead if positive, behind if negative.
+        /// At the start the wall clock differs by so much from what the store knows: ahead if positive, behind if
+        /// negative.
         case differsAtStart(by: Int64)
         case trusted(Cause)
         /// The wall clock is behind `reference` by so many nanoseconds: more than the leeway.
         case fellBehind(by: Int64)
         case caughtUp
-        /// The agreement with the database has changed; the node's clock is ahead of the database's by so many nanoseconds.
+        /// The agreement with the database has changed; the node's clock is ahead of the database's by so many
+        /// nanoseconds.
         case databaseOffset(Agreement, by: Int64)
     }
 
@@ -103,7 +107,8 @@ package struct ClockTrust: Equatable, Sendable {
     }
 
     private enum Phase: Equatable {
-        /// The offset of the wall clock against the boot-time clock, which follows at most 0.1 %: many small steps are one large step.
+        /// The offset of the wall clock against the boot-time clock, which follows at most 0.1 %: many small steps are
+        /// one large step.
         case trusted(offset: Int64)
         /// Stepped away from this offset.
         case stepped(from: Int64, Proof)
@@ -128,7 +133,8 @@ package struct ClockTrust: Equatable, Sendable {
     private var agreement = Agreement.good
     private var wasBehind = false
 
-    /// The state at the start. Without a memory the store is new: there is nothing to lose, and the wall clock is all there is.
+    /// The state at the start. Without a memory the store is new: there is nothing to lose, and the wall clock is all
+    /// there is.
     package init(_ settings: Settings, memory: Memory?, at reading: ClockReading) {
         self.settings = settings
         last = reading
@@ -156,7 +162,8 @@ package struct ClockTrust: Equatable, Sendable {
     /// Whether the node may count what all nodes share.
     package var mayCount: Bool { agreement != .apart }
 
-    /// By this time it is judged what has ended: never later than `settled`, and never later than the wall clock, by which ends are set.
+    /// By this time it is judged what has ended: never later than `settled`, and never later than the wall clock, by
+    /// which ends are set.
     package var endTime: Int64 { min(settled, last.wall) }
 
     /// What ended by this time may be deleted; nil while nothing may.
@@ -184,7 +191,8 @@ package struct ClockTrust: Equatable, Sendable {
 
     // MARK: Readings
 
-    /// Takes a reading of the clocks. `isSynchronised` is what the kernel says of the wall clock; nil if it was not asked.
+    /// Takes a reading of the clocks. `isSynchronised` is what the kernel says of the wall clock; nil if it was not
+    /// asked.
     package mutating func observe(_ reading: ClockReading, isSynchronised: Bool? = nil) -> [Event] {
         let elapsed = max(0, reading.boot - last.boot)
         last = reading
@@ -234,8 +242,8 @@ package struct ClockTrust: Equatable, Sendable {
         database = other.database
     }
 
-    /// An operator says that the wall clock is right, of which the offset against the boot-time clock was this. Nothing happens if it was
-    /// stepped since.
+    /// An operator says that the wall clock is right, of which the offset against the boot-time clock was this. Nothing
+    /// happens if it was stepped since.
     package mutating func accept(offset: Int64) -> [Event] {
         guard abs(last.offset - offset) <= settings.stepTolerance else { return [] }
         var events: [Event] = []

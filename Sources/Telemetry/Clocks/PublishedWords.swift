@@ -2,8 +2,9 @@ import Synchronization
 
 /// A value of a few 64-bit words that one thread at a time writes and any thread reads without a lock: a sequence lock.
 ///
-/// The sequence is odd while a value is written. A reader that sees an odd sequence, or another one after its copy than before, has read
-/// parts of two values: it throws the copy away and tries again. Each word is atomic, so no read is a data race.
+/// The sequence is odd while a value is written. A reader that sees an odd sequence, or another one after its copy than
+/// before, has read parts of two values: it throws the copy away and tries again. Each word is atomic, so no read is a
+/// data race.
 final class PublishedWords<let count: Int>: Sendable {
     /// Odd before the first value too.
     private let sequence = Atomic<UInt>(1)

@@ -1,11 +1,13 @@
 import Synchronization
 
-/// The wall clock of a node, watched by `ClockTrust`: each look at the time is a reading, so that no step is missed before a decision.
+/// The wall clock of a node, watched by `ClockTrust`: each look at the time is a reading, so that no step is missed
+/// before a decision.
 ///
-/// A look waits for no lock. It takes its reading on a copy of the state, as the state was published last. If the reading brings an event,
-/// the look takes the lock and the reading again, so that each event is reported once. If it brings none, the copy is as good as the state
-/// itself, and is not stored: after 10 ms a later look stores its reading, if no other thread is doing that. So a look misses at most 10 ms
-/// by which `settled` and `reference` have advanced.
+/// A look waits for no lock. It takes its reading on a copy of the state, as the state was published last. If the
+/// reading brings an event, the look takes the lock and the reading again, so that each event is reported once. If it
+/// brings none, the copy is as good as the state itself, and is not stored: after 10 ms a later look stores its
+/// reading, if no other thread is doing that. So a look misses at most 10 ms by which `settled` and `reference` have
+/// advanced.
 ///
 /// Before `start` the clock is the wall clock, and nothing may be deleted.
 package final class TrustedClock: WallClock {
@@ -78,7 +80,8 @@ package final class TrustedClock: WallClock {
         change { $0.trust.observe(self.reading, isSynchronised: isSynchronised) }
     }
 
-    /// Takes the database's time, in nanoseconds since 1970, with the moments on the boot-time clock of question and answer.
+    /// Takes the database's time, in nanoseconds since 1970, with the moments on the boot-time clock of question and
+    /// answer.
     package func noteDatabase(time: Int64, asked: MonotonicTime, answered: MonotonicTime) {
         change { state in
             state.trust.observe(self.reading)
