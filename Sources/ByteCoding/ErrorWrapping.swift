@@ -1,11 +1,12 @@
-// Each layer throws one closed enum of its own (style: typed throws). These functions carry an error of a lower layer into a case of the
-// caller's enum:
+// Each layer throws one closed enum of its own (style: typed throws). These functions carry an error of a lower layer
+// into a case of the caller's enum:
 //
 //     let claims = try wrap(LicenseError.entitlement, try tokens.verify(token, now: now))
 //
 //     return try await wrapAsync(LicenseError.store, try await store.take(challenge))
 //
-// An expression needs no type. A closure of several statements names the error that it throws, because Swift 6.3 does not infer it:
+// An expression needs no type. A closure of several statements names the error that it throws, because Swift 6.3 does
+// not infer it:
 //
 //     try wrap(LicenseError.spc) { () throws(SPCError) in … }
 

@@ -1,11 +1,13 @@
 /// Percent-encoded text (RFC 3986 section 2.1).
 ///
-/// A percent sign without two hexadecimal digits behind it is no escape. How strict a reader is about it depends on the text:
+/// A percent sign without two hexadecimal digits behind it is no escape. How strict a reader is about it depends on the
+/// text:
 ///
-/// - `decode` is for names that are looked up, and for configuration. It refuses the whole text. An asset id that is not well
-///   encoded may still be a name as it stands, and is never half decoded.
-/// - `decodeLeniently` is for queries, forms and headers of clients. The sign stands for itself, as in browsers (URL Standard,
-///   section 1.3, "percent-decode"). A token with such a sign in it is refused for what it is, and not for its encoding.
+/// - `decode` is for names that are looked up, and for configuration. It refuses the whole text. An asset id that is
+///   not well encoded may still be a name as it stands, and is never half decoded.
+/// - `decodeLeniently` is for queries, forms and headers of clients. The sign stands for itself, as in browsers (URL
+///   Standard, section 1.3, "percent-decode"). A token with such a sign in it is refused for what it is, and not for
+///   its encoding.
 ///
 /// Both decode once, take digits of either case, and give every byte, zero too. Both keep "+": only forms
 /// (`application/x-www-form-urlencoded`) mean a space by it, and their reader replaces it first.

@@ -7,8 +7,8 @@ package struct SealedContentKey: Hashable, Sendable {
     package let keyVersion: UInt32
     /// The seal of form 1: nonce (12 bytes), ciphertext (32) and tag (16).
     package let bytes: [UInt8]
-    /// The seal of form 2: the version of its key-encryption key in 4 bytes, and then the same. Nil in a row of a version that knew form 1
-    /// alone.
+    /// The seal of form 2: the version of its key-encryption key in 4 bytes, and then the same. Nil in a row of a
+    /// version that knew form 1 alone.
     package let bound: [UInt8]?
 
     package init(keyVersion: UInt32, bytes: [UInt8], bound: [UInt8]? = nil) {
@@ -17,7 +17,8 @@ package struct SealedContentKey: Hashable, Sendable {
         self.bound = bound
     }
 
-    /// Whether one key-encryption key made both forms. After a version that knows form 1 alone has sealed a row again, form 2 says nothing.
+    /// Whether one key-encryption key made both forms. After a version that knows form 1 alone has sealed a row again,
+    /// form 2 says nothing.
     package var isBound: Bool { bound.flatMap(Self.version) == keyVersion }
 
     private static func version(of bound: [UInt8]) -> UInt32? {
@@ -45,8 +46,8 @@ package struct SealedContentKey: Hashable, Sendable {
 ///
 /// with big-endian integers. So a sealed key opens only in the record for which it was sealed.
 ///
-/// That is form 1, which every version opens. Beside it each record is sealed in form 2, whose associated data are the same with "LKCKEY02",
-/// and behind them
+/// That is form 1, which every version opens. Beside it each record is sealed in form 2, whose associated data are the
+/// same with "LKCKEY02", and behind them
 ///
 ///     size  field
 ///      1+T  track label
@@ -58,8 +59,9 @@ package struct SealedContentKey: Hashable, Sendable {
 ///      1+T  least security level
 ///        S  the seal of form 1
 ///
-/// where each text is its size in one byte, or 0xFF if there is none, and its UTF-8. So in form 2 nothing of a record can be altered, nor
-/// its seal of form 1. A record that has both forms is opened by form 2.
+/// Each of these texts is its size in one byte and its UTF-8; one byte 0xFF stands for a text that is missing. So
+/// in form 2 no part of a record can be altered, and its seal of form 1 cannot either. A record that has both forms is
+/// opened by form 2.
 package struct KeySealing: Sendable {
     /// The version that new seals get.
     package let version: UInt32

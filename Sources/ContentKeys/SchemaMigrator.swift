@@ -2,8 +2,8 @@ import ByteCoding
 
 /// One step of a database's schema. It runs once in the life of the database.
 ///
-/// A step only adds (expand) while the version before still runs beside this one. What no version uses any more goes in a later
-/// step (contract), which raises `oldestProgram`. Released steps are never edited.
+/// A step only adds (expand) while the version before still runs beside this one. What no version uses any more goes in
+/// a later step (contract), which raises `oldestProgram`. Released steps are never edited.
 package struct SchemaMigration<Script: Sendable>: Sendable {
     /// Steps are numbered 1, 2, 3, without gaps.
     package let number: Int64
@@ -24,14 +24,15 @@ package enum SchemaState: Equatable, Sendable {
     case empty
     /// The tables are those of another program.
     case foreign
-    /// The steps through `newest` have run. Programs that know fewer than `oldestProgram` steps cannot work with the result.
+    /// The steps through `newest` have run. Programs that know fewer than `oldestProgram` steps cannot work with the
+    /// result.
     case migrated(newest: Int64, oldestProgram: Int64)
 }
 
 /// A database of which `SchemaMigrator` decides the steps. The store carries them out in its own SQL.
 ///
-/// The table `schema_migration` says which steps the database has been through, each with the oldest program that can still work
-/// with it. So a program may use the database of a newer one as long as the newer schema allows.
+/// The table `schema_migration` says which steps the database has been through, each with the oldest program that can
+/// still work with it. So a program may use the database of a newer one as long as the newer schema allows.
 package protocol MigratedDatabase: ~Copyable {
     associatedtype Script: Sendable
     associatedtype Failure: Error
@@ -56,8 +57,8 @@ package struct SchemaMigrator<Script: Sendable> {
         self.steps = steps
     }
 
-    /// Runs the steps that are missing, all or none. Changes nothing in a database that is refused, and takes no lock if no step
-    /// is missing.
+    /// Runs the steps that are missing, all or none. Changes nothing in a database that is refused, and takes no lock
+    /// if no step is missing.
     package func run<Database: MigratedDatabase & ~Copyable>(
         on database: inout Database
     ) throws(SchemaError<Database.Failure>) where Database.Script == Script {
@@ -75,7 +76,8 @@ package struct SchemaMigrator<Script: Sendable> {
         }
     }
 
-    /// Steps that the database has not been through. There are none for a newer database that this program can work with.
+    /// Steps that the database has not been through. There are none for a newer database that this program can work
+    /// with.
     private func missingSteps<Database: MigratedDatabase & ~Copyable>(
         of database: inout Database
     ) throws(SchemaError<Database.Failure>) -> ArraySlice<SchemaMigration<Script>> {

@@ -101,7 +101,8 @@ package struct StoredContentKey: Sendable {
         try opened { () throws(CryptoError) in try ring.open(sealed, attributes: attributes) }
     }
 
-    /// Opens both forms of the seal. Throws `sealBroken` if one does not hold for these attributes, or they hold different keys.
+    /// Opens both forms of the seal. Throws `sealBroken` if one does not hold for these attributes, or they hold
+    /// different keys.
     package func check(with ring: KeyRing) throws(StoreError) {
         let record = try open(with: ring)
         let unbound = try opened { () throws(CryptoError) in try ring.openUnbound(sealed, attributes: attributes) }
@@ -113,8 +114,8 @@ package struct StoredContentKey: Sendable {
         sealed.keyVersion != ring.current.version || !sealed.isBound
     }
 
-    /// The same key in another state, sealed again. Nil for a broken seal and the state `withdrawn`: a key that cannot be given out may be
-    /// withdrawn.
+    /// The same key in another state, sealed again. Nil for a broken seal and the state `withdrawn`: a key that cannot
+    /// be given out may be withdrawn.
     package func sealed(
         in state: ContentKeyState, with ring: KeyRing
     ) throws(StoreError) -> StoredContentKey? {

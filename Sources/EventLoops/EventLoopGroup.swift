@@ -7,8 +7,8 @@ package final class EventLoopGroup: Sendable {
     package let loops: [LoopContext]
     private let threads: Mutex<[JoinableThread]>
 
-    /// Makes `count` loops and starts a thread for each, named `NAME-INDEX`. Indexes begin at `firstIndex`, so that loops of two groups
-    /// differ.
+    /// Makes `count` loops and starts a thread for each, named `NAME-INDEX`. Indexes begin at `firstIndex`, so that
+    /// loops of two groups differ.
     package init(
         count: Int, clock: any MonotonicClock = SystemMonotonicClock(), name: String = "loop", firstIndex: Int = 0
     ) throws(EventLoopError) {

@@ -4,8 +4,9 @@ package import Telemetry
 
 /// A loop as handlers and channels see it.
 ///
-/// A context may be passed anywhere. `spawn`, `execute`, `now`, `index`, `lag`, `longestTurn` and the counters work from any thread.
-/// Everything else belongs to the loop's thread, and using it elsewhere is a bug that stops the process.
+/// A context may be passed anywhere. `spawn`, `execute`, `now`, `index`, `lag`, `longestTurn` and the counters work
+/// from any thread. Everything else belongs to the loop's thread, and using it elsewhere is a bug that stops the
+/// process.
 package struct LoopContext: Sendable {
     let loop: EventLoop
 

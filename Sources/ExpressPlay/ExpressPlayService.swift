@@ -7,7 +7,8 @@ package import Licensing
 import POSIXSockets
 package import Telemetry
 
-/// What the routes in ExpressPlay's manner share: the settings in force, the minter, and how refusals are told and logged.
+/// What the routes in ExpressPlay's manner share: the settings in force, the minter, and how refusals are told and
+/// logged.
 package final class ExpressPlayService: Sendable {
     let minter: ExpressPlayMinter
     private let pipelines: LicensePipelines

@@ -1,8 +1,10 @@
 /// What a reader of HTTP/2 fields says after each one.
 package enum HTTP2FieldVerdict: Equatable, Sendable {
-    /// The next field may come. Of a block that is somewhat too large the rest is read and not kept, so that it can be answered.
+    /// The next field may come. Of a block that is somewhat too large the rest is read and not kept, so that it can be
+    /// answered.
     case goOn
-    /// The rest of the block is not wanted: it is malformed, or it has more than `HTTP2BlockSize.excessFactor` times what is allowed.
+    /// The rest of the block is not wanted: it is malformed, or it has more than `HTTP2BlockSize.excessFactor` times
+    /// what is allowed.
     case stop(HTTPProblem)
 }
 

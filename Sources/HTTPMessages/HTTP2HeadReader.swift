@@ -1,9 +1,9 @@
 /// Gathers the fields of an HTTP/2 request, one by one as they are decompressed, into the head that HTTP/1.1 would give
 /// (RFC 9113 sections 8.2 and 8.3).
 ///
-/// Strict: pseudo fields first, each known and once; names in lower case; no field of a connection; `Host` and `:authority` agree. The
-/// head has exactly one `host` field in either case. After the first problem nothing is kept any more, and a small block that expands
-/// to a large one is stopped at twice the limits.
+/// Strict: pseudo fields first, each known and once; names in lower case; no field of a connection; `Host` and
+/// `:authority` agree. The head has exactly one `host` field in either case. After the first problem nothing is kept
+/// any more, and a small block that expands to a large one is stopped at twice the limits.
 package struct HTTP2HeadReader: Sendable {
     private let limits: HTTPLimits
     private var storage: [UInt8] = []

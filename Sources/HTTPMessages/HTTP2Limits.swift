@@ -9,8 +9,9 @@ package struct HTTP2Limits: Equatable, Sendable {
     /// CONTINUATION frames of one header block. More: the connection ends.
     package var continuationsMaximum = 8
 
-    /// Streams that were broken off: reset by the client, refused, or reset by the server because of what the client sent. So many at
-    /// once, and so many more per second, beside one for each response. More: the connection ends, unless it is a trusted proxy's.
+    /// Streams that were broken off: reset by the client, refused, or reset by the server because of what the client
+    /// sent. So many at once, and so many more per second, beside one for each response. More: the connection ends,
+    /// unless it is a trusted proxy's.
     package var resetBurstMaximum = 100
     package var resetRateMaximum = 20
     /// Frames that bring no request: SETTINGS, PING, PRIORITY, WINDOW_UPDATE, DATA of hardly any bytes, unknown ones. So many at

@@ -45,8 +45,8 @@ struct HTTPFieldSummary: Sendable {
         host = value
     }
 
-    /// RFC 9112 section 3.2: HTTP/1.1 needs it, empty if the client knows no authority; in absolute form the target's authority has to
-    /// say the same.
+    /// RFC 9112 section 3.2: HTTP/1.1 needs it, empty if the client knows no authority; in absolute form the target's
+    /// authority has to say the same.
     private func checkHost(_ line: HTTPRequestLine, _ bytes: Span<UInt8>) throws(HTTPProblem) {
         if host == nil && line.version == .http11 { throw .malformed(.hostMissing) }
         guard let authority = line.authority else { return }
@@ -86,7 +86,8 @@ struct HTTPFieldSummary: Sendable {
         return port.count <= 5
     }
 
-    /// The end of a name of at least one character; nil if it has none, or a `%` without its two digits (RFC 3986 section 2.1).
+    /// The end of a name of at least one character; nil if it has none, or a `%` without its two digits (RFC 3986
+    /// section 2.1).
     private static func registeredNameEnd(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
         var position = range.lowerBound
         while position < range.upperBound, bytes[position].isRegisteredNameCharacter {

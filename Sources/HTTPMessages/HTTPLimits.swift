@@ -20,9 +20,9 @@ package struct HTTPLimits: Equatable, Sendable {
 
     /// From the beginning of a connection to the end of its TLS handshake (and of the PROXY header before it). Longer: a reset.
     package var handshakeDeadline: Duration = .seconds(10)
-    /// TLS records that carry hardly any data: empty records, records of at most 64 bytes, and key updates, each of which counts as
-    /// eight more. So many at once, and so many more per second, beside 16 for each response and one for each 4 KiB of output. More: the
-    /// connection is reset.
+    /// TLS records that carry hardly any data: empty records, records of at most 64 bytes, and key updates, each of
+    /// which counts as eight more. So many at once, and so many more per second, beside 16 for each response and one
+    /// for each 4 KiB of output. More: the connection is reset.
     package var smallRecordBurstMaximum = 1000
     package var smallRecordRateMaximum = 100
 

@@ -85,7 +85,8 @@ struct HTTPAuthority: Sendable {
     /// Whether the scheme is `https`, whose default port is 443; that of `http` is 80.
     let isSecure: Bool
 
-    /// Whether `host` says the same; a port that is the scheme's default, or empty, may be left out (RFC 9110 section 4.2.3).
+    /// Whether `host` says the same; a port that is the scheme's default, or empty, may be left out (RFC 9110 section
+    /// 4.2.3).
     func isEqual(to host: Range<Int>, in bytes: Span<UInt8>) -> Bool {
         HTTPFieldSummary.equalIgnoringCase(bytes, withoutDefaultPort(range, bytes), withoutDefaultPort(host, bytes))
     }

@@ -2,12 +2,13 @@ import HTTPMessages
 
 /// What speaks a protocol on one connection: HTTP/1.1, HTTP/2, or what comes before them.
 ///
-/// The connection owns the socket, TLS, the timer, the output that the kernel has not taken yet, and the end. The driver owns the
-/// meaning of the bytes. A driver belongs to one connection and keeps no reference to it: each event brings the connection along, and
-/// the driver acts by calling it. All of that happens on the connection's loop.
+/// The connection owns the socket, TLS, the timer, the output that the kernel has not taken yet, and the end. The
+/// driver owns the meaning of the bytes. A driver belongs to one connection and keeps no reference to it: each event
+/// brings the connection along, and the driver acts by calling it. All of that happens on the connection's loop.
 ///
-/// A connection may have several drivers, one after the other: the PROXY header, the TLS handshake, the choice between HTTP/1.1 and
-/// HTTP/2, then one of these two. Each hands over to the next by `HTTPConnection.handOver` or `speak`, and hears nothing after that.
+/// A connection may have several drivers, one after the other: the PROXY header, the TLS handshake, the choice between
+/// HTTP/1.1 and HTTP/2, then one of these two. Each hands over to the next by `HTTPConnection.handOver` or `speak`, and
+/// hears nothing after that.
 ///
 /// A call of the connection may close it (a write that fails does), and may come back to the driver before it returns:
 /// `HTTPConnection.dispatch` calls `respond` at once when the handler answers at once. So a driver brings its own state in order
@@ -22,8 +23,8 @@ protocol ConnectionDriver: AnyObject {
     /// The first event: the driver has been chosen, and has received nothing.
     func started(on connection: HTTPConnection)
 
-    /// The socket has input, its end, or room to write: for drivers that do not let the connection read, but look at the input
-    /// themselves or have OpenSSL read it.
+    /// The socket has input, its end, or room to write: for drivers that do not let the connection read, but look at
+    /// the input themselves or have OpenSSL read it.
     ///
     /// Called only while `isReading` does not hold; otherwise the connection reads.
     func socketReady(on connection: HTTPConnection)
@@ -63,8 +64,8 @@ protocol ConnectionDriver: AnyObject {
     /// What the driver holds because of its client; of `connection` only what it adds. Asked for after each event.
     var heldMemory: HeldMemory { get }
 
-    /// The memory budget has no room for what the driver holds of a request that is still arriving: refuses the newest such request.
-    /// False if there is none.
+    /// The memory budget has no room for what the driver holds of a request that is still arriving: refuses the newest
+    /// such request. Returns false if no request is arriving.
     func makeRoom(on connection: HTTPConnection) -> Bool
 
     /// The connection is closed, for whatever reason: forget everything, and call nothing any more.

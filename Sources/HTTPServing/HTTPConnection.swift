@@ -172,8 +172,11 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     private func noteState() {
         let new = isLingering ? .closing : driver.state
         if new == state && !(hasAnswered && new == .idle) { return }
-        resources.connectionEnded(state)
-        resources.connectionBegan(new)
+        // A request that was answered at once changes no count that loops share.
+        if new != state {
+            resources.connectionEnded(state)
+            resources.connectionBegan(new)
+        }
         // Also a connection that has changed from one such state to another begins at the end.
         if new.isEvictable { services.idleConnections.append(self) } else { services.idleConnections.remove(self) }
         state = new
@@ -205,7 +208,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         held.connection += HeldMemory.connectionSize + (transport.hasTLS ? HeldMemory.tlsSize : 0)
         // What a client takes at once is not held.
         held.outbound = isCongested ? held.outbound + unsent.count : 0
-        return held
+        return held.inSteps
     }
 
     private func proceed() {

@@ -15,9 +15,15 @@ package final class HTTPServer: Sendable {
     private let resources: ServerResources
     private let listeners = Mutex<[Listener]>([])
 
+    /// Handshakes that clients have begun when the server ends may take so long: one second, as long as a SYN-ACK that
+    /// was lost.
+    private static let handshakePatience = Duration.seconds(1)
+
     private struct Listener: Sendable {
         let state: ListenerState
         let parts: [LoopListener]
+        /// The TCP port of a socket that ends with this process.
+        let port: UInt16?
     }
 
     /// A server without listeners.
@@ -49,6 +55,7 @@ package final class HTTPServer: Sendable {
     ) throws(HTTPServerError) -> SocketAddress {
         let state = ListenerState(settings, observer: observer, resources: resources)
         let address = socket.address
+        let port = socket.isPassed ? nil : address.port
         let parts = try makeParts(socket, state)
         for part in parts {
             if let failure = Self.start(part) {
@@ -56,14 +63,18 @@ package final class HTTPServer: Sendable {
                 throw .loop(failure)
             }
         }
-        listeners.withLock { $0.append(Listener(state: state, parts: parts)) }
+        listeners.withLock { $0.append(Listener(state: state, parts: parts, port: port)) }
         return address
     }
 
     /// Stops accepting, closes idle connections, lets requests in flight finish with `Connection: close`, and cuts off what is
     /// left after `limit` on the loops' clock. Returns when no connection is open.
+    ///
+    /// No connection is lost that a client believes open: those whose handshake has begun are accepted first, for at
+    /// most a second before `limit` begins. Handshakes by SYN cookies are the exception, because nothing shows them.
     @discardableResult
     package func drain(within limit: Duration) -> DrainReport {
+        endArrivals()
         let parts = listeners.withLock { $0.flatMap(\.parts) }
         let progress = Monitor((partsLeft: parts.count, cutOff: 0))
         for part in parts {
@@ -75,6 +86,14 @@ package final class HTTPServer: Sendable {
         }
         let cutOff = progress.wait { $0.partsLeft == 0 ? $0.cutOff : nil }
         return DrainReport(cutOffConnectionCount: cutOff)
+    }
+
+    /// Has the kernel begin no new connections, and waits until those that it has begun are in the queues.
+    private func endArrivals() {
+        let listeners = listeners.withLock { $0.filter { $0.port != nil } }
+        for part in listeners.flatMap(\.parts) { _ = part.loop.runAndWait { part.refuseNewConnections() } }
+        let ports = Set(listeners.compactMap(\.port))
+        if !ports.isEmpty { UnfinishedHandshakes.waitForEnd(on: ports, within: Self.handshakePatience) }
     }
 
     /// Connections that are open.

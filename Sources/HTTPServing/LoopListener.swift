@@ -151,11 +151,19 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
         socket.close()
     }
 
-    /// Takes the connections that the kernel has queued: their clients may have sent requests, which closing the socket would reset.
+    /// Has the kernel begin no new TCP connection, while handshakes that have begun end and are accepted.
+    func refuseNewConnections() {
+        // A unix socket has no handshake, and would be readable all the time.
+        if !hasEnded && socket.address.port != nil { socket.refuseNewConnections() }
+    }
+
+    /// Takes the connections that the kernel has queued: their clients may have sent requests, which closing the socket
+    /// would reset.
     ///
-    /// A shared queue stays for those who share it.
+    /// A queue that systemd has passed stays for the next process.
     private func acceptTheRest() {
-        guard !hasEnded, !socket.isShared else { return }
+        guard !hasEnded, !socket.isPassed else { return }
+        socket.refuseNewConnections()
         for _ in 0..<Self.queueSizeMaximum {
             switch socket.accept() {
             case .accepted(let connection): take(connection)

@@ -2,8 +2,8 @@ import EventLoops
 import HTTPMessages
 import Telemetry
 
-/// What the connections of one loop share: the loop, buffers that only one of them needs at a time, the order of their turns, and the
-/// date.
+/// What the connections of one loop share: the loop, buffers that only one of them needs at a time, the order of their
+/// turns, and the date.
 ///
 /// An idle connection thus owns no buffer at all.
 final class LoopServices {

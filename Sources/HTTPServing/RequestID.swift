@@ -47,7 +47,8 @@ package struct RequestIDs: Sendable {
 }
 
 extension HTTPFields {
-    /// The fields of an answer for one client: no cache keeps it, no browser guesses its type, and the log knows it by the id.
+    /// The fields of an answer for one client: no cache keeps it, no browser guesses its type, and the log knows it by
+    /// the id.
     package static func answer(_ contentType: String, _ id: RequestID) -> HTTPFields {
         [
             "Content-Type": contentType, "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",

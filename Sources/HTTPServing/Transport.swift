@@ -112,7 +112,8 @@ struct Transport: ~Copyable {
 
 /// What one turn's read came to.
 enum TransportReadOutcome: Equatable {
-    /// So many bytes, at least one. With `mayHaveMore` the next turn is to read again: no event announces what is there already.
+    /// So many bytes, at least one. With `mayHaveMore` the next turn is to read again: no event announces what is there
+    /// already.
     case bytes(Int, mayHaveMore: Bool)
     /// No byte, although there may be more: the turn's budget went to what carries none.
     case turnIsSpent

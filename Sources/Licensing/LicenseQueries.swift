@@ -6,8 +6,8 @@ package import Records
 package struct LicenseQueries: Sendable {
     let revocations: KnownRevocations
 
-    /// Whether the holder's token would renew a licence of the ledger at `now`, as far as can be told without the device. A session token
-    /// renews the licence that it was given with.
+    /// Whether the holder's token would renew a licence of the ledger at `now`, as far as can be told without the
+    /// device. A session token renews the licence that it was given with.
     package func isRenewable(_ entry: LedgerEntry, by holder: TokenHolder, now: Int64) -> Bool {
         guard let facts = LicenseFacts(entry), facts.expiresAt != nil, let keyID = entry.keyID,
             let content = entry.content, let revocations = try? revocations.known()

@@ -9,8 +9,8 @@ import Records
 extension OpenedRequest {
     private var sessions: SessionTokens? { admission.rules.entitlement.tokens.sessions }
 
-    /// Refuses a session token to every device and playback but its own. The sender of an SPC cannot alter HU. It can alter the playback
-    /// session, which is told apart only to keep an app's own playbacks apart.
+    /// Refuses a session token to every device and playback but its own. The sender of an SPC cannot alter HU. It can
+    /// alter the playback session, which is told apart only to keep an app's own playbacks apart.
     func checkSession(_ deviceID: DeviceID) throws(LicenseError) {
         guard let grant = claims.renewal else { return }
         guard let identifier = DeviceIdentifier(deviceID.bytes), let sessions, sessions.isBound(grant, to: identifier)

@@ -4,9 +4,9 @@ package import Telemetry
 
 /// Remembers the keys that were found lately, so that a popular content is not looked up and unsealed for every viewer.
 ///
-/// An entry is found by the exact asset id and believed for `life`; so a key that is withdrawn is still given out for that long, and what was
-/// not found is looked up again each time. At most `capacity` entries are held, however many asset ids are asked for: when the younger
-/// half is full, the older one is forgotten.
+/// An entry is found by the exact asset id and believed for `life`; so a key that is withdrawn is still given out for
+/// that long, and what was not found is looked up again each time. At most `capacity` entries are held, however many
+/// asset ids are asked for: when the younger half is full, the older one is forgotten.
 ///
 /// If the source is away or busy, or `patience` ends before it answers, an entry is believed for `lifeInOutage`.
 package final class RecentContentKeys: Sendable {
@@ -82,7 +82,7 @@ package final class RecentContentKeys: Sendable {
         }
     }
 
-    /// Whether nobody asks about the asset id at this time.
+    /// Whether no request asks about the asset id at this time.
     private func beginAsking(_ assetID: AssetID) -> Bool {
         let now = clock.monotonicTime
         return generations.withLock { generations in

@@ -3,11 +3,12 @@ import Entitlements
 import Records
 import Synchronization
 
-/// What this node has decided lately, so that a request that comes again gets the same licence without a second entry in the ledger.
+/// What this node has decided lately, so that a request that comes again gets the same licence without a second entry
+/// in the ledger.
 ///
-/// A request is known by its SPC, by the party that sends it and by its use. Copies of a request that arrive while the first is being
-/// decided wait for its outcome. At most 64 MiB are held: when the younger half is full, the older half is forgotten. A request that was
-/// forgotten is decided again, and the store still knows it if it was counted.
+/// A request is known by its SPC, by the party that sends it and by its use. Copies of a request that arrive while the
+/// first is being decided wait for its outcome. At most 64 MiB are held: when the younger half is full, the older half
+/// is forgotten. A request that was forgotten is decided again, and the store still knows it if it was counted.
 final class RecentDecisions: Sendable {
     /// How many requests each half holds: as many as 2^18 places of a dictionary take.
     static let halfCapacity = 3 << 16
@@ -63,7 +64,8 @@ final class RecentDecisions: Sendable {
         }
     }
 
-    /// Notes the outcome of a request that `begin` has called new; nil if it could not be decided. Only a recorded licence is remembered.
+    /// Notes the outcome of a request that `begin` has called new; nil if it could not be decided. Only a recorded
+    /// licence is remembered.
     func end(_ replay: ReplayRecord, at now: Int64, with outcome: DecisionOutcome?) {
         guard let (key, asked) = Self.key(of: replay) else { return }
         let (retryUntil, overflows) = now.addingReportingOverflow(replay.retryWindow)

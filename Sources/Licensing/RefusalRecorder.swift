@@ -35,8 +35,8 @@ package final class RefusalRecorder: Sendable {
     /// How many refusals of good tokens have no row.
     package var omittedCount: UInt64 { omitted.load(ordering: .relaxed) }
 
-    /// Notes a refusal. `asset` is what the SPC asked for, if it was opened; `now` is in seconds since 1970; `request` is the id that the
-    /// client was told.
+    /// Notes a refusal. `asset` is what the SPC asked for, if it was opened; `now` is in seconds since 1970; `request`
+    /// is the id that the client was told.
     func note(
         _ error: LicenseError, _ claims: Claims, asset: AssetReference? = nil, now: Int64, request: String? = nil
     ) {

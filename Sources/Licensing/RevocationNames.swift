@@ -30,7 +30,7 @@ package struct RevocationNames: Sendable {
     package func revoke(_ revocation: Revocation, in view: inout RevocationView) {
         let kind = RevocationView.Kind(revocation.kind)
         if revocation.kind.isPersonal {
-            // A pseudonym that this installation did not make names nobody.
+            // A pseudonym that this installation did not make names no viewer.
             guard let name = try? Hexadecimal.decode(revocation.value) else { return }
             view.revoke(kind, named: name, until: revocation.until)
         } else {
@@ -59,8 +59,8 @@ package struct RevocationNames: Sendable {
         return view.set(RevocationView.Kind(kind), named: name, standing)
     }
 
-    /// Whether a revocation is spelled otherwise than requests are compared with it. The store may have the same value in two spellings,
-    /// which a view does not tell apart.
+    /// Whether a revocation is spelled otherwise than requests are compared with it. The store may have the same value
+    /// in two spellings, which a view does not tell apart.
     package static func isSpelledOtherwise(_ revocation: Revocation) -> Bool {
         spelling(of: revocation.value, revocation.kind) != revocation.value
     }

@@ -2,10 +2,12 @@ package import ContentKeys
 package import Records
 import Synchronization
 
-/// The revocations of one node among many: all nodes' store, and what this node has revoked and that store has not taken yet.
+/// The revocations of one node among many: all nodes' store, and what this node has revoked and that store has not
+/// taken yet.
 ///
-/// A revocation is durable on this node, with the row of its ledger, before the shared store hears of it. So it holds here at once even
-/// while the database is away, and the node brings it there later: with each look for changes, and after a restart.
+/// A revocation is durable on this node, with the row of its ledger, before the shared store hears of it. So it holds
+/// here at once even while the database is away, and the node brings it there later: with each look for changes, and
+/// after a restart.
 package final class SharedRevocations: Sendable {
     private let shared: any RevocationStore
     private let pending: any PendingRevocations
@@ -47,7 +49,8 @@ extension SharedRevocations: RevocationRecords {
         }
     }
 
-    /// The store's answer comes first: a row says only what has happened. If the row cannot be written, the revocation is put back.
+    /// The store's answer comes first: a row says only what has happened. If the row cannot be written, the revocation
+    /// is put back.
     package func lift(_ revocation: Revocation, recording entry: LedgerEntry) async throws(StoreError) -> Bool {
         await turns.enter()
         defer { turns.leave() }
@@ -106,8 +109,8 @@ extension SharedRevocations: RevocationStore {
         try await shared.revocationPosition()
     }
 
-    /// As long as anything is pending, it follows the store's changes, and the position stays where it was: the changes are read again once
-    /// the store has all of them, in the order in which it took them.
+    /// As long as anything is pending, it follows the store's changes, and the position stays where it was: the changes
+    /// are read again once the store has all of them, in the order in which it took them.
     package func revocationChanges(
         after position: RevocationPosition, limit: Int
     ) async throws(StoreError) -> RevocationNews {

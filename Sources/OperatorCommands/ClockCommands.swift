@@ -70,7 +70,7 @@ private struct OpenedClock {
     let store: SQLiteDecisionStore
     private let path: String
 
-    /// Beside the daemon, which has the ledger's lock. Makes no database where there is none.
+    /// Beside the daemon, which has the ledger's lock. Makes no database if there is no file.
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
         let file = try OpenedLedger.configuration(arguments.required(Self.config), context)
         path = file.configuration.storage.databasePath

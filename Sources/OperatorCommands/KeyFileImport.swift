@@ -61,7 +61,8 @@ struct KeyFileImport {
         try report(readCount, storedCount)
     }
 
-    /// A row for each key of a batch of which something was new. If only a part was new, the rows say so: the store does not tell which.
+    /// A row for each key of a batch of which something was new. If only a part was new, the rows say so: the store
+    /// does not tell which.
     private static func deeds(_ batch: [KeyImport], newCount: Int) -> [KeyRecords.Deed] {
         guard newCount > 0 else { return [] }
         let detail = newCount < batch.count ? "one of \(batch.count) keys, of which \(newCount) are new" : ""

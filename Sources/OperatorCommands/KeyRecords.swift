@@ -9,8 +9,8 @@ import StorageSQLite
 
 /// The rows of this node's ledger that tell which operator did what to keys.
 ///
-/// Made before anything is changed, so that nothing is changed if the ledger cannot be opened. Written after the change, so that no row
-/// tells of a change that was not made.
+/// Made before anything is changed, so that nothing is changed if the ledger cannot be opened. Written after the
+/// change, so that no row tells of a change that was not made.
 struct KeyRecords {
     /// What was done to one key.
     struct Deed {

@@ -56,7 +56,8 @@ struct LedgerRejoining {
 
     // MARK: A ledger that was put back
 
-    /// The last batch that ledger and copy have in common, and the last batch of the copy; nil if the copy holds nothing else.
+    /// The last batch that ledger and copy have in common, and the last batch of the copy; nil if the copy holds
+    /// nothing else.
     private func divergence(_ store: PostgreSQLStore) async throws(CommandError) -> (LedgerLink, LedgerBatch)? {
         let end = try await read { () async throws(StoreError) in
             try await store.shippedBatch(atOrBefore: .max, of: node)

@@ -69,8 +69,8 @@ struct OpenedKeyStore {
             { (error: StoreError) in CommandError.failed(error.explanation) }, try await store.insert(record))
     }
 
-    /// Registers aliases up to the first one that another key has; gives those that are new, and what went wrong, since the key itself is
-    /// stored by now.
+    /// Registers aliases up to the first one that another key has; gives those that are new, and what went wrong, since
+    /// the key itself is stored by now.
     func addAliases(_ aliases: [AssetID], to keyID: KeyID) async -> NewAliases {
         var new = NewAliases()
         do throws(StoreError) {
@@ -83,7 +83,8 @@ struct OpenedKeyStore {
         return new
     }
 
-    /// Hands over all keys in the order of their content ids, at most 1,000 at a time, so that memory does not grow with their number.
+    /// Hands over all keys in the order of their content ids, at most 1,000 at a time, so that memory does not grow
+    /// with their number.
     func forEachPage(
         of contentID: ContentID?, _ body: ([ContentKeyAttributes]) throws(CommandError) -> Void
     ) async throws(CommandError) {

@@ -35,7 +35,8 @@ enum OpenedLedger {
         }
     }
 
-    /// What seals rows of this node's ledger, which is made if it is not there yet: the first row must have the ledger's own id.
+    /// What seals rows of this node's ledger, which is made if it is not there yet: the first row must have the
+    /// ledger's own id.
     static func prepared(_ file: ConfigurationFile, _ context: CommandContext) throws(CommandError) -> LedgerChain {
         let keys = try keys(file, context)
         let (path, label) = (file.configuration.storage.databasePath, file.configuration.nodeLabel)

@@ -1,7 +1,8 @@
 import CLinux
 import Glibc
 
-/// How the descriptors of the process are shared out: some are for the store, for reload and for the admin listener, whatever strangers do.
+/// How the descriptors of the process are shared out: some are for the store, for reload and for the admin listener,
+/// whatever strangers do.
 package struct DescriptorPlan: Equatable, Sendable {
     /// The limit in force.
     package let limit: Int
@@ -10,8 +11,8 @@ package struct DescriptorPlan: Equatable, Sendable {
     /// The most connections of admin listeners together.
     package let adminConnectionsMaximum: Int
 
-    /// Shares out what a limit leaves when so many descriptors are open already. A sixteenth of the limit is kept back, at least 24 and at
-    /// most 256 descriptors; a quarter of these is for the admin listener.
+    /// Shares out what a limit leaves when so many descriptors are open already. A sixteenth of the limit is kept back,
+    /// at least 24 and at most 256 descriptors; a quarter of these is for the admin listener.
     package init(limit: Int, openCount: Int) {
         let reserve = min(256, max(24, limit / 16))
         self.limit = limit
@@ -19,7 +20,8 @@ package struct DescriptorPlan: Equatable, Sendable {
         publicConnectionsMaximum = max(1, limit - openCount - reserve)
     }
 
-    /// Raises the soft limit of descriptors to the hard one, and returns the limit in force; nil if the kernel does not tell it.
+    /// Raises the soft limit of descriptors to the hard one, and returns the limit in force; nil if the kernel does not
+    /// tell it.
     package static func raiseLimit() -> Int? {
         let limit = latchkey_raise_descriptor_limit()
         return limit > 0 ? Int(clamping: limit) : nil

@@ -1,10 +1,11 @@
 import CLinux
 import Glibc
 
-/// Which files a process may open that loads a library: the library, those beside it, and those of the system. Nothing else, whatever user
-/// it runs as.
+/// Which files a process may open that loads a library: the library, those beside it, and those of the system. Nothing
+/// else, whatever user it runs as.
 package enum FileConfinement {
-    /// Whether the kernel can do it: since Linux 5.13, unless it was switched off at its start or a filter of system calls forbids it.
+    /// Whether the kernel can do it: since Linux 5.13, unless it was switched off at its start or a filter of system
+    /// calls forbids it.
     package static var isAvailable: Bool { latchkey_landlock_version() > 0 }
 
     /// Where the dynamic loader, the C library and OpenSSL look for their own files.

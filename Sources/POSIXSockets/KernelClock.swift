@@ -2,7 +2,8 @@ import CLinux
 
 /// What the kernel says of the wall clock.
 package enum KernelClock {
-    /// Whether a time service keeps the wall clock right, with a maximum error under one second. Setting the clock by hand ends that.
+    /// Whether a time service keeps the wall clock right, with a maximum error under one second. Setting the clock by
+    /// hand ends that.
     package static var isSynchronised: Bool { latchkey_clock_is_synchronised() != 0 }
 }
 

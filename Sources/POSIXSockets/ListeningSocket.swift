@@ -11,6 +11,8 @@ package struct ListeningSocket: ~Copyable, Sendable {
     package let address: SocketAddress
     /// Whether other descriptors stand for the same queue: an event set must watch it as `EpollInterest.exclusive`.
     package let isShared: Bool
+    /// Whether systemd has passed the socket: the queue outlives this process.
+    package let isPassed: Bool
     /// The file of a unix socket of our own, which this socket removes.
     private var file: UnixSocketFile?
 
@@ -51,12 +53,14 @@ package struct ListeningSocket: ~Copyable, Sendable {
         else { throw .failed(.listen, errno: EINVAL) }
         try descriptor.makeNonBlocking()
         let address = try descriptor.localAddress()
-        self.init(descriptor, on: address, isShared: true)
+        self.init(descriptor, on: address, isShared: true, isPassed: true)
     }
 
     /// One more socket of this process on the same address, for another event loop: with a queue of its own, or the shared one.
     package borrowing func sibling(backlog: Int32 = 4096) throws(SocketError) -> ListeningSocket {
-        if isShared { return ListeningSocket(try descriptor.duplicate(), on: address, isShared: true) }
+        if isShared {
+            return ListeningSocket(try descriptor.duplicate(), on: address, isShared: true, isPassed: isPassed)
+        }
         let descriptor = try Self.makeSocket(for: address)
         try descriptor.setOption(SOL_SOCKET, SO_REUSEPORT, 1)
         try Self.bind(descriptor, address)
@@ -65,12 +69,13 @@ package struct ListeningSocket: ~Copyable, Sendable {
     }
 
     private init(
-        _ descriptor: consuming Descriptor, on address: SocketAddress, isShared: Bool = false,
+        _ descriptor: consuming Descriptor, on address: SocketAddress, isShared: Bool = false, isPassed: Bool = false,
         file: UnixSocketFile? = nil
     ) {
         self.descriptor = descriptor
         self.address = address
         self.isShared = isShared
+        self.isPassed = isPassed
         self.file = file
     }
 
@@ -88,10 +93,25 @@ package struct ListeningSocket: ~Copyable, Sendable {
             let accepted = Descriptor(owning: number)
             guard let peer else { return .failed }
             return .accepted(ConnectedSocket(accepted, peer: peer))
-        case .failure(EAGAIN): return .wouldBlock
+        // EINVAL: a unix socket that takes no new connections has no more waiting ones.
+        case .failure(EAGAIN), .failure(EINVAL): return .wouldBlock
         case .failure(EMFILE), .failure(ENFILE), .failure(ENOBUFS), .failure(ENOMEM): return .outOfDescriptors
         // The peer gave up between its handshake and now, or the network failed: accept(2) says to go on.
         case .failure: return .failed
+        }
+    }
+
+    /// Has the kernel begin no new connections on this queue; those that wait, and TCP handshakes that have begun, can
+    /// still be accepted.
+    ///
+    /// A client that comes now waits for its second attempt on TCP (as a rule for one second), and is refused at once
+    /// on a unix socket. A socket that systemd has passed stays as it is. If the kernel takes no socket filter, new TCP
+    /// connections still come.
+    package borrowing func refuseNewConnections() {
+        guard !isPassed else { return }
+        switch address {
+        case .internet: _ = latchkey_drop_new_connections(descriptor.number)
+        case .unix: _ = shutdown(descriptor.number, Int32(SHUT_RD))
         }
     }
 

@@ -21,12 +21,13 @@ package struct ProcessConfinement: Equatable, Sendable {
 
     /// Confines the calling process, which must have a single thread.
     ///
-    /// The process ends with the thread that started it. The environment and the working folder are gone, and the capabilities, root's
-    /// too. It can get no new privileges, leaves no core file, cannot be traced by its own user, and can write no byte to a file. What the
-    /// filter of system calls refuses stands in CLinux: sockets, programs, processes, changes of files and of the system.
-    /// Throws `failed` with the step that failed; the process must end then.
-    /// Of files it can read `library`, shared libraries beside it, and those of the system, if the kernel has Landlock. The threads of its
-    /// user are limited to 64 more than there are, unless that is root, for whom the kernel has no such limit.
+    /// The process ends with the thread that started it. The environment and the working folder are gone, and the
+    /// capabilities, root's too. It can get no new privileges, leaves no core file, cannot be traced by its own user,
+    /// and can write no byte to a file. What the filter of system calls refuses stands in CLinux: sockets, programs,
+    /// processes, changes of files and of the system. Throws `failed` with the step that failed; the process must end
+    /// then. Of files it can read `library`, shared libraries beside it, and those of the system, if the kernel has
+    /// Landlock. The threads of its user are limited to 64 more than there are, unless that is root, for whom the
+    /// kernel has no such limit.
     package func apply(library: String) throws(SocketError) {
         // Seen before the process loses its sight of others.
         let taskMaximum = UserTasks.count(of: user?.userID ?? getuid()) + Self.threadsMaximum

@@ -33,7 +33,7 @@ extension Configuration.Credential {
         let certificates = Configuration.CertificateFiles(reading: section)
         let passphrase = section.optional(
             "privateKeyPassphrase", .file(in: section.directory, example: "credential:fairplay-passphrase"))
-        // A default for all credentials is none for those that could not follow it.
+        // A default for all credentials does not apply to those that cannot follow it.
         let has2048 = section.contains("certificate2048") || section.contains("certificateBundle")
         let ownVersion3 = section.value("spcVersion3", .boolean, default: spcVersion3 && has2048)
         let ladder = Configuration.Ladder(reading: section)

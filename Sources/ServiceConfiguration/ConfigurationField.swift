@@ -10,8 +10,8 @@ package enum ConfigurationEffect: Sendable {
 
 /// A field of the configuration that was read: its place, its value in force, and when a change of it takes effect.
 ///
-/// The fields are noted by the readers themselves, as they ask for each. So what a section reads, `--print-config` prints
-/// and a reload compares: a new field cannot be left out.
+/// The fields are noted by the readers themselves, as they ask for each. So what a section reads, `--print-config`
+/// prints and a reload compares: a new field cannot be left out.
 package struct ConfigurationField: Equatable, Sendable {
     /// Where the value in force comes from.
     package enum Origin: Equatable, Sendable {

@@ -1,8 +1,8 @@
 import ByteCoding
 
 extension ConfigurationFile {
-    /// The configuration in force as a file of its own: with the values of the file and of the environment, and with each
-    /// default in a comment. Read again it gives the same configuration.
+    /// The configuration in force as a file of its own: with the values of the file and of the environment, and with
+    /// each default in a comment. Read again it gives the same configuration.
     ///
     /// Files are named by their absolute paths. What they hold is never shown.
     package var printed: String { Self.text(of: fields) }

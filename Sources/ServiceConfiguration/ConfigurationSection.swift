@@ -94,7 +94,8 @@ final class ConfigurationSection {
         list(name, form, allowsEmpty: allowsEmpty).map { Set($0) }
     }
 
-    /// A list of plain values, no two the same and at least one unless it may be empty; nil where it is absent or was reported.
+    /// A list of plain values, no two the same and at least one unless it may be empty; nil where it is absent or was
+    /// reported.
     func list<Value: Hashable>(
         _ name: String, _ form: ConfigurationForm<Value>, allowsEmpty: Bool = false
     ) -> [Value]? {
@@ -204,7 +205,8 @@ final class ConfigurationSection {
         reading.override(variable, form)
     }
 
-    /// Notes that a variable has put one section in the place of a list: the first of the file with another value of one field.
+    /// Notes that a variable has put one section in the place of a list: the first of the file with another value of
+    /// one field.
     func noteOverride<Value>(
         of list: String, by name: String, _ form: ConfigurationForm<Value>, _ variable: EnvironmentOverride
     ) {

@@ -1,7 +1,8 @@
 import Glibc
 import KeyCrypto
 
-/// What tells whether a file holds the same as before. It is good within one process alone, and tells nothing of a secret.
+/// What tells whether a file holds the same as before. It is good within one process alone, and tells nothing of a
+/// secret.
 package struct FileDigest: Equatable, Sendable {
     private let code: [UInt8]
 

@@ -27,8 +27,9 @@ extension LoadedConfiguration {
         }
     }
 
-    /// The listeners of a later configuration that take the places of `running` ones, in the order of those: by their addresses, and of
-    /// several with one address (port 0) in their order. Nil for a listener that is not configured any more.
+    /// The listeners of a later configuration that take the places of `running` ones, in the order of those: by their
+    /// addresses, and of several with one address (port 0) in their order. Nil for a listener that is not configured
+    /// any more.
     package static func successors(of running: [Listener], in listeners: [Listener]) -> [Listener?] {
         var rest = listeners
         return running.map { listener in

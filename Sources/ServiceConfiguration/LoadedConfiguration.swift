@@ -47,8 +47,8 @@ package struct LoadedConfiguration: Sendable {
         package let address: ListenerAddress
         package let transport: Configuration.Transport
         package let tls: TLSMaterial?
-        /// What operators must present behind `Authorization: Bearer`: one of these. Empty on public listeners, and on loopback if no
-        /// token is configured.
+        /// What operators must present behind `Authorization: Bearer`: one of these. Empty on public listeners, and on
+        /// loopback if no token is configured.
         package let tokens: [AdminToken]
     }
 
@@ -118,7 +118,8 @@ package struct LoadedConfiguration: Sendable {
         fieldsThatDiffer(from: other) { $0.effect == .restart }
     }
 
-    /// The fields of one section that another configuration changes, by their values and by the contents of their files. Sorted.
+    /// The fields of one section that another configuration changes, by their values and by the contents of their
+    /// files. Sorted.
     package func fieldsThatDiffer(from other: LoadedConfiguration, under path: String) -> [String] {
         fieldsThatDiffer(from: other) { $0.path.hasPrefix(path) }
     }

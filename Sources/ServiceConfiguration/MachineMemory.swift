@@ -21,7 +21,8 @@ enum MachineMemory {
         return limits.reduce(machine, min)
     }
 
-    /// The files with the limits of the process's control group and of those around it, from `/proc/self/cgroup` (cgroups(7)).
+    /// The files with the limits of the process's control group and of those around it, from `/proc/self/cgroup`
+    /// (cgroups(7)).
     static func limitFiles(of groups: String) -> [String] {
         groups.split(separator: "\n").flatMap { line -> [String] in
             let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)

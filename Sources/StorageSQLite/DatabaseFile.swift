@@ -7,7 +7,8 @@ enum DatabaseFile {
 
     /// Makes the file with mode 0600 unless it exists, and refuses one that is open to others.
     ///
-    /// Throws `databaseMissing` if a node had a database of this name: a new one would have forgotten all that was spent and recorded.
+    /// Throws `databaseMissing` if a node had a database of this name: a new one would have forgotten all that was
+    /// spent and recorded.
     static func prepare(_ path: String) throws(StorageOpeningError) {
         try refuseLoss(of: path)
         // An existing file is looked at by name and not opened: closing a descriptor would drop the locks that SQLite

@@ -3,11 +3,12 @@ package import ContentKeys
 import KeyCrypto
 package import Records
 
-/// The file of a node's ledger before anything is recorded in it: whose ledger it is, and whether the configured secrets belong to it.
+/// The file of a node's ledger before anything is recorded in it: whose ledger it is, and whether the configured
+/// secrets belong to it.
 ///
-/// The id of a node is made with its ledger and kept in it. What the configuration calls the node is a label for people: a renamed
-/// machine, or a new container with the same volume, goes on with the same ledger. A ledger of an older version has the label that the
-/// node had then for its id.
+/// The id of a node is made with its ledger and kept in it. What the configuration calls the node is a label for
+/// people: a renamed machine, or a new container with the same volume, goes on with the same ledger. A ledger of an
+/// older version has the label that the node had then for its id.
 package struct LedgerFile {
     package let path: String
     private let keys: LedgerKeys
@@ -24,11 +25,11 @@ package struct LedgerFile {
         self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
     }
 
-    /// Opens the file, or makes it with mode 0600, brings its schema up to date, compares the secrets with their proofs and adds those
-    /// that are new.
+    /// Opens the file, or makes it with mode 0600, brings its schema up to date, compares the secrets with their proofs
+    /// and adds those that are new.
     ///
-    /// Throws `secretDiffers` for another secret than that of the file, and `ledgerDiffers` if an older version made the ledger under
-    /// another key or label.
+    /// Throws `secretDiffers` for another secret than that of the file, and `ledgerDiffers` if an older version made
+    /// the ledger under another key or label.
     package func prepare(_ secrets: SharedSecrets) throws(StorageOpeningError) -> LedgerChain {
         try DatabaseFile.prepare(path)
         var connection = try connect()
@@ -75,8 +76,8 @@ package struct LedgerFile {
         }
     }
 
-    /// Compares everything that is proved in an existing file, and the ledger's last batch, with what is configured. Changes nothing; a
-    /// file that is not there yet is good.
+    /// Compares everything that is proved in an existing file, and the ledger's last batch, with what is configured.
+    /// Changes nothing; a file that is not there yet is good.
     package func check(_ secrets: SharedSecrets, _ ring: KeyRing?) throws(StorageOpeningError) {
         guard try DatabaseFile.exists(path) else { return }
         try DatabaseFile.checkPermissions(path)

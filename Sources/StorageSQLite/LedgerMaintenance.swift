@@ -71,7 +71,8 @@ package struct LedgerMaintenance: ~Copyable {
 
     /// One piece of each work. Nothing behind `sequenceMaximum` is purged or rolled up, because it is still needed elsewhere.
     ///
-    /// - Parameter deletionTime: The age of rows counts from here, in seconds since 1970. Nothing is purged or rolled up if it is nil.
+    /// - Parameter deletionTime: The age of rows counts from here, in seconds since 1970. Nothing is purged or rolled
+    ///   up if it is nil.
     package mutating func pass(
         now: UnixTime, deletionTime: Int64?, through sequenceMaximum: Int64 = .max
     ) throws(StoreError) -> Pass {

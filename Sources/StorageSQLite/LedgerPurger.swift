@@ -4,8 +4,9 @@ package import Records
 
 /// Takes rows that are older than the retention out of a ledger, whole batches at a time, and signs where it begins from then on.
 ///
-/// Each piece is one short transaction, beside which the daemon's writer goes on. It does not wait for the disk: what a power cut
-/// brings back is purged again. What was taken is counted in the same transaction, until `state` says it in the ledger.
+/// Each piece is one short transaction, beside which the daemon's writer goes on. It does not wait for the disk: what a
+/// power cut brings back is purged again. What was taken is counted in the same transaction, until `state` says it in
+/// the ledger.
 package struct LedgerPurger: ~Copyable {
     private let chain: LedgerChain
     private var reader: LedgerReader

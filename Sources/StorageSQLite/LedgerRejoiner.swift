@@ -4,8 +4,8 @@ package import Records
 
 /// Brings a ledger that was put back to an older state up to its copy, in one transaction.
 ///
-/// Rows behind the last batch that both have are taken out, the copy's batches are put in their place, and the rows are appended again behind
-/// them. No daemon may use the ledger meanwhile.
+/// Rows behind the last batch that both have are taken out, the copy's batches are put in their place, and the rows are
+/// appended again behind them. No daemon may use the ledger meanwhile.
 package struct LedgerRejoiner: ~Copyable {
     /// How many rows are appended in one batch.
     private static let batchSize = 500
@@ -17,8 +17,8 @@ package struct LedgerRejoiner: ~Copyable {
     private let lock: NodeLock
     private var link: LedgerLink
 
-    /// Opens an existing ledger and begins the transaction: rows behind `fork`, the end of a batch, are set aside. Throws `inUse` if a daemon
-    /// has the ledger.
+    /// Opens an existing ledger and begins the transaction: rows behind `fork`, the end of a batch, are set aside.
+    /// Throws `inUse` if a daemon has the ledger.
     package static func begin(
         path: String, chain: LedgerChain, fork: LedgerLink
     ) throws(StorageOpeningError) -> LedgerRejoiner {
@@ -60,7 +60,8 @@ package struct LedgerRejoiner: ~Copyable {
         self.link = link
     }
 
-    /// Takes over the next batch of the copy. Throws `recordMalformed` for one that is not sealed behind the batch before.
+    /// Takes over the next batch of the copy. Throws `recordMalformed` for one that is not sealed behind the batch
+    /// before.
     package mutating func take(_ batch: LedgerBatch, _ rows: [LedgerRow]) throws(StoreError) {
         let isSealed: Bool
         do { isSealed = try chain.follows(batch, rows, link) } catch { throw .cryptographyFailed }

@@ -1,8 +1,8 @@
 import ContentKeys
 import Records
 
-// The rows of a ledger's tables. All writing and reading of whole rows goes through these two types, so that a column is
-// named here and in `SQLiteSchema` alone.
+// The rows of a ledger's tables. All writing and reading of whole rows goes through these two types, so that a column
+// is named here and in `SQLiteSchema` alone.
 //
 //     ledger_entry (sequence, body)                          a row for each entry
 //     ledger_batch (first_sequence, last_sequence, at, mac)  a row for each batch; first_sequence 0 is the beginning behind a purge

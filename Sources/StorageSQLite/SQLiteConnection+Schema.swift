@@ -63,7 +63,8 @@ extension SQLiteConnection: MigratedDatabase {
         var owner = try readInteger("PRAGMA application_id")
         if owner == 0 {
             guard try readInteger("SELECT count(*) FROM sqlite_schema") > 0 else { return .empty }
-            // Tables and owner appear together. If the tables are there now, another process may have made both since the first look.
+            // Tables and owner appear together. If the tables are there now, another process may have made both since
+            // the first look.
             owner = try readInteger("PRAGMA application_id")
         }
         guard owner == SQLiteSchema.applicationID else { return .foreign }

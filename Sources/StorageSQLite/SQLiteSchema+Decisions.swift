@@ -116,7 +116,8 @@ extension SQLiteSchema {
             ) STRICT, WITHOUT ROWID;
             """)
 
-    /// What decisions spend, beside the ledger of a node among many, and a row to write for a try whether the disk takes writes.
+    /// What decisions spend, beside the ledger of a node among many, and a row to write for a try whether the disk
+    /// takes writes.
     ///
     /// The mark is NULL while the decision is owed to the nodes' database (`DecisionKeeping`).
     static let keptDecisions = Migration(
@@ -134,7 +135,8 @@ extension SQLiteSchema {
             ) STRICT;
             """)
 
-    /// What the node knows of its clock (`ClockRecord`), in one row at most. Programs of the versions before work on without it.
+    /// What the node knows of its clock (`ClockRecord`), in one row at most. Programs of the versions before work on
+    /// without it.
     static let clock = Migration(
         number: 9, oldestProgram: 1,
         script: """

@@ -1,17 +1,19 @@
 import ContentKeys
 
 extension SQLiteSchema {
-    /// Whose request was decided. A program of the versions before does not set it: its requests are known again by their token alone.
+    /// Whose request was decided. A program of the versions before does not set it: its requests are known again by
+    /// their token alone.
     static let retries = Migration(
         number: 6, oldestProgram: 1,
         script: """
             ALTER TABLE replay ADD COLUMN party BLOB;
             """)
 
-    /// Each change of what is revoked gets the next number, whichever program makes it; the newest 100,000 are kept. `mark` is random.
+    /// Each change of what is revoked gets the next number, whichever program makes it; the newest 100,000 are kept.
+    /// `mark` is random.
     ///
-    /// The indexes are for look-ups that read a whole table before. `pending_revocation` has what this node has revoked and the store of all
-    /// nodes has not taken yet.
+    /// The indexes are for look-ups that read a whole table before. `pending_revocation` has what this node has revoked
+    /// and the store of all nodes has not taken yet.
     static let revocationChanges = Migration(
         number: 7, oldestProgram: 1,
         script: """

@@ -2,8 +2,8 @@ import Glibc
 
 /// A value behind a lock that threads can wait on until it changes.
 ///
-/// `Synchronization.Mutex` has no condition to wait on, so this one is made of pthread's two. It blocks its caller and is therefore for
-/// threads of their own (workers, `main`), never for a loop or a task.
+/// `Synchronization.Mutex` has no condition to wait on, so this one is made of pthread's two. It blocks its caller and
+/// is therefore for threads of their own (workers, `main`), never for a loop or a task.
 @safe
 package final class Monitor<State>: @unchecked Sendable {
     // Safe to share: `state` is touched only while `mutex` is held. Both pointers are owned, and live as long as this.

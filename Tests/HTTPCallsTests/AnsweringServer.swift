@@ -26,8 +26,8 @@ final class AnsweringServer: Sendable {
         }
         try #require(isListening)
         port = UInt16(bigEndian: address.sin_port)
-        // The thread holds the descriptor and the state alone, so that the server ends with its owner. It also closes the descriptor: if the
-        // owner did, the thread might accept on a number that another server has by then.
+        // The thread holds the descriptor and the state alone, so that the server ends with its owner. It also closes
+        // the descriptor: if the owner did, the thread might accept on a number that another server has by then.
         Thread.detachNewThread { [owner = Weak(self)] in
             defer { close(descriptor) }
             while true {

@@ -28,7 +28,8 @@ import Testing
         #expect(own.receiveAll() == response("200 OK", "bye", closes))
     }
 
-    /// With TLVs behind the addresses, one of them unknown, and a LOCAL command with addresses and TLVs that mean nothing.
+    /// With TLVs behind the addresses, one of them unknown, and a LOCAL command with addresses and TLVs that mean
+    /// nothing.
     @Test func skipsWhatFollowsTheAddresses() throws {
         let server = try TestServer(trustedProxies: proxy, expectsProxyHeader: true)
         let extensions: [UInt8] =
@@ -153,6 +154,25 @@ import Testing
         #expect(mode == 0o660)
         server.server.drain(within: .zero)
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/s"))
+    }
+
+    @Test func refusesNewClientsOfAUnixSocketAndKeepsThoseThatWait() throws {
+        let folder = try TemporaryFolder()
+        let address = SocketAddress.unix(path: folder.path + "/s")
+        let listener = try ListeningSocket(exclusivelyOn: address)
+        let waiting = try ConnectedSocket(connectingTo: address)
+        listener.refuseNewConnections()
+        #expect(throws: SocketError.failed(.connect, errno: ECONNREFUSED)) {
+            _ = try ConnectedSocket(connectingTo: address)
+        }
+        guard case .accepted = listener.accept() else {
+            Issue.record("\(waiting.peer) has a client that waits")
+            return
+        }
+        guard case .wouldBlock = listener.accept() else {
+            Issue.record("no other client waits")
+            return
+        }
     }
 
     @Test func replacesASocketThatWasLeftBehindAndNothingElse() throws {

@@ -57,7 +57,8 @@ import Testing
         server.wait(forConnections: 0)
     }
 
-    /// The header does not wait longer for a server that goes down than idle connections do, but what has begun is answered.
+    /// The header does not wait longer for a server that goes down than idle connections do, but what has begun is
+    /// answered.
     @Test func answersTheFirstRequestWhileTheServerDrains() throws {
         let server = try TestServer(trustedProxies: proxy, expectsProxyHeader: true)
         let (begun, silent) = (try server.connect(), try server.connect())

@@ -45,7 +45,8 @@ import Testing
         #expect(client.receive(until: "51234") == response("200 OK", "192.0.2.1:51234"))
     }
 
-    /// The request comes in one piece with the end of the handshake: OpenSSL has read it then, and no event announces it.
+    /// The request comes in one piece with the end of the handshake: OpenSSL has read it then, and no event announces
+    /// it.
     @Test(arguments: [false, true])
     func answersARequestThatCameWithTheEndOfTheHandshake(offersHTTP2: Bool) throws {
         let server = try TestServer(offersHTTP2: offersHTTP2, tls: try context(offersHTTP2: offersHTTP2))
@@ -75,7 +76,8 @@ import Testing
     }
 }
 
-/// A TLS client that decides how its bytes are cut: each byte alone, or the request together with the end of the handshake.
+/// A TLS client that decides how its bytes are cut: each byte alone, or the request together with the end of the
+/// handshake.
 @safe
 private final class TricklingTLSClient {
     private let raw: RawClient

@@ -21,6 +21,7 @@ from fairplay_device.credentials import Credential, make_credential
 from fairplay_device.spc import SPCOptions, device_for
 
 SEED_VARIABLE = "LATCHKEY_TEST_SEED"
+SHARE_VARIABLE = "LATCHKEY_TEST_SHARE"
 WARM_UP_COUNT = 50
 
 
@@ -37,6 +38,31 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker("last") is not None)
+
+
+class Share:
+    """The files of tests that this run takes, if it shares them with another run: those that it is the first to begin."""
+
+    folder = os.environ.get(SHARE_VARIABLE)
+    taken: dict[str, bool] = {}
+
+    @classmethod
+    def takes(cls, file: Path) -> bool:
+        if not cls.folder:
+            return True
+        if file.name not in cls.taken:
+            try:
+                (Path(cls.folder) / file.name).mkdir()
+                cls.taken[file.name] = True
+            except FileExistsError:
+                cls.taken[file.name] = False
+        return cls.taken[file.name]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
+    """True leaves a test to the other run, and reports nothing of it."""
+    return None if Share.takes(item.path) else True
 
 
 class Held:

@@ -246,6 +246,21 @@ def test_a_node_that_starts_with_a_stepped_clock_forgets_nothing_for_all(
     remembered.rows_are_kept(other)
 
 
+def is_remembered_until_its_clock_is_right(
+    remembered: Remembered, pair: list[ClockedNode], database: SteppedDatabase
+) -> None:
+    """Nothing is given again while the database has a wrong clock, and nothing is forgotten after that."""
+    if HOLD_SECONDS:
+        hold()
+    for node in pair:
+        remembered.nothing_is_given(node)
+    database.clock.step(0)
+    for node in pair:
+        serves_again(node)
+        remembered.is_not_forgotten(node)
+    remembered.rows_are_kept(pair[0])
+
+
 @pytest.mark.parametrize("seconds", steps(500 * DAY))
 def test_a_step_of_the_database_forgets_nothing(
     pair: list[ClockedNode], database: SteppedDatabase, seconds: int
@@ -256,15 +271,7 @@ def test_a_step_of_the_database_forgets_nothing(
         # Each question is one for the database, until the nodes have measured its clock and ask no more.
         remembered.nothing_is_given(node)
         assert node.ask(message(node.device()), token()).status == 200
-    if HOLD_SECONDS:
-        hold()
-    for node in pair:
-        remembered.nothing_is_given(node)
-    database.clock.step(0)
-    for node in pair:
-        serves_again(node)
-        remembered.is_not_forgotten(node)
-        remembered.rows_are_kept(pair[0])
+    is_remembered_until_its_clock_is_right(remembered, pair, database)
 
 
 @pytest.mark.parametrize("seconds", steps(60 * DAY))
@@ -279,12 +286,4 @@ def test_a_database_that_starts_with_a_stepped_clock_forgets_nothing(
             await_true("the node has measured the clock", lambda node=node: node.degraded)
             answer = node.ask(message(node.device()), token(limits={"uses": 1}))
             assert (answer.status, answer.code) == (503, "clock_untrusted"), answer
-    if HOLD_SECONDS:
-        hold()
-    for node in pair:
-        remembered.nothing_is_given(node)
-    database.clock.step(0)
-    for node in pair:
-        serves_again(node)
-        remembered.is_not_forgotten(node)
-    remembered.rows_are_kept(pair[0])
+    is_remembered_until_its_clock_is_right(remembered, pair, database)

@@ -8,6 +8,8 @@ Everything stays on this machine and ends by itself. Each attack has a good clie
 
 import json
 import os
+import re
+import select
 import signal
 import socket
 import subprocess
@@ -22,7 +24,7 @@ from pathlib import Path
 import pytest
 
 import http1_wire
-from own_daemon import OwnDaemon, running_daemon
+from own_daemon import OwnDaemon, new_setup, running_daemon, start_daemon, stop_daemon
 
 IS_LONG = os.environ.get("LATCHKEY_ABUSE") == "long"
 MEBIBYTE = 1 << 20
@@ -237,6 +239,106 @@ def test_refusals_do_not_flood_the_log(tmp_path: Path, latchkey_programs: None) 
             assert json.loads(answer.responses[0].body)["code"] == "not_found"
 
 
+RELOADS = 12
+RELOAD_SECONDS = 10
+SLOW_READ_SIZE = 2048
+SLOW_READ_PAUSE_SECONDS = 0.02
+
+
+class SlowReader:
+    """Reads a daemon's log from a named pipe: line by line at first, then slowly, and at last as fast as it comes."""
+
+    def __init__(self, path: Path) -> None:
+        self.lines: list[dict[str, object]] = []
+        self._rest = b""
+        os.mkfifo(path)
+        # Otherwise opening it would wait for the daemon, and the daemon for this.
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        self._hurries = threading.Event()
+        self._thread = threading.Thread(target=self._read_slowly)
+
+    def read_to(self, event: str) -> list[dict[str, object]]:
+        while not any(line["event"] == event for line in self.lines):
+            assert self._read(65536), "the log ends"
+        return self.lines
+
+    def go_on_slowly(self) -> None:
+        self._thread.start()
+
+    def hurry(self) -> None:
+        self._hurries.set()
+
+    def read_to_the_end(self) -> list[dict[str, object]]:
+        self._thread.join()
+        os.close(self._descriptor)
+        return self.lines
+
+    def _read_slowly(self) -> None:
+        while self._read(65536 if self._hurries.is_set() else SLOW_READ_SIZE):
+            self._hurries.wait(SLOW_READ_PAUSE_SECONDS)
+
+    def _read(self, size: int) -> bool:
+        """False at the end."""
+        select.select([self._descriptor], [], [])
+        data = os.read(self._descriptor, size)
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        self.lines += [json.loads(line) for line in lines]
+        return data != b""
+
+
+def reload_with_another_origin(process: subprocess.Popen[bytes], setup: Path, public: tuple[str, int], number: int) -> None:
+    """Returns when the pages that may ask are others, without a look at the log."""
+    origin = f"https://page-{number}.example"
+    configuration = setup / "latchkey.json5"
+    text = re.sub(r"^    cors: .*\n", "", configuration.read_text(), flags=re.MULTILINE)
+    configuration.write_text(text.replace("    logging: {", f'    cors: {{ origins: ["{origin}"] }},\n    logging: {{', 1))
+    process.send_signal(signal.SIGHUP)
+    request = f"OPTIONS /fps/license HTTP/1.1\r\nHost: a\r\nOrigin: {origin}\r\nAccess-Control-Request-Method: POST\r\n"
+    deadline = time.monotonic() + RELOAD_SECONDS
+    while True:
+        (answer,) = http1_wire.exchange(public, f"{request}Connection: close\r\n\r\n".encode()).responses
+        if answer.field("Access-Control-Allow-Origin") == origin:
+            return
+        assert time.monotonic() < deadline, answer
+
+
+def test_reloads_are_in_the_log_although_its_reader_is_slow(tmp_path: Path, latchkey_programs: None) -> None:
+    """Strangers cause more lines than the reader takes. The loops wait for no line, and what is lost is counted."""
+    setup = new_setup(tmp_path)
+    configuration = setup / "latchkey.json5"
+    text = configuration.read_text()
+    assert "logging: {" in text
+    configuration.write_text(text.replace("logging: {", "logging: { linesPerEvent: 1000000,", 1))
+    log = tmp_path / "log"
+    reader = SlowReader(log)
+    process = start_daemon(setup, log)
+    try:
+        listening = [line for line in reader.read_to("ready") if line["event"] == "listening"]
+        addresses = {str(line["listener"]): str(line["address"]).rpartition(":") for line in listening}
+        public, admin = ((addresses[name][0], int(addresses[name][2])) for name in ("public", "admin"))
+        reader.go_on_slowly()
+        request = b"GET /nothing HTTP/1.1\r\nHost: a\r\n"
+        flood = (request + b"\r\n") * 1999 + request + b"Connection: close\r\n\r\n"
+        for number in range(RELOADS):
+            assert http1_wire.exchange(public, flood).statuses == [404] * 2000
+            reload_with_another_origin(process, setup, public, number)
+        metrics = OwnDaemon(process, setup, public, admin, log).metrics()
+    finally:
+        # At its end the daemon waits for the reader for two seconds only.
+        reader.hurry()
+        status = stop_daemon(process)
+        lines = reader.read_to_the_end()
+    assert status == 0
+    events = [line["event"] for line in lines]
+    assert events.count("reloaded") == RELOADS
+    assert events[-1] == "stopped"
+    lost = metrics['latchkey_log_lines_dropped_total{reason="reader"}']
+    assert lost > 0
+    assert events.count("request_refused") + lost == 2000 * RELOADS
+    # The log itself says so too.
+    assert sum(int(str(line["count"])) for line in lines if line["event"] == "log_lines_dropped") == lost
+
+
 def test_unknown_methods_and_versions_are_no_errors(tmp_path: Path, latchkey_programs: None) -> None:
     with running_daemon(tmp_path) as daemon:
         for line, status in ((b"BREW / HTTP/1.1", 501), (b"GET / HTTP/2.7", 505)):
@@ -248,6 +350,55 @@ def test_unknown_methods_and_versions_are_no_errors(tmp_path: Path, latchkey_pro
 # --- The admin listener ----------------------------------------------------------------------------------------------
 
 
+METRICS_ARTICLE = Path(__file__).parents[2] / "Sources/LatchkeyService/LatchkeyService.docc/Metrics.md"
+# What shows how full the daemon is: label and values.
+SATURATION = {
+    "latchkey_loop_lag_seconds": ("loop", {"0"}),
+    "latchkey_loop_longest_turn_seconds": ("loop", {"0"}),
+    "latchkey_memory_charged_bytes": ("share", {"connections", "heads", "bodies", "outbound", "requests"}),
+    "latchkey_memory_maximum_bytes": ("share", {"connections", "heads", "bodies", "outbound", "requests"}),
+    "latchkey_memory_refused_total": ("share", {"connections", "heads", "bodies", "outbound", "requests"}),
+    "latchkey_http_connections_by_state": ("state", {"arriving", "idle", "busy", "closing"}),
+    "latchkey_http_connections_maximum": ("listener", {"public", "admin"}),
+    "latchkey_http_connections_refused_total": (
+        "reason",
+        {"connections", "address", "descriptors", "memory", "evicted", "silent", "not_a_proxy", "proxy_header"},
+    ),
+    "latchkey_http_connections_abused_total": (
+        "abuse",
+        {"resets", "control_frames", "continuations", "header_block", "expanded_headers", "outbound_frames",
+         "small_records", "slow_reading"},
+    ),
+    "latchkey_admin_tokens_refused_total": ("reason", {"wrong", "slowed"}),
+    "latchkey_log_lines_dropped_total": ("reason", {"sampled", "reader"}),
+    "latchkey_http_requests_in_flight": (None, set()),
+    "latchkey_http_connections": (None, set()),
+}
+
+
+def test_saturation_is_visible_and_every_metric_is_in_the_article(tmp_path: Path, latchkey_programs: None) -> None:
+    with running_daemon(tmp_path) as daemon:
+        with socket.create_connection(daemon.public) as idle:
+            idle.sendall(b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert idle.recv(65536).startswith(b"HTTP/1.1 200 ")
+            metrics = daemon.metrics()
+    assert metrics['latchkey_http_connections_by_state{state="idle"}'] == 1
+    assert metrics['latchkey_memory_charged_bytes{share="connections"}'] > 0
+    found: dict[str, dict[str | None, set[str]]] = {}
+    for sample in metrics:
+        name, _, rest = re.sub(r"_(bucket|sum|count)(?=\{|$)", "", sample).partition("{")
+        labels = found.setdefault(name, {})
+        for label, value in re.findall(r'(\w+)="([^"]*)"', rest):
+            labels.setdefault(label, set()).add(value)
+    for name, (label, values) in SATURATION.items():
+        assert values <= found[name].get(label, set()), name
+    rows = [line for line in METRICS_ARTICLE.read_text().splitlines() if line.startswith("| `")]
+    for name, labels in found.items():
+        (row,) = (line for line in rows if f"`{name}`" in line)
+        for label in labels.keys() - {"le"}:
+            assert f"| `{label}` |" in row, name
+
+
 def test_wrong_admin_tokens_are_slowed(tmp_path: Path, latchkey_programs: None) -> None:
     with running_daemon(tmp_path) as daemon:
         request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer wrong-wrong-wrong\r\n"
@@ -257,6 +408,16 @@ def test_wrong_admin_tokens_are_slowed(tmp_path: Path, latchkey_programs: None) 
         assert len(codes) == 500
         assert set(codes) == {"admin_token_invalid", "rate_limited"}
         assert codes.count("admin_token_invalid") <= 10 + (time.monotonic() - start) + 1
+        # Until the right token is looked at again.
+        token = (daemon.setup / "secrets" / "admin-token").read_text().strip()
+        right = request.replace(b"wrong-wrong-wrong", token.encode()) + b"Connection: close\r\n\r\n"
+        while (answer := http1_wire.exchange(daemon.admin, right)).statuses != [200]:
+            codes += [response.field("X-Error-Code") for response in answer.responses]
+            assert codes[-1] == "rate_limited"
+            time.sleep(0.1)
+        metrics = daemon.metrics()
+        for reason, code in (("wrong", "admin_token_invalid"), ("slowed", "rate_limited")):
+            assert metrics[f'latchkey_admin_tokens_refused_total{{reason="{reason}"}}'] == codes.count(code)
 
 
 @pytest.mark.slow

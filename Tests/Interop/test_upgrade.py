@@ -1,6 +1,6 @@
 """Data of commit 51d79ea: it opens, verifies and serves; a node of that commit runs beside this one, and again after a roll-back.
 
-    LATCHKEY_OLD_BIN    folder with `latchkey` and `latchkeyd` of that commit; `Scripts/test-upgrade` builds them
+    LATCHKEY_OLD_BIN    folder with `latchkey` and `latchkeyd` of an older version; `Scripts/test-upgrade` builds that commit
 
 Without that folder, only the tests of the data run that is kept in this folder (`upgrade_data.py`).
 """
@@ -20,10 +20,14 @@ from pathlib import Path
 import pytest
 
 import upgrade_data
+from counting_node import Node, message, node_alone, nodes_on_one_database, token
 from deployment import run_latchkey
+from licence_client import LicenceClient
+from own_daemon import stop_daemon
 from upgrade_data import CONTENT, FLOORED, PLACED, REVOKED, SINGLE, WITHDRAWN, Data, Running, programs
 
 REFRESH_SECONDS = 20
+WAIT_SECONDS = 30
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -179,3 +183,102 @@ def second_node(data: Data, setup: Path) -> Data:
     assert f'node: "{upgrade_data.NODE}"' in text
     configuration.write_text(text.replace(f'node: "{upgrade_data.NODE}"', 'node: "fixture-2"'))
     return Data(setup)
+
+
+# --- With data that the older programs make now ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def nodes(latchkey_programs: None, tmp_path: Path, old_programs: str) -> Iterator[tuple[Node, Node]]:
+    """The old one, which made the database, and the new one."""
+    if "LATCHKEY_POSTGRESQL" not in os.environ:
+        pytest.skip("LATCHKEY_POSTGRESQL names no server: Scripts/with-postgresql Scripts/test-interop starts one")
+    with programs(old_programs):
+        made = nodes_on_one_database(tmp_path, 2)
+    old, new = made
+    for node in made:
+        text = (node.setup / "latchkey.json5").read_text()
+        (node.setup / "latchkey.json5").write_text(
+            text.replace("entitlement: {", 'entitlement: { revocationRefresh: "1s",', 1)
+        )
+    with programs(old_programs):
+        old.start()
+    new.start()
+    yield old, new
+    for node in made:
+        assert node.process is not None
+        assert stop_daemon(node.process) == 0
+
+
+def await_status(node: Node, presented: str, status: int) -> None:
+    deadline = time.monotonic() + WAIT_SECONDS
+    while (answer := node.ask(message(node.device()), presented)).status != status:
+        assert time.monotonic() < deadline, answer
+        time.sleep(0.05)
+
+
+def revocations(folder: str | None, node: Node, *arguments: str) -> None:
+    """By the programs in the folder; by this version's for None."""
+    with programs(folder):
+        run_latchkey(node.setup, "revocations", *arguments, "--issuer", "https://portal.example")
+
+
+def test_nodes_of_both_versions_count_together(nodes: tuple[Node, Node], old_programs: str) -> None:
+    old, new = nodes
+    for first, second in ((old, new), (new, old)):
+        thrice = token(limits={"uses": 3})
+        spc = message(old.device())
+        licence = first.ask(spc, thrice).header("X-License-Id")
+        # A repetition at the other version is the same licence.
+        assert second.ask(spc, thrice).header("X-License-Id") == licence is not None
+        statuses = [node.ask(message(node.device()), thrice).status for node in (second, first, second, first)]
+        assert statuses == [200, 200, 403, 403]
+    run_latchkey(new.setup, "ledger", "verify")
+    with programs(old_programs):
+        run_latchkey(old.setup, "ledger", "verify")
+
+
+def test_nodes_of_both_versions_hear_of_each_others_revocations(
+    nodes: tuple[Node, Node], old_programs: str
+) -> None:
+    old, new = nodes
+    for number, by_old in enumerate((True, False)):
+        name = f"revoked-{number}"
+        presented = token(sub=name)
+        for node in nodes:
+            await_status(node, presented, 200)
+        revocations(old_programs if by_old else None, old if by_old else new, "add", "--kind", "sub", "--value", name)
+        for node in nodes:
+            await_status(node, presented, 403)
+        revocations(None if by_old else old_programs, new if by_old else old, "lift", "--kind", "sub", "--value", name)
+        for node in nodes:
+            await_status(node, presented, 200)
+
+
+def test_the_data_of_the_older_version_serves(latchkey_programs: None, tmp_path: Path, old_programs: str) -> None:
+    with programs(old_programs):
+        node = node_alone(tmp_path)
+        node.start()
+    once, spc = token(limits={"uses": 1}), message(node.device())
+    licence = node.ask(spc, once).header("X-License-Id")
+    revocations(old_programs, node, "add", "--kind", "sub", "--value", "gone")
+    assert node.process is not None and stop_daemon(node.process) == 0
+
+    node.start()
+    assert node.ask(spc, once).header("X-License-Id") == licence is not None
+    assert node.ask(message(node.device()), once).code == "token_used"
+    assert node.ask(message(node.device()), token(sub="gone")).code == "subject_disabled"
+    assert node.process is not None and stop_daemon(node.process) == 0
+    run_latchkey(node.setup, "ledger", "verify")
+    rows = json.loads(run_latchkey(node.setup, "ledger", "query", "--license", str(licence), "--json"))["entries"]
+    assert [row["kind"] for row in rows] == ["licenseIssued"]
+
+    # The older version goes on with what this one has written.
+    with programs(old_programs):
+        node.start()
+    client = LicenceClient(node.url)
+    assert client.licence(message(node.device()), token()).status == 200
+    client.close()
+    assert node.ask(message(node.device()), token(sub="gone")).code == "subject_disabled"
+    assert node.process is not None and stop_daemon(node.process) == 0
+    run_latchkey(node.setup, "ledger", "verify")

@@ -145,7 +145,9 @@ private final class MemoryRevocations: RevocationStore {
 
     func revoke(_ revocation: Revocation) async throws(StoreError) {
         try run(changing: true) { state in
-            state.all.removeAll { $0.isAboutTheSame(as: revocation) }
+            state.all.removeAll {
+                $0.kind == revocation.kind && $0.value == revocation.value && $0.issuer == revocation.issuer
+            }
             state.all.append(revocation)
             state.changes.append(.revoked(revocation))
         }

@@ -1,5 +1,6 @@
-import POSIXSockets
 import Testing
+
+@testable import POSIXSockets
 
 @Suite struct ListeningSocketTests {
     static let loopback = SocketAddress.internet(.v4(0x7f00_0001), port: 0)
@@ -45,6 +46,46 @@ import Testing
         first.close()
         let second = try ListeningSocket(exclusivelyOn: address)
         #expect(second.address == address)
+    }
+
+    // MARK: No new connections
+
+    private func connected(to address: SocketAddress) throws -> ConnectedSocket {
+        let socket = try ConnectedSocket(connectingTo: address)
+        var epoll = try EpollSet()
+        try epoll.add(socket.number, .writable, token: 0)
+        #expect(epoll.wait(milliseconds: 10_000) == 1)
+        return socket
+    }
+
+    @Test(arguments: ["127.0.0.1:0", "[::1]:0"])
+    func acceptsWhatWaitedBeforeItRefuses(text: String) throws {
+        let listener = try ListeningSocket(exclusivelyOn: try #require(SocketAddress(text)))
+        let first = try connected(to: listener.address)
+        let second = try connected(to: listener.address)
+        listener.refuseNewConnections()
+        for client in [first.peer, second.peer] {
+            let accepted = try accept(on: listener)
+            #expect(client == listener.address && accepted.peer.isLoopback)
+        }
+        guard case .wouldBlock = listener.accept() else {
+            Issue.record("a third client has not connected")
+            return
+        }
+    }
+
+    @Test(arguments: [
+        ("   1: 0100007F:1F90 0200007F:C350 03 00000000:00000000 01:00000064 00000000     0        0 0 1", true),
+        ("   1: 0100007F:1F90 0200007F:C350 01 00000000:00000000 00:00000000 00000000     0        0 7 1", false),
+        ("   1: 0100007F:1F91 0200007F:C350 03 00000000:00000000 01:00000064 00000000     0        0 0 1", false),
+        ("   2: 00000000000000000000000001000000:1F90 00000000000000000000000001000000:C350 03 00000000:0", true),
+        ("  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode", false),
+        ("", false), ("1: 0100007F:1F90", false), ("1: 00001F90 0200007F:C350 13 0", false), (":::", false),
+    ])
+    func knowsAnUnfinishedHandshakeByItsLine(line: String, isOne: Bool) {
+        var list = HandshakeList(ports: [8080])
+        for byte in "\(line)\n\(line)\n\(line)".utf8 { list.take(byte) }
+        #expect(list.count == (isOne ? 2 : 0))
     }
 
     @Test func refusesAnAddressOfAnotherMachine() throws {

@@ -10,7 +10,8 @@ import Testing
 
 @testable import StoragePostgreSQL
 
-/// The database judges what has ended by its own clock and its settled time, whatever the nodes and a stepped clock say.
+/// The database judges what has ended by its own clock and its settled time, whatever the nodes and a stepped clock
+/// say.
 @Suite(.needsPostgreSQL) struct DatabaseTimeTests {
     let database: TestDatabase
 
@@ -64,7 +65,8 @@ import Testing
         }
     }
 
-    /// Ends are set by clocks that are right: a settled time of before ends nothing that was begun after the clock went back.
+    /// Ends are set by clocks that are right: a settled time of before ends nothing that was begun after the clock went
+    /// back.
     @Test func aDatabaseBehindItsSettledTimeEndsNothingEarly() async throws {
         try await database.withStore { store async throws in
             try database.setClock(100, settled: 5000)
@@ -136,7 +138,8 @@ import Testing
         }
     }
 
-    /// Rows that the version before has written, with the steps that it knew, are judged by the database's time from the upgrade on.
+    /// Rows that the version before has written, with the steps that it knew, are judged by the database's time from
+    /// the upgrade on.
     @Test func rowsOfTheVersionBeforeAreKept() async throws {
         let before = Array(PostgreSQLSchema.migrations.prefix { $0.number < PostgreSQLSchema.ownTime.number })
         try PostgreSQLSchemaConnection(database.connect(), schema: database.schema, until: TestDatabase.deadline)

@@ -6,7 +6,8 @@ import Testing
 
 @testable import StoragePostgreSQL
 
-/// No statement on the way of a request may read a whole table: what it costs would grow with everything that was ever stored.
+/// No statement on the way of a request may read a whole table: what it costs would grow with everything that was ever
+/// stored.
 @Suite(.needsPostgreSQL) struct PostgreSQLQueryPlanTests {
     private let database: TestDatabase
     private let connection: PostgreSQLConnection
@@ -15,7 +16,8 @@ import Testing
         database = try TestDatabase()
         try database.open().close()
         connection = try database.connect()
-        // A small table is read whole because it is small. Forbidden to do so, the server does it only if it has no other way.
+        // A small table is read whole because it is small. Forbidden to do so, the server does it only if it has no
+        // other way.
         try connection.execute(
             "SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan", until: TestDatabase.deadline)
     }
@@ -48,8 +50,8 @@ import Testing
         }
     }
 
-    /// What happens inside the database's functions is in no plan. The server counts how often it has read a table whole. The tables of the
-    /// settled time, and of the time that tests set, have one row each.
+    /// What happens inside the database's functions is in no plan. The server counts how often it has read a table
+    /// whole. The tables of the settled time, and of the time that tests set, have one row each.
     @Test func functionsScanNothing() throws {
         for number in 1...3 as ClosedRange<UInt64> {
             var decision = LicenseDecision(

@@ -8,7 +8,8 @@ import Testing
 
 @testable import StorageSQLite
 
-/// No statement on the way of a request may read a whole table: what it costs would grow with everything that was ever stored.
+/// No statement on the way of a request may read a whole table: what it costs would grow with everything that was ever
+/// stored.
 @Suite struct QueryPlanTests {
     private let fixture: LedgerFixture
 

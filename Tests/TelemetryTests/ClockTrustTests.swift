@@ -1,3 +1,5 @@
+import Dispatch
+import Foundation
 import Synchronization
 import Telemetry
 import TestSupport
@@ -327,8 +329,8 @@ import Testing
 
     // MARK: Always
 
-    /// Whatever the clocks do, in legal orders: settled never goes back, never runs ahead of the boot-time clock except by an acceptance or
-    /// a proof, and nothing is deleted by a time that no trusted clock has shown.
+    /// Whatever the clocks do, in legal orders: settled never goes back, never runs ahead of the boot-time clock except
+    /// by an acceptance or a proof, and nothing is deleted by a time that no trusted clock has shown.
     @Test(arguments: 0..<200 as Range<UInt64>)
     func settledNeverGoesBackNorAheadByItself(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -411,6 +413,52 @@ import Testing
         #expect(!clock.isBehind)
     }
 
+    /// A loop that looks at the time does not wait for a thread that is about to store a reading.
+    @Test(.timeLimit(.minutes(1)))
+    func aLookWaitsForNoOtherThread() async {
+        let held = HeldClock()
+        let clock = TrustedClock(
+            .init(stepTolerance: .seconds(30), settleTime: .seconds(3600), leeway: .seconds(5)), wall: held,
+            boot: manual)
+        clock.start(nil)
+        held.holdNextReading()
+        let thread = Thread { clock.tick(isSynchronised: true) }
+        thread.start()
+        held.waitForReading()
+        #expect(clock.wallTime == held.wallTime && clock.endTime == held.wallTime.seconds)
+        #expect(!clock.isBehind && clock.mayCount)
+        held.letGo()
+    }
+
+    /// Looks, of which most store nothing, decide and report as a state does that takes each reading.
+    @Test(arguments: 0..<100 as Range<UInt64>)
+    func decidesAsIfEachLookWereStored(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let clock = clock()
+        var trust = ClockTrust(
+            .init(stepTolerance: .seconds(30), settleTime: .seconds(3600), leeway: .seconds(5)), memory: nil,
+            at: ClockReading(wall: manual.wallTime, boot: manual.monotonicTime))
+        var expected = trust.begin()
+        clock.start(nil)
+        for _ in 0..<300 {
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0: set(Int64.random(in: -100...100, using: &random))
+            case 1: set(Int64.random(in: -1_000_000...1_000_000, using: &random))
+            case 2: manual.advance(by: .seconds(Int64.random(in: 1...4000, using: &random)))
+            case 3: manual.advance(by: .milliseconds(Int64.random(in: 10...1000, using: &random)))
+            default: manual.advance(by: .microseconds(Int64.random(in: 0...5000, using: &random)))
+            }
+            let reading = ClockReading(wall: manual.wallTime, boot: manual.monotonicTime)
+            expected += trust.observe(reading)
+            #expect(clock.wallTime == WallTime(nanosecondsSince1970: trust.decisionTime))
+            #expect(clock.endTime == WallTime(nanosecondsSince1970: trust.endTime).seconds)
+            #expect(clock.isBehind == trust.isBehind)
+            #expect(clock.trust.standing == trust.standing)
+            #expect((clock.deletionTime == nil) == (trust.deletionTime == nil))
+        }
+        #expect(events.all == expected)
+    }
+
     @Test(arguments: [0, 1, -1, 1_800_000_000, -25 * 365 * 86_400])
     func nanosecondsAndBack(seconds: Int64) {
         for part in [0, 1, 999_999_999] as [UInt32] {
@@ -425,4 +473,23 @@ private final class MemoryEvents: Sendable {
 
     func append(_ event: ClockTrust.Event) { list.withLock { $0.append(event) } }
     var all: [ClockTrust.Event] { list.withLock { $0 } }
+}
+
+/// A wall clock of which one reading can be held up.
+private final class HeldClock: WallClock {
+    private let isArmed = Atomic<Bool>(false)
+    private let isReached = DispatchSemaphore(value: 0)
+    private let isFree = DispatchSemaphore(value: 0)
+
+    var wallTime: WallTime {
+        if isArmed.exchange(false, ordering: .acquiringAndReleasing) {
+            isReached.signal()
+            isFree.wait()
+        }
+        return WallTime(seconds: 1_800_000_000)
+    }
+
+    func holdNextReading() { isArmed.store(true, ordering: .releasing) }
+    func waitForReading() { isReached.wait() }
+    func letGo() { isFree.signal() }
 }

@@ -1,7 +1,8 @@
 import Synchronization
 package import Telemetry
 
-/// Both clocks under a test's control: time passes only when the test says so. Loops that sleep must be woken afterwards.
+/// Both clocks under a test's control: time passes only when the test says so. Loops that sleep must be woken
+/// afterwards.
 package final class ManualClock: WallClock, MonotonicClock {
     private struct State {
         var wallTime: WallTime

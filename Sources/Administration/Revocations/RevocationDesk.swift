@@ -3,8 +3,8 @@ import KeyCrypto
 package import Licensing
 package import Records
 
-/// Where operators revoke and give back. Each change is in the ledger with the name of the operator, and no row tells of a change that was
-/// not made.
+/// Where operators revoke and give back. Each change is in the ledger with the name of the operator, and no row tells
+/// of a change that was not made.
 package struct RevocationDesk: Sendable {
     private let store: any RevocationStore
     private let records: any RevocationRecords
@@ -16,8 +16,8 @@ package struct RevocationDesk: Sendable {
         self.names = names
     }
 
-    /// Revokes. `hold` is called as soon as the revocation is durable here, before other nodes are told. Returns with the revocation
-    /// whether all nodes can know it; otherwise this node brings it to the store later.
+    /// Revokes. `hold` is called as soon as the revocation is durable here, before other nodes are told. Returns with
+    /// the revocation whether all nodes can know it; otherwise this node brings it to the store later.
     ///
     /// `now` is in seconds since 1970, here and below; `actor` is as in `LedgerEntry`.
     package func add(

@@ -38,7 +38,8 @@ package struct RevocationView: Sendable {
         case isLifted
     }
 
-    /// How many changes are kept beside the sorted entries before they are merged: this many, or one for each 16 entries.
+    /// How many changes are kept beside the sorted entries before they are merged: this many, or one for each 16
+    /// entries.
     private static let changeCountMinimum = 1024
 
     /// In the order of their names; shared by all copies until the changes are merged.
@@ -47,7 +48,8 @@ package struct RevocationView: Sendable {
     /// How many entries there are of each kind. No kind has 0.
     private var counts: [Kind: Int] = [:]
     private let naming: Naming?
-    /// Entries end by this time, if that is earlier than the time of a check: a clock that is stepped ahead lifts nothing.
+    /// Entries end by this time, if that is earlier than the time of a check: a clock that is stepped ahead lifts
+    /// nothing.
     package var settledTime = Int64.max
 
     /// Personal values are revoked and compared by the names that `naming` gives them; without it, as they are.
@@ -195,7 +197,8 @@ extension RevocationView: Equatable {
 
 /// Sixteen bytes in place of what is revoked, so that a revocation takes the same memory however long its value is.
 ///
-/// Made of two hashes under keys of this process, which no client knows: so no client can choose a value that is taken for another one.
+/// Made of two hashes under keys of this process, which no client knows: so no client can choose a value that is taken
+/// for another one.
 private struct NameOfRevoked {
     let name: Bytes16
 

@@ -5,8 +5,9 @@ import HTTPMessages
 enum HTTP2Library {
     /// A server session with our callbacks; its user data is still to be set.
     ///
-    /// Windows are given back by us, as bodies are taken. nghttp2's own limit of continuations stands behind ours. Its limit of resets
-    /// is off: it does not know what responses and trusted proxies allow for, and `HTTP2FloodGuard` sees every frame first.
+    /// Windows are given back by us, as bodies are taken. nghttp2's own limit of continuations stands behind ours. Its
+    /// limit of resets is off: it does not know what responses and trusted proxies allow for, and `HTTP2FloodGuard`
+    /// sees every frame first.
     @unsafe
     static func makeServerSession(limits: HTTP2Limits) -> OpaquePointer {
         var option: OpaquePointer?

@@ -1,6 +1,7 @@
 /// Reads the PROXY header at the beginning of a connection, and hands over to what its client speaks.
 ///
-/// It looks at the input without taking it until the header is complete. What follows the header may be for OpenSSL to read.
+/// It looks at the input without taking it until the header is complete. What follows the header may be for OpenSSL to
+/// read.
 final class ProxyHeaderDriver: PreludeDriver {
     /// What the input so far amounts to.
     enum Verdict: Equatable {

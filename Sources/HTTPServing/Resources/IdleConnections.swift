@@ -1,8 +1,8 @@
-/// The connections of one loop that may be closed to make room: those on which no request is under way, longest idle first. Those
-/// that are closing belong to them.
+/// The connections of one loop that may be closed to make room: those on which no request is under way, longest idle
+/// first. Those that are closing belong to them.
 ///
-/// A doubly linked list through the connections themselves, so that each change costs the same however many there are. A connection
-/// leaves the list before it closes.
+/// A doubly linked list through the connections themselves, so that each change costs the same however many there are.
+/// A connection leaves the list before it closes.
 struct IdleConnections {
     private var oldest: HTTPConnection?
     private var newest: HTTPConnection?

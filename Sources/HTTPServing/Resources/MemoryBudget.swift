@@ -5,7 +5,8 @@ import Synchronization
 ///
 /// The budget has fixed shares. A charge that does not fit its share is refused and changes nothing; the caller then gives something up.
 /// What one client network holds of heads, bodies and output together is bounded too, so that one client cannot fill a share that others
-/// need. Only what stays after an event is charged: a request that arrives in one read and is answered at once costs no charge.
+/// need. Only what stays after an event is charged, in steps of `HeldMemory.step`: a request that arrives in one read and is answered at
+/// once costs no charge, and a head that arrives byte by byte costs one for each step.
 ///
 /// All threads may use it at once. Charges are estimates of what is held, and the allocator keeps more than that.
 package final class MemoryBudget: Sendable {
@@ -96,6 +97,7 @@ package final class MemoryBudget: Sendable {
     /// Brings the charges of a connection from what it held to what it holds. Returns the first share that has no room for it, and then
     /// `held` says what is charged: all that became less, and what fitted.
     func move(_ held: inout HeldMemory, to new: HeldMemory, of holder: IPAddress?) -> Share? {
+        guard new != held else { return nil }
         guard fitsHolder(holder, growth: new.transient - held.transient) else {
             counters(of: .heads).refusals.add(1, ordering: .relaxed)
             return new.bodies > held.bodies ? .bodies : new.heads > held.heads ? .heads : .outbound
@@ -103,15 +105,20 @@ package final class MemoryBudget: Sendable {
         let before = held.transient
         let growth = new.transient - before
         defer { settleHolder(holder, by: held.transient - before - growth) }
-        for (share, path) in HeldMemory.shares {
-            let change = new[keyPath: path] - held[keyPath: path]
-            if change < 0 {
-                release(-change, from: share)
-            } else if change > 0, !charge(change, to: share) {
-                return share
-            }
-            held[keyPath: path] = new[keyPath: path]
+        return change(&held.connection, to: new.connection, of: .connections)
+            ?? change(&held.heads, to: new.heads, of: .heads)
+            ?? change(&held.bodies, to: new.bodies, of: .bodies)
+            ?? change(&held.outbound, to: new.outbound, of: .outbound)
+    }
+
+    /// Charges or releases the difference; the share if it has no room for it.
+    private func change(_ held: inout Int, to new: Int, of share: Share) -> Share? {
+        if new < held {
+            release(held - new, from: share)
+        } else if new > held, !charge(new - held, to: share) {
+            return share
         }
+        held = new
         return nil
     }
 
@@ -147,8 +154,15 @@ struct HeldMemory: Equatable, Sendable {
     /// What a client makes grow by what it sends, or by not reading.
     var transient: Int { heads + bodies + outbound }
 
-    /// The path of each share.
-    static var shares: [(MemoryBudget.Share, WritableKeyPath<HeldMemory, Int>)] {
-        [(.connections, \.connection), (.heads, \.heads), (.bodies, \.bodies), (.outbound, \.outbound)]
+    /// What is held is charged in multiples of this: 1 KiB.
+    static let step = 1024
+
+    /// The same with what changes from event to event rounded up to a multiple of `step`.
+    var inSteps: HeldMemory {
+        HeldMemory(
+            connection: connection, heads: Self.roundedUp(heads), bodies: Self.roundedUp(bodies),
+            outbound: Self.roundedUp(outbound))
     }
+
+    private static func roundedUp(_ size: Int) -> Int { (size + step - 1) & ~(step - 1) }
 }

@@ -32,12 +32,13 @@ package final class ServerResources: Sendable {
         states[state.index].value.load(ordering: .relaxed)
     }
 
-    /// The most connections of one client network, given the configured limit: no client may have more than half of all places.
+    /// The most connections of one client network, given the configured limit: no client may have more than half of all
+    /// places.
     func connectionsPerNetworkMaximum(_ limit: Int) -> Int { min(limit, max(1, connectionsMaximum / 2)) }
 
     // MARK: Counting
 
-    /// Takes a place for a connection and its memory, or says why there is none.
+    /// Takes a place for a connection and its memory. Returns the reason if one of them is full, and nil otherwise.
     func takePlace() -> HTTPConnectionRefusal? {
         guard places.add(1, ordering: .relaxed).newValue <= connectionsMaximum else {
             places.subtract(1, ordering: .relaxed)
@@ -118,7 +119,8 @@ extension HeldMemory {
 }
 
 extension IPAddress {
-    /// What counts as one client: an IPv4 address, or the /64 of an IPv6 address, of which one subscriber has all addresses.
+    /// What counts as one client: an IPv4 address, or the /64 of an IPv6 address, of which one subscriber has all
+    /// addresses.
     package var clientNetwork: IPAddress {
         switch self {
         case .v4: self

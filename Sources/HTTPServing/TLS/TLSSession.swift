@@ -65,7 +65,8 @@ struct TLSSession: ~Copyable {
         }
     }
 
-    /// Fills the front of `buffer` with plain bytes until it is full, the socket is empty, or the turn's budget is spent.
+    /// Fills the front of `buffer` with plain bytes until it is full, the socket is empty, or the turn's budget is
+    /// spent.
     mutating func read(into buffer: inout [UInt8], now: MonotonicTime) -> TransportReadOutcome {
         readWaitsForRoom = false
         wire.beginTurn()

@@ -3,11 +3,13 @@ package import KeyCrypto
 import Synchronization
 package import Telemetry
 
-/// The keys of session tickets (RFC 5077 section 4), which one or more listeners share on all loops and through reloads.
+/// The keys of session tickets (RFC 5077 section 4), which one or more listeners share on all loops and through
+/// reloads.
 ///
-/// Random keys are known to this process alone. Keys from secrets are the same on every node that has these secrets, and after a
-/// restart: each rotation period has keys of its own, which follow from a secret and the period's number (HKDF with SHA-256). A key
-/// makes tickets for one period and opens them for two. A ticket lives one period, so it never outlives its key.
+/// Random keys are known to this process alone. Keys from secrets are the same on every node that has these secrets,
+/// and after a restart: each rotation period has keys of its own, which follow from a secret and the period's number
+/// (HKDF with SHA-256). A key makes tickets for one period and opens them for two. A ticket lives one period, so it
+/// never outlives its key.
 @safe
 package final class TLSTicketKeys: @unchecked Sendable {
     // Safe to share: the keys are behind a lock, and a fetched cipher is constant and counts its references atomically.
@@ -52,8 +54,8 @@ package final class TLSTicketKeys: @unchecked Sendable {
         try self.init(.random(clock), period)
     }
 
-    /// Keys from secrets, at least one: the first makes tickets, all open them. Nodes whose clocks differ by less than a period open each
-    /// other's tickets. Throws `operationFailed`.
+    /// Keys from secrets, at least one: the first makes tickets, all open them. Nodes whose clocks differ by less than
+    /// a period open each other's tickets. Throws `operationFailed`.
     package convenience init(
         secrets: [SharedSecret], clock: any WallClock = SystemWallClock(), period: Duration = .seconds(4 * 3600)
     ) throws(TLSError) {

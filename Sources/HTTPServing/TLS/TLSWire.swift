@@ -3,13 +3,14 @@ import Glibc
 
 /// The socket of a TLS connection as OpenSSL reads and writes it, with a budget for each turn of the loop.
 ///
-/// OpenSSL's own socket BIO writes with `write`, which raises SIGPIPE on a connection that is gone, and does not tell whether a read
-/// has emptied the socket; with edge-triggered events, each request would then cost a second read that finds nothing. It also has no
-/// end: OpenSSL processes key updates as long as the socket has some, within one call.
+/// OpenSSL's own socket BIO writes with `write`, which raises SIGPIPE on a connection that is gone, and does not tell
+/// whether a read has emptied the socket; with edge-triggered events, each request would then cost a second read that
+/// finds nothing. It also has no end: OpenSSL processes key updates as long as the socket has some, within one call.
 final class TLSWire {
     /// How many bytes of the wire one turn takes at most.
     static let bytesPerTurnMaximum = 64 * 1024
-    /// How many records one turn takes, but for those of the last read: a record of a few bytes costs about as much as one of 16 KiB.
+    /// How many records one turn takes, but for those of the last read: a record of a few bytes costs about as much as
+    /// one of 16 KiB.
     static let recordsPerTurnMaximum = 64
     /// A record with a payload of at most so many bytes on the wire, tag included, is small.
     static let smallRecordSizeMaximum = 64
@@ -113,7 +114,8 @@ private enum WireOutcome {
 // MARK: OpenSSL's side
 
 extension TLSWire {
-    /// Makes a BIO over this wire, which the caller keeps as long as the session; OpenSSL frees the BIO with the session.
+    /// Makes a BIO over this wire, which the caller keeps as long as the session; OpenSSL frees the BIO with the
+    /// session.
     func makeBIO() -> OpaquePointer? {
         guard let method = unsafe Self.method, let bio = unsafe BIO_new(method) else { return nil }
         unsafe BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())

@@ -7,8 +7,8 @@ import StorageSQLite
 import Synchronization
 import Telemetry
 
-/// Watches the node's clock once a second, on a thread of its own: asks the kernel, keeps the settled time in the node's store, hears of an
-/// operator's acceptance there, and compares the clock with the database's.
+/// Watches the node's clock once a second, on a thread of its own: asks the kernel, keeps the settled time in the
+/// node's store, hears of an operator's acceptance there, and compares the clock with the database's.
 final class ClockKeeper: Sendable {
     private static let pause: Duration = .seconds(1)
     /// Passes, and so about seconds, between writes of the settled time while nothing else has changed.
@@ -24,7 +24,6 @@ final class ClockKeeper: Sendable {
         var passCount = 0
         var writtenStanding: ClockTrust.Standing?
         var hasMeasured = false
-        var isPassing = false
         var isStopped = false
     }
 
@@ -49,7 +48,8 @@ final class ClockKeeper: Sendable {
         schedule(after: .zero)
     }
 
-    /// Keeps the settled time a last time, and ends the thread. Not to be called on a loop; a second call returns at once.
+    /// Keeps the settled time a last time, and ends the thread. Not to be called on a loop; a second call returns at
+    /// once.
     func stop() {
         state.withLock { $0.isStopped = true }
         group.loops[0].spawn { [self] in await write() }
@@ -104,7 +104,7 @@ final class ClockKeeper: Sendable {
             try await store.keep(record)
             state.withLock { $0.writtenStanding = trust.standing }
         } catch {
-            // Whatever keeps the store from this keeps it from licences too, and is reported there.
+            // If the store cannot do this, it cannot record licences either, and that is reported.
             logger.debug("clock_not_kept", [.string("cause", error.explanation)])
         }
     }

@@ -18,8 +18,8 @@ package final class Daemon: Sendable {
     private let logger: Logger
     private let refusal = Mutex<DaemonError?>(nil)
 
-    /// Why the daemon must stop although nobody has told it to: PostgreSQL was away at the start, and its first connection shows that it
-    /// cannot serve.
+    /// Why the daemon must stop although nobody has told it to: PostgreSQL was away at the start, and its first
+    /// connection shows that it cannot serve.
     package var stopCause: DaemonError? { refusal.withLock { $0 } }
 
     /// Starts serving; each listener is logged as `listening` once it really listens. Throws a `DaemonError` that names what failed.
@@ -48,8 +48,8 @@ package final class Daemon: Sendable {
 
     /// Puts the live half of a configuration in force, for requests and connections that begin from now on.
     ///
-    /// A configuration that `load` refuses changes nothing. Fields of the fixed half that have changed are logged by name, because they
-    /// need a restart.
+    /// A configuration that `load` refuses changes nothing. Fields of the fixed half that have changed are logged by
+    /// name, because they need a restart.
     package func reload(_ load: () throws(ConfigurationError) -> LoadedConfiguration) {
         notify { () throws(SocketError) in
             try notifier.reloading(

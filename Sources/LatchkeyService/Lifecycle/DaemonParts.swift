@@ -275,7 +275,7 @@ struct DaemonParts: Sendable {
         for (index, admin) in loaded.adminListeners.enumerated() {
             try listeners.open(
                 .init(name: "admin", index: index), admin, loaded,
-                routes.admin(index, AdminGate(hosts: loaded.configuration.listeners.admin[index].hosts)))
+                routes.admin(index, hosts: loaded.configuration.listeners.admin[index].hosts))
         }
         for (index, listener) in loaded.publicListeners.enumerated() {
             try listeners.open(.init(name: "public", index: index), listener, loaded, routes.public)

@@ -1,4 +1,5 @@
-/// A part of the daemon without which it serves less. The raw values are the names in `/readyz` and in `latchkey_degraded`.
+/// A part of the daemon without which it serves less. The raw values are the names in `/readyz` and in
+/// `latchkey_degraded`.
 enum DegradedPart: String, CaseIterable, Sendable {
     /// PostgreSQL answers nothing.
     case postgreSQL = "postgresql"

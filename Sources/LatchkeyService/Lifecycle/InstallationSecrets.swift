@@ -8,8 +8,8 @@ import Telemetry
 
 /// Keeps the proofs of the shared secrets in the stores up to date when a reload replaces the session key.
 ///
-/// A start refuses a secret that the stores do not know. A reload on a running node is an operator's order: it is how a session key is
-/// replaced whose tokens must not be good any longer.
+/// A start refuses a secret that the stores do not know. A reload on a running node is an operator's order: it is how a
+/// session key is replaced whose tokens must not be good any longer.
 final class InstallationSecrets: Sendable {
     private let records: LicenseRecords
     private let shared: PostgreSQLStore?

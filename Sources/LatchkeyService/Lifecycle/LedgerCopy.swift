@@ -33,8 +33,8 @@ struct LedgerCopy: Sendable {
         try await store.lostNodes(besides: chain.node, label: label, silence: silence)
     }
 
-    /// Takes out rows that are older than the retention, a few batches at a time, and says so in the ledger beforehand; nil if there is
-    /// nothing to take. The last batch stays.
+    /// Takes out rows that are older than the retention, a few batches at a time, and says so in the ledger beforehand;
+    /// nil if there is nothing to take. The last batch stays.
     ///
     /// - Parameter deletionTime: The age of rows counts from here, in seconds since 1970.
     func purge(

@@ -8,9 +8,9 @@ import StorageSQLite
 import Synchronization
 import Telemetry
 
-/// Keeps the ledger in order beside its writer, on a thread of its own: an index a few seconds behind, the removal of what is older than
-/// the retention by the settled time, and a checkpoint in the log stream now and then, by which a ledger that lost its tail gives itself
-/// away.
+/// Keeps the ledger in order beside its writer, on a thread of its own: an index a few seconds behind, the removal of
+/// what is older than the retention by the settled time, and a checkpoint in the log stream now and then, by which a
+/// ledger that lost its tail gives itself away.
 final class LedgerKeeper: Sendable {
     private static let pause: Duration = .seconds(2)
 
@@ -31,8 +31,8 @@ final class LedgerKeeper: Sendable {
     /// How many rows were purged since the start.
     var purgedRowCount: UInt64 { purged.count }
 
-    /// Starts the thread; `loop` wakes it. Nothing behind `purgeableThrough` is purged, because it is still needed elsewhere. A ledger that
-    /// cannot be opened is tried again in every pass.
+    /// Starts the thread; `loop` wakes it. Nothing behind `purgeableThrough` is purged, because it is still needed
+    /// elsewhere. A ledger that cannot be opened is tried again in every pass.
     init(
         path: String, chain: LedgerChain, settings: Configuration.Ledger, loop: LoopContext, logger: Logger,
         clock: TrustedClock, purgeableThrough: @escaping @Sendable () -> Int64
@@ -49,8 +49,8 @@ final class LedgerKeeper: Sendable {
         Self.wake(order, on: loop)
     }
 
-    /// Says a last time how far the ledger has come, and ends the thread, or leaves it to itself if it takes too long. Not to be called on a
-    /// loop; a second call returns at once.
+    /// Says a last time how far the ledger has come, and ends the thread, or leaves it to itself if it takes too long.
+    /// Not to be called on a loop; a second call returns at once.
     func stop() {
         order.update { $0 = .stop }
         let deadline = SystemMonotonicClock().monotonicTime + Self.stopLimit
@@ -132,7 +132,8 @@ private struct LedgerUpkeep: ~Copyable {
         maintenance = nil
     }
 
-    /// Goes on until there is nothing left to do at once, or it is to stop. After each piece `rest` waits, and says whether to stop.
+    /// Goes on until there is nothing left to do at once, or it is to stop. After each piece `rest` waits, and says
+    /// whether to stop.
     mutating func pass(counting count: (Int) -> Void, resting rest: (Duration) -> Bool) {
         let clock = ContinuousClock()
         while true {

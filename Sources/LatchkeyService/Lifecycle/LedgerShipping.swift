@@ -6,8 +6,8 @@ import StoragePostgreSQL
 import Synchronization
 import Telemetry
 
-/// Brings the node's ledger to PostgreSQL a few seconds behind its writer, on a thread of its own; keeps the copy there whole and no longer
-/// than its retention; and deletes once in a while what has ended.
+/// Brings the node's ledger to PostgreSQL a few seconds behind its writer, on a thread of its own; keeps the copy there
+/// whole and no longer than its retention; and deletes once in a while what has ended.
 final class LedgerShipping: Sendable {
     private static let pause: Duration = .seconds(2)
     /// How long the last shipment may take when the daemon stops. What stays behind is shipped after the next start.
@@ -15,7 +15,8 @@ final class LedgerShipping: Sendable {
     private static let forgettingPause: Duration = .seconds(60)
     /// After how many seconds without a shipment the node is degraded.
     private static let lagMaximum: Int64 = 300
-    /// After how many seconds of silence a node of the same label is taken for lost. A node is heard of every `forgettingPause`.
+    /// After how many seconds of silence a node of the same label is taken for lost. A node is heard of every
+    /// `forgettingPause`.
     private static let silenceMaximum: Int64 = 180
 
     /// How far the copy is.

@@ -42,8 +42,8 @@ final class MemoryTrimmer: @unchecked Sendable {
     }
 }
 
-/// When memory is given back: while much more is resident than is charged, and more than at rest. A trim that did not help is tried again
-/// after a while only, because it stops every thread that allocates meanwhile.
+/// When memory is given back: while much more is resident than is charged, and more than at rest. A trim that did not
+/// help is tried again after a while only, because it stops every thread that allocates meanwhile.
 struct TrimPolicy: Equatable {
     /// What a trim must give back to count as a help, and by how much the size must exceed that at rest.
     static let gainMinimum = 1 << 20

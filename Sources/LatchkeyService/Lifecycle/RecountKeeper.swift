@@ -33,7 +33,8 @@ final class RecountKeeper: Sendable {
     /// What was done since the start.
     var counts: Recount.Report { state.withLock { $0.counts } }
 
-    /// Ends the thread; what is left is counted after the next start. Not to be called on a loop; a second call returns at once.
+    /// Ends the thread; what is left is counted after the next start. Not to be called on a loop; a second call returns
+    /// at once.
     func stop() {
         state.withLock { $0.isStopped = true }
         group.stop(within: Self.lastLimit)

@@ -8,8 +8,8 @@ import Telemetry
 
 /// Holds what is revoked in memory, and asks the store for changes at intervals, on a thread of its own.
 ///
-/// At the start, and if the store has no longer all changes since the last look, everything is read. What this node itself revokes holds at
-/// once. While the store does not answer, what was read last holds on.
+/// At the start, and if the store has no longer all changes since the last look, everything is read. What this node
+/// itself revokes holds at once. While the store does not answer, what was read last holds on.
 final class RevocationKeeper: Sendable {
     /// How soon the store is asked again as long as it has never answered.
     private static let firstPause: Duration = .milliseconds(500)
@@ -35,8 +35,8 @@ final class RevocationKeeper: Sendable {
         var view: RevocationView
         /// Through which change of the store.
         var position: RevocationPosition
-        /// Whether a value is spelled otherwise than requests are compared with it. Then the store may have it in two spellings, and what
-        /// remains of a change of one of them only the store can tell.
+        /// Whether a value is spelled otherwise than requests are compared with it. Then the store may have it in two
+        /// spellings, and what remains of a change of one of them only the store can tell.
         var hasOtherSpellings = false
 
         mutating func note(_ revocation: Revocation) {
@@ -54,8 +54,8 @@ final class RevocationKeeper: Sendable {
     private let state = Mutex(State())
     private let hasTried = Monitor(false)
 
-    /// Starts the thread, and returns when the store has been asked for the first time, whatever it has answered. `publish` is called with
-    /// each view that differs from the one before, from the keeper's thread.
+    /// Starts the thread, and returns when the store has been asked for the first time, also if it did not answer.
+    /// `publish` is called with each view that differs from the one before, from the keeper's thread.
     init(
         store: any RevocationStore, names: RevocationNames, every pause: Duration, logger: Logger,
         clock: TrustedClock, publish: @escaping @Sendable (RevocationView) -> Void
@@ -144,7 +144,8 @@ final class RevocationKeeper: Sendable {
         }
     }
 
-    /// Reads on until all changes are known. What was read while this node made a change of its own is dropped and read again.
+    /// Reads on until all changes are known. What was read while this node made a change of its own is dropped and read
+    /// again.
     private func readChanges() async throws(StoreError) {
         while true {
             let (known, changeCount) = state.withLock { ($0.known, $0.changeCount) }

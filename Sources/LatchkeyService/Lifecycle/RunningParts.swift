@@ -1,4 +1,5 @@
-/// The parts of a daemon that run, each with how it stops. If the start fails and when the daemon ends, they stop in the same way.
+/// The parts of a daemon that run, each with how it stops. If the start fails and when the daemon ends, they stop in
+/// the same way.
 struct RunningParts: Sendable {
     /// The order of stopping, whatever the order of starting: first what brings requests, last what their answers need.
     enum Phase: CaseIterable {

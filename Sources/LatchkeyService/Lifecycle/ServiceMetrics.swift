@@ -22,6 +22,8 @@ final class ServiceMetrics: Sendable {
     private let abuses: MetricFamily<ConnectionAbuse, Counter>
     private let handshakes: MetricFamily<HandshakeResult, Counter>
     private let failedHandshakes: MetricFamily<TLSHandshakeFailure, Counter>
+    /// Counted by the gates of the admin listeners.
+    let refusedAdminTokens: MetricFamily<AdminGate.TokenRefusal, Counter>
     private let certificateEnd: Gauge
     private let lastReload: Gauge
     private let lastReloadTime: Gauge
@@ -61,6 +63,10 @@ final class ServiceMetrics: Sendable {
         failedHandshakes = registry.counters(
             "latchkey_tls_handshakes_failed_total", help: "TLS handshakes that failed, by reason.",
             by: TLSHandshakeFailure.self)
+        refusedAdminTokens = registry.counters(
+            "latchkey_admin_tokens_refused_total",
+            help: "Tokens that opened no admin listener: looked at and wrong, or slowed down and not looked at.",
+            by: AdminGate.TokenRefusal.self)
         certificateEnd = registry.gauge(
             "latchkey_tls_certificate_expiry_timestamp_seconds",
             help: "When the TLS certificate that ends first ends; 0 without TLS.")

@@ -128,7 +128,8 @@ final class ServingListeners: Sendable {
     ) -> HTTPListenerSettings {
         var settings = HTTPListenerSettings(
             name: id.name, address: address, limits: loaded.configuration.limits.http, handler: handler)
-        // Without TLS nothing is negotiated: a client that knows of HTTP/2 may begin with it, if it is on this machine, or is a proxy.
+        // Without TLS nothing is negotiated: a client that knows of HTTP/2 may begin with it, if it is on this machine,
+        // or is a proxy.
         settings.offersHTTP2 = slot != nil || address.isLoopback
         settings.offersHTTP2ToProxies = true
         settings.tls = slot
@@ -143,8 +144,8 @@ final class ServingListeners: Sendable {
 
     // MARK: Exposure
 
-    /// Refuses a configuration whose credentials must not be served where the open listeners are. Listeners stay as they are until a
-    /// restart, whatever the configuration says of their addresses.
+    /// Refuses a configuration whose credentials must not be served where the open listeners are. Listeners stay as
+    /// they are until a restart, even if the configuration has other addresses for them.
     func checkExposure(of draft: RuleBook.Draft) throws(DaemonError) {
         for opened in opened.withLock({ $0 }) {
             let faults = LoadedConfiguration.exposureFaults(
@@ -171,8 +172,8 @@ final class ServingListeners: Sendable {
         }
     }
 
-    /// Gives all listeners that have TLS, before and now, the certificates of a configuration; all or none. A listener that is not
-    /// configured any more keeps its own: those of another might ask no client for a certificate.
+    /// Gives all listeners that have TLS, before and now, the certificates of a configuration; all or none. A listener
+    /// that is not configured any more keeps its own: those of another might ask no client for a certificate.
     func replaceCertificates(with draft: RuleBook.Draft) throws(TLSError) {
         let slots = slots.withLock { $0 }
         var contexts: [(TLSContextSlot, TLSContext)] = []

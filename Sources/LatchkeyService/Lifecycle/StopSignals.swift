@@ -33,8 +33,8 @@ package enum StopSignals {
         }
     }
 
-    /// Ends this process after a while, whatever it still does: closing its files may wait for a disk that hangs, and all that was
-    /// acknowledged is durable.
+    /// Ends this process after a while, even if it still works: closing its files may wait for a disk that hangs, and
+    /// all that was acknowledged is durable.
     static func endThisProcess(after limit: Duration) {
         let seconds = Double(limit.components.seconds)
         Thread.detachNewThread {

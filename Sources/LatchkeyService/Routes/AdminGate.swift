@@ -10,8 +10,8 @@ import Telemetry
 
 /// Decides whether a request comes from the administrator: by the name that it asks for, and by its token.
 ///
-/// Wrong tokens are slowed down: each client network has a few of them at once and then one in a second. Until then no token of that
-/// network is looked at, so that guesses cannot be tried faster.
+/// Wrong tokens are slowed down: each client network has a few of them at once and then one in a second. Until then no
+/// token of that network is looked at, so that guesses cannot be tried faster.
 final class AdminGate: Sendable {
     /// Wrong tokens that one network may present at once, and the time after which it may present another one.
     static let wrongTokensMaximum = 10
@@ -26,33 +26,46 @@ final class AdminGate: Sendable {
         var retryAfterSeconds: Int64?
     }
 
+    /// Why a token that was presented opened nothing; the labels of a metric.
+    enum TokenRefusal: String, MetricLabels {
+        /// It was looked at, and is no administrator's.
+        case wrong
+        /// It was not looked at, because of the wrong ones of its network before.
+        case slowed
+
+        static let labelNames = ["reason"]
+    }
+
     private struct Network: Hashable {
         /// Nil for clients of a unix socket.
         let address: IPAddress?
     }
 
-    /// Names beside numeric addresses and `localhost` by which the listener may be asked. Empty: any name, if there is a token.
+    /// Names beside numeric addresses and `localhost` by which the listener may be asked. Empty: any name, if there is
+    /// a token.
     private let hosts: Set<String>
     private let clock: any MonotonicClock
+    private let refusedTokens: MetricFamily<TokenRefusal, Counter>
     /// For each network when it will have presented no wrong token for long enough.
     private let wrongTokens = Mutex<[Network: MonotonicTime]>([:])
-    private let wrongCount = Atomic<UInt64>(0)
 
-    init(hosts: Set<String> = [], clock: any MonotonicClock = SystemMonotonicClock()) {
+    /// - Parameter refusedTokens: Counts tokens that open nothing, for all admin listeners together.
+    init(
+        hosts: Set<String> = [], countingIn refusedTokens: MetricFamily<TokenRefusal, Counter>,
+        clock: any MonotonicClock = SystemMonotonicClock()
+    ) {
         self.hosts = hosts
+        self.refusedTokens = refusedTokens
         self.clock = clock
     }
-
-    /// Wrong tokens so far.
-    var wrongTokenCount: UInt64 { wrongCount.load(ordering: .relaxed) }
 
     /// Networks that are remembered.
     var rememberedCount: Int { wrongTokens.withLock { $0.count } }
 
     // MARK: Names
 
-    /// Why the listener must not be asked by this name; nil if it may. A web page that has its own name point to this machine sends that
-    /// name, so a listener that asks for no token takes numbers, `localhost` and listed names alone.
+    /// Why the listener must not be asked by this name; nil if it may. A web page that has its own name point to this
+    /// machine sends that name, so a listener that asks for no token takes numbers, `localhost` and listed names alone.
     func refusal(ofHostIn request: HTTPRequest, hasToken: Bool) -> Refusal? {
         guard let host = request.fields["Host"], !host.isEmpty else { return nil }
         if hosts.isEmpty && hasToken { return nil }
@@ -83,6 +96,7 @@ final class AdminGate: Sendable {
         }
         let network = Network(address: request.peer.address.ip?.clientNetwork)
         if let wait = wait(of: network) {
+            refusedTokens[.slowed].increment()
             throw Refusal(
                 code: .rateLimited, cause: "too many wrong tokens of this network",
                 retryAfterSeconds: (wait + .nanoseconds(999_999_999)).components.seconds)
@@ -106,7 +120,7 @@ final class AdminGate: Sendable {
     }
 
     private func noteWrongToken(of network: Network) {
-        wrongCount.add(1, ordering: .relaxed)
+        refusedTokens[.wrong].increment()
         let now = clock.monotonicTime
         wrongTokens.withLock { wrongTokens in
             if wrongTokens.count >= Self.networksMaximum {

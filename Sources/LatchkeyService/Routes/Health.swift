@@ -2,7 +2,8 @@ import HTTPMessages
 import HTTPServing
 import Synchronization
 
-/// Whether the daemon lives, and whether it wants requests: it does while it can issue any licence (design, section 13.4).
+/// Whether the daemon lives, and whether it wants requests: it does while it can issue any licence (design, section
+/// 13.4).
 final class Health: Sendable {
     private let isReady = Atomic<Bool>(false)
     private let degradations: DegradationSource
@@ -47,7 +48,8 @@ final class Health: Sendable {
     private static let notReady = Array("not ready\n".utf8)
     private static let fields: HTTPFields = ["Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"]
 
-    /// Load balancers ask often: what is the same in every answer is made once, and there is room for the fields of CORS.
+    /// Load balancers ask often: what is the same in every answer is made once, and there is room for the fields of
+    /// CORS.
     private static func response(_ status: HTTPStatus, _ text: [UInt8], _ id: RequestID) -> HTTPResponse {
         var fields = HTTPFields(roomForFields: 8, bytes: 512)
         fields.append(contentsOf: Self.fields)

@@ -31,8 +31,8 @@ final class RevocationEndpoint: Sendable {
         self.clock = clock
     }
 
-    /// Answers an administrator, who has been told from strangers before. `issuers` are those whose tokens are accepted; `actor` is the
-    /// administrator's name for the ledger.
+    /// Answers an administrator, who has been told from strangers before. `issuers` are those whose tokens are
+    /// accepted; `actor` is the administrator's name for the ledger.
     func answer(_ request: HTTPRequest, by actor: String, issuers: Set<String>, id: RequestID) -> HTTPAnswer {
         let now = clock.wallTime.seconds
         do throws(RevocationFault) {

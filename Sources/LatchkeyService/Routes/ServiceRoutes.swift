@@ -47,8 +47,10 @@ struct ServiceRoutes {
     }
 
     /// The routes of the admin listener at this place of the configuration, from 0.
-    func admin(_ listener: Int, _ gate: AdminGate = AdminGate()) -> AdminRoutes {
-        AdminRoutes(
+    /// - Parameter hosts: Names beside numeric addresses and `localhost` by which the listener may be asked.
+    func admin(_ listener: Int, hosts: Set<String> = []) -> AdminRoutes {
+        let gate = AdminGate(hosts: hosts, countingIn: parts.metrics.refusedAdminTokens)
+        return AdminRoutes(
             rules: parts.rules, health: parts.health, metrics: parts.metrics,
             explain: ExplainEndpoint(
                 pipelines: parts.pipelines, refusals: refusals, logger: parts.logger, clock: parts.clock),

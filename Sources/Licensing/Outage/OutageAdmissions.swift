@@ -18,8 +18,8 @@ package struct AdmissionLimits: Equatable, Sendable {
 
 /// Counts what a node admits while the nodes' database is away.
 ///
-/// Tokens, subjects and requests are remembered until the outage is over and all of it is counted in the database. At most `capacity` of them
-/// are; beyond that nothing is admitted.
+/// Tokens, subjects and requests are remembered until the outage is over and all of it is counted in the database. At
+/// most `capacity` of them are; beyond that nothing is admitted.
 final class OutageAdmissions: Sendable {
     private static let capacity = 65_536
 

@@ -4,8 +4,9 @@ import Telemetry
 
 /// Waits for answers of the nodes' database, for requests that can be served without one.
 ///
-/// A question that has no answer within the limit goes on, and its asker goes on without it. Such a question opens a breaker: then no asker
-/// waits. The next question that is answered within the limit closes it. Questions without an asker are bounded; beyond that nothing is asked.
+/// A question that has no answer within the limit goes on, and its asker goes on without it. Such a question opens a
+/// breaker: then no asker waits. The next question that is answered within the limit closes it. Questions without an
+/// asker are bounded; beyond that nothing is asked.
 package final class Patience: Sendable {
     package static let limitDefault: Duration = .milliseconds(200)
     /// Questions that are under way at once.
@@ -17,7 +18,8 @@ package final class Patience: Sendable {
     private let underWay = Atomic<Int>(0)
     private let late = Atomic<UInt64>(0)
 
-    /// Timers and questions run on the asker's loop if it is one of `loops`, and on the first one otherwise; there is at least one.
+    /// Timers and questions run on the asker's loop if it is one of `loops`, and on the first one otherwise; there is
+    /// at least one.
     package init(on loops: [LoopContext], limit: Duration = Patience.limitDefault) {
         precondition(!loops.isEmpty, "questions need a loop")
         self.loops = loops

@@ -2,7 +2,8 @@ import Entitlements
 import EventLoops
 import Telemetry
 
-/// Where requests of one loop wait that exceed the rate of all requests together: on a timer of the loop, so that nothing is blocked.
+/// Where requests of one loop wait that exceed the rate of all requests together: on a timer of the loop, so that
+/// nothing is blocked.
 ///
 /// The bucket is shared by all loops, the room belongs to its loop.
 final class RateRoom {
@@ -26,7 +27,8 @@ final class RateRoom {
         self.loop = loop
     }
 
-    /// Returns true if the request may go on, false if it has waited as long as it may, or cannot wait. Returns on the same loop.
+    /// Returns true if the request may go on, false if it has waited as long as it may, or cannot wait. Returns on the
+    /// same loop.
     func enter(at rate: Rate, isUrgent: Bool, limits: OverloadLimits) async -> Bool {
         // Requests wait in order. Only renewals may overtake other requests.
         if room.isEmpty || isUrgent && !room.isNextUrgent, limiter.take(0, at: rate, urgent: isUrgent) == nil {
@@ -36,7 +38,8 @@ final class RateRoom {
             counts.noteRefusal()
             return false
         }
-        // Resumed exactly once: whoever takes a guest out of the room resumes it, and the timer runs as long as one is in it.
+        // Resumed exactly once: the code that takes a guest out of the room resumes it, and the timer runs as long as one is
+        // in it.
         return unsafe await withUnsafeContinuation { continuation in
             let guest = unsafe Guest(rate: rate, continuation: continuation)
             let deadline = now + limits.nanoseconds
@@ -67,7 +70,8 @@ final class RateRoom {
         }
     }
 
-    /// Lets in the requests that may go on, refuses those that have waited too long, and looks again when the first of either can be.
+    /// Lets in the requests that may go on, refuses those that have waited too long, and looks again when the first of
+    /// either can be.
     private func serve() {
         for guest in room.takeLate(now: now) { refuse(guest) }
         var wait: Duration?

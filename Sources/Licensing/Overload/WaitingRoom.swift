@@ -28,7 +28,8 @@ struct WaitingRoom<Guest> {
 
     /// Adds a request to a room of `capacity` places, at least one.
     ///
-    /// Capacity and deadline come with each request, so a reload can change both. A request waits at least as long as those before it.
+    /// Capacity and deadline come with each request, so a reload can change both. A request waits at least as long as
+    /// those before it.
     mutating func enter(_ guest: Guest, isUrgent: Bool, deadline: Int64, capacity: Int) -> Entry {
         guard count >= capacity else {
             if isUrgent {

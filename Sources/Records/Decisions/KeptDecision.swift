@@ -15,8 +15,9 @@ package struct KeptDecision: Sendable {
 
 /// A node's own ledger, which also keeps what decisions spend.
 ///
-/// Each kept decision has a mark, a number that the node counts up in the nodes' database: the decision was settled before the next number
-/// was sent. So a database that has a later number has the decision too. A decision without a mark was not settled, and is owed.
+/// Each kept decision has a mark, a number that the node counts up in the nodes' database: the decision was settled
+/// before the next number was sent. So a database that has a later number has the decision too. A decision without a
+/// mark was not settled, and is owed.
 package protocol DecisionKeeping: Ledger {
     /// Returns when entry and decision would outlive a power cut.
     func append(_ entry: LedgerEntry, keeping decision: LicenseDecision, mark: Int64?) async throws(StoreError)
@@ -39,10 +40,11 @@ package protocol DecisionKeeping: Ledger {
 
 /// What nodes share, with what is needed to count again.
 package protocol RecountedStore: SharedStateStore {
-    /// Takes back what a settled decision has spent of its token, and forgets its request. Changes nothing if the request was settled with
-    /// another answer. Returns whether it was found.
+    /// Takes back what a settled decision has spent of its token, and forgets its request. Changes nothing if the
+    /// request was settled with another answer. Returns whether it was found.
     func giveBack(_ decision: LicenseDecision) async throws(StoreError) -> Bool
 
-    /// Replaces the node's mark, but only if the database has `expected` or a later one. Returns the mark that was there; 0 for none.
+    /// Replaces the node's mark, but only if the database has `expected` or a later one. Returns the mark that was
+    /// there; 0 for none.
     func replaceMark(of node: NodeID, with mark: Int64, expected: Int64) async throws(StoreError) -> Int64
 }

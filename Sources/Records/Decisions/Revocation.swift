@@ -59,11 +59,6 @@ package struct Revocation: Hashable, Sendable {
         self.revokedAt = revokedAt
         self.reason = reason
     }
-
-    /// Whether both are about the same thing, whatever else they say of it.
-    package func isAboutTheSame(as other: Revocation) -> Bool {
-        kind == other.kind && issuer == other.issuer && value == other.value
-    }
 }
 
 /// What a revocation is known by. The kind is the stored word, which only a newer version may know.
@@ -120,14 +115,15 @@ package struct RevocationPosition: Hashable, Sendable {
 
 /// What a store says of the changes behind a position.
 package enum RevocationNews: Equatable, Sendable {
-    /// In their order, and the position behind the last one. Changes of kinds that only a newer version knows are left out.
+    /// In their order, and the position behind the last one. Changes of kinds that only a newer version knows are left
+    /// out.
     case changes([RevocationChange], through: RevocationPosition, isComplete: Bool)
     /// The store does not have all changes behind the position any more: everything must be read again.
     case gap
 }
 
-/// Reads the changes behind a position from rows in the order of their numbers. The first row is the position's own, which shows that the
-/// list is still the same; before the first change there is no such row.
+/// Reads the changes behind a position from rows in the order of their numbers. The first row is the position's own,
+/// which shows that the list is still the same; before the first change there is no such row.
 package struct RevocationNewsReading {
     private let known: RevocationPosition
     private let limit: Int
@@ -161,7 +157,8 @@ package struct RevocationNewsReading {
     }
 }
 
-/// Where revocations are kept. Nodes hold them in memory and ask for changes at intervals, which bounds how late a node hears of one.
+/// Where revocations are kept. Nodes hold them in memory and ask for changes at intervals, which bounds how late a node
+/// hears of one.
 ///
 /// A revocation whose end has come stays until the store has forgotten it, which is a change like any other.
 package protocol RevocationStore: Sendable {
@@ -171,7 +168,7 @@ package protocol RevocationStore: Sendable {
     /// Takes one back; whether it was there. One whose end has come may have been forgotten.
     func lift(_ kind: Revocation.Kind, _ value: String, of issuer: String?) async throws(StoreError) -> Bool
 
-    /// The revocation of this kind, value and issuer; nil if there is none.
+    /// The revocation of this kind, value and issuer; nil if nothing is revoked by it.
     func revocation(
         _ kind: Revocation.Kind, _ value: String, of issuer: String?
     ) async throws(StoreError) -> Revocation?
@@ -205,7 +202,8 @@ extension RevocationStore {
     }
 }
 
-/// Where an operator's change of what is revoked becomes durable together with the row of the ledger that tells of it: both or neither.
+/// Where an operator's change of what is revoked becomes durable together with the row of the ledger that tells of it:
+/// both or neither.
 package protocol RevocationRecords: Sendable {
     /// Revokes. Once this returns, the revocation outlives a power cut of this node, which from now on refuses.
     func revoke(_ revocation: Revocation, recording entry: LedgerEntry) async throws(StoreError)

@@ -3,10 +3,11 @@ package import KeyCrypto
 
 /// The proof in a database of which secret an installation uses.
 ///
-/// With another secret nothing would look wrong: other pseudonyms lift revocations and count uses again. So a wrong key file is found
-/// when the store is opened.
+/// With another secret nothing would look wrong: other pseudonyms lift revocations and count uses again. So a wrong key
+/// file is found when the store is opened.
 package struct SecretProof: Equatable, Sendable {
-    /// The secrets that are proved. The raw values are stored, and never change; they are the configuration's names of the fields.
+    /// The secrets that are proved. The raw values are stored, and never change; they are the configuration's names of
+    /// the fields.
     package enum Name: String, Sendable, CaseIterable {
         case pseudonymKey = "ledger.pseudonymKey"
         case sessionKey = "entitlement.sessions.key"
@@ -14,7 +15,8 @@ package struct SecretProof: Equatable, Sendable {
     }
 
     package let name: Name
-    /// The version of a ledger key. For another secret, its place in the order in which the installation began to use it, from 1 on.
+    /// The version of a ledger key. For another secret, its place in the order in which the installation began to use
+    /// it, from 1 on.
     package let number: Int64
     /// HMAC-SHA-256 under the secret, 32 bytes.
     package let bytes: [UInt8]
@@ -102,7 +104,8 @@ extension SharedSecrets {
         for secret in secrets where !secret.isKnown(among: proofs) { throw .differs(secret.name) }
     }
 
-    /// Adds the proofs of secrets that are new in a database without comparing them: an operator has replaced them on purpose.
+    /// Adds the proofs of secrets that are new in a database without comparing them: an operator has replaced them on
+    /// purpose.
     package func replace<Table: SecretProofTable & ~Copyable>(in table: inout Table) throws(Table.Failure) {
         let proofs = try table.secretProofs()
         for secret in secrets {
@@ -113,11 +116,11 @@ extension SharedSecrets {
         }
     }
 
-    /// Compares the secrets with the proofs in a database, adds the proof of a secret that is new there, and removes those of secrets
-    /// that were in use before and are configured no more.
+    /// Compares the secrets with the proofs in a database, adds the proof of a secret that is new there, and removes
+    /// those of secrets that were in use before and are configured no more.
     ///
-    /// A secret follows another one only if that is configured as retired. A node that still has the older secret is not refused, and
-    /// removes nothing: nodes change their secrets one after the other.
+    /// A secret follows another one only if that is configured as retired. A node that still has the older secret is
+    /// not refused, and removes nothing: nodes change their secrets one after the other.
     package func establish<Table: SecretProofTable & ~Copyable>(
         in table: inout Table
     ) throws(SecretProofError<Table.Failure>) {
@@ -153,7 +156,8 @@ extension SharedSecrets.Secret {
 }
 
 extension LedgerKeys {
-    /// Compares the ledger keys with the proofs in a node's file, adds the proof of the current one, and changes nothing else.
+    /// Compares the ledger keys with the proofs in a node's file, adds the proof of the current one, and changes
+    /// nothing else.
     ///
     /// A version without a key is no mistake here: whether it is still needed is seen when the ledger is verified.
     package func establish<Table: SecretProofTable & ~Copyable>(
@@ -166,8 +170,8 @@ extension LedgerKeys {
         try wrap(SecretProofError<Table.Failure>.database, try table.add(proof))
     }
 
-    /// Compares the ledger keys with the proofs in a node's file, and gives these. A current key with a lower version than the file has
-    /// seen is refused.
+    /// Compares the ledger keys with the proofs in a node's file, and gives these. A current key with a lower version
+    /// than the file has seen is refused.
     @discardableResult
     package func check<Table: SecretProofTable & ~Copyable>(
         in table: inout Table

@@ -76,7 +76,8 @@ package struct LedgerChain: Sendable {
         return false
     }
 
-    /// The MAC that a batch of these rows has behind a batch with the MAC `previous`, under the key of a version in `versions`.
+    /// The MAC that a batch of these rows has behind a batch with the MAC `previous`, under the key of a version in
+    /// `versions`.
     func mac(
         of batch: LedgerBatch, _ bodies: [[UInt8]], previous: [UInt8], version: UInt32
     ) throws(CryptoError) -> [UInt8] {

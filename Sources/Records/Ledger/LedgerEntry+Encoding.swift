@@ -2,8 +2,8 @@ import ByteCoding
 
 /// The one encoding of an entry: what a ledger stores, seals and ships.
 ///
-/// There are two versions. An entry that version 1 can say is written in version 1, so that programs that know only that one read it too.
-/// Version 2 has more kinds, wider flags and the last three fields.
+/// There are two versions. An entry that version 1 can say is written in version 1, so that programs that know only
+/// that one read it too. Version 2 has more kinds, wider flags and the last three fields.
 ///
 ///     size  field
 ///        1  version, 1 or 2

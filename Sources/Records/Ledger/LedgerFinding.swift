@@ -12,7 +12,8 @@ package enum LedgerFinding: Hashable, Sendable {
     case rowAltered(Int64)
     /// The row was sealed at another place of its batch.
     case rowMoved(from: Int64, to: Int64)
-    /// No batch of these rows is sealed under a key of this node: another key or another node made the ledger, or all of it was altered.
+    /// No batch of these rows is sealed under a key of this node: another key or another node made the ledger, or all
+    /// of it was altered.
     case sealedByOthers(ClosedRange<Int64>)
     /// The rows or their seal are not what was written, and nothing says which.
     case batchAltered(ClosedRange<Int64>)

@@ -2,7 +2,8 @@ package import KeyCrypto
 
 /// The ledger keys of a node by their versions: one that seals, and older ones that still verify.
 ///
-/// No seal names the version of its key. A reader tries the keys, and a batch is never sealed under an older key than the batch before it.
+/// No seal names the version of its key. A reader tries the keys, and a batch is never sealed under an older key than
+/// the batch before it.
 package struct LedgerKeys: Sendable {
     /// A ledger key with its version.
     package struct Key: Sendable {

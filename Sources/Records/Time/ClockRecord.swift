@@ -20,7 +20,8 @@ package struct ClockRecord: Equatable, Sendable {
 package struct ClockAcceptance: Equatable, Sendable {
     /// Grows by 1 with each acceptance; 0 before the first.
     package var number: Int64
-    /// The accepted wall clock less the boot-time clock, in nanoseconds: another step, or a restart of the machine, makes it void.
+    /// The accepted wall clock less the boot-time clock, in nanoseconds: another step, or a restart of the machine,
+    /// makes it void.
     package var offset: Int64
 
     package init(number: Int64, offset: Int64) {

@@ -10,6 +10,7 @@ package struct SettledTime: Equatable, Sendable {
         self.deletion = deletion
     }
 
-    /// Judges by the time of each request, and deletes nothing: for a tool, which does not know whether its clock is right.
+    /// Judges by the time of each request, and deletes nothing: for a tool, which does not know whether its clock is
+    /// right.
     package static let undeleted = SettledTime(end: .max, deletion: nil)
 }

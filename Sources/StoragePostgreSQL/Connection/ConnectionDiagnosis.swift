@@ -4,8 +4,8 @@ import Telemetry
 
 /// Finds out why no connection was made.
 ///
-/// libpq tells no SQLSTATE of a connection that failed, and the server's text is in the server's language. So the connection is tried once
-/// more at libpq's highest verbosity, which puts the code into the text.
+/// libpq tells no SQLSTATE of a connection that failed, and the server's text is in the server's language. So the
+/// connection is tried once more at libpq's highest verbosity, which puts the code into the text.
 enum ConnectionDiagnosis {
     /// A server that refuses a connection does so at once.
     private static let limit: Duration = .seconds(1)

@@ -12,7 +12,8 @@ struct ConnectionParameters {
         pairs = [
             ("host", url.hosts.map(\.name).joined(separator: ",")),
             ("port", url.hosts.map { String($0.port) }.joined(separator: ",")),
-            // No file has this name. libpq warns on standard error about a password file that exists and is not a plain file.
+            // No file has this name. libpq warns on standard error about a password file that exists and is not a plain
+            // file.
             ("user", url.user), ("dbname", url.database), ("passfile", "/dev/null/none"),
             ("target_session_attrs", "read-write"),
             ("sslmode", url.tls.rawValue), ("sslrootcert", url.authorities), ("ssl_min_protocol_version", "TLSv1.2"),

@@ -12,10 +12,11 @@ import Telemetry
 ///
 /// # What happens when the database is away
 ///
-/// A connection that breaks answers what it had sent with `connectionLost`, because nobody knows what became of it, and is made again at
-/// once; what was not sent waits for that. When the new one fails, nothing waits any more: calls fail at once with the cause, and connecting
-/// is tried again with pauses that grow, until it succeeds. A call whose deadline comes is answered with `timedOut` wherever it is: that
-/// alone is no sign of an outage. `ConnectionSet` watches all connections, and says when the server is silent.
+/// A connection that breaks answers what it had sent with `connectionLost`, because nobody knows what became of it, and
+/// is made again at once; what was not sent waits for that. When the new one fails, nothing waits any more: calls fail
+/// at once with the cause, and connecting is tried again with pauses that grow, until it succeeds. A call whose
+/// deadline comes is answered with `timedOut` wherever it is: that alone is no sign of an outage. `ConnectionSet`
+/// watches all connections, and says when the server is silent.
 ///
 /// Everything here runs on the loop's thread.
 final class PipelinedConnection: LoopChannel, @unchecked Sendable {

@@ -79,10 +79,12 @@ extension StoreOutage {
 }
 
 extension SQLState {
-    /// Whether the cause may end without a change by an operator: the connection, a lack of resources, a server that starts or stops.
+    /// Whether the cause may end without a change by an operator: the connection, a lack of resources, a server that
+    /// starts or stops.
     var mayPass: Bool { ["08", "53", "57"].contains(category) && description != "08P01" }
 
-    /// The code in a message of libpq at its highest verbosity, `SEVERITY:  CODE: text`. The severity is in the server's language.
+    /// The code in a message of libpq at its highest verbosity, `SEVERITY:  CODE: text`. The severity is in the
+    /// server's language.
     init?(inVerboseMessage message: String) {
         for line in message.split(separator: "\n") {
             for part in line.split(separator: ":").dropFirst() {

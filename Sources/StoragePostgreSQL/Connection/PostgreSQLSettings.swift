@@ -27,8 +27,9 @@ package struct PostgreSQLLimits: Equatable, Sendable {
     package var silence: Duration = .seconds(3)
     /// How often the server is asked for a sign of life.
     package var probeEvery: Duration = .seconds(1)
-    /// A connection whose calls have had no answer for this long, although the server answers on others, is replaced. It is long, because
-    /// the server keeps a process for each connection that waits, for example for its synchronous standby.
+    /// A connection whose calls have had no answer for this long, although the server answers on others, is replaced.
+    /// It is long, because the server keeps a process for each connection that waits, for example for its synchronous
+    /// standby.
     package var abandon: Duration = .seconds(600)
     /// How long a new connection's statements may take to be prepared.
     package var prepare: Duration = .seconds(30)

@@ -37,8 +37,9 @@ struct SessionOpener: Sendable {
         return connection
     }
 
-    /// Refuses a connection whose settings are not those that were asked for: a pooler has dropped them, and each transaction may run on
-    /// another connection. Tables would then be made in another schema, and locks be waited for without end.
+    /// Refuses a connection whose settings are not those that were asked for: a pooler has dropped them, and each
+    /// transaction may run on another connection. Tables would then be made in another schema, and locks be waited for
+    /// without end.
     private func checkSettings(of connection: PostgreSQLConnection) throws(PostgreSQLOpeningError) {
         let limits = settings.limits
         let deadline = SystemMonotonicClock().monotonicTime + limits.prepare
@@ -97,7 +98,7 @@ final class ProvedSecrets: Sendable {
 
     var current: SharedSecrets { state.withLock { $0.secrets } }
 
-    /// The next connection stores the proofs of these secrets, whatever is there.
+    /// The next connection stores the proofs of these secrets in the place of those that are there.
     func replace(with secrets: SharedSecrets) {
         state.withLock { $0 = (secrets, true) }
     }

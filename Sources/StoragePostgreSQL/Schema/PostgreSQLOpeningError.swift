@@ -51,15 +51,4 @@ package enum PostgreSQLOpeningError: Error, Equatable, Sendable {
             false
         }
     }
-
-    /// Whether a secret of this node is not that of the database.
-    package var isProofFailure: Bool {
-        switch self {
-        case .keyEncryptionKeyDiffers, .keyEncryptionKeyMissing, .secretDiffers: true
-        case .serverTooOld, .foreignSchema, .schemaTooNew, .settingsNotKept, .failed, .recordMalformed,
-            .cryptographyFailed,
-            .threadsNotStarted:
-            false
-        }
-    }
 }

@@ -4,7 +4,8 @@ extension PostgreSQLSchema {
     /// What nodes need to count again: a number of each node, and the way back for a use whose licence was not given.
     static let recounts = Migration(number: 6, oldestProgram: 1, script: [marks, replaceMark, giveBack])
 
-    /// A number that a node counts up: a database that has it has all that the node has settled before it (`DecisionKeeping`).
+    /// A number that a node counts up: a database that has it has all that the node has settled before it
+    /// (`DecisionKeeping`).
     private static let marks = """
         CREATE TABLE node_mark (
             node text COLLATE "C" PRIMARY KEY,
@@ -12,7 +13,8 @@ extension PostgreSQLSchema {
         );
         """
 
-    /// Writes a later number, but only if the number before is the expected one or later. The number before; 0 for none.
+    /// Writes a later number, but only if the number before is the expected one or later. The number before; 0 for
+    /// none.
     private static let replaceMark = """
         CREATE FUNCTION replace_mark_1(in_node text, in_number int8, in_expected int8) RETURNS int8 LANGUAGE plpgsql AS $$
         DECLARE
@@ -28,8 +30,8 @@ extension PostgreSQLSchema {
         END $$;
         """
 
-    /// Forgets a request and takes back one use, if the request has exactly this answer; whether it had. Places and slots stay: they belong
-    /// to the device, which finds them again.
+    /// Forgets a request and takes back one use, if the request has exactly this answer; whether it had. Places and
+    /// slots stay: they belong to the device, which finds them again.
     private static let giveBack = """
         CREATE FUNCTION give_back_1(in_locks int8[], in_request bytea, in_answer bytea, in_token bytea, in_kid bytea)
         RETURNS bool LANGUAGE plpgsql AS $$

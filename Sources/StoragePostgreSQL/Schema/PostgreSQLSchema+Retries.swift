@@ -3,24 +3,20 @@ import ContentKeys
 extension PostgreSQLSchema {
     /// Whose request was decided, and whether a node's ledger has its entry.
     ///
-    /// A node of the version before sets neither: its requests are known again by their token alone, and are not known to be recorded.
+    /// A node of the version before sets neither: its requests are known again by their token alone, and are not known
+    /// to be recorded.
     static let retries = Migration(number: 4, oldestProgram: 1, script: [columns, settleFor])
 
     private static let columns = """
         ALTER TABLE replay ADD COLUMN party bytea, ADD COLUMN is_recorded bool NOT NULL DEFAULT false;
         """
 
-    /// A whole decision: `settle_renewal_1` if there is a session, otherwise `settle_1`. The same request of another token of the same party
-    /// is a repetition too. With a repetition comes whether it is recorded.
+    /// A whole decision: `settle_renewal_1` if there is a session, otherwise `settle_1`. The same request of another
+    /// token of the same party is a repetition too. With a repetition comes whether it is recorded.
     static let settleFor = """
         CREATE FUNCTION settle_for_1(
             in_party bytea, in_session bytea, in_generation int8, in_session_kept_until int8,
-            in_now int8, in_locks int8[],
-            in_request bytea, in_request_token bytea, in_retry_until int8, in_request_kept_until int8, in_answer bytea,
-            in_token bytea, in_kid bytea, in_use_limit int8, in_token_kept_until int8,
-            in_owners bytea[], in_devices bytea[], in_device_limits int8[], in_devices_kept_until int8[],
-            in_groups bytea[], in_slot_limits int8[], in_evicts bool[], in_slot_devices bytea[], in_sessions int8[],
-            in_contents bytea[], in_confirmed bool[], in_relayed bool[], in_held_until int8[],
+            \(settleParameters)
             OUT verdict int8, OUT limit_count int8, OUT current_count int8, OUT known_answer bytea, OUT was_recorded bool
         ) LANGUAGE plpgsql AS $$
         DECLARE

@@ -13,17 +13,12 @@ extension PostgreSQLSchema {
         CREATE INDEX renewal_session_by_end ON renewal_session (kept_until);
         """
 
-    /// A whole decision on a renewal by session token: `settle_1`, with the use of the session token before everything but
-    /// a repetition. The session's own lock is among those that the caller has sorted.
+    /// A whole decision on a renewal by session token: `settle_1`, with the use of the session token before everything
+    /// but a repetition. The session's own lock is among those that the caller has sorted.
     static let settleRenewal = """
         CREATE FUNCTION settle_renewal_1(
             in_session bytea, in_generation int8, in_session_kept_until int8,
-            in_now int8, in_locks int8[],
-            in_request bytea, in_request_token bytea, in_retry_until int8, in_request_kept_until int8, in_answer bytea,
-            in_token bytea, in_kid bytea, in_use_limit int8, in_token_kept_until int8,
-            in_owners bytea[], in_devices bytea[], in_device_limits int8[], in_devices_kept_until int8[],
-            in_groups bytea[], in_slot_limits int8[], in_evicts bool[], in_slot_devices bytea[], in_sessions int8[],
-            in_contents bytea[], in_confirmed bool[], in_relayed bool[], in_held_until int8[],
+            \(settleParameters)
             OUT verdict int8, OUT limit_count int8, OUT current_count int8, OUT known_answer bytea
         ) LANGUAGE plpgsql AS $$
         DECLARE

@@ -221,16 +221,21 @@ extension PostgreSQLSchema {
         END $$;
         """
 
-    /// A whole decision: takes the locks in the order given (the caller sorts them), then replay, token use, devices and slots, in the order
-    /// of `DecisionStore.commit`. What is denied half-way is undone. NULL for a request or a token means that there is none.
-    static let settle = """
-        CREATE FUNCTION settle_1(
-            in_now int8, in_locks int8[],
+    /// What `settle_1` and the functions around it take: the decision. Lines after the first are indented as in those functions.
+    static let settleParameters = """
+        in_now int8, in_locks int8[],
             in_request bytea, in_request_token bytea, in_retry_until int8, in_request_kept_until int8, in_answer bytea,
             in_token bytea, in_kid bytea, in_use_limit int8, in_token_kept_until int8,
             in_owners bytea[], in_devices bytea[], in_device_limits int8[], in_devices_kept_until int8[],
             in_groups bytea[], in_slot_limits int8[], in_evicts bool[], in_slot_devices bytea[], in_sessions int8[],
             in_contents bytea[], in_confirmed bool[], in_relayed bool[], in_held_until int8[],
+        """
+
+    /// A whole decision: takes the locks in the order given (the caller sorts them), then replay, token use, devices and slots, in the order
+    /// of `DecisionStore.commit`. What is denied half-way is undone. NULL for a request or a token means that there is none.
+    static let settle = """
+        CREATE FUNCTION settle_1(
+            \(settleParameters)
             OUT verdict int8, OUT limit_count int8, OUT current_count int8, OUT known_answer bytea
         ) LANGUAGE plpgsql AS $$
         DECLARE

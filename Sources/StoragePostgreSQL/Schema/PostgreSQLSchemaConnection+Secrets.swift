@@ -3,7 +3,8 @@ import ContentKeys
 import Records
 
 extension PostgreSQLSchemaConnection {
-    /// Compares the secrets that all nodes share with the proofs in the database, and adds the proofs of those that are new there.
+    /// Compares the secrets that all nodes share with the proofs in the database, and adds the proofs of those that are
+    /// new there.
     func establish(_ secrets: SharedSecrets) throws(PostgreSQLOpeningError) {
         var database = self
         do throws(SecretProofError<PostgreSQLOpeningError>) {

@@ -92,7 +92,8 @@ extension PostgreSQLSchemaConnection: MigratedDatabase {
             [.integer(step.number), .integer(step.oldestProgram)])
     }
 
-    /// What the first step rests on. A schema that an administrator has made for us is used: not every role has the right to make one.
+    /// What the first step rests on. A schema that an administrator has made for us is used: not every role has the
+    /// right to make one.
     private func makeFoundation() throws(PostgreSQLOpeningError) {
         let found = try query("SELECT 1 FROM pg_namespace WHERE nspname = $1", [.text(schema)])
         if found.rowCount == 0 { try execute("CREATE SCHEMA \"\(schema)\"") }

@@ -1,10 +1,11 @@
 import ByteCoding
 package import Records
 
-/// Compares a node's ledger with the copy that a receiver has, from the copy's beginning on, and sends what the copy lacks.
+/// Compares a node's ledger with the copy that a receiver has, from the copy's beginning on, and sends what the copy
+/// lacks.
 ///
-/// A shipped row may be missing later: a database that came back from a backup, a standby that lost its last commits, a hand that deleted
-/// it. So nothing counts as received before it has been compared since the last connection.
+/// A shipped row may be missing later: a database that came back from a backup, a standby that lost its last commits, a
+/// hand that deleted it. So nothing counts as received before it has been compared since the last connection.
 package struct LedgerComparison: Sendable {
     /// About how many rows are compared at once.
     package static let rowsMaximum = 2000

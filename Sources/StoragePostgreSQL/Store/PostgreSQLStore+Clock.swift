@@ -18,8 +18,8 @@ package struct DatabaseTimeReading: Equatable, Sendable {
 }
 
 extension PostgreSQLStore {
-    /// Advances the database's settled time to `settled`, in seconds since 1970, but not beyond the database's clock, and reads that clock.
-    /// Nil advances nothing.
+    /// Advances the database's settled time to `settled`, in seconds since 1970, but not beyond the database's clock,
+    /// and reads that clock. Nil advances nothing.
     package func advanceSettledTime(to settled: Int64?) async throws(StoreError) -> DatabaseTimeReading {
         let asked = SystemBootClock().monotonicTime
         let result = try await run(.advanceSettled, [.integer(settled ?? 0)], .read)

@@ -25,7 +25,8 @@ extension PostgreSQLStore {
         return nodes
     }
 
-    /// The batches of a copy whose first sequences are at least `first`, in their order. First sequence 0 is the beginning behind a purge.
+    /// The batches of a copy whose first sequences are at least `first`, in their order. First sequence 0 is the
+    /// beginning behind a purge.
     package func ledgerBatches(
         of node: NodeID, from first: Int64, limit: Int
     ) async throws(StoreError) -> [LedgerBatch] {
@@ -80,7 +81,8 @@ extension PostgreSQLStore {
         _ = try await run(.registerNode, [.text(node.text), .text(label.text)], .read)
     }
 
-    /// Other nodes of the same label that have not been there for `silence` seconds, and for which no node goes on: their ledgers were lost.
+    /// Other nodes of the same label that have not been there for `silence` seconds, and for which no node goes on:
+    /// their ledgers were lost.
     package func lostNodes(
         besides node: NodeID, label: NodeID, silence: Int64
     ) async throws(StoreError) -> [NodeID] {

@@ -5,9 +5,10 @@ import Telemetry
 
 /// What an installation of many nodes shares: content keys, decisions, revocations, challenges and the shipped ledgers, in PostgreSQL.
 ///
-/// A thread of its own runs all connections, which never block it; making one does, on a thread of a small pool. No call waits longer than
-/// `PostgreSQLLimits.call`; one that has no answer by then throws `unavailable(.busy)`. While the database is away or silent calls throw
-/// `unavailable(.unreachable)`, at once after the first failed attempt to connect again; when it is back they work again.
+/// A thread of its own runs all connections, which never block it; making one does, on a thread of a small pool. No
+/// call waits longer than `PostgreSQLLimits.call`; one that has no answer by then throws `unavailable(.busy)`. While
+/// the database is away or silent calls throw `unavailable(.unreachable)`, at once after the first failed attempt to
+/// connect again; when it is back they work again.
 package final class PostgreSQLStore: Sendable {
     /// Why the store was opened without a connection; nil where it had one. What became of it since, `health` says.
     package let initialAbsence: PostgreSQLOpeningError?
@@ -92,8 +93,8 @@ package final class PostgreSQLStore: Sendable {
     /// How the connections do.
     package var health: PostgreSQLHealth { connections.health }
 
-    /// Sets who is told, once, that the database cannot serve, for a store that was opened while the server was away: the first connection
-    /// has shown what would have stopped `open`. `body` is called on any thread.
+    /// Sets who is told, once, that the database cannot serve, for a store that was opened while the server was away:
+    /// the first connection has shown what would have stopped `open`. `body` is called on any thread.
     package func tellRefusal(to body: @escaping @Sendable (PostgreSQLOpeningError) -> Void) {
         connections.tellRefusal(to: body)
     }

@@ -36,10 +36,7 @@ struct ClockTable: ~Copyable {
     }
 
     mutating func accept(_ time: Int64, offset: Int64) throws(StoreError) {
-        defer { accept.reset() }
-        try accept.bind(time, at: 1)
-        try accept.bind(offset, at: 2)
-        _ = try accept.step()
+        try accept.run([time, offset])
     }
 }
 

@@ -18,7 +18,8 @@ struct ReplayTable: ~Copyable {
         self.keep = keep
     }
 
-    /// What becomes of a request that was decided before; nil for a new one, and for one that is forgotten by `endTime`.
+    /// What becomes of a request that was decided before; nil for a new one, and for one that is forgotten by
+    /// `endTime`.
     mutating func outcome(
         of replay: ReplayRecord, at now: Int64, endTime: Int64
     ) throws(StoreError) -> DecisionOutcome? {

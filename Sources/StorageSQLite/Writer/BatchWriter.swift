@@ -112,7 +112,8 @@ struct BatchWriter: ~Copyable {
     /// Never later than the settled time: a request's own time may come from a clock that was stepped.
     private var deletionTime: Int64? { settledTime().deletion.map { min($0, latestTime) } }
 
-    /// Forgets a little of what has ended by the time of the requests so far, as far as that time is settled; how many rows.
+    /// Forgets a little of what has ended by the time of the requests so far, as far as that time is settled; how many
+    /// rows.
     mutating func forgetPiece() throws(StoreError) -> Int {
         guard let deletionTime else { return 0 }
         try connection.beginImmediate()

@@ -2,12 +2,13 @@ package import ContentKeys
 import EventLoops
 import Telemetry
 
-/// What waits for the writer's thread, and what it works on. Bounded in length, and in the time for which a caller waits.
+/// What waits for the writer's thread, and what it works on. Bounded in length, and in the time for which a caller
+/// waits.
 final class WriteQueue: Sendable {
     /// A request, and who waits for its answer.
     struct Pending: Sendable {
         let request: WriteRequest
-        /// Nil if nobody waits.
+        /// Nil if no caller waits.
         let caller: CheckedContinuation<WriteResult, Never>?
         /// The index of the loop on which the caller waits; nil for any other thread.
         let loopIndex: Int?
@@ -92,7 +93,8 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// Ends the batch; those of its callers that still wait, in their places. `outcome` is what the writer's condition is from now on.
+    /// Ends the batch; those of its callers that still wait, in their places. `outcome` is what the writer's condition
+    /// is from now on.
     func finish(_ outcome: WriterCondition) -> [Pending?] {
         state.withLock { state in
             defer { state.current = [] }
@@ -103,7 +105,7 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// Notes that the writer works on something for which nobody waits, and which may hang as well.
+    /// Notes that the writer works on something for which no caller waits, and which may hang as well.
     func beginWork() {
         state.withLock { $0.currentSince = now }
     }
@@ -159,7 +161,8 @@ final class WriteQueue: Sendable {
             guard let patience = state.patience else { return [] }
             let isLate = { (pending: Pending) in now - pending.since >= patience }
             let running = state.currentSince.map { now - $0 } ?? .zero
-            // A request comes a moment before the writer takes it, so the write that it waits for is younger than its patience.
+            // A request comes a moment before the writer takes it, so the write that it waits for is younger than its
+            // patience.
             let hasLate = state.current.contains { $0.map(isLate) == true } || state.pending.contains(where: isLate)
             let isHanging = running >= patience || hasLate && running >= patience / 2
             if isHanging, state.condition != .replaced { state.condition = .hanging }
@@ -189,7 +192,7 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// Queues a write that means nothing, for which nobody waits: its result shows in the writer's condition.
+    /// Queues a write that means nothing, for which no caller waits: its result shows in the writer's condition.
     func tryToWrite() {
         _ = append(.tryToWrite, caller: nil, loopIndex: nil)
     }

@@ -12,7 +12,8 @@ package struct SystemBootClock: MonotonicClock {
     }
 }
 
-/// The wall clock and the boot-time clock at one moment, in nanoseconds. Values beyond 146 years from their origin are cut to that.
+/// The wall clock and the boot-time clock at one moment, in nanoseconds. Values beyond 146 years from their origin are
+/// cut to that.
 package struct ClockReading: Equatable, Sendable {
     /// Since 1970-01-01T00:00:00Z.
     package let wall: Int64
@@ -22,6 +23,11 @@ package struct ClockReading: Equatable, Sendable {
     package init(wall: WallTime, boot: MonotonicTime) {
         self.wall = wall.clampedNanoseconds
         self.boot = min(max(boot.nanoseconds, 0), WallTime.nanosecondsMaximum)
+    }
+
+    init(wallNanoseconds: Int64, bootNanoseconds: Int64) {
+        wall = wallNanoseconds
+        boot = bootNanoseconds
     }
 
     /// When the machine was started, as the wall clock tells it. Only a step of the wall clock changes it.

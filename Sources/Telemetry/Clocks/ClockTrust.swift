@@ -1,11 +1,12 @@
-/// Whether the wall clock can be trusted, and the time that is settled. A value: readings of the clocks go in, events come out.
+/// Whether the wall clock can be trusted, and the time that is settled. A value: readings of the clocks go in, events
+/// come out.
 ///
-/// `settled` is for deleting and forgetting. It never goes back. While the wall clock is trusted, `settled` follows it, at most 0.1 %
-/// faster than the boot-time clock. Otherwise it advances with the boot-time clock alone, so that a step of the wall clock never moves it.
-/// When trust returns, it takes the wall clock's value if that is later.
+/// `settled` is for deleting and forgetting. It never goes back. While the wall clock is trusted, `settled` follows it,
+/// at most 0.1 % faster than the boot-time clock. Otherwise it advances with the boot-time clock alone, so that a step
+/// of the wall clock never moves it. When trust returns, it takes the wall clock's value if that is later.
 ///
-/// `reference` is the time that the wall clock must not be behind. It is `settled`, except that it goes back to the wall clock if the clock
-/// is trusted again at an earlier time: then the time before was wrong.
+/// `reference` is the time that the wall clock must not be behind. It is `settled`, except that it goes back to the
+/// wall clock if the clock is trusted again at an earlier time: then the time before was wrong.
 ///
 /// All times are nanoseconds: of the wall clock since 1970, of the boot-time clock since the machine was started.
 package struct ClockTrust: Equatable, Sendable {
@@ -21,6 +22,12 @@ package struct ClockTrust: Equatable, Sendable {
             self.stepTolerance = stepTolerance.clampedNanoseconds
             self.settleTime = settleTime.clampedNanoseconds
             self.leeway = leeway.clampedNanoseconds
+        }
+
+        fileprivate init(stepTolerance: Int64, settleTime: Int64, leeway: Int64) {
+            self.stepTolerance = stepTolerance
+            self.settleTime = settleTime
+            self.leeway = leeway
         }
 
         /// So long the kernel must report the clock synchronised before it is trusted again.
@@ -45,8 +52,8 @@ package struct ClockTrust: Equatable, Sendable {
     /// What the clock is worth now.
     package enum Standing: String, Sendable, CaseIterable {
         case trusted
-        /// Since the start the clock is ahead of what the store knows, by more than a step may be. That is right if the node was down for
-        /// so long, so it is no fault. Nothing is deleted before the clock is proved.
+        /// Since the start the clock is ahead of what the store knows, by more than a step may be. That is right if the
+        /// node was down for so long, so it is no fault. Nothing is deleted before the clock is proved.
         case unproved
         /// The clock was stepped, and is not behind. Licences are given, and nothing is deleted.
         case stepped
@@ -65,7 +72,7 @@ package struct ClockTrust: Equatable, Sendable {
     }
 
     /// How well the node's clock agrees with the database's.
-    package enum Agreement: Sendable {
+    package enum Agreement: Int64, Sendable {
         case good
         /// Worth a warning.
         case warned
@@ -74,15 +81,18 @@ package struct ClockTrust: Equatable, Sendable {
     }
 
     package enum Event: Equatable, Sendable {
-        /// The wall clock was stepped by so many nanoseconds against the boot-time clock. `wasTrusted` says whether it was trusted before.
+        /// The wall clock was stepped by so many nanoseconds against the boot-time clock. `wasTrusted` says whether it
+        /// was trusted before.
         case stepped(by: Int64, wasTrusted: Bool)
-        /// At the start the wall clock differs by so much from what the store knows: ahead if positive, behind if negative.
+        /// At the start the wall clock differs by so much from what the store knows: ahead if positive, behind if
+        /// negative.
         case differsAtStart(by: Int64)
         case trusted(Cause)
         /// The wall clock is behind `reference` by so many nanoseconds: more than the leeway.
         case fellBehind(by: Int64)
         case caughtUp
-        /// The agreement with the database has changed; the node's clock is ahead of the database's by so many nanoseconds.
+        /// The agreement with the database has changed; the node's clock is ahead of the database's by so many
+        /// nanoseconds.
         case databaseOffset(Agreement, by: Int64)
     }
 
@@ -94,15 +104,11 @@ package struct ClockTrust: Equatable, Sendable {
         var steadySince: Int64
         /// On the boot-time clock; nil while the kernel reports nothing, or the clock as not synchronised.
         var synchronisedSince: Int64?
-
-        init(_ reading: ClockReading) {
-            offset = reading.offset
-            steadySince = reading.boot
-        }
     }
 
     private enum Phase: Equatable {
-        /// The offset of the wall clock against the boot-time clock, which follows at most 0.1 %: many small steps are one large step.
+        /// The offset of the wall clock against the boot-time clock, which follows at most 0.1 %: many small steps are
+        /// one large step.
         case trusted(offset: Int64)
         /// Stepped away from this offset.
         case stepped(from: Int64, Proof)
@@ -120,19 +126,21 @@ package struct ClockTrust: Equatable, Sendable {
     package var settings: Settings
     package private(set) var settled: Int64
     package private(set) var reference: Int64
-    private var last: ClockReading
+    /// The last reading that was taken.
+    private(set) var last: ClockReading
     private var phase: Phase
     private var database: DatabaseTime?
     private var agreement = Agreement.good
     private var wasBehind = false
 
-    /// The state at the start. Without a memory the store is new: there is nothing to lose, and the wall clock is all there is.
+    /// The state at the start. Without a memory the store is new: there is nothing to lose, and the wall clock is all
+    /// there is.
     package init(_ settings: Settings, memory: Memory?, at reading: ClockReading) {
         self.settings = settings
         last = reading
         settled = memory?.settled ?? reading.wall
         reference = memory?.reference ?? reading.wall
-        phase = .starting(Proof(reading))
+        phase = .starting(Proof(offset: reading.offset, steadySince: reading.boot))
     }
 
     // MARK: What follows from it
@@ -154,7 +162,8 @@ package struct ClockTrust: Equatable, Sendable {
     /// Whether the node may count what all nodes share.
     package var mayCount: Bool { agreement != .apart }
 
-    /// By this time it is judged what has ended: never later than `settled`, and never later than the wall clock, by which ends are set.
+    /// By this time it is judged what has ended: never later than `settled`, and never later than the wall clock, by
+    /// which ends are set.
     package var endTime: Int64 { min(settled, last.wall) }
 
     /// What ended by this time may be deleted; nil while nothing may.
@@ -182,7 +191,8 @@ package struct ClockTrust: Equatable, Sendable {
 
     // MARK: Readings
 
-    /// Takes a reading of the clocks. `isSynchronised` is what the kernel says of the wall clock; nil if it was not asked.
+    /// Takes a reading of the clocks. `isSynchronised` is what the kernel says of the wall clock; nil if it was not
+    /// asked.
     package mutating func observe(_ reading: ClockReading, isSynchronised: Bool? = nil) -> [Event] {
         let elapsed = max(0, reading.boot - last.boot)
         last = reading
@@ -232,8 +242,8 @@ package struct ClockTrust: Equatable, Sendable {
         database = other.database
     }
 
-    /// An operator says that the wall clock is right, of which the offset against the boot-time clock was this. Nothing happens if it was
-    /// stepped since.
+    /// An operator says that the wall clock is right, of which the offset against the boot-time clock was this. Nothing
+    /// happens if it was stepped since.
     package mutating func accept(offset: Int64) -> [Event] {
         guard abs(last.offset - offset) <= settings.stepTolerance else { return [] }
         var events: [Event] = []
@@ -247,7 +257,7 @@ package struct ClockTrust: Equatable, Sendable {
     private mutating func follow(from offset: Int64, _ elapsed: Int64, _ events: inout [Event]) {
         let step = last.offset - offset
         guard abs(step) <= settings.stepTolerance else {
-            phase = .stepped(from: offset, Proof(last))
+            phase = .stepped(from: offset, Proof(offset: last.offset, steadySince: last.boot))
             advance(by: elapsed)
             events.append(.stepped(by: step, wasTrusted: true))
             return
@@ -268,7 +278,7 @@ package struct ClockTrust: Equatable, Sendable {
         var proof = proof
         let step = last.offset - proof.offset
         if abs(step) > settings.stepTolerance {
-            proof = Proof(last)
+            proof = Proof(offset: last.offset, steadySince: last.boot)
             events.append(.stepped(by: step, wasTrusted: false))
         }
         switch isSynchronised {
@@ -313,5 +323,59 @@ package struct ClockTrust: Equatable, Sendable {
         guard new != agreement else { return }
         agreement = new
         events.append(.databaseOffset(new, by: offset))
+    }
+}
+
+// MARK: - As words
+
+/// The whole state as 64-bit words, so that `PublishedWords` can hand it to looks that take no lock.
+extension ClockTrust {
+    typealias Words = InlineArray<14, Int64>
+
+    /// Stands for a moment that is not there. No moment has this value, because all of them are cut to 2^62.
+    private static let noMoment = Int64.min
+
+    private enum PhaseWord: Int64 {
+        case trusted
+        case stepped
+        case starting
+    }
+
+    var words: Words {
+        let kind: PhaseWord
+        var from: Int64 = 0
+        var proof: Proof?
+        switch phase {
+        case .trusted(let offset): (kind, from) = (.trusted, offset)
+        case .stepped(let offset, let given): (kind, from, proof) = (.stepped, offset, given)
+        case .starting(let given): (kind, proof) = (.starting, given)
+        }
+        return [
+            settings.stepTolerance, settings.settleTime, settings.leeway, settled, reference, last.wall, last.boot,
+            kind.rawValue << 3 | agreement.rawValue << 1 | (wasBehind ? 1 : 0), from, proof?.offset ?? 0,
+            proof?.steadySince ?? 0, proof?.synchronisedSince ?? Self.noMoment, database?.offset ?? 0,
+            database?.uncertainty ?? Self.noMoment,
+        ]
+    }
+
+    /// The state that these words were made of; nil for words that no state has.
+    init?(words: Words) {
+        guard let kind = PhaseWord(rawValue: words[7] >> 3), let agreement = Agreement(rawValue: words[7] >> 1 & 3)
+        else { return nil }
+        settings = Settings(stepTolerance: words[0], settleTime: words[1], leeway: words[2])
+        settled = words[3]
+        reference = words[4]
+        last = ClockReading(wallNanoseconds: words[5], bootNanoseconds: words[6])
+        let proof = Proof(
+            offset: words[9], steadySince: words[10], synchronisedSince: words[11] == Self.noMoment ? nil : words[11])
+        phase =
+            switch kind {
+            case .trusted: .trusted(offset: words[8])
+            case .stepped: .stepped(from: words[8], proof)
+            case .starting: .starting(proof)
+            }
+        database = words[13] == Self.noMoment ? nil : DatabaseTime(offset: words[12], uncertainty: words[13])
+        self.agreement = agreement
+        wasBehind = words[7] & 1 == 1
     }
 }

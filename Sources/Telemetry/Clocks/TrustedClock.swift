@@ -1,6 +1,13 @@
 import Synchronization
 
-/// The wall clock of a node, watched by `ClockTrust`: each look at the time is a reading, so that no step is missed before a decision.
+/// The wall clock of a node, watched by `ClockTrust`: each look at the time is a reading, so that no step is missed
+/// before a decision.
+///
+/// A look waits for no lock. It takes its reading on a copy of the state, as the state was published last. If the
+/// reading brings an event, the look takes the lock and the reading again, so that each event is reported once. If it
+/// brings none, the copy is as good as the state itself, and is not stored: after 10 ms a later look stores its
+/// reading, if no other thread is doing that. So a look misses at most 10 ms by which `settled` and `reference` have
+/// advanced.
 ///
 /// Before `start` the clock is the wall clock, and nothing may be deleted.
 package final class TrustedClock: WallClock {
@@ -15,6 +22,10 @@ package final class TrustedClock: WallClock {
     private let boot: any MonotonicClock
     private let report: Report
     private let state: Mutex<State>
+    /// The state after the last reading that was stored; written under the lock of `state`, from the start on.
+    private let published = PublishedWords<14>()
+    /// A look stores its reading if the last one is so many nanoseconds old: 10 ms.
+    private static let storePeriod: Int64 = 10_000_000
 
     /// `report` is called with each event, on the thread that made the reading.
     package init(
@@ -69,7 +80,8 @@ package final class TrustedClock: WallClock {
         change { $0.trust.observe(self.reading, isSynchronised: isSynchronised) }
     }
 
-    /// Takes the database's time, in nanoseconds since 1970, with the moments on the boot-time clock of question and answer.
+    /// Takes the database's time, in nanoseconds since 1970, with the moments on the boot-time clock of question and
+    /// answer.
     package func noteDatabase(time: Int64, asked: MonotonicTime, answered: MonotonicTime) {
         change { state in
             state.trust.observe(self.reading)
@@ -93,19 +105,52 @@ package final class TrustedClock: WallClock {
     private var reading: ClockReading { ClockReading(wall: wall.wallTime, boot: boot.monotonicTime) }
 
     private func now<Value: Sendable>(_ value: @Sendable (ClockTrust) -> Value) -> Value {
-        observe { value($0.trust) }
+        guard let look = quietLook() else { return observe { value($0.trust) } }
+        return value(look)
+    }
+
+    /// The state after a reading that brings no event; nil if it brings one, or if nothing is published.
+    private func quietLook() -> ClockTrust? {
+        let reading = reading
+        guard let words = published.value, var trust = ClockTrust(words: words) else { return nil }
+        let age = reading.boot - trust.last.boot
+        guard trust.observe(reading).isEmpty else { return nil }
+        if age >= Self.storePeriod { storeIfFree() }
+        return trust
+    }
+
+    /// Takes a reading and stores it, unless another thread has the lock.
+    private func storeIfFree() {
+        guard let events = state.withLockIfAvailable({ takeReading(&$0) }) else { return }
+        for event in events { report(event) }
     }
 
     private func observe<Value: Sendable>(_ value: @Sendable (State) -> Value) -> Value {
         let (result, events) = state.withLock { state in
-            let events = state.trust.observe(reading)
-            return (value(state), state.hasStarted ? events : [])
+            let events = takeReading(&state)
+            return (value(state), events)
         }
         for event in events { report(event) }
         return result
     }
 
+    private func takeReading(_ state: inout State) -> [ClockTrust.Event] {
+        let events = state.trust.observe(reading)
+        publish(state)
+        return state.hasStarted ? events : []
+    }
+
     private func change(_ body: @Sendable (inout State) -> [ClockTrust.Event]) {
-        for event in state.withLock({ body(&$0) }) { report(event) }
+        let events = state.withLock { state in
+            let events = body(&state)
+            publish(state)
+            return events
+        }
+        for event in events { report(event) }
+    }
+
+    /// Called with the lock held, so there is one writer at a time.
+    private func publish(_ state: State) {
+        if state.hasStarted { published.publish(state.trust.words) }
     }
 }

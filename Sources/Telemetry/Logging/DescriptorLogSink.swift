@@ -31,7 +31,8 @@ package final class DescriptorLogSink: LogSink {
     /// How many lines have been lost so far, because the queue was full or the descriptor failed.
     package var droppedLineCount: UInt64 { queue.droppedLineCount }
 
-    /// Takes the line, or drops it if the queue is full. Precious lines may take as much room again as all lines together.
+    /// Takes the line, or drops it if the queue is full. Precious lines may take as much room again as all lines
+    /// together.
     package func append(_ line: [UInt8], isPrecious: Bool = false) {
         queue.append(line, isPrecious: isPrecious)
     }

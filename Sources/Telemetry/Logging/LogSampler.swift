@@ -2,8 +2,8 @@ import Synchronization
 
 /// Lets so many lines of one event through in each second, and counts those that it leaves out.
 ///
-/// Events are fixed words of the source, so the table stays small. The count of a second's omissions travels with the next line of the
-/// same event that is let through.
+/// Events are fixed words of the source, so the table stays small. The count of a second's omissions travels with the
+/// next line of the same event that is let through.
 final class LogSampler: Sendable {
     /// What becomes of a line.
     enum Verdict: Equatable {
@@ -60,6 +60,7 @@ package enum LogCause: Sendable {
     case service
     /// A client with a right, such as a licence. Such lines are dropped when the reader of the log is too slow.
     case client
-    /// Anybody who can connect. Such lines are sampled for each event, and dropped when the reader of the log is too slow.
+    /// Anybody who can connect. Such lines are sampled for each event, and dropped when the reader of the log is too
+    /// slow.
     case stranger
 }

@@ -49,8 +49,8 @@ package final class Logger: Sendable {
     /// Lines that were lost because the reader of the log was too slow, or gone.
     package var lostLineCount: UInt64 { sink.droppedLineCount }
 
-    /// Writes a line, if its level is enabled; the fields are not even made otherwise. If lines of the event were left out before, the
-    /// line says how many, as `left_out`.
+    /// Writes a line, if its level is enabled; the fields are not even made otherwise. If lines of the event were left
+    /// out before, the line says how many, as `left_out`.
     package func log(
         _ level: LogLevel, _ event: String, from cause: LogCause = .service,
         _ fields: @autoclosure () -> [LogField] = []

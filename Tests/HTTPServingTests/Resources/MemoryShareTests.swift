@@ -62,6 +62,22 @@ import Testing
         #expect(server.resources.connectionCount(in: .idle) == 1)
     }
 
+    /// Each piece changes the head, and few of them the charge.
+    @Test func chargesAHeadThatComesInPiecesInSteps() throws {
+        let server = try server(MemoryBudget(size: 1 << 20))
+        let client = try server.connect()
+        var charges: Set<Int> = []
+        client.send("GET / HTTP/1.1\r\nHost: h\r\n")
+        for number in 0..<40 {
+            client.send("X-\(number): \(String(repeating: "x", count: 20))\r\n")
+            server.wait(forConnections: 1)
+            server.settle()
+            charges.insert(server.resources.memory.charged(to: .heads))
+        }
+        #expect(charges.allSatisfy { $0.isMultiple(of: HeldMemory.step) })
+        #expect(charges.count > 1)
+    }
+
     @Test func refusesRequestsThatWouldWaitBeyondTheirShare() throws {
         let memory = MemoryBudget(size: 1 << 20)
         let server = try server(memory)

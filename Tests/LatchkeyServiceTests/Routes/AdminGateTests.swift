@@ -4,6 +4,7 @@ import KeyCrypto
 import Licensing
 import POSIXSockets
 import ServiceConfiguration
+import Telemetry
 import TestSupport
 import Testing
 
@@ -11,8 +12,18 @@ import Testing
 
 @Suite struct AdminGateTests {
     private let clock = ManualClock()
+    private let registry = MetricsRegistry()
+    private let refusedTokens: MetricFamily<AdminGate.TokenRefusal, Counter>
     private let other = SharedSecret(SecretBytes(copying: Array("another token...".utf8)))
     private let token = SharedSecret(SecretBytes(copying: Array("the right token!".utf8)))
+
+    init() {
+        refusedTokens = registry.counters("refused_total", help: "h", by: AdminGate.TokenRefusal.self)
+    }
+
+    private func gate(hosts: Set<String> = []) -> AdminGate {
+        AdminGate(hosts: hosts, countingIn: refusedTokens, clock: clock)
+    }
 
     private func refusal(by gate: AdminGate, of request: HTTPRequest) -> AdminGate.Refusal? {
         do throws(AdminGate.Refusal) {
@@ -33,8 +44,8 @@ import Testing
     }
 
     /// 3,600 guesses in a second: ten are judged, and then one in each second.
-    @Test func slowsWrongTokens() {
-        let gate = AdminGate(clock: clock)
+    @Test func slowsWrongTokens() throws {
+        let gate = gate()
         var judged = 0
         for _ in 0..<3600 {
             let refusal = refusal(by: gate, of: request("a wrong token...."))
@@ -48,7 +59,9 @@ import Testing
             }
         }
         #expect(judged == AdminGate.wrongTokensMaximum + 5)
-        #expect(gate.wrongTokenCount == UInt64(judged))
+        let counted = try MetricsText(parsing: registry.render())
+        #expect(counted[#"refused_total{reason="wrong"}"#] == Double(judged))
+        #expect(counted[#"refused_total{reason="slowed"}"#] == Double(3600 + 500 - judged))
         // A guess that is right would not be told either.
         #expect(refusal(by: gate, of: request("the right token!"))?.retryAfterSeconds == 1)
         clock.advance(by: .seconds(1))
@@ -56,7 +69,7 @@ import Testing
     }
 
     @Test func slowsNoOtherNetwork() {
-        let gate = AdminGate(clock: clock)
+        let gate = gate()
         for _ in 0..<100 { _ = refusal(by: gate, of: request("wrong", from: "2001:db8::1")) }
         let rest = request("the right token!", from: "2001:db8::2")
         #expect(refusal(by: gate, of: rest)?.code == .rateLimited)
@@ -65,12 +78,12 @@ import Testing
     }
 
     @Test func neverSlowsTheRightToken() {
-        let gate = AdminGate(clock: clock)
+        let gate = gate()
         for _ in 0..<1000 { #expect(refusal(by: gate, of: request("the right token!")) == nil) }
     }
 
     @Test func remembersABoundedNumberOfNetworks() {
-        let gate = AdminGate(clock: clock)
+        let gate = gate()
         for number in 0..<3 * AdminGate.networksMaximum {
             let address = "10.0.\(number / 256).\(number % 256)"
             #expect(refusal(by: gate, of: request("wrong", from: address))?.code == .adminTokenInvalid)
@@ -82,7 +95,7 @@ import Testing
         ("keys.internal:9443", true), ("Keys.Internal", true), ("other.internal", false), ("10.0.0.1", true),
     ])
     func takesListedNamesAlone(host: String, isTaken: Bool) {
-        let gate = AdminGate(hosts: ["keys.internal"], clock: clock)
+        let gate = gate(hosts: ["keys.internal"])
         let head = HTTPRequestHead(method: .get, target: HTTPTarget(path: "/"), fields: ["Host": host])
         let request = HTTPRequest(
             head: head, body: [], peer: HTTPPeer(address: .internet(.v4(1), port: 1), listener: "admin"))

@@ -1,0 +1,25 @@
+import Foundation
+import Testing
+
+/// The article Metrics.md and the names in the sources.
+@Suite struct MetricsArticleTests {
+    private static let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    /// Names that are joined from parts are covered where a daemon shows them (Tests/Interop/test_resources.py).
+    @Test func namesEveryMetric() throws {
+        let sources = Self.repository.appending(path: "Sources")
+        let article = try String(
+            contentsOf: sources.appending(path: "LatchkeyService/LatchkeyService.docc/Metrics.md"), encoding: .utf8)
+        let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+        var names: Set<Substring> = []
+        for case let file as URL in files where file.pathExtension == "swift" {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            names.formUnion(text.matches(of: /"(latchkey_[a-z_]*[a-z])"/).map(\.1))
+        }
+        // Functions of external modules.
+        names = names.filter { !$0.hasPrefix("latchkey_ladder_") }
+        #expect(names.count > 50)
+        for name in names { #expect(article.contains("`\(name)`"), "\(name) is not in Metrics.md") }
+    }
+}
