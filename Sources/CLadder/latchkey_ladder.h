@@ -12,6 +12,9 @@
 //   started, traced or signalled; no file can be opened for writing, made, changed or removed, devices such as /dev/null included; memory
 //   and descriptors are limited; capabilities are gone, the environment is empty, and standard input, output and error lead nowhere. Files
 //   can be read as far as their permissions let the worker's user. Threads can be made. Calls of ioctl fail.
+// - Processor time, of all threads together, is limited to the time that answered calls took, a twentieth of all
+//   time, and an advance (`processorTime`). A module that computes a call on several threads at once, or computes
+//   between calls, uses up the advance: its worker is ended then.
 // - Calls come one at a time, all on the thread that called latchkey_ladder_open. The module need not be safe for threads, and may keep
 //   state between calls.
 // - The worker ends a module by ending the process. latchkey_ladder_close is called in good order only: when the daemon stops.

@@ -61,6 +61,16 @@ package struct SpawnedProgram: ~Copyable, Sendable {
     /// What the child has written into the shared word last; 0 at first.
     package var sharedValue: UInt64 { sharedWord.value }
 
+    /// The processor time that all threads of the program have used; nil if it has ended.
+    package var processorTime: Duration? {
+        var clock = clockid_t()
+        var time = timespec()
+        // Safe: local variables. The number is the child's until it has been waited for.
+        guard !hasEnded, unsafe clock_getcpuclockid(processID, &clock) == 0, unsafe clock_gettime(clock, &time) == 0
+        else { return nil }
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+
     /// Reads what has come into `buffer` from `offset` on, where there must be room.
     package borrowing func read(into buffer: inout [UInt8], from offset: Int) -> ReadOutcome {
         stream.receive(into: &buffer, from: offset)

@@ -16,6 +16,8 @@ extension Configuration {
         package let data: SecretSource
         package let workers: Int
         package let callDeadline: Duration
+        /// The processor time that one worker may use beyond that of its answered calls.
+        package let processorTime: Duration
         /// The address space of one worker, in bytes.
         package let memoryLimit: UInt64
         /// The user that workers become, if they are to be another one.
@@ -61,6 +63,7 @@ extension Configuration.Ladder {
 extension Configuration.Module {
     private static let workerCounts = 1...256
     private static let callDeadlineDefault: Duration = .seconds(1)
+    private static let processorTimeDefault: Duration = .seconds(2)
     private static let memoryLimitDefault: UInt64 = 512 << 20
 
     fileprivate init?(reading section: ConfigurationSection) {
@@ -71,6 +74,9 @@ extension Configuration.Module {
         let callDeadline = section.value(
             "callDeadline", .duration(.milliseconds(10)...(.seconds(60)), example: Self.callDeadlineDefault),
             default: Self.callDeadlineDefault)
+        let processorTime = section.value(
+            "processorTime", .duration(.milliseconds(10)...(.seconds(600)), example: Self.processorTimeDefault),
+            default: Self.processorTimeDefault)
         let memoryLimit = section.value(
             "memoryLimit", .integer(64 << 20...1 << 40, example: Self.memoryLimitDefault),
             default: Self.memoryLimitDefault)
@@ -81,6 +87,7 @@ extension Configuration.Module {
         self.data = data
         self.workers = workers
         self.callDeadline = callDeadline
+        self.processorTime = processorTime
         self.memoryLimit = memoryLimit
         self.user = user
     }

@@ -26,7 +26,7 @@ extension ConfigurationLoader {
         guard let library, let data, hasUser else { return nil }
         return ExternalModuleSettings(
             library: library, data: SharedSecret(data), workers: module.workers, callDeadline: module.callDeadline,
-            memoryLimit: module.memoryLimit, user: user)
+            processorTime: module.processorTime, memoryLimit: module.memoryLimit, user: user)
     }
 
     /// The absolute path of a file that can be a shared library.

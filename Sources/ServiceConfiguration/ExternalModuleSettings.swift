@@ -12,6 +12,8 @@ package struct ExternalModuleSettings: Sendable {
     package let workers: Int
     /// How long one call may take before its worker is ended.
     package let callDeadline: Duration
+    /// How much processor time one worker may use beyond that of its answered calls before it is ended.
+    package let processorTime: Duration
     /// The address space of one worker, in bytes.
     package let memoryLimit: UInt64
     /// The user that the workers become; nil for the daemon's own.

@@ -65,6 +65,8 @@ enum fault {
     EXHAUST_MEMORY = 16,
     EXHAUST_DESCRIPTORS = 17,
     SLOW = 18,
+    BURN = 19,
+    BURN_BEHIND = 20,
     PROBE_SOCKET = 32,
     PROBE_SOCKET_PAIR = 33,
     PROBE_EXEC = 34,
@@ -217,6 +219,18 @@ static int32_t failure(struct latchkey_ladder_answer *answer, long status) {
 static long refusal(long result) { return result < 0 ? errno : -1; }
 
 static void *nothing(void *argument) { return argument; }
+
+static void *burning(void *argument) {
+    volatile int goes_on = 1;
+    while (goes_on) {}
+    return argument;
+}
+
+// A thread that computes for ever, behind a call that is answered.
+static void burn_behind(void) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, burning, NULL) != 0) abort();
+}
 
 static long probe_thread(void) {
     pthread_t thread;
@@ -433,6 +447,8 @@ static int32_t fail(
     case EXHAUST_MEMORY: return exhaust_memory(answer);
     case EXHAUST_DESCRIPTORS: return exhaust_descriptors(answer);
     case SLOW: rest(200000); break;
+    case BURN: burning(NULL); break;
+    case BURN_BEHIND: burn_behind(); break;
     case PROBE_SOCKET: return failure(answer, refusal(socket(AF_INET, SOCK_STREAM, 0)));
     case PROBE_SOCKET_PAIR: {
         int ends[2];

@@ -70,6 +70,34 @@ extension LadderWorkerTests {
             }
         }
 
+        /// Without Landlock the permissions of files decide, and root has no right beyond them any more.
+        @Test func readsFilesOfItsUserWithoutLandlock() async throws {
+            let folder = try TemporaryDirectory()
+            try folder.write([0], to: "secret")
+            // Safe: a path that lives during the call.
+            #expect(unsafe chmod(folder.path("secret"), 0o600) == 0)
+            var options = StandInOptions(.applicationSecret(TestCall.applicationSecret))
+            options.file = folder.path("secret")
+            let program = try StandInModule.buildWithoutLandlock(program: BuiltProgram.path("latchkeyd"))
+            let fixture = try PoolFixture(options: options) { $0.programPath = program }
+            let call = try TestCall(fault: .probeReadFile)
+            #expect(await fixture.outcome(of: call) == .failed(status: -1))
+            guard getuid() == 0 else { return }
+            let other = try PoolFixture(options: options) {
+                $0.programPath = program
+                $0.user = SystemUser(named: "nobody")
+            }
+            #expect(await other.outcome(of: call) == .failed(status: EACCES))
+        }
+
+        /// SECURITY.md warns of it: a daemon that runs as root without a user for the module cannot limit threads.
+        @Test(.enabled(if: getuid() == 0, "only root has no limit"))
+        func threadsOfRootAreNotLimited() async throws {
+            let fixture = try PoolFixture()
+            let outcome = await fixture.outcome(of: try TestCall(fault: .probeThreads))
+            #expect(outcome == .failed(status: 1500), "the probe starts 500 at most")
+        }
+
         /// For root the kernel has no such limit, so the workers of this test become another user if they can.
         @Test func startsABoundedNumberOfThreads() async throws {
             let fixture = try PoolFixture { if getuid() == 0 { $0.user = SystemUser(named: "nobody") } }

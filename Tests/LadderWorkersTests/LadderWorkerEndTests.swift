@@ -80,16 +80,16 @@ extension LadderWorkerTests {
                 fixture.pool.stop(within: .seconds(60))
                 isStopped.update { $0 = true }
             }
-            // The worker's and the stop's.
-            #expect(fixture.reaches { fixture.loop.timerCount >= 2 })
+            // The worker's, that of processor time and the stop's.
+            #expect(fixture.reaches { fixture.loop.timerCount >= 3 })
             // The loop sees the slow call's answer only when the worker has ended over the next one.
             fixture.loop.runAndWait {
                 while !Self.hasEnded(process) {}
             }
             #expect(await isSlow.value == nil)
             #expect(await exits.value == .workerLost)
-            // The next worker's, the waiting call's and the stop's.
-            #expect(fixture.reaches { statistics.queueLength == 1 && fixture.loop.timerCount == 3 })
+            // The next worker's, the waiting call's, that of processor time and the stop's.
+            #expect(fixture.reaches { statistics.queueLength == 1 && fixture.loop.timerCount == 4 })
             clock.advance(by: .seconds(60), fixture.group)
             #expect(await waits.value == .unavailable)
             isStopped.wait { $0 ? () : nil }

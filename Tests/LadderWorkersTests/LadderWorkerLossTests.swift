@@ -92,6 +92,69 @@ extension LadderWorkerTests {
             #expect(await hangs.value == .workerLost)
         }
 
+        /// How much processor time the threads of a process have used.
+        private static func processorTime(of process: Int32) -> Duration? {
+            var clock = clockid_t()
+            var time = timespec()
+            // Safe: local variables.
+            guard unsafe clock_getcpuclockid(process, &clock) == 0, unsafe clock_gettime(clock, &time) == 0 else {
+                return nil
+            }
+            return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+        }
+
+        /// Waits until a process has used so much more processor time than it has now.
+        private func hasUsed(_ more: Duration, of process: Int32, in fixture: PoolFixture) throws -> Bool {
+            let before = try #require(Self.processorTime(of: process))
+            return fixture.reaches { Self.processorTime(of: process).map { $0 - before >= more } ?? false }
+        }
+
+        /// A call that computes for ever is ended long before its deadline, and the one behind it is answered by the next worker.
+        @Test func endsAWorkerThatComputesForEver() async throws {
+            let clock = ManualClock()
+            let fixture = try PoolFixture(clock: clock) { $0.processorTimeMaximum = .milliseconds(100) }
+            let process = try #require(await fixture.events.ready(1).first)
+            let calls = (try TestCall(fault: .burn), try TestCall())
+            let burns = fixture.begin(calls.0)
+            #expect(try hasUsed(.milliseconds(200), of: process, in: fixture))
+            let waits = fixture.begin(calls.1)
+            #expect(fixture.reaches { fixture.pool.statistics.sentCallCount >= 2 })
+            clock.advance(by: WorkerSupervisor.accountInterval, fixture.group)
+            #expect(await burns.value == .workerLost)
+            #expect(await fixture.events.ends(1).map(\.loss) == [.overspent])
+            fixture.loop.runAndWait {}
+            clock.advance(by: .seconds(1), fixture.group)
+            #expect(await waits.value == nil)
+            #expect(fixture.pool.statistics.lossCount == 1)
+        }
+
+        /// A module that computes although it has no call loses its worker, and no call.
+        @Test func endsAWorkerThatComputesWithoutACall() async throws {
+            let clock = ManualClock()
+            let fixture = try PoolFixture(clock: clock) { $0.processorTimeMaximum = .milliseconds(100) }
+            let process = try #require(await fixture.events.ready(1).first)
+            #expect(await fixture.outcome(of: try TestCall(fault: .burnBehind)) == nil)
+            #expect(try hasUsed(.milliseconds(200), of: process, in: fixture))
+            clock.advance(by: WorkerSupervisor.accountInterval, fixture.group)
+            #expect(
+                await fixture.events.ends(1)
+                    == [.ended(processID: process, .overspent, .killed(signal: SIGKILL), lostCall: false)])
+            fixture.loop.runAndWait {}
+            clock.advance(by: .seconds(1), fixture.group)
+            #expect(await fixture.outcome(of: try TestCall()) == nil)
+        }
+
+        /// What a worker uses for calls that it answers does not add up.
+        @Test(.tags(.slow)) func keepsAWorkerThatHasAnsweredForLong() async throws {
+            var options = StandInOptions(.applicationSecret(TestCall.applicationSecret))
+            options.busyMicroseconds = 50_000
+            let fixture = try PoolFixture(options: options) { $0.processorTimeMaximum = .milliseconds(500) }
+            let process = try #require(await fixture.events.ready(1).first)
+            for _ in 0..<40 { #expect(await fixture.outcome(of: try TestCall()) == nil) }
+            #expect(try #require(Self.processorTime(of: process)) >= .seconds(2))
+            #expect(fixture.pool.statistics.deathCount == 0)
+        }
+
         @Test func refusesMoreCallsThanMayWait() async throws {
             let clock = ManualClock()
             let fixture = try PoolFixture(clock: clock) { $0.queueLengthMaximum = 2 }

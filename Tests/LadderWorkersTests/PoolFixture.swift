@@ -24,6 +24,7 @@ final class PoolFixture: Sendable {
         var configuration = LadderModuleConfiguration(libraryPath: try StandInModule.build(), data: options.data)
         configuration.workerCount = workers
         configuration.callDeadline = .seconds(60)
+        configuration.processorTimeMaximum = .seconds(60)
         configuration.queueDeadline = .seconds(120)
         configuration.startDeadline = .seconds(60)
         configuration.programPath = try BuiltProgram.path("latchkeyd")

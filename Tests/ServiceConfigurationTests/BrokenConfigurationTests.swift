@@ -215,6 +215,8 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         module(#"library: "l", data: "d", workers: 257"#, ".workers", .invalidValue),
         module(#"library: "l", data: "d", callDeadline: "9ms""#, ".callDeadline", .invalidValue),
         module(#"library: "l", data: "d", callDeadline: "61s""#, ".callDeadline", .invalidValue),
+        module(#"library: "l", data: "d", processorTime: "9ms""#, ".processorTime", .invalidValue),
+        module(#"library: "l", data: "d", processorTime: "601s""#, ".processorTime", .invalidValue),
         module(#"library: "l", data: "d", memoryLimit: 67108863"#, ".memoryLimit", .invalidValue),
         module(#"library: "l", data: "d", memoryLimit: "64M""#, ".memoryLimit", .wrongType(.string)),
         module(#"library: "l", data: "d", user: "two words""#, ".user", .invalidValue),

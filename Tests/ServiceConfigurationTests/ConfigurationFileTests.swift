@@ -88,7 +88,7 @@ import Testing
         let credential = """
             name: "new", certificateBundle: "bundle.bin", privateKey1024: "a.pem", privateKey2048: "b.pem", \
             privateKeyPassphrase: "credential:phrase", module: { library: "lib/ladder.so", data: "data.bin", workers: 3, \
-            callDeadline: "250ms", memoryLimit: 134217728, user: "nobody" }
+            callDeadline: "250ms", processorTime: "500ms", memoryLimit: 134217728, user: "nobody" }
             """
         let credentials = try ConfigurationText.parse(ConfigurationText.make(credential: credential))
             .configuration.fairplay.credentials
@@ -98,7 +98,7 @@ import Testing
             privateKey2048: .file(path: "/etc/latchkey/b.pem"))
         let module = Configuration.Module(
             library: "/etc/latchkey/lib/ladder.so", data: .file(path: "/etc/latchkey/data.bin"), workers: 3,
-            callDeadline: .milliseconds(250), memoryLimit: 128 << 20, user: "nobody")
+            callDeadline: .milliseconds(250), processorTime: .milliseconds(500), memoryLimit: 128 << 20, user: "nobody")
         #expect(credentials.map(\.certificates) == [files])
         #expect(credentials.map(\.privateKeyPassphrase) == [.credential(name: "phrase")])
         #expect(credentials.map(\.ladder) == [.module(module)])
@@ -112,7 +112,7 @@ import Testing
             .configuration.fairplay.credentials.first?.ladder
         let expected = Configuration.Module(
             library: "/l.so", data: .file(path: "/d"), workers: Configuration.Limits.processorCount,
-            callDeadline: .seconds(1), memoryLimit: 512 << 20, user: nil)
+            callDeadline: .seconds(1), processorTime: .seconds(2), memoryLimit: 512 << 20, user: nil)
         #expect(ladder == .module(expected))
     }
 

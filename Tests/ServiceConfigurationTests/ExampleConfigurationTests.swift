@@ -91,7 +91,7 @@ import Testing
     /// Fields that cannot stand beside those that are there, as comments.
     @Test(arguments: [
         "certificateBundle", "privateKeyPassphrase", "module", "library", "data", "workers", "callDeadline",
-        "memoryLimit", "user", "fixedDASk", "keysFile", "until", "password", "ledger", "onStoreOutage",
+        "processorTime", "memoryLimit", "user", "fixedDASk", "keysFile", "until", "password", "ledger", "onStoreOutage",
         "admitInOutage",
     ])
     func itShowsEveryAlternative(name: String) throws {
@@ -120,6 +120,7 @@ import Testing
             return
         }
         #expect(module.callDeadline == .seconds(1) && module.memoryLimit == 512 << 20)
+        #expect(module.processorTime == .seconds(2))
         #expect(module.user == "latchkey-ladder")
         #expect(credential.privateKeyPassphrase == .credential(name: "fairplay-passphrase"))
     }

@@ -20,22 +20,33 @@ package enum StandInModule {
 
     /// The path of the library. Throws when there is no C compiler, or its message when it fails.
     package static func build(_ variant: Variant = .complete) throws -> String {
-        let source = repository.appending(path: "Tests/LadderStandIn/stand_in_module.c")
         let headers = repository.appending(path: "Sources/CLadder")
-        let parts = [source, headers.appending(path: "latchkey_ladder.h")]
-        let contents = try parts.reduce(Array(variant.rawValue.utf8)) { try $0 + Array(Data(contentsOf: $1)) }
-        let name = Hexadecimal.encode(try Array(CryptoContext().sha256(contents).prefix(8)))
+        var options = ["-shared", "-fPIC", "-D_GNU_SOURCE", "-I", headers.path]
+        if variant != .complete { options.append(variant.rawValue) }
+        return try compile(
+            "stand_in_module.c", with: [headers.appending(path: "latchkey_ladder.h")], options, libraries: ["-lcrypto"])
+    }
+
+    /// The path of a program that becomes `program`, with the arguments that it gets, where the kernel seems to have no Landlock.
+    package static func buildWithoutLandlock(program: String) throws -> String {
+        try compile("without_landlock.c", with: [], ["-DPROGRAM=\"\(program)\""], libraries: [])
+    }
+
+    private static func compile(
+        _ name: String, with headers: [URL], _ options: [String], libraries: [String]
+    ) throws -> String {
+        let source = repository.appending(path: "Tests/LadderStandIn/\(name)")
+        let contents = try ([source] + headers).reduce(Array(options.joined(separator: " ").utf8)) {
+            try $0 + Array(Data(contentsOf: $1))
+        }
+        let digest = Hexadecimal.encode(try Array(CryptoContext().sha256(contents).prefix(8)))
         let folder = FileManager.default.temporaryDirectory
-        let library = folder.appending(path: "latchkey-stand-in-\(name).so").path
+        let library = folder.appending(path: "latchkey-stand-in-\(digest).so").path
         if FileManager.default.fileExists(atPath: library) { return library }
         // Tests of several processes may build at the same time: each for itself, and the last one stays.
         let draft = folder.appending(path: "latchkey-stand-in-\(UUID().uuidString).so").path
-        var arguments = [
-            "cc", "-shared", "-fPIC", "-O2", "-std=gnu11", "-D_GNU_SOURCE", "-I", headers.path, "-o", draft,
-            source.path,
-        ]
-        if variant != .complete { arguments.append(variant.rawValue) }
-        let compiler = try ChildProcess(program: "/usr/bin/env", arguments: arguments + ["-lcrypto"])
+        let arguments = ["cc", "-O2", "-std=gnu11"] + options + ["-o", draft, source.path] + libraries
+        let compiler = try ChildProcess(program: "/usr/bin/env", arguments: arguments)
         guard compiler.waitForExit() == 0 else { throw StandInNotBuilt(messages: compiler.messages.text) }
         try moveReplacing(draft, library)
         return library
@@ -96,6 +107,7 @@ package enum StandInFault: UInt64, Sendable, CaseIterable {
     case crash = 1
     case abort, exit, hang, overrunAnswer, overrunHeap, valueTooSmall, valueTooLarge, garbageKeys, garbageAnswer
     case errorStatus, refuse, closeDescriptors, garbageOnStream, forgedFrame, exhaustMemory, exhaustDescriptors, slow
+    case burn, burnBehind
     case probeSocket = 32
     case probeSocketPair, probeExec, probeFork, probeThread, probeCreateFile, probeRemoveFile, probeWriteFile
     case probeSignalParent, probeTraceParent, probeReadParent, probeLimitParent, probeEnvironment, probeDescriptors

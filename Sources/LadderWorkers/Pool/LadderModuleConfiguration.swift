@@ -12,6 +12,10 @@ package struct LadderModuleConfiguration: Sendable {
     package var workerCount: Int = Self.processorCount
     /// How long a worker may take for one call before it is ended, counted from the end of the call before.
     package var callDeadline: Duration = .seconds(2)
+    /// How much processor time a worker may use, on all of its threads, beyond the time that its answered calls took
+    /// and a twentieth of all time: for the call that it has begun, or while it has none. A worker that uses more is
+    /// ended.
+    package var processorTimeMaximum: Duration = .seconds(2)
     /// How many calls may wait for a worker; one more is refused at once.
     package var queueLengthMaximum = 1024
     /// How long a call may wait for a worker before it is refused.

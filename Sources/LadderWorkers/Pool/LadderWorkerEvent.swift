@@ -17,6 +17,8 @@ package enum LadderWorkerLoss: Equatable, Sendable {
     case died
     /// It was ended, because a call took longer than it may.
     case hung
+    /// It was ended, because it used more of the processors than it may.
+    case overspent
     /// It was ended, because what it sent was no answer.
     case misbehaved(LadderFrameError)
 }
@@ -46,6 +48,7 @@ extension LadderWorkerLoss {
         switch self {
         case .died: "died"
         case .hung: "hung"
+        case .overspent: "processor_time"
         case .misbehaved: "misbehaved"
         }
     }

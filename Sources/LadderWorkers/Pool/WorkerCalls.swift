@@ -26,6 +26,8 @@ struct WorkerCalls {
     private(set) var busySince: MonotonicTime?
     /// Whether it has gone so for longer than `patience`.
     private var isSlow = false
+    /// How long all answered calls have taken.
+    private(set) var answeredTime: Duration = .zero
     /// The time for a call, as a moving average.
     private var usualNanoseconds: Int64 = 0
 
@@ -58,7 +60,9 @@ struct WorkerCalls {
     mutating func settleFirst(number: UInt64, at now: MonotonicTime) -> PendingCall? {
         guard let first = places.first, first.call.number == number, let busySince else { return nil }
         places.removeFirst()
-        usualNanoseconds += ((now - busySince).clampedNanoseconds - usualNanoseconds) / 8
+        let time = now - busySince
+        answeredTime += time
+        usualNanoseconds += (time.clampedNanoseconds - usualNanoseconds) / 8
         isSlow = false
         self.busySince = places.isEmpty ? nil : now
         return first.call

@@ -36,6 +36,8 @@ final class WorkerProcess: LoopChannel {
     private(set) var hasLostCall = false
 
     private var calls = WorkerCalls()
+    /// From when the worker is ready.
+    private var account: ProcessorAccount?
     private var assembler = LadderFrameAssembler(accepting: [.ready, .startFailure, .answer, .callFailure])
     /// What is to be sent, or what the kernel has not taken yet.
     private var output = LadderMessage(capacity: 0)
@@ -175,6 +177,7 @@ final class WorkerProcess: LoopChannel {
         phase = .ready
         output = LadderMessage(capacity: Self.outputCapacity)
         readySince = loop.now
+        account = processorReading().map { ProcessorAccount(advance: configuration.processorTimeMaximum, from: $0) }
         cancelTimer()
         supervisor.isReady(self)
     }
@@ -270,6 +273,19 @@ final class WorkerProcess: LoopChannel {
         for call in calls.giveAway(begun: program.sharedValue) { supervisor.putBack(call) }
     }
 
+    // MARK: Processor time
+
+    /// Ends the process if it has used more of the processors than it may.
+    func lookAtProcessorTime() {
+        guard phase == .ready, let reading = processorReading() else { return }
+        if account?.isOverdrawn(at: reading) == true { lose(.overspent) }
+    }
+
+    /// Nil if the process has ended already.
+    private func processorReading() -> ProcessorAccount.Reading? {
+        program.processorTime.map { .init(spent: $0, answered: calls.answeredTime, time: loop.now) }
+    }
+
     // MARK: The end
 
     /// Ends the process, if it has not ended, and hands its calls over. The first reason counts.
@@ -338,14 +354,14 @@ final class WorkerProcess: LoopChannel {
 
 /// Why a process ended or was ended.
 enum WorkerEnd: Equatable {
-    case died, hung, finished
+    case died, hung, overspent, finished
     case misbehaved(LadderFrameError)
     case startFailed(LadderStartFailure)
 
     /// Whether the call that the worker had begun last is the one that ended it. One that spoils the stream lives on for a while.
     fileprivate var isClear: Bool {
         switch self {
-        case .died, .hung, .finished, .startFailed: true
+        case .died, .hung, .overspent, .finished, .startFailed: true
         case .misbehaved: false
         }
     }

@@ -28,6 +28,9 @@ final class WorkerSupervisor: @unchecked Sendable {
         var backoff = RestartBackoff()
     }
 
+    /// How often it is looked what workers use of the processors.
+    static let accountInterval: Duration = .milliseconds(250)
+
     let loop: LoopContext
     let configuration: LadderModuleConfiguration
     let statistics: LadderPoolStatistics
@@ -40,6 +43,8 @@ final class WorkerSupervisor: @unchecked Sendable {
     private var queue: CallQueue
     private var queueTimer: TimerID?
     private var drainTimer: TimerID?
+    /// Set while there is a worker that was ready.
+    private var accountTimer: TimerID?
     private var isTurnEndPending = false
     private var nextNumber: UInt64 = 1
     private var knownStartFailure: LadderStartFailure?
@@ -193,7 +198,19 @@ final class WorkerSupervisor: @unchecked Sendable {
         statistics.workerBecameReady()
         observer.event(.ready(processID: process.processID))
         observer.start(.success(()))
+        watchProcessorTime()
         finishTurnSoon()
+    }
+
+    private func watchProcessorTime() {
+        guard accountTimer == nil else { return }
+        accountTimer = loop.schedule(after: Self.accountInterval) { [weak self] in self?.lookAtProcessorTime() }
+    }
+
+    private func lookAtProcessorTime() {
+        accountTimer = nil
+        for slot in slots { slot.process?.lookAtProcessorTime() }
+        if statistics.aliveWorkerCount > 0 { watchProcessorTime() }
     }
 
     /// A worker answers no more: the call that it had begun is lost, the others are not.
@@ -275,10 +292,10 @@ final class WorkerSupervisor: @unchecked Sendable {
     }
 
     private func refuseWaiting() {
-        for timer in [queueTimer, drainTimer] {
+        for timer in [queueTimer, drainTimer, accountTimer] {
             if let timer { loop.cancel(timer) }
         }
-        (queueTimer, drainTimer) = (nil, nil)
+        (queueTimer, drainTimer, accountTimer) = (nil, nil, nil)
         while let call = queue.popFirst() { end(call, with: .failure(.unavailable)) }
         statistics.queueHas(0)
     }
@@ -295,7 +312,7 @@ extension WorkerEnd {
     /// What the caller hears whose call the worker had begun.
     fileprivate var callError: LadderModuleError {
         switch self {
-        case .misbehaved(.streamClosed), .died, .hung, .startFailed: .workerLost
+        case .misbehaved(.streamClosed), .died, .hung, .overspent, .startFailed: .workerLost
         case .misbehaved: .answerMalformed
         case .finished: .unavailable
         }
@@ -305,13 +322,14 @@ extension WorkerEnd {
         switch self {
         case .startFailed(let failure): failure
         case .misbehaved(let error): .frameMalformed(error)
-        case .died, .hung, .finished: nil
+        case .died, .hung, .overspent, .finished: nil
         }
     }
 
     fileprivate var loss: LadderWorkerLoss {
         switch self {
         case .hung: .hung
+        case .overspent: .overspent
         case .misbehaved(let error): .misbehaved(error)
         case .died, .finished, .startFailed: .died
         }

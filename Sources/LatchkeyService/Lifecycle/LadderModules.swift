@@ -120,6 +120,7 @@ extension LadderModuleConfiguration {
         self.init(libraryPath: settings.library, data: settings.data)
         workerCount = settings.workers
         callDeadline = settings.callDeadline
+        processorTimeMaximum = settings.processorTime
         memoryMaximum = settings.memoryLimit
         user = settings.user
     }
