@@ -359,6 +359,27 @@ def test_a_module_takes_acknowledged_for_a_report(lab: Lab, page: Page) -> None:
     assert acknowledged == ["license-release", 1]
 
 
+def test_the_stand_in_takes_its_own_licence_alone(lab: Lab, page: Page, title: Title) -> None:
+    """Otherwise a case that passes would say nothing."""
+    lab.prepare(page)
+    page.open(f"{lab.pages.origin}/own/eme.html")
+    arguments = [f"{lab.daemon.url}/fps/certificate", lab.license_url, title.token(), f"skd://{title.content}"]
+    outcome = page.evaluate(
+        f"""tryChanged(...{json.dumps(arguments)}, (own, other) => ({{
+            "that of another request": other,
+            "nothing": new Uint8Array(),
+            "another version": own.with(3, 2),
+            "a block less": own.slice(0, -16),
+            "a byte more": new Uint8Array([...own, 0]),
+            "other bytes": own.map((byte, index) => (index < 28 ? byte : byte ^ 0x55)),
+            "Base64": new TextEncoder().encode(btoa(String.fromCharCode(...own))),
+        }}))"""
+    )
+    assert outcome.pop("its own") == "taken"
+    assert len(outcome) == 7 and set(outcome.values()) == {"refused"}, outcome
+    assert_brought_the_key(page, title)
+
+
 # --- Shapes that the daemon does not read yet ------------------------------------------------------------------------
 
 
