@@ -7,7 +7,10 @@ from contextlib import contextmanager
 
 
 class SlowNetwork:
-    """Stands before one server. `round_trip` is in seconds, and holds for what is sent from then on."""
+    """Stands before one server, and counts connections.
+
+    `round_trip` is in seconds, and holds for what is sent from then on.
+    """
 
     def __init__(self, host: str, port: int):
         self._server = (host, port)
@@ -16,6 +19,7 @@ class SlowNetwork:
         self._thread = threading.Thread(target=self._run, daemon=True)
         self.round_trip = 0.0
         self.port = 0
+        self.connections = 0
 
     def start(self) -> None:
         self._thread.start()
@@ -38,6 +42,7 @@ class SlowNetwork:
         self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
         try:
             below_reader, below_writer = await asyncio.open_connection(*self._server)
         except OSError:

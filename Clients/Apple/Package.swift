@@ -1,0 +1,34 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+// A sample of an app's side. `LatchkeyLicenses` needs Foundation alone. `LatchkeyPlayback` is for Apple's systems; on
+// Linux it is compiled and tested against declarations in Tests/Declarations. `license-client` asks for licences from a
+// command line.
+var playbackDependencies: [Target.Dependency] = ["LatchkeyLicenses"]
+var linuxTargets: [Target] = []
+#if os(Linux)
+    playbackDependencies.append("AVFoundation")
+    linuxTargets = [
+        .target(name: "AVFoundation", path: "Tests/Declarations", swiftSettings: [.swiftLanguageMode(.v5)]),
+        .testTarget(
+            name: "LatchkeyPlaybackTests", dependencies: ["LatchkeyPlayback", "AVFoundation"],
+            swiftSettings: [.swiftLanguageMode(.v5)]),
+    ]
+#endif
+
+let package = Package(
+    name: "LatchkeyClient",
+    platforms: [.iOS(.v15), .tvOS(.v15), .macOS(.v12)],
+    products: [
+        .library(name: "LatchkeyLicenses", targets: ["LatchkeyLicenses"]),
+        .library(name: "LatchkeyPlayback", targets: ["LatchkeyPlayback"]),
+    ],
+    targets: [
+        .target(name: "LatchkeyLicenses"),
+        // AVFoundation hands its requests from queue to queue, which Swift 6 mode does not know to be safe.
+        .target(
+            name: "LatchkeyPlayback", dependencies: playbackDependencies, swiftSettings: [.swiftLanguageMode(.v5)]),
+        .executableTarget(name: "license-client", dependencies: ["LatchkeyLicenses"]),
+        .testTarget(name: "LatchkeyLicensesTests", dependencies: ["LatchkeyLicenses"]),
+    ] + linuxTargets
+)

@@ -1,0 +1,41 @@
+import Foundation
+
+/// Keys that the device keeps, one file for each key URI. FairPlay has sealed them for this device: elsewhere they open
+/// nothing.
+public struct KeyStore: Sendable {
+    private let folder: URL
+
+    /// `folder` is made when the first key is saved. On iOS, leave it out of backups.
+    public init(folder: URL) {
+        self.folder = folder
+    }
+
+    /// The key of a key URI; nil if there is none.
+    public func key(for uri: String) -> Data? {
+        try? Data(contentsOf: file(for: uri))
+    }
+
+    /// Saves a key in the place of an older one.
+    public func save(_ key: Data, for uri: String) throws {
+        let file = file(for: uri)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try key.write(to: file, options: .atomic)
+    }
+
+    /// Deletes a key. Does nothing if there is none.
+    public func remove(_ uri: String) {
+        try? FileManager.default.removeItem(at: file(for: uri))
+    }
+
+    /// A file name has 255 bytes at most, and a key URI may have more: its digits are the names of folders and of a
+    /// file.
+    private func file(for uri: String) -> URL {
+        let name = Data(uri.utf8).map { String(format: "%02x", $0) }.joined()
+        var file = folder
+        for start in stride(from: 0, to: name.count, by: 200) {
+            file.appendPathComponent(String(name.dropFirst(start).prefix(200)))
+        }
+        return file.appendingPathExtension("key")
+    }
+}

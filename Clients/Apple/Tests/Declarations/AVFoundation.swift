@@ -1,0 +1,123 @@
+// The part of AVFoundation that `LatchkeyPlayback` uses, for Linux alone: declared after Apple's documentation, with
+// objects that a test plays the device with. It shows that the sample compiles against these declarations and calls in
+// the right order. It shows nothing of AVFoundation itself.
+public import Foundation
+
+public protocol AVContentKeyRecipient: AnyObject {}
+
+public final class AVURLAsset: AVContentKeyRecipient {
+    public init(url: URL) {}
+}
+
+public struct AVContentKeySystem: Equatable {
+    public static let fairPlayStreaming = AVContentKeySystem()
+}
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public let AVContentKeyRequestProtocolVersionsKey = "ProtocolVersionsKey"
+
+public struct AVContentKeySessionServerPlaybackContextOption: Hashable {
+    let name: String
+    public static let protocolVersions = Self(name: "ProtocolVersions")
+    public static let serverChallenge = Self(name: "ServerChallenge")
+}
+
+public final class AVContentKeyResponse {
+    public let data: Data
+
+    public init(fairPlayStreamingKeyResponseData keyResponseData: Data) {
+        data = keyResponseData
+    }
+}
+
+open class AVContentKeyRequest: NSObject {
+    public struct RetryReason: Equatable {
+        let name: String
+        public static let timedOut = Self(name: "TimedOut")
+        public static let receivedResponseWithExpiredLease = Self(name: "ExpiredLease")
+        public static let receivedObsoleteContentKey = Self(name: "ObsoleteKey")
+    }
+
+    public let identifier: Any?
+
+    public init(identifier: Any?) {
+        self.identifier = identifier
+    }
+
+    open func makeStreamingContentKeyRequestData(
+        forApp appIdentifier: Data, contentIdentifier: Data?, options: [String: Any]? = nil
+    ) async throws -> Data {
+        throw CocoaError(.featureUnsupported)
+    }
+
+    open func processContentKeyResponse(_ keyResponse: AVContentKeyResponse) {}
+    open func processContentKeyResponseError(_ error: any Error) {}
+
+    open func respondByRequestingPersistableContentKeyRequestAndReturnError() throws {
+        throw CocoaError(.featureUnsupported)
+    }
+}
+
+open class AVPersistableContentKeyRequest: AVContentKeyRequest {
+    open func persistableContentKey(
+        fromKeyVendorResponse keyVendorResponse: Data, options: [String: Any]? = nil
+    ) throws -> Data {
+        throw CocoaError(.featureUnsupported)
+    }
+}
+
+public protocol AVContentKeySessionDelegate: AnyObject {
+    func contentKeySession(_ session: AVContentKeySession, didProvide keyRequest: AVContentKeyRequest)
+    func contentKeySession(
+        _ session: AVContentKeySession, didProvideRenewingContentKeyRequest keyRequest: AVContentKeyRequest)
+    func contentKeySession(_ session: AVContentKeySession, didProvide keyRequest: AVPersistableContentKeyRequest)
+    func contentKeySession(
+        _ session: AVContentKeySession, didUpdatePersistableContentKey persistableContentKey: Data,
+        forContentKeyIdentifier keyIdentifier: Any)
+    func contentKeySession(
+        _ session: AVContentKeySession, contentKeyRequest keyRequest: AVContentKeyRequest,
+        didFailWithError err: any Error)
+    func contentKeySession(
+        _ session: AVContentKeySession, shouldRetry keyRequest: AVContentKeyRequest,
+        reason retryReason: AVContentKeyRequest.RetryReason
+    ) -> Bool
+}
+
+public final class AVContentKeySession {
+    /// What the sessions that were made since then have been asked for.
+    nonisolated(unsafe) public static var device: (any SimulatedDevice)?
+
+    public init(keySystem: AVContentKeySystem) {}
+
+    public func setDelegate(_ delegate: (any AVContentKeySessionDelegate)?, queue: DispatchQueue?) {}
+    public func addContentKeyRecipient(_ recipient: any AVContentKeyRecipient) {}
+
+    public func renewExpiringResponseData(for contentKeyRequest: AVContentKeyRequest) {
+        Self.device?.renew(contentKeyRequest)
+    }
+
+    public func processContentKeyRequest(
+        withIdentifier identifier: Any?, initializationData: Data?, options: [String: Any]? = nil
+    ) {
+        Self.device?.process(identifier as? String ?? "")
+    }
+
+    public func makeSecureTokenForExpirationDate(
+        ofPersistableContentKey persistableContentKeyData: Data
+    ) async throws -> Data {
+        Data("report on ".utf8) + persistableContentKeyData
+    }
+
+    public func invalidatePersistableContentKey(
+        _ persistableContentKeyData: Data, options: [AVContentKeySessionServerPlaybackContextOption: Any]? = nil
+    ) async throws -> Data {
+        let challenge = options?[.serverChallenge] as? Data
+        return Data("given up ".utf8) + persistableContentKeyData + Data(" for ".utf8) + (challenge ?? Data())
+    }
+}
+
+/// What a test hears of a session.
+public protocol SimulatedDevice: AnyObject {
+    func renew(_ request: AVContentKeyRequest)
+    func process(_ keyURI: String)
+}

@@ -1,0 +1,77 @@
+#!/bin/bash
+# Asks a Latchkey server for one licence, with an SPC from a file: to see what a player would hear.
+#
+#   LATCHKEY_TOKEN=… Clients/curl/license.sh URL SPC CKC [renew|offline]
+#   Clients/curl/license.sh URL certificate FILE
+#
+# URL is where the server is, such as https://keys.example.com. SPC is the file to send, CKC the one that gets the
+# licence. What the server says of the licence is printed, or what it says of the refusal.
+#
+# The status is 0 for a licence, 1 for a refusal, 2 for wrong arguments, 3 if asking again later may help (429, 503, no
+# answer), and 4 if the token is the reason (401).
+set -euo pipefail
+
+if [[ ${1:-} == --help || ${1:-} == -h ]]; then
+    sed --quiet '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"
+    exit 0
+fi
+(($# == 3 || $# == 4)) || {
+    echo "license.sh: wrong arguments; see --help" >&2
+    exit 2
+}
+
+url=${1%/}
+answer=$(mktemp --directory)
+trap 'rm -rf "$answer"' EXIT
+common=(--silent --show-error --max-time 20 --write-out '%{http_code}')
+common+=(--dump-header "$answer/head" --output "$answer/body")
+
+field() {
+    # The fields of an interim answer, and of what a proxy has answered, stand before those of the last one.
+    sed --quiet "s/^$1: \([^\r]*\)\r*\$/\1/Ip" "$answer/head" | tail --lines 1
+}
+
+if [[ $2 == certificate ]]; then
+    output=$3
+    status=$(curl "${common[@]}" "$url/fps/certificate") || exit 3
+else
+    output=$3
+    case ${4:-} in
+    '') query= ;;
+    renew) query='?renew=true' ;;
+    offline) query='?offline=1' ;;
+    *)
+        echo "license.sh: $4 is neither renew nor offline" >&2
+        exit 2
+        ;;
+    esac
+    [[ -n ${LATCHKEY_TOKEN:-} ]] || {
+        echo "license.sh: LATCHKEY_TOKEN has no token" >&2
+        exit 2
+    }
+    # The token goes in by a file descriptor: other users of this machine can read arguments.
+    status=$(curl "${common[@]}" --header "@/dev/fd/3" --header 'Content-Type: application/octet-stream' \
+        --data-binary "@$2" "$url/fps/license$query" 3<<<"Authorization: Bearer $LATCHKEY_TOKEN") || exit 3
+fi
+
+if [[ $status == 200 ]]; then
+    mv "$answer/body" "$output"
+    for name in X-License-Id X-License-Type X-License-Issued X-License-Expires X-License-Renew-After X-Session-Token; do
+        value=$(field "$name")
+        [[ -z $value ]] || echo "$name: $value"
+    done
+    exit 0
+fi
+
+echo "status: $status"
+for name in X-Error-Code X-Request-Id Retry-After; do
+    value=$(field "$name")
+    [[ -z $value ]] || echo "$name: $value"
+done
+cat "$answer/body"
+echo
+case $status in
+401) exit 4 ;;
+408 | 429 | 5??) exit 3 ;;
+*) exit 1 ;;
+esac
