@@ -50,8 +50,8 @@ package struct CORSPolicy: Equatable, Sendable {
         return response
     }
 
-    /// The answer to OPTIONS, which a browser sends by itself and without a token; `methods` are those of the address,
-    /// as `Allow` has them.
+    /// The answer to OPTIONS, which a browser sends by itself and without a token; `methods` are those of the address, as `Allow` has
+    /// them.
     package func preflightResponse(for origin: String?, methods: String) -> HTTPResponse {
         var fields: HTTPFields = ["Allow": methods]
         if addOrigin(origin, to: &fields) {

@@ -8,8 +8,7 @@ import ServiceConfiguration
 import StoragePostgreSQL
 import StorageSQLite
 
-/// The revocations that a configuration names and the node's ledger, opened by a command while the daemon may be using
-/// both.
+/// The revocations that a configuration names and the node's ledger, opened by a command while the daemon may be using both.
 final class OpenedRevocations: Sendable {
     private let desk: RevocationDesk
     private let ledger: SQLiteDecisionStore

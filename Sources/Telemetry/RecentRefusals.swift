@@ -2,8 +2,8 @@ import Synchronization
 
 /// The last refusals with their causes, in memory: an operator finds one by its request id although the log is sampled.
 ///
-/// Nothing in an entry is a secret, and nothing but numbers comes from the client. It has a fixed number of places, so
-/// strangers can push entries out, but not make it grow: about 4 MiB with 10,000 entries.
+/// Nothing in an entry is a secret, and nothing but numbers comes from the client. It has a fixed number of places, so strangers can push
+/// entries out, but not make it grow: about 4 MiB with 10,000 entries.
 package final class RecentRefusals: Sendable {
     /// One refusal.
     package struct Entry: Equatable, Sendable {

@@ -100,8 +100,7 @@ import Testing
         #expect(try await store.settle(use(1)) == .recorded)
     }
 
-    /// Calls end at their deadline although they have no answer. That is load and no outage, because the server answers
-    /// others.
+    /// Calls end at their deadline although they have no answer. That is load and no outage, because the server answers others.
     @Test func givesUpAtTheDeadlineAndGoesOnAfterwards() async throws {
         let database = try TestDatabase()
         let store = try database.open {
@@ -125,8 +124,7 @@ import Testing
         #expect(last == .recorded || last == .repeated(answer: Array("answer 99".utf8)))
     }
 
-    /// A server that takes connections and answers nothing is an outage, whether anybody asks it or not, until it goes
-    /// on.
+    /// A server that takes connections and answers nothing is an outage, whether anybody asks it or not, until it goes on.
     @Test(.tags(.slow)) func takesASilentServerForAnOutage() async throws {
         let own = try OwnServer()
         defer { own.stop() }

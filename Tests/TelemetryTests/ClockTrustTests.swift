@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import Synchronization
 import Telemetry
@@ -477,19 +476,23 @@ private final class MemoryEvents: Sendable {
 
 /// A wall clock of which one reading can be held up.
 private final class HeldClock: WallClock {
-    private let isArmed = Atomic<Bool>(false)
-    private let isReached = DispatchSemaphore(value: 0)
-    private let isFree = DispatchSemaphore(value: 0)
+    private enum State {
+        case free, armed, held
+    }
+
+    private let state = Monitor(State.free)
 
     var wallTime: WallTime {
-        if isArmed.exchange(false, ordering: .acquiringAndReleasing) {
-            isReached.signal()
-            isFree.wait()
+        let isHeld = state.update { state in
+            guard state == .armed else { return false }
+            state = .held
+            return true
         }
+        if isHeld { state.wait { $0 == .free ? () : nil } }
         return WallTime(seconds: 1_800_000_000)
     }
 
-    func holdNextReading() { isArmed.store(true, ordering: .releasing) }
-    func waitForReading() { isReached.wait() }
-    func letGo() { isFree.signal() }
+    func holdNextReading() { state.update { $0 = .armed } }
+    func waitForReading() { state.wait { $0 == .held ? () : nil } }
+    func letGo() { state.update { $0 = .free } }
 }

@@ -9,8 +9,8 @@ import Telemetry
 
 /// The operator's own service: calls it over HTTP, and decides by what it says.
 ///
-/// Its threads end by themselves after its last owner: the rules in force, or a request that was admitted under earlier
-/// rules. Only `stop` waits for them, because that last owner may end on a loop.
+/// Its threads end by themselves after its last owner: the rules in force, or a request that was admitted under earlier rules. Only `stop`
+/// waits for them, because that last owner may end on a loop.
 struct EntitlementCallback: Sendable {
     let decider: CallbackDecider
     private let caller: HTTPCaller

@@ -19,8 +19,8 @@ struct LicenseWish: Equatable, Sendable {
         self.form = form
     }
 
-    /// Nil where a request says something twice, or in unknown words. Where the form does not follow what is accepted,
-    /// only the query says it.
+    /// Nil where a request says something twice, or in unknown words. Where the form does not follow what is accepted, only the
+    /// query says it.
     init?(query: String?, fields: HTTPFields, formFollowsAccept: Bool = true) {
         let pairs = (query ?? "").split(separator: "&")
         guard let isOffline = Self.flag("offline", in: pairs), let isRenewal = Self.flag("renew", in: pairs),

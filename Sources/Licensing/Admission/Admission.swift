@@ -35,8 +35,7 @@ package struct Admission: Sendable {
         self.rules = rules
     }
 
-    /// Whether a playback that goes on asks, by its token or in its own words. It goes first in a crowd, and is granted
-    /// nothing more.
+    /// Whether a playback that goes on asks, by its token or in its own words. It goes first in a crowd, and is granted nothing more.
     var isRenewal: Bool {
         switch standing {
         case .verified(let claims): claims.renewal != nil || request.renewal.isRenewal
