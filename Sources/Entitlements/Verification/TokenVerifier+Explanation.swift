@@ -38,10 +38,16 @@ extension TokenVerifier {
         let isSigned: Void? = builder.step(.signature) { () throws(EntitlementError) in
             guard key.isValidSignature(of: token) else { throw .signatureInvalid }
         }
-        guard isSigned != nil, let payload = try? TokenPayload.read(token),
-            let times = try? TokenTimes(of: payload)
-        else { return builder.finish() }
-        _ = builder.step(.time) { () throws(EntitlementError) in try checkSession(times, now: now) }
+        guard isSigned != nil else { return builder.finish() }
+        var payload: ClaimObject?
+        let times = builder.step(.time) { () throws(EntitlementError) in
+            let claims = try TokenPayload.read(token)
+            payload = claims
+            let times = try TokenTimes(of: claims)
+            try checkSession(times, now: now)
+            return times
+        }
+        guard let payload, let times = times ?? (try? TokenTimes(of: payload)) else { return builder.finish() }
         _ = builder.step(.life) {}
         _ = builder.step(.issuerAndAudience) {}
         return explainClaims(&builder) { () throws(EntitlementError) in
@@ -80,10 +86,14 @@ extension TokenVerifier {
         _ = builder.step(.keyState) { () throws(EntitlementError) in try entry.key.state.check(now: now) }
         _ = builder.step(.algorithm) {}
         guard
-            let contents = builder.step(.signature, { () throws(EntitlementError) in try token.open(with: entry.key) }),
-            let times = try? contents.times()
+            let contents = builder.step(.signature, { () throws(EntitlementError) in try token.open(with: entry.key) })
         else { return builder.finish() }
-        _ = builder.step(.time) { () throws(EntitlementError) in try times.check(now: now, leeway: leeway) }
+        let checkedTimes = builder.step(.time) { () throws(EntitlementError) in
+            let times = try contents.times()
+            try times.check(now: now, leeway: leeway)
+            return times
+        }
+        guard let times = checkedTimes ?? (try? contents.times()) else { return builder.finish() }
         _ = builder.step(.life) { () throws(EntitlementError) in try checkLife(times, of: entry.issuer, now: now) }
         // The key stands for both.
         _ = builder.step(.issuerAndAudience) {}
