@@ -236,7 +236,7 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
 // toolchain's own linker reads what the counters need.
 let fuzzed: [Target.Dependency] = [
     "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "FairPlay", "DeviceSimulation", "HTTPMessages",
-    "HTTPServing", "LadderWorkers", "TestSupport",
+    "Entitlements", "HTTPServing", "LadderWorkers", "TestSupport",
 ]
 if isFuzzing {
     targets += [
@@ -250,7 +250,7 @@ if isFuzzing {
     ]
     targets += [
         "fuzz-spc-container", "fuzz-spc-payload", "fuzz-ckc", "fuzz-worker-framing", "fuzz-http1-head",
-        "fuzz-http2-session",
+        "fuzz-http2-session", "fuzz-json", "fuzz-token",
     ].map { name in
         .executableTarget(
             name: name, dependencies: ["FuzzDriver", "FuzzTargets"], path: "Tests/Fuzz/Programs/\(name)",
@@ -260,7 +260,7 @@ if isFuzzing {
     targets.append(
         .testTarget(
             name: "FuzzTests", dependencies: fuzzed, path: "Tests/Fuzz",
-            exclude: ["CLibFuzzer", "Driver", "Programs", "FailCases"], sources: ["Targets", "Tests"],
+            exclude: ["CLibFuzzer", "Dictionaries", "Driver", "Programs", "FailCases"], sources: ["Targets", "Tests"],
             swiftSettings: settings))
 }
 

@@ -9,3 +9,8 @@ int LLVMFuzzerRunDriver(int *count, char ***arguments, int (*callback)(const uin
 
 // Changes `size` bytes at `data` in place, up to `maximum` bytes; returns the new size.
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maximum);
+
+// Between these two calls the leak checker leaves out what the thread allocates, and all that it leads to
+// (sanitizer/lsan_interface.h).
+void __lsan_disable(void);
+void __lsan_enable(void);

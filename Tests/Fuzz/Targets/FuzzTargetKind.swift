@@ -6,6 +6,8 @@ package enum FuzzTargetKind: String, Sendable, CaseIterable {
     case workerFraming = "fuzz-worker-framing"
     case http1Head = "fuzz-http1-head"
     case http2Session = "fuzz-http2-session"
+    case json = "fuzz-json"
+    case token = "fuzz-token"
 
     package var name: String { rawValue }
 
@@ -17,6 +19,8 @@ package enum FuzzTargetKind: String, Sendable, CaseIterable {
         case .workerFraming: WorkerFramingTarget()
         case .http1Head: HTTP1HeadTarget()
         case .http2Session: HTTP2SessionTarget()
+        case .json: JSONTarget()
+        case .token: try TokenTarget()
         }
     }
 }
