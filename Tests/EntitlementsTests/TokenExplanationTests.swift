@@ -67,4 +67,22 @@ import Testing
         #expect(failures(verifier.explain(token, now: Issuance.now)) == ["key_state kid_revoked", "life token_life"])
         #expect(verifier.explain(token, now: Issuance.now).claims?.rights.count == 1)
     }
+
+    /// A key of ours has signed it, and yet it is refused: the explanation says why.
+    @Test func explainsWhatCannotBeReadBehindAGoodSignature() throws {
+        let sealingKey = TokenSealingKey(id: 1, key: try AES256GCMKey(SecretBytes(copying: [UInt8](0..<32))))
+        let issuer = Issuer(
+            name: "customers", audience: "latchkey", dialect: .expressPlay, keys: [], sealingKeys: [sealingKey])
+        let sessions = try SessionTokens(key: HMACSHA256Key(SecretBytes(copying: [UInt8](1...32))))
+        let verifier = TokenVerifier(issuers: try IssuerSet([issuer]), sessions: sessions)
+        let contents = SealedTokenContents(tokenID: Bytes16(high: 1, low: 2), issuedAt: Issuance.now, expiresAt: .max)
+        let sealed = Array(try TokenSealer(sealingKey).seal(contents).utf8)
+        #expect(failures(verifier.explain(sealed, now: Issuance.now)) == ["time token_schema"])
+
+        let header = #"{"alg":"HS256","kid":"\#(sessions.current.id)"}"#
+        let signed = Base64URL.encode(header.utf8) + "." + Base64URL.encode(#"{"exp":1,"exp":1}"#.utf8)
+        let code = try sessions.current.code.code(for: Array(signed.utf8)[...])
+        let session = Array((signed + "." + Base64URL.encode(code)).utf8)
+        #expect(failures(verifier.explain(session, now: Issuance.now)) == ["time token_malformed"])
+    }
 }
