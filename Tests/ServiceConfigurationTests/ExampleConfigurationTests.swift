@@ -79,7 +79,7 @@ import Testing
         "entitlement.issuers[0].dialect", "entitlement.issuers[0].keys[0].kid",
         "entitlement.issuers[0].keys[0].algorithm", "entitlement.issuers[0].keys[0].key",
         "entitlement.issuers[0].keys[0].state",
-        "entitlement.issuers[0].maximumLife", "entitlement.leeway", "entitlement.deviceLife",
+        "entitlement.issuers[0].maximumLife", "entitlement.issuers[0].offlineByRight", "entitlement.leeway", "entitlement.deviceLife",
         "entitlement.ignoredSources",
         "entitlement.tokenHeaders", "entitlement.profiles", "entitlement.floor", "expressPlay.customers",
         "expressPlay.redeemPaths", "expressPlay.allowKeysInURL", "logging.level",
