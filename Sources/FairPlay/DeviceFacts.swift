@@ -9,8 +9,8 @@ package struct DeviceFacts: Sendable, Equatable {
     package let securityReport: SecurityLevelReport?
     package let identity: DeviceIdentity?
     package let info: DeviceInfo?
-    /// The version of the kext deny list of a Mac, from its own block or else from the report. The block counts even if it says 0, and 0 is
-    /// not an old version (protocol, section 4.6).
+    /// The version of the kext deny list of a Mac, from its own block or else from the report. The block counts even if
+    /// it says 0, and 0 is not an old version (protocol, section 4.6).
     package let denyListVersion: UInt32?
     package let virtualMachine: VirtualMachineInfo?
     /// Whether the device says something of virtual machines in a form that this server cannot read.

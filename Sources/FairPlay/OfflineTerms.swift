@@ -26,9 +26,10 @@ package struct OfflineTerms: Sendable, Equatable {
     /// How the device is told of it (protocol, section 4.3): by an offline key of version 2 where it knows that, else of version 1, else by
     /// a persistent key, which has one end at most.
     ///
-    /// An offline key has no hard end, so its two expiries share the time: the first half is for the first play, the second half begins with
-    /// it. The key then never outlives the end, and it can be reported and invalidated, as a persistent key cannot. A single second has no
-    /// halves. Throws `dualExpiryUnsupported` and `durationNeedsPlaybackState` if a limit would be lost.
+    /// An offline key has no hard end, so its two expiries share the time: the first half is for the first play, the
+    /// second half begins with it. The key then never outlives the end, and it can be reported and invalidated, as a
+    /// persistent key cannot. A single second has no halves. Throws `dualExpiryUnsupported` and
+    /// `durationNeedsPlaybackState` if a limit would be lost.
     package func validity(
         for device: DeviceFacts, by policy: DevicePolicy
     ) throws(LicenseTermsError) -> LicenseTerms.Validity {

@@ -40,9 +40,9 @@ struct OptionalBlocks: Sendable {
 
     /// The first thing that is wrong: sizes (at least the listed one; more is passed over) and reserved words.
     ///
-    /// Newer systems may send other versions and layouts of the blocks that carry a version. Such a block is passed over, as if the device
-    /// had not sent it, because refusing it would refuse every device with that system. Only a sync block of a known version must be sound:
-    /// the answer depends on it.
+    /// Newer systems may send other versions and layouts of the blocks that carry a version. Such a block is passed
+    /// over, as if the device had not sent it, because refusing it would refuse every device with that system. Only a
+    /// sync block of a known version must be sound: the answer depends on it.
     func fault(in payload: [UInt8]) -> SPCRejection? {
         let sizes: [(UInt64, Range<Int>?, ClosedRange<Int>)] = [
             (TLLVTag.mediaPlaybackState, playbackState, MediaPlaybackState.size...Int.max),
@@ -75,7 +75,8 @@ struct OptionalBlocks: Sendable {
         return .reservedWord(tag: TLLVTag.securityLevelReport)
     }
 
-    /// How many formats a list of version 1 has; 0 for every other layout, and for a list that is longer than its block.
+    /// How many formats a list of version 1 has; 0 for every other layout, and for a list that is longer than its
+    /// block.
     ///
     ///     offset  size  field
     ///          0     4  version, 1
@@ -101,7 +102,8 @@ struct OptionalBlocks: Sendable {
         return value
     }
 
-    /// Whether the device says something of virtual machines that this server cannot read. Version 0 means the same in every layout.
+    /// Whether the device says something of virtual machines that this server cannot read. Version 0 means the same in
+    /// every layout.
     func hasUnreadableVirtualMachineInfo(in payload: [UInt8]) -> Bool {
         guard let value = virtualMachine, readableVirtualMachineInfo(in: payload) == nil else { return false }
         return value.count < 4 || payload.readUInt32(at: value.lowerBound) != 0

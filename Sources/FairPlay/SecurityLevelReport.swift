@@ -6,8 +6,8 @@
 ///          8     8  level
 ///         16     4  version of the kext deny list
 ///
-/// A value of 32 bytes is the encrypted form. It is passed over, as are other versions and shorter values. A level of 0 is a report: it is
-/// below every level (protocol, section 4.6).
+/// A value of 32 bytes is the encrypted form. It is passed over, as are other versions and shorter values. A level of 0
+/// is a report: it is below every level (protocol, section 4.6).
 package struct SecurityLevelReport: Sendable, Equatable {
     package static let size = 20
     package static let encryptedSize = 32

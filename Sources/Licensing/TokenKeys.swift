@@ -28,8 +28,9 @@ extension ContentKeyRecord {
 }
 
 extension RecentContentKeys {
-    /// The key of an asset id. If that names nothing, and a sealed token names one stored key, or a content that has exactly one, it is
-    /// that key. An asset id that names another key names something, and so stays for the gate to refuse.
+    /// The key of an asset id. If that names nothing, and a sealed token names one stored key, or a content that has
+    /// exactly one, it is that key. An asset id that names another key names something, and so stays for the gate to
+    /// refuse.
     func record(for assetID: AssetID, orNamedBy claims: Claims) async throws(StoreError) -> ContentKeyRecord? {
         if let record = try await record(for: assetID) { return record }
         guard let name = claims.onlyStoredName, let assetID = try? AssetID(bytes: name.bytes),

@@ -112,8 +112,8 @@ extension ConfigurationLoader {
         return key
     }
 
-    /// Taken as it is spelled, with one exception: Axinom gives its communication keys in Base64, and signs with the bytes that it stands
-    /// for.
+    /// Taken as it is spelled, with one exception: Axinom gives its communication keys in Base64, and signs with the
+    /// bytes that it stands for.
     private mutating func hs256Key(
         _ configured: Configuration.IssuerKey, of dialect: TokenDialect, _ path: String
     ) -> VerificationKey? {

@@ -50,7 +50,8 @@ extension CKCRemark {
     var explanation: String {
         switch self {
         case .reservedWord(let word): "its reserved word is \(hexadecimal(word)), not 0"
-        case .echoPadding(let tag): "the block \(CKCFault.name(tag)) was asked back and has come back with other padding"
+        case .echoPadding(let tag):
+            "the block \(CKCFault.name(tag)) was asked back and has come back with other padding"
         case .sampleBlock: "it has the block \(hexadecimal(TLLVTag.unnamedInSamples)) of Apple's samples"
         case .durationReservedWord(let word):
             "the reserved word of its duration is \(hexadecimal(word)), not \(hexadecimal(KeyDuration.reservedWord))"

@@ -156,7 +156,9 @@ import Testing
     @Test func acceptsTheBlockOfApplesSamplesWithARemark() throws {
         let tag: UInt64 = 0xe6d0_a3e7_2c92_a4ef
         #expect(try open(adding: [DeviceBlock(tag, [0, 0, 0, 0, 0, 0, 0, 1])]).remarks == [.sampleBlock])
-        #expect(throws: CKCFault.wrongSize(tag: tag, size: 9)) { try open(adding: [DeviceBlock(tag, [UInt8](repeating: 0, count: 9))]) }
+        #expect(throws: CKCFault.wrongSize(tag: tag, size: 9)) {
+            try open(adding: [DeviceBlock(tag, [UInt8](repeating: 0, count: 9))])
+        }
     }
 
     @Test(arguments: [TLLVTag.sync, 1, 0xe6d0_a3e7_2c92_a4ee])

@@ -84,8 +84,8 @@ import Testing
 
     @Test(arguments: [(#""true""#, UInt32(1)), ("true", 1), (#""false""#, nil), ("false", nil)])
     func theUseOfAMessageMayBeLimitedByAText(flag: String, uses: UInt32?) throws {
-        let payload = try changed(
-            #""prevent_drm_message_reuse":true"#, #""prevent_drm_message_reuse":\#(flag)"#)
+        let payload = Self.printed.replacing(
+            #""prevent_drm_message_reuse":true"#, with: #""prevent_drm_message_reuse":\#(flag)"#)
         #expect(try verify(payload).limits.usesPerKey == uses)
     }
 
@@ -195,8 +195,8 @@ import Testing
 
     // MARK: Published messages
 
-    /// The message of "Entitlement Message" (docs.axinom.com, DRM, License Service), as far as it is public, with another end. It has no
-    /// beginning, a text for a flag, sections for other systems, and two keys with two policies.
+    /// The message of "Entitlement Message" (docs.axinom.com, DRM, License Service), as far as it is public, with
+    /// another end. It has no beginning, a text for a flag, sections for other systems, and two keys with two policies.
     private static let published = """
         {"version":1,"id":"a7659f89-d153-4620-1aa0-1dc8a93f202e","expiration_date":"2025-06-15T16:11:40+01:00",
          "com_key_id":"hs","message":{"version":2,"type":"entitlement_message",
@@ -221,8 +221,9 @@ import Testing
             ])
     }
 
-    /// The example of "How to sign a License Service Message" (docs.axinom.com): key id, key in Base64, and message. The signature was made
-    /// by Python's hmac module over the published message with an end: this server takes no token that lives forever.
+    /// The example of "How to sign a License Service Message" (docs.axinom.com): key id, key in Base64, and message.
+    /// The signature was made by Python's hmac module over the published message with an end: this server takes no
+    /// token that lives forever.
     @Test func verifiesThePublishedExampleOfASignature() throws {
         let keyID = "aa0151d7-081c-4699-a049-fc584556c9d2"
         let key = try Base64.decode("RPSdG/fViTkTjcuG3fcRXL2JDchGThWQ/tfSNHAoG+A=")

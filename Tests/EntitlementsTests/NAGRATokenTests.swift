@@ -116,10 +116,12 @@ import Testing
         #expect(try LicenseLimits(of: right, for: .offline, now: Self.now) == .offline(.hardEnd(seconds)))
     }
 
-    /// A request that does not say what it is for keeps the key if the issuer has its rights say so, and only if one does.
+    /// A request that does not say what it is for keeps the key if the issuer has its rights say so, and only if one
+    /// does.
     @Test(arguments: [
         (true, #"{"contentId":"a","storable":true}"#, LicenseUse.offline),
-        (true, #"{"contentId":"a","storable":false}"#, .streaming), (true, #"{"contentId":"b","storable":true}"#, .streaming),
+        (true, #"{"contentId":"a","storable":false}"#, .streaming),
+        (true, #"{"contentId":"b","storable":true}"#, .streaming),
         (false, #"{"contentId":"a","storable":true}"#, .streaming),
     ])
     func aRightForOfflineUseMayBeEnough(offlineByRight: Bool, right: String, use: LicenseUse) throws {

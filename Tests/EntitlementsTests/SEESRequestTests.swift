@@ -53,6 +53,8 @@ import Testing
             (#""version":1,"requestType":3,"contentID":"m","customerCookie":null"#, .cookieInvalid, .customerCookie),
         ] as [(String, ExpressPlayCode, SEESRequest.Member)])
     func saysWhatIsWrongAndWhere(members: String, code: ExpressPlayCode, member: SEESRequest.Member) {
-        #expect(throws: SEESRequest.Fault(messageID: Self.id, code: code, member: member)) { try read(question(members)) }
+        #expect(throws: SEESRequest.Fault(messageID: Self.id, code: code, member: member)) {
+            try read(question(members))
+        }
     }
 }

@@ -121,7 +121,8 @@ struct PublicVectorTests {
         #expect(hex(license.contentIV.bytes) == vector.contentIV)
         #expect(license.terms.lease?.value == vector.lease)
         let hasSampleBlock = ["FPS/spc1.bin", "FPS/spc3.bin"].contains(vector.name)
-        let expected: [CKCRemark] = (hasSampleBlock ? [.sampleBlock] : [])
+        let expected: [CKCRemark] =
+            (hasSampleBlock ? [.sampleBlock] : [])
             + (vector.lease == nil ? [] : [.durationReservedWord(0)])
         #expect(license.remarks == expected)
     }

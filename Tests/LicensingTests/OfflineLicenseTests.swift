@@ -86,7 +86,8 @@ import Testing
         Right(.content("movie-1"), duration: 1_001, mode: .both),
     ]
 
-    /// Only an offline key can be reported and invalidated, so a device that knows it gets one, with or without a playback state.
+    /// Only an offline key can be reported and invalidated, so a device that knows it gets one, with or without a
+    /// playback state.
     @Test(arguments: ends, [true, false])
     func sharesAHardEndBetweenTheTwoExpiriesOfAnOfflineKey(right: Right, hasState: Bool) async throws {
         let name = OfflineKey.Name.version1(contentID: Self.keyID)

@@ -100,15 +100,16 @@ import Testing
         }
     }
 
-    /// Axinom shows its communication keys in Base64 and signs with what that stands for. Every other dialect takes a secret as it is spelled.
+    /// Axinom shows its communication keys in Base64 and signs with what that stands for. Every other dialect takes a
+    /// secret as it is spelled.
     @Test(arguments: [("axinom", true), ("nagra", false), ("jwt", false)])
     func aCommunicationKeyOfAxinomIsDecoded(dialect: String, isDecoded: Bool) throws {
         let spelled = "RPSdG/fViTkTjcuG3fcRXL2JDchGThWQ/tfSNHAoG+A="
         try folder.write("secrets/key", spelled + "\n")
-        let issuer = #"""
-            issuer: "other", dialect: "\#(dialect)", keys: [{ kid: "k", algorithm: "HS256", key: "secrets/key" }]
-            """#
-        let issuers = try folder.load(ConfigurationText.make(issuer: issuer)).issuers
+        let text = ConfigurationText.make(
+            issuer: #"issuer: "other", dialect: "\#(dialect)""#,
+            key: #"kid: "k", algorithm: "HS256", key: "secrets/key""#)
+        let issuers = try folder.load(text).issuers
         for isEncoded in [true, false] {
             let secret = SecretBytes(copying: isEncoded ? Array(spelled.utf8) : try Base64.decode(spelled))
             let token = try TokenMinter(keyID: "k", hs256: secret).mint(
@@ -126,14 +127,13 @@ import Testing
         }
     }
 
-    @Test(arguments: ["not base64 at all, and 32 bytes long", "RPSdG/fViTkTjcuG3fcRXL2JDchGThWQ/tfSNHAoG+A", "\t"])
+    @Test(arguments: ["not base64 at all, and 32 bytes long", "RPSdG/fViTkTjcuG3fcRXL2JDchGThWQ/tfSNHAoG+A", "===="])
     func aCommunicationKeyThatIsNotBase64IsRefused(text: String) throws {
         try folder.write("secrets/key", text + "\n")
-        let issuer = #"""
-            issuer: "other", dialect: "axinom", keys: [{ kid: "k", algorithm: "HS256", key: "secrets/key" }]
-            """#
+        let configuration = ConfigurationText.make(
+            issuer: #"issuer: "other", dialect: "axinom""#, key: #"kid: "k", algorithm: "HS256", key: "secrets/key""#)
         #expect(
-            faults(ConfigurationText.make(issuer: issuer)) == [
+            faults(configuration) == [
                 "entitlement.issuers[0].keys[0].key": .issuer(.communicationKeyNotBase64)
             ])
     }

@@ -2,8 +2,8 @@ import ByteCoding
 
 /// The parameters of a token request: pairs as forms write them (`application/x-www-form-urlencoded`), from the query and from the body.
 ///
-/// Names compare byte for byte, so that their case counts. Names that are not known are passed over, as ExpressPlay does, unless they have
-/// this server's own prefix.
+/// Names compare byte for byte, so that their case counts. Names that are not known are passed over, as ExpressPlay
+/// does, unless they have this server's own prefix.
 package struct ExpressPlayForm: Sendable {
     /// What a caller may say. The names are ExpressPlay's, and behind the prefix of their own those that it has not.
     enum Name: String, CaseIterable, Sendable {
@@ -69,8 +69,8 @@ package struct ExpressPlayForm: Sendable {
         return value
     }
 
-    /// The first name with this server's own prefix that is not known, as far as it is letters, digits, dots, hyphens and underscores. It is
-    /// refused: passing over a misspelt limit would make a laxer token than was asked for.
+    /// The first name with this server's own prefix that is not known, as far as it is letters, digits, dots, hyphens
+    /// and underscores. It is refused: passing over a misspelt limit would make a laxer token than was asked for.
     package var unknownOwnName: String? {
         let known = Set(Name.allCases.map { Array($0.rawValue.utf8) })
         let unknown = pairs.first { $0.name.starts(with: Self.ownPrefix.utf8) && !known.contains($0.name) }

@@ -7,8 +7,8 @@ package enum LicenseUse: Sendable, CaseIterable {
 }
 
 extension LicenseUse {
-    /// What a request is for that does not say it: for streaming, unless the issuer has its rights say it and one of them grants offline
-    /// use of the content.
+    /// What a request is for that does not say it: for streaming, unless the issuer has its rights say it and one of
+    /// them grants offline use of the content.
     package init(grantedBy claims: Claims, for content: RequestedContent) {
         let keeps = claims.rights.contains { right in
             right.mode != .stream && right.covers(contentID: content.contentID, keyID: content.keyID)

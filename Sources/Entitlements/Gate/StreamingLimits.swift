@@ -10,8 +10,8 @@ package struct StreamingLimits: Equatable, Sendable {
     /// The limits that a right sets at `now`.
     ///
     /// An `end` bounds everything; without a `lease` it becomes one, because FairPlay knows no other way to stop playback. A `duration` is
-    /// a rental: playback that began within it may finish, unless a lease stops it. A `life` is a lease. Throws `streamingNotGranted`, `rightNotStarted`,
-    /// `rightEnded`.
+    /// a rental: playback that began within it may finish, unless a lease stops it. A `life` is a lease. Throws
+    /// `streamingNotGranted`, `rightNotStarted`, `rightEnded`.
     init(of right: Right, now: Int64) throws(EntitlementError) {
         switch right.mode {
         case .stream, .both: break

@@ -11,7 +11,8 @@ package struct Issuer: Sendable {
     package let sealingKeys: [TokenSealingKey]
     /// The longest life of a token in seconds, from `iat` (else `nbf`) to `exp`; nil where it is not limited.
     package let maximumLife: Int64?
-    /// Whether a right for offline use makes a licence one that the device keeps, unless the request says what it wants.
+    /// Whether a right for offline use makes a licence one that the device keeps, unless the request says what it
+    /// wants.
     package let offlineByRight: Bool
 
     package init(

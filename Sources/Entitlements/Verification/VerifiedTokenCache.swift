@@ -53,9 +53,9 @@ package final class VerifiedTokenCache: Sendable {
 
     /// The one token that decides about a request, and its claims.
     ///
-    /// A list may have one content token and one session token. The content token decides, unless the request is a renewal or the content
-    /// token has expired. A session that has ended, or that another server keeps, leaves the decision to the content token. Throws as for
-    /// one token, and `tokenAmbiguous` for two tokens of one kind.
+    /// A list may have one content token and one session token. The content token decides, unless the request is a
+    /// renewal or the content token has expired. A session that has ended, or that another server keeps, leaves the
+    /// decision to the content token. Throws as for one token, and `tokenAmbiguous` for two tokens of one kind.
     package func decide(
         _ presented: PresentedToken, isRenewal: Bool, now: Int64, crypto: CryptoContext
     ) throws(EntitlementError) -> (token: PresentedToken, claims: Claims) {

@@ -3,8 +3,8 @@ import HTTPServing
 import Licensing
 
 extension HTTPRequest {
-    /// Whether the client speaks NAGRA's dialect: it presents its tokens in NAGRA's header. Addresses of other dialects have errors of
-    /// their own.
+    /// Whether the client speaks NAGRA's dialect: it presents its tokens in NAGRA's header. Addresses of other dialects
+    /// have errors of their own.
     var expectsNAGRAErrors: Bool {
         path.hasPrefix("/fps/") && fields.count(of: "nv-authorizations") > 0
     }
@@ -21,8 +21,8 @@ extension HTTPAnswer {
 }
 
 extension HTTPResponse {
-    /// A problem with NAGRA's number before its own members: a JSON object with a numeric `errorCode` (entitlement, section 1.2.4). Every
-    /// other response stays as it is, and so do status and fields.
+    /// A problem with NAGRA's number before its own members: a JSON object with a numeric `errorCode` (entitlement,
+    /// section 1.2.4). Every other response stays as it is, and so do status and fields.
     fileprivate func restatedForNAGRA() -> HTTPResponse {
         guard let word = fields["X-Error-Code"], let code = ProblemCode(rawValue: word)?.nagraCode,
             body.first == UInt8(ascii: "{")
@@ -38,14 +38,15 @@ extension ProblemCode {
     /// NAGRA's number; nil for what only HTTP knows.
     var nagraCode: Int? { Self.nagraCodes[rawValue] }
 
-    /// The column NV of the one table of errors, by our own codes. Of its two numbers `content_mismatch` has the one that does not tell an
-    /// unknown asset from a known one.
+    /// The column NV of the one table of errors, by our own codes. Of its two numbers `content_mismatch` has the one
+    /// that does not tell an unknown asset from a known one.
     private static let nagraCodes: [String: Int] = {
         let rows: [(Int, [String])] = [
             (
                 1001,
                 [
-                    "method_not_allowed", "body_too_large", "body_empty", "body_unrecognised", "not_found", "bad_request",
+                    "method_not_allowed", "body_too_large", "body_empty", "body_unrecognised", "not_found",
+                    "bad_request",
                 ]
             ),
             (

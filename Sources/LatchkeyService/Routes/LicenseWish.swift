@@ -5,9 +5,10 @@ import Records
 
 /// What an app says of the licence that it wants, as an SPC cannot.
 ///
-/// `?offline=1` asks for one that the device may keep, `?offline=0` for one that it may not. `?renew=true`, or the field `X-License-Renew: 1`, says that it follows another one
-/// (entitlement, section 4.5), and `?previous=` which one; that changes how a crowd is treated and what is written down, and never what is
-/// granted. `?format=` names the shape of the answer.
+/// `?offline=1` asks for one that the device may keep, `?offline=0` for one that it may not. `?renew=true`, or the
+/// field `X-License-Renew: 1`, says that it follows another one (entitlement, section 4.5), and `?previous=` which one;
+/// that changes how a crowd is treated and what is written down, and never what is granted. `?format=` names the shape
+/// of the answer.
 struct LicenseWish: Equatable, Sendable {
     /// Nil if the app does not say it.
     var use: LicenseUse?

@@ -57,7 +57,9 @@ import Testing
         let members = try #require(try JSONReader.parse(told.body).object)
         let problem = try #require(try JSONReader.parse(plain.body).object)
         #expect(members["errorCode"]?.number?.signed == 4001 && problem["errorCode"] == nil)
-        for name in ["type", "title", "detail", "code", "hint"] { #expect(members[name]?.string == problem[name]?.string) }
+        for name in ["type", "title", "detail", "code", "hint"] {
+            #expect(members[name]?.string == problem[name]?.string)
+        }
         #expect(members["status"]?.number?.signed == 401)
     }
 

@@ -106,7 +106,8 @@ import Testing
     @Test func allowsEveryHeaderOfATokenByItself() async {
         let finder = TokenFinder(headerNames: ["X-Operator-Token"])
         #expect(finder.fieldNames.count >= 7 && finder.fieldNames.contains("X-Operator-Token"))
-        #expect(!TokenFinder(ignoring: [.headers], headerNames: ["X-Operator-Token"]).fieldNames.contains("X-Operator-Token"))
+        let without = TokenFinder(ignoring: [.headers], headerNames: ["X-Operator-Token"])
+        #expect(!without.fieldNames.contains("X-Operator-Token"))
         let response = await ask(
             CORSPolicy().allowing(finder.fieldNames), .options, "/fps/license", origin: "https://app.example")
         let allowed = response.fields["Access-Control-Allow-Headers"]?.components(separatedBy: ", ") ?? []
