@@ -6,7 +6,6 @@ package import KeyCrypto
 package enum CKCFault: Error, Equatable, Sendable {
     case truncated(ByteReaderError)
     case version(UInt32)
-    case reserved(UInt32)
     case payloadLength(declared: UInt32, available: Int)
     case payloadUnaligned
     case framing(TLLVError)
@@ -32,4 +31,16 @@ package enum CKCFault: Error, Equatable, Sendable {
     /// The R1 or session key for video, for a device that has none, or without saying that it is used.
     case videoNotOffered
     case cryptography(CryptoError)
+}
+
+/// What a device accepts in a CKC, and this server never sends (protocol, sections 1.3, 2.2, 2.3 and 4.2).
+package enum CKCRemark: Equatable, Sendable {
+    /// The container's reserved word is not 0. Apple's newer server writes its version there.
+    case reservedWord(UInt32)
+    /// A block was echoed with its value, but with other padding, as Apple's newer server does.
+    case echoPadding(tag: UInt64)
+    /// The block without a name that Apple's sample CKCs carry.
+    case sampleBlock
+    /// The reserved word of the duration block is not 86d34a3a.
+    case durationReservedWord(UInt32)
 }

@@ -12,6 +12,8 @@ package struct OpenedLicense: Sendable {
     package let version: UInt32
     /// The session key that wraps the content key, where an external module said so.
     package let sessionKeyVersion: SessionKeyVersion?
+    /// What a device accepts in this CKC, and this server never sends; empty for each of its own CKCs.
+    package let remarks: [CKCRemark]
 }
 
 /// Opens a CKC as strictly as a device, for an SPC that was made here.
@@ -27,20 +29,21 @@ package struct CKCOpener {
     package func open(_ message: [UInt8]) throws(CKCFault) -> OpenedLicense {
         let envelope = try CKCEnvelope(parsing: message)
         let session = try session(of: envelope)
-        guard envelope.reserved == 0 else { throw .reserved(envelope.reserved) }
         let license = try LicenseReader(parsing: try decrypt(envelope, session))
         let r1 = try license.requiredValue(of: TLLVTag.r1, size: 44)
         guard ConstantTime.areEqual(license.payload[r1], session.bytes.copy(Self.r1Range).revealed()[...]) else {
             throw .r1Mismatch
         }
-        try license.checkEchoes(secrets.expectedEchoes)
+        var remarks: [CKCRemark] = envelope.reserved == 0 ? [] : [.reservedWord(envelope.reserved)]
+        remarks += try license.checkEchoes(secrets.expectedEchoes)
         let terms = try license.terms(for: secrets.abilities)
+        if let remark = try license.durationRemark() { remarks.append(remark) }
         let sessionKeyVersion = try sessionKeyVersion(of: license, in: envelope)
         let key = try license.requiredValue(of: TLLVTag.contentKey, size: 32)
         return OpenedLicense(
             contentKey: try unwrap(Bytes16(license.payload, at: key.lowerBound + 16), by: sessionKeyVersion),
             contentIV: Bytes16(license.payload, at: key.lowerBound), terms: terms, version: envelope.version,
-            sessionKeyVersion: sessionKeyVersion)
+            sessionKeyVersion: sessionKeyVersion, remarks: remarks)
     }
 
     private static let r1Range = 36..<80

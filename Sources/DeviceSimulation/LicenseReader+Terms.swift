@@ -16,7 +16,7 @@ extension LicenseReader {
         return LicenseTerms(validity: validity, hdcp: try hdcp(for: device), securityLevel: try securityLevel())
     }
 
-    /// 16 bytes: lease, rental, key type, a word that servers set to 86d34a3a and Apple's samples to 0 (protocol, section 4.2).
+    /// 16 bytes: lease, rental, key type, and a word that no device checks (protocol, section 4.2).
     private func duration(for device: DeviceAbilities) throws(CKCFault) -> KeyDuration? {
         let tag = TLLVTag.contentKeyDuration
         guard let value = try value(of: tag, size: 16) else { return nil }
@@ -24,9 +24,14 @@ extension LicenseReader {
         let fields = Bytes16(payload, at: value.lowerBound)
         let lease = try seconds(fields.high >> 32, tag)
         let rental = try seconds(fields.high & 0xFFFF_FFFF, tag)
-        let reserved = UInt32(truncatingIfNeeded: fields.low)
-        guard reserved == 0x86d3_4a3a || reserved == 0 else { throw .reservedWord(tag: tag, reserved) }
         return try Self.duration(keyType: UInt32(fields.low >> 32), lease, rental)
+    }
+
+    /// The word of the duration block, if it is not the one that servers send. Apple's samples have 0.
+    func durationRemark() throws(CKCFault) -> CKCRemark? {
+        guard let value = try value(of: TLLVTag.contentKeyDuration, size: 16) else { return nil }
+        let reserved = UInt32(truncatingIfNeeded: Bytes16(payload, at: value.lowerBound).low)
+        return reserved == KeyDuration.reservedWord ? nil : .durationReservedWord(reserved)
     }
 
     private static func duration(

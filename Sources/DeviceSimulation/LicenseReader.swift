@@ -28,22 +28,37 @@ struct LicenseReader {
         blocks.first { $0.tag == tag }
     }
 
-    /// Blocks that were asked back come back byte for byte, padding included, in the order in which they were asked for; and nothing comes
-    /// that was neither asked for nor is known. An unknown block is refused rather than passed over: its meaning is not checked here.
-    func checkEchoes(_ expected: [[UInt8]]) throws(CKCFault) {
+    /// Blocks that were asked back come back with their values, in the order in which they were asked for; other
+    /// padding is a remark. Nothing may come that was neither asked for nor is known. An unknown block is refused
+    /// rather than passed over: its meaning is not checked here. Gives the remarks.
+    func checkEchoes(_ expected: [[UInt8]]) throws(CKCFault) -> [CKCRemark] {
+        var remarks: [CKCRemark] = []
         var lastPosition = 0
         var echoed: Set<UInt64> = []
         for echo in expected {
             let tag = Bytes16(echo, at: 0).high
             guard let block = block(of: tag) else { throw .echoMissing(tag: tag) }
-            guard payload[block.range].elementsEqual(echo) else { throw .echoAltered(tag: tag) }
+            if !payload[block.range].elementsEqual(echo) {
+                guard payload[block.value].elementsEqual(try Self.value(ofBlock: echo)) else {
+                    throw .echoAltered(tag: tag)
+                }
+                remarks.append(.echoPadding(tag: tag))
+            }
             guard block.range.lowerBound >= lastPosition else { throw .echoOutOfOrder(tag: tag) }
             lastPosition = block.range.upperBound
             echoed.insert(tag)
         }
         for block in blocks where !echoed.contains(block.tag) && !TLLVTag.carriedByCKC.contains(block.tag) {
-            throw .unexpectedTag(block.tag)
+            guard block.tag == TLLVTag.unnamedInSamples else { throw .unexpectedTag(block.tag) }
+            _ = try value(of: block.tag, size: 8)
+            remarks.append(.sampleBlock)
         }
+        return remarks
+    }
+
+    private static func value(ofBlock bytes: [UInt8]) throws(CKCFault) -> ArraySlice<UInt8> {
+        let blocks = try wrap(CKCFault.framing, try TLLVBlocks(parsing: bytes)).blocks
+        return bytes[blocks.first?.value ?? 0..<0]
     }
 
     /// 16 bytes: version 1, a reserved word, a number.

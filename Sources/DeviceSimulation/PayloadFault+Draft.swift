@@ -79,23 +79,12 @@ extension PayloadFault {
         case .deviceIdentityTooShort: try draft.replace(TLLVTag.deviceIdentity, zeros(35), crypto)
         case .deviceInfoTooShort: try draft.replace(TLLVTag.deviceInfo, zeros(15), crypto)
         case .denyListVersionTooShort: try draft.replace(TLLVTag.kextDenyListVersion, zeros(3), crypto)
-        case .virtualMachineInfoTooShort: try draft.replace(TLLVTag.virtualMachineInfo, zeros(27), crypto)
-        case .securityLevelReportTooShort:
-            try draft.replace(TLLVTag.securityLevelReport, words([1]) + zeros(15), crypto)
         case .securityLevelReportReservedWord:
             try draft.replace(TLLVTag.securityLevelReport, words([1, 1, 0, 0, 0]), crypto)
-        case .keyFormatsTooShort: try draft.replace(TLLVTag.supportedKeyFormats, words([1, 0]) + zeros(3), crypto)
-        case .keyFormatsTooMany:
-            let formats = [UInt64](repeating: TLLVTag.contentKey, count: 65)
-            try draft.replace(TLLVTag.supportedKeyFormats, keyFormatsValue(formats), crypto)
-        case .keyFormatsBeyondValue:
-            try draft.replace(TLLVTag.supportedKeyFormats, words([1, 0, 3]) + zeros(23), crypto)
-        case .keyFormatCountHuge:
-            try draft.replace(TLLVTag.supportedKeyFormats, words([1, 0, .max]) + zeros(8), crypto)
         case .videoSessionKeyBlockTooLong: try draft.replace(TLLVTag.sessionKeyBlockVideo, zeros(257), crypto)
         case .videoR2TooLong: try draft.replace(TLLVTag.r2Video, zeros(65), crypto)
 
-        case .syncTooShort: try draft.replace(TLLVTag.sync, zeros(27), crypto)
+        case .syncTooShort: try draft.replace(TLLVTag.sync, words([1, 0]) + zeros(19), crypto)
         case .syncVersion1ReservedWord: try draft.replace(TLLVTag.sync, words([1, 1]) + zeros(20), crypto)
         case .syncVersion2TooShort: try draft.replace(TLLVTag.sync, words([2, 0]) + zeros(39), crypto)
         case .syncVersion2WithoutFlags: try draft.replaceSync(flags: [], recordCount: 0, crypto)

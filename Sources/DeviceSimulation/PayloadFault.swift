@@ -27,9 +27,7 @@ package enum PayloadFault: String, Sendable, CaseIterable {
 
     // Optional blocks.
     case playbackStateTooShort, capabilitiesTooShort, streamingIndicatorTooShort
-    case deviceIdentityTooShort, deviceInfoTooShort, denyListVersionTooShort, virtualMachineInfoTooShort
-    case securityLevelReportTooShort, securityLevelReportReservedWord
-    case keyFormatsTooShort, keyFormatsTooMany, keyFormatsBeyondValue, keyFormatCountHuge
+    case deviceIdentityTooShort, deviceInfoTooShort, denyListVersionTooShort, securityLevelReportReservedWord
     case videoSessionKeyBlockTooLong, videoR2TooLong
     case syncTooShort, syncVersion1ReservedWord
     case syncVersion2TooShort, syncVersion2WithoutFlags, syncVersion2TooManyRecords, syncVersion2RecordsBeyondValue

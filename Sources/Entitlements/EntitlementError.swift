@@ -60,6 +60,8 @@ package enum EntitlementError: Error, Equatable, Sendable {
     case sessionEnded(SessionEnd)
     /// The token is of a kind that another server makes for itself.
     case tokenOfAnotherServer
+    /// The same, of a session. It may stand beside a content token, which then decides.
+    case sessionOfAnotherServer
     /// The token is pinned to another device, or the device is not known.
     case deviceMismatch
     /// The client's address is not among the token's, or not known.
@@ -85,7 +87,7 @@ package enum EntitlementError: Error, Equatable, Sendable {
         case .tokenExpired: "token_expired"
         case .tokenNotYetValid: "token_not_yet"
         case .lifeTooLong: "token_life"
-        case .issuerMismatch, .tokenOfAnotherServer: "token_issuer"
+        case .issuerMismatch, .tokenOfAnotherServer, .sessionOfAnotherServer: "token_issuer"
         case .audienceMismatch: "token_audience"
         case .claimInvalid, .claimUnsupported: "token_schema"
         case .contentNotCovered, .streamingNotGranted: "content_mismatch"
@@ -118,6 +120,7 @@ package enum EntitlementError: Error, Equatable, Sendable {
             .streamingNotGranted, .offlineNotGranted, .offlineOutlivesLease, .rightEnded, .profileUnknown,
             .tokenRevoked,
             .subjectDisabled, .deviceRevoked, .contentRevoked, .sessionKilled, .sessionEnded, .tokenOfAnotherServer,
+            .sessionOfAnotherServer,
             .deviceMismatch, .addressDenied, .countryDenied,
             .outputNotAllowed, .securityLevelTooLow, .cryptoFailed:
             nil
@@ -177,6 +180,7 @@ extension EntitlementError: CustomStringConvertible {
         case .sessionKilled: "the session was ended"
         case .sessionEnded(let end): "the session token renews nothing any more: \(end)"
         case .tokenOfAnotherServer: "the token is another server's"
+        case .sessionOfAnotherServer: "the session token is another server's, and no content token is beside it"
         case .deviceMismatch: "the device is not the one that the token is pinned to"
         case .addressDenied: "the client's address is not among the token's"
         case .countryDenied: "the client's country is not among the token's"

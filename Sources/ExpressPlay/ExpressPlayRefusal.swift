@@ -10,10 +10,22 @@ struct ExpressPlayRefusal: Error {
     let status: HTTPStatus
     let cause: RefusalCause
     var retryAfterSeconds: Int64?
+    /// The parameter or member of the request that is at fault, if it is one.
+    var member: String?
 
     /// A refusal with the status that its code has where nothing else is the matter.
     init(_ code: ExpressPlayCode, _ cause: RefusalCause? = nil, retryAfterSeconds: Int64? = nil) {
         self.init(code, code.status, cause, retryAfterSeconds: retryAfterSeconds)
+    }
+
+    /// The code's sentence, and which part of the request is meant.
+    var message: String { member.map { "\(code.message): \($0)" } ?? code.message }
+
+    /// The same refusal, which names the member of the request that is at fault.
+    func naming(_ member: String?) -> ExpressPlayRefusal {
+        var refusal = self
+        refusal.member = member
+        return refusal
     }
 
     static func cryptography(_ error: CryptoError) -> ExpressPlayRefusal {
@@ -66,7 +78,7 @@ package struct ExpressPlayErrorBody {
     package func bytes(_ format: ExpressPlayForm.ErrorFormat) -> [UInt8] {
         switch format {
         case .html:
-            // Nothing in it comes from the request.
+            // All that can come from the request is a parameter's name, without a character that HTML knows.
             Array(
                 """
                 <!DOCTYPE html>

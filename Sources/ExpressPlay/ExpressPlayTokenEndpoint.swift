@@ -78,7 +78,10 @@ package struct ExpressPlayTokenEndpoint: Sendable {
     private static func request(
         in form: ExpressPlayForm, of customer: ExpressPlayCustomer, _ settings: ExpressPlaySettings, now: Int64
     ) throws(ExpressPlayRefusal) -> ExpressPlayTokenRequest {
-        try wrap(
+        if let name = form.unknownOwnName {
+            throw ExpressPlayRefusal(.valueUnknown, RefusalCause("a parameter that is not known")).naming(name)
+        }
+        return try wrap(
             { (code: ExpressPlayCode) in ExpressPlayRefusal(code) },
             try ExpressPlayTokenRequest(
                 reading: form, allowsKeysInURL: settings.allowsKeysInURL, now: now, lifeMaximum: customer.lifeMaximum))
@@ -89,7 +92,7 @@ package struct ExpressPlayTokenEndpoint: Sendable {
     ) -> HTTPResponse {
         service.logRefusal(refusal, id)
         let error = ExpressPlayErrorBody(
-            code: refusal.code.rawValue, message: refusal.code.message, requestID: id.text)
+            code: refusal.code.rawValue, message: refusal.message, requestID: id.text)
         var fields = HTTPFields.answer(error.contentType(format), id)
         fields.append("X-Error-Code", String(refusal.code.rawValue))
         if let wait = refusal.retryAfterSeconds { fields.append("Retry-After", String(wait)) }

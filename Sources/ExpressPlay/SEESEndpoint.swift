@@ -33,6 +33,7 @@ package struct SEESEndpoint: Sendable {
             return .later { _ in await answer(question, sees, settings, id) }
         } catch {
             let refusal = ExpressPlayRefusal(error.code, error.messageID.isEmpty ? .badRequest : .ok)
+                .naming(error.member?.rawValue ?? "the body is not a JSON object")
             return .now(response(to: refusal, messageID: error.messageID, id))
         }
     }
@@ -64,9 +65,15 @@ package struct SEESEndpoint: Sendable {
         } catch {
             let isOurs = error.status.code >= 500
             let refusal = ExpressPlayRefusal(
-                error.code, isOurs ? error.status : .ok, error.cause, retryAfterSeconds: error.retryAfterSeconds)
+                error.code, isOurs ? error.status : .ok, error.cause, retryAfterSeconds: error.retryAfterSeconds
+            ).naming(Self.member(behind: error.code))
             return response(to: refusal, messageID: question.messageID, id)
         }
+    }
+
+    /// What a question that was read well can still be wrong about is its content.
+    private static func member(behind code: ExpressPlayCode) -> String? {
+        code == .keyNotFound || code == .ivInvalid ? SEESRequest.Member.contentID.rawValue : nil
     }
 
     /// The devices of a cookie are those of one subject.
@@ -98,12 +105,12 @@ package struct SEESEndpoint: Sendable {
         fields.append("X-Error-Code", String(refusal.code.rawValue))
         if refusal.status == .unauthorized { fields.append("WWW-Authenticate", "Bearer") }
         if let wait = refusal.retryAfterSeconds { fields.append("Retry-After", String(wait)) }
-        let body = Self.body(messageID: messageID, refusal: refusal.code)
+        let body = Self.body(messageID: messageID, refusal: refusal)
         return HTTPResponse(status: refusal.status, fields: fields, body: body)
     }
 
     private static func body(
-        messageID: String, tokenURL: String = "", refusal: ExpressPlayCode? = nil
+        messageID: String, tokenURL: String = "", refusal: ExpressPlayRefusal? = nil
     ) -> [UInt8] {
         JSONWriter.object { writer in
             writer.member("messageID", messageID)
@@ -111,7 +118,7 @@ package struct SEESEndpoint: Sendable {
             writer.member("isAllowed", refusal == nil)
             writer.member("epTokenURL", tokenURL)
             if let refusal {
-                writer.member("error", refusal.rawValue)
+                writer.member("error", refusal.code.rawValue)
                 writer.member("errorText", refusal.message + ".")
             }
         }

@@ -8,13 +8,15 @@ extension DeviceFacts {
         hasCapabilities = blocks.capabilities != nil
         capabilities =
             blocks.capabilities.map { Capabilities(rawValue: bytes.readUInt64(at: $0.lowerBound + 8)) } ?? []
-        let report = blocks.securityLevelReport.flatMap { SecurityLevelReport(bytes, in: $0) }
+        let report = blocks.readableSecurityLevelReport(in: bytes).map { SecurityLevelReport(bytes, at: $0.lowerBound) }
         securityReport = report
         identity = blocks.deviceIdentity.map { DeviceIdentity(bytes, at: $0.lowerBound) }
         info = blocks.deviceInfo.map { DeviceInfo(bytes, at: $0.lowerBound) }
         denyListVersion =
             blocks.denyListVersion.map { bytes.readUInt32(at: $0.lowerBound) } ?? report?.denyListVersion
-        virtualMachine = blocks.virtualMachine.map { VirtualMachineInfo(bytes, at: $0.lowerBound) }
+        virtualMachine =
+            blocks.readableVirtualMachineInfo(in: bytes).map { VirtualMachineInfo(bytes, at: $0.lowerBound) }
+        hasUnreadableVirtualMachineInfo = blocks.hasUnreadableVirtualMachineInfo(in: bytes)
         output = PlaybackOutput(
             indicator: blocks.streamingIndicator.map { bytes.readUInt64(at: $0.lowerBound) })
         playbackState = blocks.playbackState.map { MediaPlaybackState(bytes, at: $0.lowerBound) }
@@ -22,24 +24,15 @@ extension DeviceFacts {
         protocolVersionsSupported = stride(
             from: payload.versionsSupported.lowerBound, to: payload.versionsSupported.upperBound, by: 4
         ).map { bytes.readUInt32(at: $0) }
-        keyFormats = Self.keyFormats(bytes, in: blocks.keyFormats)
-    }
-
-    private static func keyFormats(_ bytes: [UInt8], in value: Range<Int>?) -> [UInt64] {
-        guard let value else { return [keyFormatDefault] }
-        let count = Int(bytes.readUInt32(at: value.lowerBound + 8))
-        let formats = (0..<count).map { bytes.readUInt64(at: value.lowerBound + 12 + $0 * 8) }
-        return formats.isEmpty ? [keyFormatDefault] : formats
+        let formats = (0..<blocks.readableKeyFormatCount(in: bytes)).map { blocks.keyFormat(at: $0, in: bytes) }
+        keyFormats = formats.isEmpty ? [Self.keyFormatDefault] : formats
     }
 }
 
 extension SecurityLevelReport {
-    /// Nil for the encrypted form and for another version.
-    fileprivate init?(_ bytes: [UInt8], in value: Range<Int>) {
-        let start = value.lowerBound
-        guard value.count != Self.encryptedSize, bytes.readUInt32(at: start) == Self.version else { return nil }
+    fileprivate init(_ bytes: [UInt8], at offset: Int) {
         self.init(
-            rawLevel: bytes.readUInt64(at: start + 8), denyListVersion: bytes.readUInt32(at: start + 16))
+            rawLevel: bytes.readUInt64(at: offset + 8), denyListVersion: bytes.readUInt32(at: offset + 16))
     }
 }
 

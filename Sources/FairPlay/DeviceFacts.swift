@@ -5,13 +5,16 @@ package struct DeviceFacts: Sendable, Equatable {
     /// Whether the device sent its capabilities; without them it has none.
     package let hasCapabilities: Bool
     package let capabilities: Capabilities
-    /// What the device reports; nil where it does not, or only in the encrypted form.
+    /// What the device reports; nil if it does not, or only in a form that this server cannot read.
     package let securityReport: SecurityLevelReport?
     package let identity: DeviceIdentity?
     package let info: DeviceInfo?
-    /// The version of the kext deny list of a Mac, from its own block or else from the report. 0 says nothing.
+    /// The version of the kext deny list of a Mac, from its own block or else from the report. The block counts even if
+    /// it says 0, and 0 is not an old version (protocol, section 4.6).
     package let denyListVersion: UInt32?
     package let virtualMachine: VirtualMachineInfo?
+    /// Whether the device says something of virtual machines in a form that this server cannot read.
+    package let hasUnreadableVirtualMachineInfo: Bool
     package let output: PlaybackOutput
     package let playbackState: MediaPlaybackState?
     package let protocolVersionUsed: UInt32
@@ -44,9 +47,8 @@ package struct DeviceFacts: Sendable, Equatable {
         return min(reportedNumber ?? .max, SecurityLevel.baseline.rawValue)
     }
 
-    /// A report of 0 says nothing.
     private var reportedNumber: UInt64? {
-        if let securityReport, securityReport.rawLevel != 0 { return securityReport.rawLevel }
+        if let securityReport { return securityReport.rawLevel }
         if capabilities.contains(.securityLevelMain) { return SecurityLevel.main.rawValue }
         return capabilities.contains(.securityLevelBaseline) ? SecurityLevel.baseline.rawValue : nil
     }

@@ -123,8 +123,12 @@ package struct OperatingSystemVersion: Sendable, Equatable, CustomStringConverti
 }
 
 /// What a device says of running in a virtual machine: seven words, 28 bytes.
+///
+/// A statement of another version than these is not read.
 package struct VirtualMachineInfo: Sendable, Equatable {
     package static let size = 28
+    /// 0: not a virtual machine.
+    package static let versions: ClosedRange<UInt32> = 0...1
 
     /// One of the two sides.
     package struct Side: Sendable, Equatable {

@@ -4,7 +4,7 @@ package struct DevicePolicy: Sendable, Equatable {
     package var assumesOfflineKeySupport = false
     /// Whether a Mac whose kext deny list is older than `denyListVersionMinimum` is refused. Otherwise it counts as Baseline.
     package var refusesOldDenyLists = false
-    /// Whether virtual machines are refused.
+    /// Whether virtual machines are refused, and devices whose statement about it cannot be read.
     package var refusesVirtualMachines = false
 
     /// The first version of the deny list that is not too old.
@@ -16,6 +16,8 @@ package struct DevicePolicy: Sendable, Equatable {
         if refusesOldDenyLists, let version = device.denyListVersion, device.hasOldDenyList {
             throw .denyListOutdated(version: version)
         }
-        if refusesVirtualMachines, device.virtualMachine?.isVirtual == true { throw .virtualMachine }
+        guard refusesVirtualMachines else { return }
+        if device.virtualMachine?.isVirtual == true { throw .virtualMachine }
+        if device.hasUnreadableVirtualMachineInfo { throw .virtualMachineUnknown }
     }
 }

@@ -64,6 +64,8 @@ package enum LicenseTermsError: Error, Equatable, Sendable {
     case denyListOutdated(version: UInt32)
     /// The device is a virtual machine, where the policy refuses it.
     case virtualMachine
+    /// The device's statement about virtual machines cannot be read, and the policy refuses them.
+    case virtualMachineUnknown
 }
 
 extension LicenseTermsError: CustomStringConvertible {
@@ -79,6 +81,7 @@ extension LicenseTermsError: CustomStringConvertible {
             "the content demands the security level \(required), the device has \(device.map { "\($0)" } ?? "less than audio")"
         case .denyListOutdated(let version): "the device's deny list has version \(version)"
         case .virtualMachine: "the device is a virtual machine"
+        case .virtualMachineUnknown: "the device describes its virtual machine in a form that is not known"
         }
     }
 }

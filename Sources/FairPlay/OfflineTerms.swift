@@ -26,9 +26,10 @@ package struct OfflineTerms: Sendable, Equatable {
     /// How the device is told of it (protocol, section 4.3): by an offline key of version 2 where it knows that, else of version 1, else by
     /// a persistent key, which has one end at most.
     ///
-    /// An offline key has no hard end: the persistent key tells one exactly. Only where the SPC lacks the playback state that such a key
-    /// needs, an offline key's two expiries share the time. Throws `dualExpiryUnsupported` and `durationNeedsPlaybackState` where a limit
-    /// would be lost.
+    /// An offline key has no hard end, so its two expiries share the time: the first half is for the first play, the
+    /// second half begins with it. The key then never outlives the end, and it can be reported and invalidated, as a
+    /// persistent key cannot. A single second has no halves. Throws `dualExpiryUnsupported` and
+    /// `durationNeedsPlaybackState` if a limit would be lost.
     package func validity(
         for device: DeviceFacts, by policy: DevicePolicy
     ) throws(LicenseTermsError) -> LicenseTerms.Validity {
@@ -38,11 +39,13 @@ package struct OfflineTerms: Sendable, Equatable {
         case .aroundFirstPlay(let storage, let playback):
             return .offlineKey(OfflineKey(name, storage: storage, playback: playback))
         case .hardEnd(let end):
-            guard device.playbackState == nil else { return .duration(.persistentLimited(end)) }
             let playback = end.value / 2
             guard let storage = LicenseSeconds(UInt64(end.value - playback)),
                 let playback = LicenseSeconds(UInt64(playback))
-            else { throw .durationNeedsPlaybackState }
+            else {
+                guard device.playbackState != nil else { throw .durationNeedsPlaybackState }
+                return .duration(.persistentLimited(end))
+            }
             return .offlineKey(OfflineKey(name, storage: storage, playback: playback))
         }
     }

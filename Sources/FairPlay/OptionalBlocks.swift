@@ -39,6 +39,10 @@ struct OptionalBlocks: Sendable {
     }
 
     /// The first thing that is wrong: sizes (at least the listed one; more is passed over) and reserved words.
+    ///
+    /// Newer systems may send other versions and layouts of the blocks that carry a version. Such a block is passed
+    /// over, as if the device had not sent it, because refusing it would refuse every device with that system. Only a
+    /// sync block of a known version must be sound: the answer depends on it.
     func fault(in payload: [UInt8]) -> SPCRejection? {
         let sizes: [(UInt64, Range<Int>?, ClosedRange<Int>)] = [
             (TLLVTag.mediaPlaybackState, playbackState, MediaPlaybackState.size...Int.max),
@@ -47,40 +51,67 @@ struct OptionalBlocks: Sendable {
             (TLLVTag.deviceIdentity, deviceIdentity, DeviceIdentity.size...Int.max),
             (TLLVTag.deviceInfo, deviceInfo, DeviceInfo.size...Int.max),
             (TLLVTag.kextDenyListVersion, denyListVersion, 4...Int.max),
-            (TLLVTag.securityLevelReport, securityLevelReport, SecurityLevelReport.size...Int.max),
-            (TLLVTag.supportedKeyFormats, keyFormats, 12...Int.max),
-            (TLLVTag.virtualMachineInfo, virtualMachine, VirtualMachineInfo.size...Int.max),
             (TLLVTag.sessionKeyBlockVideo, videoSessionKeyBlock, 0...Self.videoSessionKeyBlockSizeMaximum),
             (TLLVTag.r2Video, videoR2, 0...Self.videoR2SizeMaximum),
         ]
         for case (let tag, let value?, let legal) in sizes where !legal.contains(value.count) {
             return .wrongSize(tag: tag, size: value.count)
         }
-        return securityLevelReportFault(in: payload) ?? keyFormatsFault(in: payload) ?? syncFault(in: payload)
+        return securityLevelReportFault(in: payload) ?? syncFault(in: payload)
+    }
+
+    /// A report of version 1; nil for the encrypted form and every other layout.
+    func readableSecurityLevelReport(in payload: [UInt8]) -> Range<Int>? {
+        guard let value = securityLevelReport, value.count >= SecurityLevelReport.size,
+            value.count != SecurityLevelReport.encryptedSize,
+            payload.readUInt32(at: value.lowerBound) == SecurityLevelReport.version
+        else { return nil }
+        return value
     }
 
     private func securityLevelReportFault(in payload: [UInt8]) -> SPCRejection? {
-        guard let value = securityLevelReport, value.count != SecurityLevelReport.encryptedSize,
-            payload.readUInt32(at: value.lowerBound) == SecurityLevelReport.version,
-            payload.readUInt32(at: value.lowerBound + 4) != 0
+        guard let value = readableSecurityLevelReport(in: payload), payload.readUInt32(at: value.lowerBound + 4) != 0
         else { return nil }
         return .reservedWord(tag: TLLVTag.securityLevelReport)
     }
 
-    private func keyFormatsFault(in payload: [UInt8]) -> SPCRejection? {
-        guard let value = keyFormats else { return nil }
+    /// How many formats a list of version 1 has; 0 for every other layout, and for a list that is longer than its
+    /// block.
+    ///
+    ///     offset  size  field
+    ///          0     4  version, 1
+    ///          4     4  reserved
+    ///          8     4  number of formats n, at most 64
+    ///         12   8 n  formats
+    func readableKeyFormatCount(in payload: [UInt8]) -> Int {
+        guard let value = keyFormats, value.count >= 12, payload.readUInt32(at: value.lowerBound) == 1 else { return 0 }
         let count = Int(payload.readUInt32(at: value.lowerBound + 8))
-        guard count <= Self.keyFormatCountMaximum, 12 + count * 8 <= value.count else {
-            return .wrongSize(tag: TLLVTag.supportedKeyFormats, size: value.count)
-        }
-        return nil
+        return count <= Self.keyFormatCountMaximum && 12 + count * 8 <= value.count ? count : 0
     }
 
-    /// Whether a module may give the content key block this tag. False where the list of formats is at fault.
+    /// One of the formats that `readableKeyFormatCount` has counted.
+    func keyFormat(at index: Int, in payload: [UInt8]) -> UInt64 {
+        keyFormats.map { payload.readUInt64(at: $0.lowerBound + 12 + index * 8) } ?? 0
+    }
+
+    /// A statement of version 0, which is no virtual machine, or of version 1; nil for every other layout.
+    func readableVirtualMachineInfo(in payload: [UInt8]) -> Range<Int>? {
+        guard let value = virtualMachine, value.count >= VirtualMachineInfo.size,
+            VirtualMachineInfo.versions.contains(payload.readUInt32(at: value.lowerBound))
+        else { return nil }
+        return value
+    }
+
+    /// Whether the device says something of virtual machines that this server cannot read. Version 0 means the same in
+    /// every layout.
+    func hasUnreadableVirtualMachineInfo(in payload: [UInt8]) -> Bool {
+        guard let value = virtualMachine, readableVirtualMachineInfo(in: payload) == nil else { return false }
+        return value.count < 4 || payload.readUInt32(at: value.lowerBound) != 0
+    }
+
+    /// Whether a module may give the content key block this tag. False if the list of formats cannot be read.
     func namesKeyFormat(_ tag: UInt64, in payload: [UInt8]) -> Bool {
-        guard let value = keyFormats, value.count >= 12, keyFormatsFault(in: payload) == nil else { return false }
-        let count = Int(payload.readUInt32(at: value.lowerBound + 8))
-        return (0..<count).contains { payload.readUInt64(at: value.lowerBound + 12 + $0 * 8) == tag }
+        (0..<readableKeyFormatCount(in: payload)).contains { keyFormat(at: $0, in: payload) == tag }
     }
 
     private func syncFault(in payload: [UInt8]) -> SPCRejection? {

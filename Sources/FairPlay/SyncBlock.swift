@@ -12,14 +12,13 @@ import ByteCoding
 ///         44                             4  number of records n, at most 250
 ///         48                          16 n  stream ids
 ///
-/// A value of another version, such as the 28 zero bytes that ordinary SPCs carry, is no sync.
+/// A value of another version, such as the 28 zero bytes that ordinary SPCs carry, is no sync, and neither is one
+/// without a whole version.
 enum SyncBlock {
-    static let sizeMinimum = 28
-
     /// The report, or nil where the value is no sync. Throws what is wrong with one that is: sizes that do not agree (`wrongSize`), a
     /// reserved word (`reservedWord`), more records than may be, or no flag that says what the report is about (`syncContradictory`).
     static func parse(_ payload: [UInt8], in value: Range<Int>) throws(SPCRejection) -> SyncReport? {
-        guard value.count >= sizeMinimum else { throw .wrongSize(tag: TLLVTag.sync, size: value.count) }
+        guard value.count >= 4 else { return nil }
         var reader = ByteReader(payload, in: value)
         let fields: Fields
         do throws(ByteReaderError) {

@@ -35,6 +35,8 @@ package enum TLLVTag {
     package static let hdcpEnforcement: UInt64 = 0x2e52_f153_0d8d_db4a
     package static let requiredSecurityLevel: UInt64 = 0x644c_b1da_c031_3250
     package static let sessionKeyVersionUsed: UInt64 = 0x42ca_089e_8e9f_a924
+    /// In some of Apple's sample CKCs, 8 bytes; no device needs it, and this server never sends it.
+    package static let unnamedInSamples: UInt64 = 0xe6d0_a3e7_2c92_a4ef
 
     /// The tags that a CKC carries of its own: a device that asks one of them back would make a duplicate.
     package static let carriedByCKC: [UInt64] = [

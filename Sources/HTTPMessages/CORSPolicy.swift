@@ -26,13 +26,20 @@ package struct CORSPolicy: Equatable, Sendable {
         self.maximumAge = maximumAge
     }
 
+    /// The same policy for pages that also send these fields.
+    package func allowing(_ fields: Set<String>) -> CORSPolicy {
+        CORSPolicy(
+            origins: origins, allowsCredentials: allowsCredentials, otherFields: otherFields.union(fields),
+            maximumAge: maximumAge)
+    }
+
     /// What players send: the token in each of its forms, and what a legacy player adds to every request.
     ///
     /// Each by its name, because `*` does not cover `Authorization`.
     static let allowedFields = [
-        "authorization", "cache-control", "content-type", "customdata", "kid", "nv-authorizations",
-        "pallycon-customdata-v2", "pragma", "x-axdrm-message", "x-dt-auth-token", "x-isp-token", "x-license-renew",
-        "x-request-id",
+        "authorization", "cache-control", "content-type", "customdata", "expressplaytoken", "kid", "nv-authorizations",
+        "pallycon-customdata-v2", "pragma", "x-axdrm-message", "x-correlation-id", "x-drm-usertoken", "x-dt-auth-token",
+        "x-isp-token", "x-license-renew", "x-request-id",
     ]
 
     /// What an app may read of an answer, beside the fields that every page may read.
@@ -58,7 +65,7 @@ package struct CORSPolicy: Equatable, Sendable {
             fields.append("Access-Control-Allow-Methods", methods)
             fields.append(
                 "Access-Control-Allow-Headers",
-                (Self.allowedFields + otherFields.map { $0.lowercased() }.sorted()).joined(separator: ", "))
+                Set(Self.allowedFields + otherFields.map { $0.lowercased() }).sorted().joined(separator: ", "))
             fields.append("Access-Control-Max-Age", String(maximumAge.components.seconds))
         }
         return HTTPResponse(status: .noContent, fields: fields)

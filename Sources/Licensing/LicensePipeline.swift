@@ -144,7 +144,7 @@ extension Admission {
         let id = try wrap(LicenseError.internalFailure, try crypto.randomBytes16())
         var question = CallbackQuestion(
             messageID: KeyID(words: id), token: try CallbackDecider.single(token), content: RequestedContent(key),
-            use: request.use)
+            use: request.use ?? .streaming)
         question.device = spc.sessionKeys.flatMap { DeviceIdentifier($0.deviceID.bytes) }
         question.session = playback?.sessionID
         question.address = request.origin.address

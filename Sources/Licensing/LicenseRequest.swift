@@ -5,8 +5,8 @@ package import Records
 package struct LicenseRequest: Sendable {
     /// The SPC as it came, not yet looked at.
     package let message: [UInt8]
-    /// What the app wants the licence for; an SPC cannot say it.
-    package let use: LicenseUse
+    /// What the app wants the licence for, which an SPC cannot say; nil if the app does not say it either.
+    package let use: LicenseUse?
     package let origin: RequestOrigin
     /// What the app says of a licence that this one follows. It changes what is written down, and never what is granted.
     package let renewal: RenewalWish
@@ -14,7 +14,7 @@ package struct LicenseRequest: Sendable {
     package let id: String?
 
     package init(
-        message: [UInt8], use: LicenseUse = .streaming, origin: RequestOrigin = RequestOrigin(),
+        message: [UInt8], use: LicenseUse? = nil, origin: RequestOrigin = RequestOrigin(),
         renewal: RenewalWish = RenewalWish(), id: String? = nil
     ) {
         self.message = message

@@ -12,6 +12,8 @@ struct OpenedRequest: Sendable {
     let device: DeviceFacts
     let key: ContentKeyAttributes
     let revocations: RevocationView
+    /// What the app says that it wants, or else what its token is for.
+    let use: LicenseUse
 
     init(
         admission: Admission, claims: Claims, spc: SPC, key: ContentKeyAttributes, revocations: RevocationView
@@ -22,9 +24,8 @@ struct OpenedRequest: Sendable {
         device = spc.device
         self.key = key
         self.revocations = revocations
+        use = admission.request.use ?? LicenseUse(grantedBy: claims, for: RequestedContent(key))
     }
-
-    var use: LicenseUse { admission.request.use }
 
     /// Whether the operator's service has decided about the token, which this server cannot read.
     var isDecidedByService: Bool {

@@ -28,12 +28,14 @@ extension ContentKeyRecord {
 }
 
 extension RecentContentKeys {
-    /// The key of an asset id. Where that names nothing, and a sealed token names exactly one stored key, it is that key.
+    /// The key of an asset id. If that names nothing, and a sealed token names one stored key, or a content that has
+    /// exactly one, it is that key. An asset id that names another key names something, and so stays for the gate to
+    /// refuse.
     func record(for assetID: AssetID, orNamedBy claims: Claims) async throws(StoreError) -> ContentKeyRecord? {
         if let record = try await record(for: assetID) { return record }
-        // Sixteen bytes are always an asset id.
-        guard let keyID = claims.onlyStoredKeyID, let assetID = try? AssetID(bytes: keyID.bytes) else { return nil }
-        guard let record = try await record(for: assetID), record.keyID == keyID else { return nil }
+        guard let name = claims.onlyStoredName, let assetID = try? AssetID(bytes: name.bytes),
+            let record = try await record(for: assetID), name.names(record)
+        else { return nil }
         return record
     }
 }
@@ -51,11 +53,35 @@ extension Claims {
         return try? ContentID("key:\(keyID)")
     }
 
-    /// The stored key that a sealed token is for.
-    fileprivate var onlyStoredKeyID: KeyID? {
-        guard dialect == .expressPlay, rights.count == 1, case .keyIDs(let keyIDs) = rights[0].selector,
-            keyIDs.count == 1
-        else { return nil }
-        return keyIDs[0]
+    /// What a sealed token is for, if that is one key or one content.
+    fileprivate var onlyStoredName: StoredName? {
+        guard dialect == .expressPlay, rights.count == 1 else { return nil }
+        switch rights[0].selector {
+        case .keyIDs(let keyIDs): return keyIDs.count == 1 ? .keyID(keyIDs[0]) : nil
+        case .content(let text): return .content(text)
+        case .contentPrefix, .anything: return nil
+        }
+    }
+}
+
+/// A key or a content, as a token names it.
+private enum StoredName {
+    case keyID(KeyID)
+    case content(String)
+
+    /// As an asset id.
+    var bytes: [UInt8] {
+        switch self {
+        case .keyID(let keyID): keyID.bytes
+        case .content(let text): Array(text.utf8)
+        }
+    }
+
+    /// Whether a record that was found by these bytes is meant: they can be another key's alias.
+    func names(_ record: ContentKeyRecord) -> Bool {
+        switch self {
+        case .keyID(let keyID): record.keyID == keyID
+        case .content(let text): record.contentID.text == text
+        }
     }
 }

@@ -120,6 +120,8 @@ package struct Configuration: Equatable, Sendable {
         package let keysFile: SecretSource?
         /// Whole seconds, at least one.
         package let maximumLife: Duration
+        /// Whether a right for offline use is enough for a licence that the device keeps.
+        package let offlineByRight: Bool
     }
 
     /// A key that verifies or opens tokens, pinned to one algorithm.

@@ -122,6 +122,8 @@ extension ConfigurationFault: CustomStringConvertible {
         case .secretIsAPublicKey:
             "the file is a PEM file or a public key, which must not serve as an HS256 secret; did you mean algorithm"
                 + " \"ES256\"?"
+        case .communicationKeyNotBase64:
+            "the file is not Base64, which Axinom gives its communication keys in; keep it as Axinom shows it"
         case .keySet(let error): describe(error)
         case .cryptoFailed: "OpenSSL could not prepare the key"
         }

@@ -44,7 +44,7 @@ extension ConfigurationLoader {
             if key.algorithm == .a256GCM {
                 sealingKeys += [sealingKey(key, keyPath)].compactMap(\.self)
             } else {
-                keys += [verificationKey(key, keyPath)].compactMap(\.self)
+                keys += [verificationKey(key, of: configured.dialect, keyPath)].compactMap(\.self)
             }
         }
         guard keys.count + sealingKeys.count == configured.keys.count else { return nil }
@@ -54,7 +54,8 @@ extension ConfigurationLoader {
         }
         return Issuer(
             name: configured.issuer, audience: configured.audience, dialect: configured.dialect, keys: keys,
-            sealingKeys: sealingKeys, maximumLife: configured.maximumLife.components.seconds)
+            sealingKeys: sealingKeys, maximumLife: configured.maximumLife.components.seconds,
+            offlineByRight: configured.offlineByRight)
     }
 
     /// A file that holds shared secrets must be kept as one.
@@ -72,7 +73,9 @@ extension ConfigurationLoader {
 
     // MARK: Single keys
 
-    private mutating func verificationKey(_ configured: Configuration.IssuerKey, _ path: String) -> VerificationKey? {
+    private mutating func verificationKey(
+        _ configured: Configuration.IssuerKey, of dialect: TokenDialect, _ path: String
+    ) -> VerificationKey? {
         let (source, id, state) = (configured.key, configured.kid, configured.state)
         switch configured.algorithm {
         case .es256:
@@ -90,7 +93,7 @@ extension ConfigurationLoader {
                 source, path, configured.algorithm, fromPublic: { try? RS256PublicKey(parsing: $0) },
                 fromPrivate: { try? RSAPrivateKey(parsing: $0).rs256PublicKey() }
             ).map { VerificationKey(id: id, rs256: $0, state: state) }
-        case .hs256: return hs256Key(configured, path)
+        case .hs256: return hs256Key(configured, of: dialect, path)
         case .a256GCM: return nil
         }
     }
@@ -109,8 +112,17 @@ extension ConfigurationLoader {
         return key
     }
 
-    private mutating func hs256Key(_ configured: Configuration.IssuerKey, _ path: String) -> VerificationKey? {
-        guard let secret = sharedSecret(configured.key, path) else { return nil }
+    /// Taken as it is spelled, with one exception: Axinom gives its communication keys in Base64, and signs with the
+    /// bytes that it stands for.
+    private mutating func hs256Key(
+        _ configured: Configuration.IssuerKey, of dialect: TokenDialect, _ path: String
+    ) -> VerificationKey? {
+        guard let spelled = sharedSecret(configured.key, path) else { return nil }
+        let isEncoded = dialect == .axinom
+        guard let secret = isEncoded ? EncodedSecret.decodeBase64(spelled) : spelled.copy(0..<spelled.count) else {
+            report(path, .issuer(.communicationKeyNotBase64))
+            return nil
+        }
         do throws(IssuerSetError) {
             return try VerificationKey(id: configured.kid, hs256: secret, state: configured.state)
         } catch {

@@ -23,6 +23,18 @@ package enum EncodedSecret {
         }
     }
 
+    /// The secret that padded Base64 spells, with white space behind it at most; nil for anything else.
+    static func decodeBase64(_ contents: borrowing SecretBytes) -> SecretBytes? {
+        contents.withWipedArray { bytes in
+            var text = bytes
+            text.dropTrailingWhiteSpace()
+            defer { text.wipe() }
+            guard var decoded = try? Base64.decode(text), !decoded.isEmpty else { return nil }
+            defer { decoded.wipe() }
+            return SecretBytes(copying: decoded)
+        }
+    }
+
     private static func secret(of size: Int, from decode: () throws(TextCodingError) -> [UInt8]) -> SecretBytes? {
         do throws(TextCodingError) {
             var bytes = try decode()

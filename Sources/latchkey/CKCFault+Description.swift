@@ -13,7 +13,6 @@ extension CKCFault {
         switch self {
         case .truncated: "it is too short for a CKC"
         case .version(let version): "its version is \(version), and 1 and 2 are known"
-        case .reserved(let word): "its reserved word is \(word), not 0"
         case .payloadLength(let declared, let available):
             "it declares a payload of \(declared) bytes and has \(available)"
         case .payloadUnaligned: "its payload is not a row of AES blocks"
@@ -40,8 +39,22 @@ extension CKCFault {
         }
     }
 
-    private static func name(_ tag: UInt64) -> String {
+    fileprivate static func name(_ tag: UInt64) -> String {
         let digits = hexadecimal(tag)
         return TLLVTag.name(of: tag).map { "\"\($0)\" (\(digits))" } ?? digits
+    }
+}
+
+extension CKCRemark {
+    /// What is unusual, in words.
+    var explanation: String {
+        switch self {
+        case .reservedWord(let word): "its reserved word is \(hexadecimal(word)), not 0"
+        case .echoPadding(let tag):
+            "the block \(CKCFault.name(tag)) was asked back and has come back with other padding"
+        case .sampleBlock: "it has the block \(hexadecimal(TLLVTag.unnamedInSamples)) of Apple's samples"
+        case .durationReservedWord(let word):
+            "the reserved word of its duration is \(hexadecimal(word)), not \(hexadecimal(KeyDuration.reservedWord))"
+        }
     }
 }

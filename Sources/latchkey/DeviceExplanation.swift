@@ -31,7 +31,7 @@ enum DeviceExplanation {
 
     static func denyList(_ version: UInt32) -> String {
         switch version {
-        case 0: "version 0, which says nothing"
+        case 0: "version 0, which does not count as old"
         case ..<DevicePolicy.denyListVersionMinimum: "version \(version), which is old: Baseline at most"
         default: "version \(version)"
         }
@@ -41,6 +41,7 @@ enum DeviceExplanation {
         if value.count == SecurityLevelReport.encryptedSize {
             return ["the encrypted form, which a server passes over"]
         }
+        guard value.count >= SecurityLevelReport.size else { return [unknownLayout(value.count)] }
         var reader = ByteReader(value)
         let version = try reader.readUInt32("version")
         let reserved = try reader.readUInt32("reserved")
@@ -48,15 +49,28 @@ enum DeviceExplanation {
         let denyListVersion = try reader.readUInt32("deny list")
         guard version == 1 else { return ["version \(version) of this block, which is passed over"] }
         guard reserved == 0 else { return ["a reserved word is not 0: a server refuses it"] }
-        let name = SecurityLevel(reported: level)?.name ?? (level == 0 ? "nothing" : "below all known levels")
+        let name = SecurityLevel(reported: level)?.name ?? "below all known levels"
         return ["level \(hexadecimal(level)), that is \(name)", "deny list \(denyList(denyListVersion))"]
     }
 
-    static func virtualMachine(_ reader: inout ByteReader) throws(ByteReaderError) -> [String] {
+    static func virtualMachine(_ value: [UInt8]) throws(ByteReaderError) -> [String] {
+        guard value.count >= 4 else { return [unknownLayout(value.count)] }
+        var reader = ByteReader(value)
         let version = try reader.readUInt32("version")
-        let sides = [("host", try side(&reader)), ("guest", try side(&reader))]
         guard version != 0 else { return ["not a virtual machine"] }
+        guard VirtualMachineInfo.versions.contains(version), value.count >= VirtualMachineInfo.size else {
+            return [
+                "version \(version) of this block, in \(value.count) bytes: not known, and passed over unless the server refuses "
+                    + "virtual machines"
+            ]
+        }
+        let sides = [("host", try side(&reader)), ("guest", try side(&reader))]
         return ["a virtual machine (version \(version) of this block)"] + sides.map { "\($0): \($1)" }
+    }
+
+    /// What is said of a block whose layout is not known.
+    static func unknownLayout(_ size: Int) -> String {
+        "\(size) bytes in a layout that is not known: passed over"
     }
 
     private static func side(_ reader: inout ByteReader) throws(ByteReaderError) -> String {

@@ -17,6 +17,8 @@ extension OpenedLicense {
         writer.member("securityLevel", terms.securityLevel?.name)
         writer.member("licenseVersion", Int(version))
         writer.member("sessionKeyVersion", sessionKeyVersion?.name)
+        writer.name("remarks")
+        writer.array { writer in for remark in remarks { writer.string(remark.explanation) } }
     }
 
     /// The same for a person, a line each.
@@ -31,6 +33,7 @@ extension OpenedLicense {
             "HDCP         \(terms.hdcp?.name ?? "not said (a device enforces Type 0)")",
             "level        \(terms.securityLevel.map { "at least \($0.name)" } ?? "not said")",
         ] + (sessionKeyVersion.map { ["session key  \($0.name)"] } ?? [])
+            + remarks.map { "unusual      \($0.explanation); devices accept it" }
     }
 }
 

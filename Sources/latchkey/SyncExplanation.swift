@@ -5,9 +5,11 @@ import FairPlay
 /// What a sync block says, in words (protocol, section 4.4).
 enum SyncExplanation {
     static func lines(_ value: [UInt8]) throws(ByteReaderError) -> [String] {
-        guard value.count >= 28 else { return ["\(value.count) bytes are fewer than 28: a server refuses it"] }
+        guard value.count >= 4 else { return ["no sync (\(value.count) bytes)"] }
         var reader = ByteReader(value)
         switch try reader.readUInt32("version") {
+        case 1 where value.count < 28, 2 where value.count < 48:
+            return ["\(value.count) bytes are fewer than the report has: a server refuses it"]
         case 1: return try version1(&reader)
         case 2: return try version2(&reader)
         case let version: return ["no sync (version \(version))"]

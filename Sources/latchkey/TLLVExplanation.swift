@@ -35,8 +35,8 @@ struct TLLVExplanation {
         case TLLVTag.deviceInfo: return try DeviceExplanation.info(&reader)
         case TLLVTag.kextDenyListVersion: return [DeviceExplanation.denyList(try reader.readUInt32("version"))]
         case TLLVTag.securityLevelReport: return try DeviceExplanation.securityLevel(value)
-        case TLLVTag.supportedKeyFormats: return try keyFormats(&reader)
-        case TLLVTag.virtualMachineInfo: return try DeviceExplanation.virtualMachine(&reader)
+        case TLLVTag.supportedKeyFormats: return try keyFormats(value)
+        case TLLVTag.virtualMachineInfo: return try DeviceExplanation.virtualMachine(value)
         case TLLVTag.sync: return try SyncExplanation.lines(value)
         case TLLVTag.sessionKeyBlockVideo, TLLVTag.r2Video:
             return ["for a second session key, which only an external module can use"]
@@ -104,11 +104,16 @@ struct TLLVExplanation {
         return [names.isEmpty ? "none" : names.joined(separator: ", ")] + upper
     }
 
-    private static func keyFormats(_ reader: inout ByteReader) throws(ByteReaderError) -> [String] {
+    private static func keyFormats(_ value: [UInt8]) throws(ByteReaderError) -> [String] {
+        guard value.count >= 12 else { return [DeviceExplanation.unknownLayout(value.count)] }
+        var reader = ByteReader(value)
         let version = try reader.readUInt32("version")
+        guard version == 1 else { return ["version \(version) of this block, which is passed over"] }
         _ = try reader.readUInt32("reserved")
         let count = try reader.readUInt32("count")
-        guard count <= 64 else { return ["\(count) formats are more than 64: a server refuses it"] }
+        guard count <= 64, 12 + Int(count) * 8 <= value.count else {
+            return ["\(count) formats are more than 64, or more than the block has: passed over"]
+        }
         var lines = ["version \(version), \(count) formats"]
         for _ in 0..<count {
             let format = try reader.readUInt64("format")

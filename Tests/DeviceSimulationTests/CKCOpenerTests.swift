@@ -57,6 +57,7 @@ import Testing
         #expect(license.terms == LicenseTerms())
         #expect(license.version == 1)
         #expect(license.sessionKeyVersion == nil)
+        #expect(license.remarks.isEmpty)
     }
 
     @Test func refusesEveryTruncation() throws {
@@ -77,11 +78,15 @@ import Testing
         #expect(throws: CKCFault.version(version)) { try open(license, request) }
     }
 
-    @Test func refusesAReservedWord() throws {
+    /// Apple's newer server writes its version there.
+    @Test(arguments: [UInt32(1), 0x3428_0012, .max])
+    func acceptsAReservedWordWithARemark(word: UInt32) throws {
         let request = try request()
         var license = try ForgedLicense(for: request, key: Self.key, using: crypto)
-        license.reserved = 1
-        #expect(throws: CKCFault.reserved(1)) { try open(license, request) }
+        license.reserved = word
+        let opened = try open(license, request)
+        #expect(opened.remarks == [.reservedWord(word)])
+        #expect(opened.contentKey.bytes.revealed() == Self.key)
     }
 
     @Test func refusesTheAnswerToAnotherRequest() throws {
@@ -122,15 +127,41 @@ import Testing
         license.echoes.swapAt(0, 1)
         #expect(throws: CKCFault.echoOutOfOrder(tag: TLLVTag.transactionID)) { try open(license, request) }
         license = sound
-        // The last byte of a block is padding, which must come back too.
-        license.echoes[2][license.echoes[2].count - 1] ^= 1
+        license.echoes[2][16] ^= 1
+        #expect(throws: CKCFault.echoAltered(tag: TLLVTag.r2)) { try open(license, request) }
+        license = sound
+        // The same value in a longer one.
+        license.echoes[2][15] += 1
         #expect(throws: CKCFault.echoAltered(tag: TLLVTag.r2)) { try open(license, request) }
         license = sound
         license.echoes.append(license.echoes[0])
         #expect(throws: CKCFault.framing(.duplicateTag(TLLVTag.assetID))) { try open(license, request) }
     }
 
-    @Test(arguments: [0xe6d0_a3e7_2c92_a4ef, TLLVTag.sync, 1])
+    /// Apple's newer server writes echoes with padding of its own, and more or less of it.
+    @Test func acceptsAnEchoWithOtherPaddingWithARemark() throws {
+        let request = try request { $0.returnRequest = [TLLVTag.assetID, TLLVTag.transactionID, TLLVTag.r2] }
+        let sound = try ForgedLicense(for: request, key: Self.key, using: crypto)
+        #expect(try open(sound, request).remarks.isEmpty)
+        var license = sound
+        license.echoes[2][license.echoes[2].count - 1] ^= 1
+        #expect(try open(license, request).remarks == [.echoPadding(tag: TLLVTag.r2)])
+        license = sound
+        license.echoes[0] += [UInt8](repeating: 0xA5, count: 16)
+        license.echoes[0][11] += 16
+        #expect(try open(license, request).remarks == [.echoPadding(tag: TLLVTag.assetID)])
+    }
+
+    /// The block without a name of Apple's sample CKCs.
+    @Test func acceptsTheBlockOfApplesSamplesWithARemark() throws {
+        let tag: UInt64 = 0xe6d0_a3e7_2c92_a4ef
+        #expect(try open(adding: [DeviceBlock(tag, [0, 0, 0, 0, 0, 0, 0, 1])]).remarks == [.sampleBlock])
+        #expect(throws: CKCFault.wrongSize(tag: tag, size: 9)) {
+            try open(adding: [DeviceBlock(tag, [UInt8](repeating: 0, count: 9))])
+        }
+    }
+
+    @Test(arguments: [TLLVTag.sync, 1, 0xe6d0_a3e7_2c92_a4ee])
     func refusesWhatIsNeitherKnownNorAskedFor(tag: UInt64) throws {
         #expect(throws: CKCFault.unexpectedTag(tag)) { try open(adding: [DeviceBlock(tag, [0, 0, 0, 0, 0, 0, 0, 1])]) }
     }
@@ -180,12 +211,13 @@ import Testing
         }
     }
 
-    @Test func takesTheTwoKnownReservedWordsOfADuration() throws {
-        let terms = try open(adding: [Self.duration(5, 0, 0x1a4b_de7e, reserved: 0)]).terms
-        #expect(terms.lease?.value == 5)
-        #expect(throws: CKCFault.reservedWord(tag: TLLVTag.contentKeyDuration, 1)) {
-            try open(adding: [Self.duration(5, 0, 0x1a4b_de7e, reserved: 1)])
-        }
+    /// Apple's samples have 0.
+    @Test(arguments: [UInt32(0), 1, .max])
+    func acceptsAnotherReservedWordOfADurationWithARemark(word: UInt32) throws {
+        let license = try open(adding: [Self.duration(5, 0, 0x1a4b_de7e, reserved: word)])
+        #expect(license.terms.lease?.value == 5)
+        #expect(license.remarks == [.durationReservedWord(word)])
+        #expect(try open(adding: [Self.duration(5, 0, 0x1a4b_de7e)]).remarks.isEmpty)
     }
 
     @Test func takesADurationOnlyAfterAPlaybackState() throws {

@@ -20,7 +20,8 @@ struct FactsCheck {
         #expect(facts.playbackState == options.playbackState)
         #expect(facts.identity == options.deviceIdentity)
         #expect(facts.info == options.deviceInfo)
-        #expect(facts.virtualMachine == options.virtualMachine)
+        #expect(facts.virtualMachine == readableVirtualMachine)
+        #expect(facts.hasUnreadableVirtualMachineInfo == (readableVirtualMachine != options.virtualMachine))
         #expect(facts.securityReport == report)
         #expect(facts.denyListVersion == options.denyListVersion ?? report?.denyListVersion)
         #expect(facts.keyFormats == expectedKeyFormats)
@@ -31,6 +32,11 @@ struct FactsCheck {
     private var report: SecurityLevelReport? {
         guard case .report(let report) = options.securityLevel else { return nil }
         return report
+    }
+
+    /// Versions 0 and 1 are known.
+    private var readableVirtualMachine: VirtualMachineInfo? {
+        options.virtualMachine.flatMap { $0.version <= 1 ? $0 : nil }
     }
 
     private var syncReport: SyncReport? {

@@ -62,7 +62,7 @@ struct RefusalModel {
             reasons.append(.denyListOutdated(version: version))
         }
         if policy.refusesVirtualMachines, let machine = options.virtualMachine, machine.version != 0 {
-            reasons.append(.virtualMachine)
+            reasons.append(machine.version == 1 ? .virtualMachine : .virtualMachineUnknown)
         }
         return reasons
     }
@@ -80,7 +80,7 @@ struct RefusalModel {
     /// Nil where the device says nothing.
     private var levelNumber: UInt64? {
         let said: UInt64? =
-            if let report, report.rawLevel != 0 {
+            if let report {
                 report.rawLevel
             } else if has(bit: 5) {
                 0x4e7f_d924_21d5_88b4

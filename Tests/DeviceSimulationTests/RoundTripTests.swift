@@ -70,6 +70,7 @@ import Testing
             #expect(license.contentIV == iv)
             #expect(license.terms == terms)
             #expect(license.version == 1 && license.sessionKeyVersion == nil)
+            #expect(license.remarks.isEmpty, "this server sends nothing unusual")
         } catch {
             #expect(refused.contains { error == .beyondAbilities(tag: $0) }, "\(error)")
         }

@@ -1,4 +1,5 @@
 import ByteCoding
+import KeyCrypto
 import POSIXSockets
 import TestSupport
 import Testing
@@ -69,6 +70,23 @@ import Testing
         #expect(rights.map(\.mode) == [.stream, .offline])
         #expect(rights.map(\.lease) == [nil, nil])
         #expect(rights.map(\.playback) == [nil, 3600])
+    }
+
+    @Test func theUserOfTheSessionIsTheSubject() throws {
+        #expect(try verify(Self.printed).subject == nil)
+        let payload = try changed(#""session":{}"#, #""session":{"user_id":"viewer-7"}"#)
+        #expect(try verify(payload).subject == "viewer-7")
+        for value in ["7", #""""#, "{}"] {
+            let wrong = try changed(#""session":{}"#, #""session":{"user_id":\#(value)}"#)
+            #expect(throws: EntitlementError.claimInvalid("message.session.user_id")) { try verify(wrong) }
+        }
+    }
+
+    @Test(arguments: [(#""true""#, UInt32(1)), ("true", 1), (#""false""#, nil), ("false", nil)])
+    func theUseOfAMessageMayBeLimitedByAText(flag: String, uses: UInt32?) throws {
+        let payload = Self.printed.replacing(
+            #""prevent_drm_message_reuse":true"#, with: #""prevent_drm_message_reuse":\#(flag)"#)
+        #expect(try verify(payload).limits.usesPerKey == uses)
     }
 
     @Test func anExpirationInRealTimeHoldsDuringPlayback() throws {
@@ -174,4 +192,64 @@ import Testing
             by: .secret)
         #expect(throws: EntitlementError.claimInvalid("com_key_id")) { try issuance.verify(named) }
     }
+
+    // MARK: Published messages
+
+    /// The message of "Entitlement Message" (docs.axinom.com, DRM, License Service), as far as it is public, with
+    /// another end. It has no beginning, a text for a flag, sections for other systems, and two keys with two policies.
+    private static let published = """
+        {"version":1,"id":"a7659f89-d153-4620-1aa0-1dc8a93f202e","expiration_date":"2025-06-15T16:11:40+01:00",
+         "com_key_id":"hs","message":{"version":2,"type":"entitlement_message",
+          "license_server":{"access_control":{"prevent_drm_message_reuse":"true",
+            "allowed_ip_addresses":["80.237.132.164","2a01:488:42:1000:50ed:84a4:43:1f85"],
+            "widevine":{"min_vmp_level":"PLATFORM_SOFTWARE_VERIFIED","allow_tampered_platforms":false},
+            "playready":{"allowed_device_ids":["ed85e2bc-63d8-4a26-8ad0-18c382c12dd9"]}}},
+          "content_keys_source":{"inline":[
+            {"id":"c9a0d00c-cd2b-4509-aaa8-95b5d68a7382","usage_policy":"SD"},
+            {"id":"bda0d55c-ad24-2211-faa2-25a5d6d8144a","usage_policy":"HD"}]},
+          "content_key_usage_policies":[{"name":"SD","fairplay":{"hdcp":"TYPE1"}},{"name":"HD","fairplay":{"hdcp":"TYPE1"}}]}}
+        """
+
+    @Test func readsThePublishedMessage() throws {
+        let claims = try verify(Self.published)
+        #expect(claims.tokenID == "a7659f89-d153-4620-1aa0-1dc8a93f202e")
+        #expect(claims.limits.usesPerKey == 1 && claims.limits.networks.count == 2)
+        #expect(
+            claims.rights == [
+                Right(try keys("c9a0d00c-cd2b-4509-aaa8-95b5d68a7382"), hdcp: .type1),
+                Right(try keys("bda0d55c-ad24-2211-faa2-25a5d6d8144a"), hdcp: .type1),
+            ])
+    }
+
+    /// The example of "How to sign a License Service Message" (docs.axinom.com): key id, key in Base64, and message.
+    /// The signature was made by Python's hmac module over the published message with an end: this server takes no
+    /// token that lives forever.
+    @Test func verifiesThePublishedExampleOfASignature() throws {
+        let keyID = "aa0151d7-081c-4699-a049-fc584556c9d2"
+        let key = try Base64.decode("RPSdG/fViTkTjcuG3fcRXL2JDchGThWQ/tfSNHAoG+A=")
+        let issuer = Issuer(
+            name: "axinom", audience: "latchkey", dialect: .axinom,
+            keys: [try VerificationKey(id: keyID, hs256: SecretBytes(copying: key))])
+        let verifier = TokenVerifier(issuers: try IssuerSet([issuer]))
+        let claims = try verifier.verify(Array(Self.signedExample.utf8), now: Issuance.now)
+        #expect(claims.rights.map(\.selector) == [try keys("7459975d-b2f8-48ed-a325-56e4f34d19c7")])
+        // As it is published it has no end.
+        #expect(throws: EntitlementError.claimInvalid("expiration_date")) {
+            try verifier.verify(Array(Self.signedExampleWithoutEnd.utf8), now: Issuance.now)
+        }
+    }
+
+    private static let signedExample = """
+        eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJ2ZXJzaW9uIjoxLCJjb21fa2V5X2lkIjoiYWEwMTUxZDctMDgxYy00Njk5LWE\
+        wNDktZmM1ODQ1NTZjOWQyIiwibWVzc2FnZSI6eyJ0eXBlIjoiZW50aXRsZW1lbnRfbWVzc2FnZSIsInZlcnNpb24iOjIsImNvbnR\
+        lbnRfa2V5c19zb3VyY2UiOnsiaW5saW5lIjpbeyJpZCI6Ijc0NTk5NzVkLWIyZjgtNDhlZC1hMzI1LTU2ZTRmMzRkMTljNyJ9XX1\
+        9LCJleHBpcmF0aW9uX2RhdGUiOiIyMDI1LTA2LTE1VDE1OjExOjQwWiJ9.zh6nqU8npha82cm4VDbqeNJbQnTTqlyTXIALHdr0uS\
+        k
+        """
+    private static let signedExampleWithoutEnd = """
+        eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJ2ZXJzaW9uIjoxLCJjb21fa2V5X2lkIjoiYWEwMTUxZDctMDgxYy00Njk5LWE\
+        wNDktZmM1ODQ1NTZjOWQyIiwibWVzc2FnZSI6eyJ0eXBlIjoiZW50aXRsZW1lbnRfbWVzc2FnZSIsInZlcnNpb24iOjIsImNvbnR\
+        lbnRfa2V5c19zb3VyY2UiOnsiaW5saW5lIjpbeyJpZCI6Ijc0NTk5NzVkLWIyZjgtNDhlZC1hMzI1LTU2ZTRmMzRkMTljNyJ9XX1\
+        9fQ.fnSeghZ75ehQE41cUxkNj3ai8nqqcOEQxRm02RW6Wyw
+        """
 }

@@ -29,7 +29,7 @@ struct Issuance {
 
     init(
         dialect: TokenDialect = .jwt, maximumLife: Int64? = nil, leeway: Int64 = 5,
-        enforced: Set<Restriction> = Set(Restriction.allCases)
+        enforced: Set<Restriction> = Set(Restriction.allCases), offlineByRight: Bool = false
     ) throws {
         privateKey = try ES256PrivateKey.generate()
         let keys = [
@@ -37,7 +37,8 @@ struct Issuance {
             try VerificationKey(id: "hs", hs256: SecretBytes(copying: secret)),
         ]
         let issuer = Issuer(
-            name: Self.name, audience: Self.audience, dialect: dialect, keys: keys, maximumLife: maximumLife)
+            name: Self.name, audience: Self.audience, dialect: dialect, keys: keys, maximumLife: maximumLife,
+            offlineByRight: offlineByRight)
         verifier = TokenVerifier(issuers: try IssuerSet([issuer], leeway: leeway), enforced: enforced)
     }
 

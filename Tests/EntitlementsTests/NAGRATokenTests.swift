@@ -41,9 +41,9 @@ import Testing
         #expect(
             claims.rights == [
                 Right(
-                    .content("zeecinemahd"), start: 1_621_675_853, end: 1_938_097_685, duration: 5_184_000, mode: .both,
-                    profile: "HD",
-                    session: SessionClaims(id: "s", groups: [SessionClaims.Group(id: "g", maximum: 2)]))
+                    .content("zeecinemahd"), start: 1_621_675_853, end: 1_938_097_685, mode: .both, profile: "HD",
+                    session: SessionClaims(id: "s", groups: [SessionClaims.Group(id: "g", maximum: 2)])
+                ).living(5_184_000)
             ])
         #expect(claims.restrictions == [.pinnedDevice, .sessions, .usesPerKey, .profile])
     }
@@ -96,11 +96,44 @@ import Testing
     }
 
     /// A session and a content key are good where they were made.
-    @Test(arguments: ["Session", "Kc"])
-    func refusesTheTokensOfAnotherServer(type: String) throws {
+    @Test(arguments: [("Session", EntitlementError.sessionOfAnotherServer), ("Kc", .tokenOfAnotherServer)])
+    func refusesTheTokensOfAnotherServer(type: String, error: EntitlementError) throws {
         let payload = Self.printed.replacing(#""typ":"ContentAuthZ""#, with: "\"typ\":\"\(type)\"")
-        #expect(throws: EntitlementError.tokenOfAnotherServer) { try verify(payload) }
-        #expect(EntitlementError.tokenOfAnotherServer.code == "token_issuer")
+        #expect(throws: error) { try verify(payload) }
+        #expect(error.code == "token_issuer")
+    }
+
+    /// `duration` is how long a licence lives: a lease in streaming, an end in offline use, and never a rental.
+    @Test(arguments: [(60, 60), (900, 300)] as [(Int64, UInt32)])
+    func aDurationIsTheLifeOfALicence(duration: Int64, seconds: UInt32) throws {
+        let end = "2025-06-15T15:11:40Z"  // 300 s from now.
+        let text = #"{"contentId":"a","duration":\#(duration),"end":"\#(end)","storable":true}"#
+        let right = try verify(right: text)
+        #expect(right.duration == nil && right.lease == nil && right.life == duration)
+        #expect(
+            try LicenseLimits(of: right, for: .streaming, now: Self.now)
+                == .streaming(StreamingLimits(of: Right(.anything, lease: Int64(seconds)), now: Self.now)))
+        #expect(try LicenseLimits(of: right, for: .offline, now: Self.now) == .offline(.hardEnd(seconds)))
+    }
+
+    /// A request that does not say what it is for keeps the key if the issuer has its rights say so, and only if one
+    /// does.
+    @Test(arguments: [
+        (true, #"{"contentId":"a","storable":true}"#, LicenseUse.offline),
+        (true, #"{"contentId":"a","storable":false}"#, .streaming),
+        (true, #"{"contentId":"b","storable":true}"#, .streaming),
+        (false, #"{"contentId":"a","storable":true}"#, .streaming),
+    ])
+    func aRightForOfflineUseMayBeEnough(offlineByRight: Bool, right: String, use: LicenseUse) throws {
+        let issuance = try Issuance(dialect: .nagra, offlineByRight: offlineByRight)
+        let claims = try issuance.verify(
+            try issuance.token(
+                header: #"{"alg":"HS256","kid":"hs"}"#,
+                payload: #"{"typ":"ContentAuthZ","ver":"1.0","exp":\#(Self.now + 9),"contentRights":[\#(right)]}"#,
+                by: .secret))
+        let content = RequestedContent(
+            contentID: "a", keyID: try KeyID(parsing: "00112233445566778899aabbccddeeff"), trackLabels: [])
+        #expect(LicenseUse(grantedBy: claims, for: content) == use)
     }
 
     @Test(arguments: [
@@ -144,7 +177,7 @@ import Testing
         #expect(throws: EntitlementError.claimInvalid("typ")) { try verify(Issuance.payload()) }
     }
 
-    /// Of the tokens of one header exactly one grants contents.
+    /// Of the tokens of one header one grants contents. Another server's session beside it is passed over.
     @Test func aListHasOneTokenThatGrants() throws {
         let issuance = try Issuance(dialect: .nagra)
         func token(_ payload: String) throws -> [UInt8] {
@@ -161,6 +194,22 @@ import Testing
         #expect(try verify(good).tokenID == "j-1")
         #expect(throws: EntitlementError.tokenAmbiguous) { try verify(good, other) }
         #expect(throws: EntitlementError.tokenOfAnotherServer) { try verify(good, key) }
+        let session = try token(Self.printed.replacing("ContentAuthZ", with: "Session"))
+        #expect(try verify(good, session).tokenID == "j-1")
+        #expect(try verify(session, good).tokenID == "j-1")
+        #expect(throws: EntitlementError.sessionOfAnotherServer) { try verify(session) }
+        let late = try token(Self.printed.replacing("\(Self.now + 300)", with: "\(Self.now - 300)"))
+        let error = #expect(throws: EntitlementError.self) { try verify(late, session) }
+        #expect(error?.code == "token_expired")
         #expect(throws: EntitlementError.tokenMalformed(.notThreeParts)) { try verify(good, []) }
+    }
+}
+
+extension Right {
+    /// The same right, whose licences live for so many seconds.
+    fileprivate func living(_ seconds: Int64) -> Right {
+        var right = self
+        right.life = seconds
+        return right
     }
 }

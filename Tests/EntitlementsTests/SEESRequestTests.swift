@@ -22,34 +22,39 @@ import Testing
         #expect(try read(registration).kind == .deviceRegistration)
     }
 
-    @Test(arguments: [
-        "", "[]", "{}", "null", #"{"messageID":7}"#, #"{"messageID":"no-guid"}"#, #"{"messageID":""}"#,
-    ])
-    func answersNobodyWhomItCannotName(text: String) {
-        #expect(throws: SEESRequest.Fault(messageID: "", code: .valueUnknown)) { try read(text) }
+    @Test(
+        arguments: [
+            ("", nil), ("[]", nil), ("null", nil), ("{}", .messageID), (#"{"messageID":7}"#, .messageID),
+            (#"{"messageID":"no-guid"}"#, .messageID), (#"{"messageID":""}"#, .messageID),
+        ] as [(String, SEESRequest.Member?)])
+    func answersNobodyWhomItCannotName(text: String, member: SEESRequest.Member?) {
+        #expect(throws: SEESRequest.Fault(messageID: "", code: .valueUnknown, member: member)) { try read(text) }
     }
 
     @Test(
         arguments: [
-            (#""version":2,"requestType":1,"contentID":"m""#, .valueUnknown),
-            (#""version":"1","requestType":1,"contentID":"m""#, .valueUnknown),
-            (#""requestType":1,"contentID":"m""#, .valueUnknown), (#""version":1,"contentID":"m""#, .valueUnknown),
-            (#""version":1,"requestType":0,"contentID":"m""#, .valueUnknown),
-            (#""version":1,"requestType":4,"contentID":"m""#, .valueUnknown),
-            (#""version":1,"requestType":1"#, .keyIDInvalid),
-            (#""version":1,"requestType":1,"contentID":"""#, .keyIDInvalid),
-            (#""version":1,"requestType":1,"contentID":"a b""#, .keyIDInvalid),
-            (#""version":1,"requestType":1,"contentID":7"#, .keyIDInvalid),
-            (#""version":1,"requestType":1,"contentID":"m","customerCookie":"""#, .cookieInvalid),
-            (#""version":1,"requestType":1,"contentID":"m","customerCookie":7"#, .cookieInvalid),
+            (#""version":2,"requestType":1,"contentID":"m""#, .valueUnknown, .version),
+            (#""version":"1","requestType":1,"contentID":"m""#, .valueUnknown, .version),
+            (#""requestType":1,"contentID":"m""#, .valueUnknown, .version),
+            (#""version":1,"contentID":"m""#, .valueUnknown, .requestType),
+            (#""version":1,"requestType":0,"contentID":"m""#, .valueUnknown, .requestType),
+            (#""version":1,"requestType":4,"contentID":"m""#, .valueUnknown, .requestType),
+            (#""version":1,"requestType":1"#, .keyIDInvalid, .contentID),
+            (#""version":1,"requestType":1,"contentID":"""#, .keyIDInvalid, .contentID),
+            (#""version":1,"requestType":1,"contentID":"a b""#, .keyIDInvalid, .contentID),
+            (#""version":1,"requestType":1,"contentID":7"#, .keyIDInvalid, .contentID),
+            (#""version":1,"requestType":1,"contentID":"m","customerCookie":"""#, .cookieInvalid, .customerCookie),
+            (#""version":1,"requestType":1,"contentID":"m","customerCookie":7"#, .cookieInvalid, .customerCookie),
             (
                 #""version":1,"requestType":1,"contentID":"m","customerCookie":"\#(String(repeating: "c", count: 33))""#,
-                .cookieInvalid
+                .cookieInvalid, .customerCookie
             ),
-            (#""version":1,"requestType":2,"contentID":"m""#, .cookieInvalid),
-            (#""version":1,"requestType":3,"contentID":"m","customerCookie":null"#, .cookieInvalid),
-        ] as [(String, ExpressPlayCode)])
-    func saysWhatIsWrong(members: String, code: ExpressPlayCode) {
-        #expect(throws: SEESRequest.Fault(messageID: Self.id, code: code)) { try read(question(members)) }
+            (#""version":1,"requestType":2,"contentID":"m""#, .cookieInvalid, .customerCookie),
+            (#""version":1,"requestType":3,"contentID":"m","customerCookie":null"#, .cookieInvalid, .customerCookie),
+        ] as [(String, ExpressPlayCode, SEESRequest.Member)])
+    func saysWhatIsWrongAndWhere(members: String, code: ExpressPlayCode, member: SEESRequest.Member) {
+        #expect(throws: SEESRequest.Fault(messageID: Self.id, code: code, member: member)) {
+            try read(question(members))
+        }
     }
 }

@@ -4,7 +4,8 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// The sizes of every optional block around its limits: at least the listed size where more is passed over, and at most where it is opaque.
+/// The sizes of every optional block around its limits: at least the listed size if more is passed over, and at most if
+/// it is opaque. Blocks with a version are passed over in every layout that is not known.
 @Suite struct OptionalBlockTests {
     struct Block: Sendable, CustomTestStringConvertible {
         let name: String
@@ -26,12 +27,6 @@ import Testing
         Block(name: "device identity", tag: TLLVTag.deviceIdentity, minimum: 36),
         Block(name: "device info", tag: TLLVTag.deviceInfo, minimum: 16),
         Block(name: "deny list version", tag: TLLVTag.kextDenyListVersion, minimum: 4),
-        Block(name: "security level report", tag: TLLVTag.securityLevelReport, start: words(1), minimum: 20),
-        Block(name: "key formats without one", tag: TLLVTag.supportedKeyFormats, start: words(1), minimum: 12),
-        Block(name: "one key format", tag: TLLVTag.supportedKeyFormats, start: words(1, 0, 1), minimum: 20),
-        Block(name: "64 key formats", tag: TLLVTag.supportedKeyFormats, start: words(1, 0, 64), minimum: 524),
-        Block(name: "virtual machine info", tag: TLLVTag.virtualMachineInfo, minimum: 28),
-        Block(name: "sync that is none", tag: TLLVTag.sync, minimum: 28),
         Block(name: "sync 1", tag: TLLVTag.sync, start: words(1), minimum: 28),
         Block(name: "sync 2", tag: TLLVTag.sync, start: words(2, 0, 0, 0, 0, 1), minimum: 48),
         Block(name: "SK..R1 for video", tag: TLLVTag.sessionKeyBlockVideo, minimum: 0, maximum: 256),
@@ -60,6 +55,8 @@ import Testing
     func refusesEveryOtherSize(block: Block) throws {
         var sizes = Set([0, 1, block.minimum / 2, block.minimum - 1].filter { (0..<block.minimum).contains($0) })
         if let maximum = block.maximum { sizes.formUnion([maximum + 1, maximum + 100]) }
+        // A sync block without a whole version is no sync.
+        if block.tag == TLLVTag.sync { sizes = sizes.filter { $0 >= 4 } }
         for size in sizes {
             #expect(throws: SPCError.rejected(.wrongSize(tag: block.tag, size: size)), "\(size) bytes") {
                 try open(block, size)
@@ -75,13 +72,6 @@ import Testing
         #expect(spc.blocks.contains { $0.tag == block.tag && $0.value.upperBound == $0.range.upperBound })
     }
 
-    @Test func refusesMoreThan64KeyFormats() throws {
-        let value = words(1, 0, 65) + zeros(65 * 8)
-        #expect(throws: SPCError.rejected(.wrongSize(tag: TLLVTag.supportedKeyFormats, size: value.count))) {
-            try bench.facts(TLLVTag.supportedKeyFormats, value)
-        }
-    }
-
     @Test(arguments: [UInt32(1), 0x8000_0000, .max])
     func refusesAReportWithAReservedWord(word: UInt32) throws {
         #expect(throws: SPCError.rejected(.reservedWord(tag: TLLVTag.securityLevelReport))) {
@@ -92,5 +82,67 @@ import Testing
     /// Only version 1 is understood, so only there the word means anything.
     @Test func passesOverTheReservedWordOfAnotherVersion() throws {
         #expect(try bench.facts(TLLVTag.securityLevelReport, words(2, 9, 0, 0, 0)).securityReport == nil)
+    }
+
+    // MARK: Layouts that are not known
+
+    private static let formats = words(1, 0, 2) + bigEndianBytes(UInt64(7)) + bigEndianBytes(UInt64(8))
+
+    @Test(arguments: [
+        [], words(1), words(1, 0), words(2, 0, 1, 0, 7), words(0, 0, 1, 0, 7), words(1, 0, 1),
+        words(1, 0, 3, 0, 7, 0, 8),
+        words(1, 0, 65) + zeros(65 * 8), words(1, 0, .max) + zeros(8), words(1, 0, 0x2000_0001) + zeros(8),
+    ])
+    func passesOverKeyFormatsInALayoutThatIsNotKnown(value: [UInt8]) throws {
+        #expect(try bench.facts(TLLVTag.supportedKeyFormats, value).keyFormats == [DeviceFacts.keyFormatDefault])
+    }
+
+    @Test func readsKeyFormatsThatAreFollowedByMore() throws {
+        #expect(try bench.facts(TLLVTag.supportedKeyFormats, Self.formats + zeros(20)).keyFormats == [7, 8])
+        #expect(try bench.facts(TLLVTag.supportedKeyFormats, words(1, 0, 64) + zeros(512)).keyFormats.count == 64)
+    }
+
+    @Test(arguments: [
+        [], words(1), words(1, 0, 0, 1), words(1, 9, 0, 0), words(2, 0, 0, 1, 30), words(.max, 0, 0, 1, 30), zeros(19),
+        words(1, 0, 0, 1, 30, 0, 0, 0),
+    ])
+    func passesOverASecurityLevelReportInALayoutThatIsNotKnown(value: [UInt8]) throws {
+        let facts = try bench.facts(TLLVTag.securityLevelReport, value)
+        #expect(facts.securityReport == nil && facts.securityLevel == nil && facts.denyListVersion == nil)
+    }
+
+    @Test(arguments: [20, 21, 31, 33, 64])
+    func readsASecurityLevelReportThatIsFollowedByMore(size: Int) throws {
+        let value = Array((words(1, 0, 0x17d9_9d57, 0x4eed_567d, 40) + zeros(44)).prefix(size))
+        let facts = try bench.facts(TLLVTag.securityLevelReport, value)
+        #expect(facts.securityLevel == .audio && facts.denyListVersion == 40)
+    }
+
+    /// A version 0 is no virtual machine, however long its value is.
+    @Test(arguments: [
+        (words(0), false), (zeros(27), false), ([], true), (zeros(3), true), (words(1), true),
+        (words(1) + zeros(23), true),
+        (words(2) + zeros(24), true), (words(.max) + zeros(60), true),
+    ])
+    func passesOverVirtualMachineInfoInALayoutThatIsNotKnown(value: [UInt8], isUnreadable: Bool) throws {
+        let facts = try bench.facts(TLLVTag.virtualMachineInfo, value)
+        #expect(facts.virtualMachine == nil && facts.hasUnreadableVirtualMachineInfo == isUnreadable)
+        try LicenseTerms().check(for: facts, by: DevicePolicy())
+        var strict = DevicePolicy()
+        strict.refusesVirtualMachines = true
+        // The licence needs to know, so what cannot be read is refused.
+        if isUnreadable {
+            #expect(throws: LicenseTermsError.virtualMachineUnknown) {
+                try LicenseTerms().check(for: facts, by: strict)
+            }
+        } else {
+            try LicenseTerms().check(for: facts, by: strict)
+        }
+    }
+
+    @Test(arguments: [[], zeros(3), zeros(4), zeros(27), words(3), words(3) + zeros(44), words(.max, 1)])
+    func passesOverASyncBlockOfAVersionThatIsNotKnown(value: [UInt8]) throws {
+        let spc = try bench.open { $0.otherBlocks = [DeviceBlock(TLLVTag.sync, value)] }
+        #expect(spc.syncReport == nil)
     }
 }

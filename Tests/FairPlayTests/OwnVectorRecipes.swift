@@ -407,18 +407,7 @@ struct RefusedRecipe {
             "v1-security-level-report-reserved", .v1, PayloadFault.securityLevelReportReservedWord,
             "A security level report whose reserved word is not zero."),
         RefusedRecipe(
-            "v2-security-level-report-short", .v2, PayloadFault.securityLevelReportTooShort,
-            "A security level report of 19 bytes."),
-        RefusedRecipe(
-            "v1-key-formats-too-many", .v1, PayloadFault.keyFormatsTooMany, "Sixty-five supported key formats."),
-        RefusedRecipe(
-            "v2-key-format-count-huge", .v2, PayloadFault.keyFormatCountHuge,
-            "A count of key formats of 0xFFFFFFFF, with one."),
-        RefusedRecipe(
             "v1-device-identity-short", .v1, PayloadFault.deviceIdentityTooShort, "A device identity of 35 bytes."),
-        RefusedRecipe(
-            "v1-virtual-machine-short", .v1, PayloadFault.virtualMachineInfoTooShort,
-            "Virtual machine info of 27 bytes."),
         RefusedRecipe(
             "v1-sync-1-reserved", .v1, PayloadFault.syncVersion1ReservedWord,
             "A sync of version 1 whose reserved word is not zero."),

@@ -76,7 +76,7 @@ import Testing
         (.versionUsedNine, .protocolVersion(used: 9)),
         (.tooManyBlocks, .framing(.tooManyBlocks(maximum: 128))),
         (.securityLevelReportReservedWord, .reservedWord(tag: TLLVTag.securityLevelReport)),
-        (.keyFormatsTooMany, .wrongSize(tag: TLLVTag.supportedKeyFormats, size: 532)),
+        (.syncTooShort, .wrongSize(tag: TLLVTag.sync, size: 27)),
         (.syncVersion1ReservedWord, .reservedWord(tag: TLLVTag.sync)),
         (.syncVersion2WithoutFlags, .syncContradictory),
         (.syncVersion2TooManyRecords, .syncContradictory),

@@ -56,17 +56,25 @@ import Testing
         #expect(facts.securityLevel == .audio)
     }
 
-    /// A report that says nothing, one that cannot be read, and one of a version that does not exist yet.
-    @Test(arguments: [
-        SecurityLevelStatement.encrypted, report(0),
-    ])
-    func theBitsCountWhereTheReportSaysNothing(statement: SecurityLevelStatement) throws {
+    /// A report that cannot be read, and one of a version that does not exist yet.
+    @Test func theBitsCountIfTheReportCannotBeRead() throws {
         let facts = try facts {
             $0.capabilities = .securityLevelBaseline
-            $0.securityLevel = statement
+            $0.securityLevel = .encrypted
         }
         #expect(facts.securityLevel == .baseline)
         #expect(try bench.facts(TLLVTag.securityLevelReport, words(2, 0, .max, .max, 0)).securityLevel == nil)
+    }
+
+    /// A level of 0 is reported, and not absent: the bits say nothing beside it.
+    @Test(arguments: SecurityLevel.allCases)
+    func aReportOfZeroIsBelowEveryLevel(level: SecurityLevel) throws {
+        let facts = try facts {
+            $0.capabilities = [.securityLevelBaseline, .securityLevelMain]
+            $0.securityLevel = Self.report(0)
+        }
+        #expect(facts.securityLevel == nil)
+        #expect(facts.falls(below: level))
     }
 
     @Test(arguments: SecurityLevel.allCases)

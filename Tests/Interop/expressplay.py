@@ -43,7 +43,7 @@ SEALING_KEY_ID = 7
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
-def prepare(setup: Path, clients: tuple[str, ...] = ()) -> None:
+def prepare(setup: Path, clients: tuple[str, ...] = (), devices_maximum: int = 1) -> None:
     """Adds the customers to a fresh set-up; `clients` are subjects of certificates that may ask the entitlement server."""
     files = {
         "sealing": SEALING_KEY.hex(), "player": AUTHENTICATOR, "player-test": TEST_AUTHENTICATOR,
@@ -71,7 +71,7 @@ def prepare(setup: Path, clients: tuple[str, ...] = ()) -> None:
         ],
         "redeemURL": REDEEM_URL,
         "redeemPaths": [REDEEM_PATH, OTHER_REDEEM_PATH],
-        "sees": {"customer": "player", "authenticator": "secrets/sees", "devicesMaximum": 1},
+        "sees": {"customer": "player", "authenticator": "secrets/sees", "devicesMaximum": devices_maximum},
     }
     if clients:
         section["sees"]["clients"] = list(clients)
@@ -157,10 +157,10 @@ def options(asset_id: bytes) -> SPCOptions:
 
 
 @contextmanager
-def running_service(folder: Path) -> Iterator[Service]:
+def running_service(folder: Path, devices_maximum: int = 1) -> Iterator[Service]:
     content = f"movie-{secrets.token_hex(4)}"
     key = ContentKey(key_id=secrets.token_bytes(16), key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
-    with running_daemon(folder, prepare=prepare) as daemon:
+    with running_daemon(folder, prepare=lambda setup: prepare(setup, devices_maximum=devices_maximum)) as daemon:
         register(daemon.setup, content, key)
         yield Service(daemon, content, key)
 

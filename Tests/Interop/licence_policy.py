@@ -163,7 +163,8 @@ def _has_capability(spc: OpenedSPC, bit: int) -> bool:
 def device_security_level(spc: OpenedSPC) -> int | None:
     """What the device says it is: its report, else its capabilities, else nothing, as old devices do.
 
-    A Mac whose list of denied kernel extensions is old counts as Baseline at most.
+    A level of zero is a level, below all others. A Mac whose list of denied kernel extensions is old counts as Baseline
+    at most; a version of zero is not old, and a block of its own that says zero counts before the report.
     """
     report = spc.security_level_report
     if not isinstance(report, SecurityLevelReport) or report.version != 1:
@@ -199,10 +200,10 @@ def offline_terms(spc: OpenedSPC, right: Right, key: ContentKey, policy: Policy)
     hard_end, storage, playback = offline_ends(right)
     names = offline_key_names(spc, key, policy)
     if hard_end is not None:
-        if spc.playback_state is not None:
-            return Persistent(hard_end)
-        # The device's own two ends share the time; a single second has no halves.
-        return OfflineKey(names[0], hard_end - hard_end // 2, hard_end // 2, *names[1:]) if names and hard_end > 1 else None
+        if names and hard_end > 1:
+            # The device's own two ends share the time; a single second has no halves.
+            return OfflineKey(names[0], hard_end - hard_end // 2, hard_end // 2, *names[1:])
+        return None if spc.playback_state is None else Persistent(hard_end)
     if names:
         return OfflineKey(names[0], storage, playback, *names[1:])
     if playback is not None or spc.playback_state is None:

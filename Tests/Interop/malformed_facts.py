@@ -31,19 +31,10 @@ FACTS: list[Case] = cases(
             ("device identity", tags.DEVICE_IDENTITY, (0, 35)),
             ("device info", tags.DEVICE_INFO, (0, 15)),
             ("deny list version", tags.DENY_LIST_VERSION, (0, 3)),
-            ("security level report", tags.SECURITY_LEVEL_REPORT, (0, 4, 19)),
-            ("key formats", tags.SUPPORTED_KEY_FORMATS, (0, 11)),
-            ("virtual machine info", tags.VM_DEVICE_INFO, (0, 27)),
             ("SK..R1 for video", tags.SESSION_KEY_AND_R1_VIDEO, (257, 4096)),
             ("R2 for video", tags.R2_VIDEO, (65, 4096)),
         )
         for size in sizes
-    }
-    | {
-        f"{count} key formats and bytes for {present}": lambda bench, count=count, present=present: (
-            _with_key_format_count(bench, count, present)
-        )
-        for count, present in ((1, 0), (3, 2), (65, 65), (0x20000000, 0), (0xFFFFFFFF, 1))
     }
     | {
         "security level report with its reserved word set": lambda bench: bench.with_options(
@@ -55,6 +46,34 @@ FACTS: list[Case] = cases(
 ) + cases(
     LICENCE,
     {
+        f"{name} of {size} bytes": lambda bench, tag=tag, size=size: bench.with_value_size(tag, size)
+        for name, tag, sizes in (
+            ("security level report", tags.SECURITY_LEVEL_REPORT, (0, 4, 19)),
+            ("key formats", tags.SUPPORTED_KEY_FORMATS, (0, 11)),
+            ("virtual machine info", tags.VM_DEVICE_INFO, (0, 27)),
+            ("sync request", tags.SYNC, (0, 3)),
+        )
+        for size in sizes
+    }
+    | {
+        f"{name} of version {version}": lambda bench, tag=tag, version=version, size=size: bench.with_value(
+            tag, struct.pack(">I", version) + bytes(size)
+        )
+        for name, tag, sizes in (
+            ("security level report", tags.SECURITY_LEVEL_REPORT, (4, 16, 60)),
+            ("key formats", tags.SUPPORTED_KEY_FORMATS, (0, 16, 60)),
+            ("virtual machine info", tags.VM_DEVICE_INFO, (0, 24, 60)),
+            ("sync request", tags.SYNC, (0, 24, 60)),
+        )
+        for version, size in zip((3, 9, 0xFFFFFFFF), sizes)
+    }
+    | {
+        f"{count} key formats and bytes for {present}": lambda bench, count=count, present=present: (
+            _with_key_format_count(bench, count, present)
+        )
+        for count, present in ((1, 0), (3, 2), (65, 65), (0x20000000, 0), (0xFFFFFFFF, 1))
+    }
+    | {
         f"{name} of {size} bytes": lambda bench, tag=tag, size=size: bench.with_value_size(tag, size)
         for name, tag, size in (
             ("longer device identity", tags.DEVICE_IDENTITY, 52),
@@ -129,8 +148,6 @@ SYNC: list[Case] = (
     cases(
         REJECTED,
         {
-            "sync request of 0 bytes": _with_sync(b""),
-            "sync request of 3 bytes": _with_sync(SYNC_V2.encoded[:3]),
             "sync request of version 1 of 4 bytes": _with_sync(SYNC_V1.encoded[:4]),
             "sync request of version 1 of 27 bytes": _with_sync(SYNC_V1.encoded[:27]),
             "sync request of version 1 with its reserved word set": _with_sync(replace(SYNC_V1, reserved=1).encoded),

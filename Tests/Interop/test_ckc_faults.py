@@ -304,3 +304,26 @@ def test_a_duration_without_media_playback_state_is_refused(asked: PlaybackConte
     message = key_server.answer(key_server.open(asked.message), LICENCE)
     with pytest.raises(CKCFault, match="without media playback state"):
         open_ckc(message, replace(asked.secrets, has_playback_state=False))
+
+
+# --- What a device accepts, and this server does not send -------------------------------------------------------------
+
+UNUSUAL: dict[str, BlockEdit] = {
+    "echoes with other padding": BLOCK_FAULTS["echo with other padding"][1],
+    "the block of Apple's samples": BLOCK_FAULTS["a block nobody asked for"][1],
+    "reserved word in the duration": BLOCK_FAULTS["reserved word in the duration"][1],
+}
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_an_unusual_block_is_accepted_by_a_device(name: str, asked: PlaybackContext, key_server: KeyServer) -> None:
+    message = sealed_with(UNUSUAL[name], asked, key_server, LICENCE)
+    assert open_ckc(message, asked.secrets, strict=False).content_key == LICENCE.content_key
+    with pytest.raises(CKCFault):
+        open_ckc(message, asked.secrets)
+
+
+def test_a_reserved_word_is_accepted_by_a_device(asked: PlaybackContext, key_server: KeyServer) -> None:
+    message = CONTAINER_FAULTS["reserved word"](key_server.answer(key_server.open(asked.message), LICENCE))
+    opened = open_ckc(message, asked.secrets, strict=False)
+    assert (opened.content_key, opened.reserved) == (LICENCE.content_key, 1)

@@ -121,8 +121,51 @@ def test_storage_and_playback_fit_into_a_rental(
 
 @pytest.mark.parametrize("rental", [60, 86_400, 172_799])
 def test_a_short_rental_is_a_hard_end(rental: int, deployment: Deployment, device: Device) -> None:
+    """A device with offline keys shares it between its two ends, so that the key can be reported and invalidated."""
     right = replace(OFFLINE, rental=rental)
-    assert kept(deployment, device, right, OFFLINE_V1) == Persistent(min(rental, 86_400))
+    end = min(rental, 86_400)
+    shared = OfflineKey(deployment.key.key_id, end - end // 2, end // 2)
+    assert kept(deployment, device, right, OFFLINE_V1) == shared
+    assert kept(deployment, device, right, OFFLINE_V1, None) == shared
+    assert kept(deployment, device, right, 0) == Persistent(end)
+
+
+@pytest.mark.parametrize("capabilities", [OFFLINE_V1, OFFLINE_V2])
+def test_a_duration_or_an_end_alone_makes_an_offline_key(
+    capabilities: int, deployment: Deployment, device: Device
+) -> None:
+    terms = kept(deployment, device, Right(mode="both", rental=86_401), capabilities)
+    assert isinstance(terms, OfflineKey) and (terms.storage, terms.playback) == (43_201, 43_200)
+    assert kept(deployment, device, Right(mode="both", rental=86_401), 0) == Persistent(86_401)
+    assert kept(deployment, device, Right(mode="both", rental=1), capabilities) == Persistent(1)
+    end = int(time.time()) + 3600
+    terms = kept(deployment, device, Right(mode="both", end=end), capabilities)
+    assert isinstance(terms, OfflineKey) and terms.storage is not None and terms.playback is not None
+    assert 3540 <= terms.storage + terms.playback <= 3600 and terms.storage - terms.playback in (0, 1)
+
+
+def test_a_reported_level_of_zero_gets_no_licence(deployment: Deployment, device: Device) -> None:
+    options = SPCOptions(
+        deployment.asset_id, capabilities=0xFF, playback_state=STATE, security_level_report=SecurityLevelReport(0)
+    )
+    answer = deployment.client.licence(device.request(options).message, deployment.token)
+    assert_problem(answer, Outcome(403, "security_level"))
+
+
+@pytest.mark.parametrize(("own", "is_old"), [(None, True), (0, False), (30, True), (31, False)])
+def test_a_deny_list_of_its_own_counts_before_the_report(
+    own: int | None, is_old: bool, deployment: Deployment, device: Device
+) -> None:
+    """An old list is Baseline at most; a version of 0 is not old, and is not absent."""
+    options = SPCOptions(
+        deployment.asset_id,
+        playback_state=STATE,
+        deny_list_version=None if own is None else DenyListVersion(own),
+        security_level_report=SecurityLevelReport(tags.LEVEL_MAIN, deny_list_version=20),
+    )
+    token = deployment.token_for(Right(demand=Demand(security_level="main")))
+    answer = deployment.client.licence(device.request(options).message, token)
+    assert (answer.status, answer.code) == ((403, "security_level") if is_old else (200, None))
 
 
 def test_a_right_to_both_streams_unless_keeping_is_asked(deployment: Deployment, device: Device) -> None:

@@ -1,7 +1,12 @@
-"""Apps and back ends in ExpressPlay's manner against a running daemon, from the token request to the opened licence."""
+"""Apps and back ends in ExpressPlay's manner against a running daemon, from the token request to the opened licence.
+
+The flows of Adobe's TVSDK documents are in the section "TVSDK", each by the app's own code. The article ReferenceFlows
+(Sources/LatchkeyService/LatchkeyService.docc) lists them.
+"""
 
 import base64
 import json
+import re
 import secrets
 import ssl
 import time
@@ -14,7 +19,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from deployment import run_latchkey
+from deployment import register, run_latchkey
 from expressplay import (
     AUTHENTICATOR,
     OTHER_REDEEM_PATH,
@@ -31,8 +36,12 @@ from expressplay import (
     sealed_url,
     token_of,
 )
-from fairplay_device.ckc import open_ckc
+from fairplay_device import tags
+from fairplay_device.ckc import OpenedCKC, open_ckc
+from fairplay_device.facts import PlaybackState
 from fairplay_device.licence import Streaming
+from fairplay_device.spc import Device, SPCOptions
+from licence_policy import ContentKey
 from own_daemon import running_daemon
 from tls_material import make_pair
 
@@ -124,6 +133,67 @@ def test_the_ledger_ties_the_licence_to_its_token(service: Service, key: dict[st
     assert token_of(url) not in text
 
 
+def test_a_content_with_one_key_needs_no_asset_id_of_its_own(service: Service) -> None:
+    """A token that names a content says which key, if the content has exactly one and the asset id names no key at all."""
+    url = service.token_url({"kid": f"^{service.content}"})
+    for asset_id in (url.replace("https://", "skd://").encode()[:ASSET_ID_SIZE_MAXIMUM], b"another"):
+        opened = service.licence(url, asset_id)
+        assert opened.content_key == service.key.key and opened.content_iv == service.key.iv
+
+
+def test_an_asset_id_of_another_key_stays_refused(service: Service) -> None:
+    other, several = f"other-{secrets.token_hex(4)}", f"several-{secrets.token_hex(4)}"
+    keys = [ContentKey(secrets.token_bytes(16), secrets.token_bytes(16), secrets.token_bytes(16)) for _ in range(3)]
+    for content, key in zip((other, several, several), keys):
+        register(service.daemon.setup, content, key)
+    url = service.token_url({"kid": f"^{service.content}"})
+    for asset_id in (other.encode(), keys[0].key_id, several.encode()):
+        assert service.code(url, asset_id=asset_id) == -4022
+    # Which one of several keys is meant, the asset id alone can say.
+    url = service.token_url({"kid": f"^{several}"})
+    assert service.code(url, asset_id=b"no key has this name") == -4022
+    assert service.licence(url, keys[1].key_id).content_key == keys[1].key
+
+
+def test_a_lease_is_renewed_by_the_session_token_without_an_asset_id_of_its_own(service: Service) -> None:
+    url = service.token_url({"kid": f"^{service.content}", "latchkey.lease": "120"})
+    device = service.device()
+    state = PlaybackState(1_700_000_000, tags.LEASE_ABOUT_TO_EXPIRE, secrets.randbits(63))
+    first = device.request(SPCOptions(b"any name", playback_state=state))
+    answer = service.redeem(url, first.message)
+    session_token = answer.header("X-Session-Token")
+    assert answer.status == 200 and session_token
+    again = device.request(SPCOptions(b"any name", playback_state=state))
+    renewed = service.send(
+        "POST", "/fps/license?renew=true", again.message, {"Authorization": f"Bearer {session_token}"}
+    )
+    assert renewed.status == 200, renewed
+    assert open_ckc(renewed.body, again.secrets).content_key == service.key.key
+
+
+def test_a_lease_of_a_key_inside_is_renewed_with_the_token_url(service: Service, key: dict[str, str]) -> None:
+    """No session token comes: it is signed and not sealed, so it could not carry the key."""
+    url = service.token_url(key | {"latchkey.lease": "120"})
+    device = service.device()
+    session = secrets.randbits(63)
+    for state in (tags.READY_TO_START, tags.LEASE_ABOUT_TO_EXPIRE):
+        options = SPCOptions(b"movie", playback_state=PlaybackState(1_700_000_000, state, session))
+        context = device.request(options)
+        answer = service.redeem(url, context.message)
+        assert answer.status == 200 and answer.header("X-Session-Token") is None
+        opened = open_ckc(answer.body, context.secrets)
+        assert opened.content_key.hex() == key["contentKey"] and opened.terms == Streaming(lease=120)
+
+
+@pytest.mark.parametrize("name", ["latchkey.leases", "latchkey.Lease", "latchkey.", "latchkey.x<b>"])
+def test_an_unknown_parameter_of_our_own_is_refused(service: Service, key: dict[str, str], name: str) -> None:
+    answer = service.ask(key | {name: "60", "errorFormat": "json"})
+    error = json.loads(answer.body)
+    assert (answer.status, error["errorCode"]) == (400, -2035)
+    assert name.partition("<")[0] in error["errorMessage"] and "<" not in error["errorMessage"]
+    assert service.ask(key | {"unknown": "60"}).status == 200, "other names are passed over, as ExpressPlay does"
+
+
 # --- Entitlement servers -----------------------------------------------------------------------------------------------
 
 
@@ -167,6 +237,114 @@ def test_an_on_premise_server_is_addressed_by_the_key_uri(service: Service, key:
     assert open_ckc(ckc, context.secrets).content_key.hex() == key["contentKey"]
 
 
+# --- TVSDK ---------------------------------------------------------------------------------------------------------------
+
+
+class TVSDKApp:
+    """The app that Adobe's TVSDK documents describe, on one device: it has a playlist and its viewer's name, and no token.
+
+    The player gives it the key's URI from the playlist. It makes the licence URL of that, POSTs the SPC as raw bytes, and
+    hands the answer's bytes to the player.
+    """
+
+    def __init__(self, device: Device, viewer: str = "viewer-1"):
+        self.device = device
+        self.viewer = viewer
+
+    def play(self, playlist: str, licence_url: str | None = None) -> OpenedCKC:
+        """Use cases 1 and 3: the licence URL is the key's URI with another scheme."""
+        uri = self.key_uri(playlist)
+        return self._play(uri, licence_url or uri.replace("skd://", "https://"))
+
+    def play_by_entitlement_server(self, playlist: str) -> OpenedCKC:
+        """Use case 2: the key's URI names an entitlement server, which gives a token URL."""
+        uri = self.key_uri(playlist)
+        parts = urllib.parse.urlsplit(uri)
+        content = urllib.parse.parse_qs(parts.query)["cid"][0]
+        return self._play(uri, ask_entitlement_server(parts.netloc, content, self.viewer))
+
+    @staticmethod
+    def key_uri(playlist: str) -> str:
+        found = re.search(r'#EXT-X-KEY:METHOD=SAMPLE-AES,URI="(skd://[^"]+)",KEYFORMAT="com.apple', playlist)
+        assert found, playlist
+        return found[1]
+
+    def _play(self, uri: str, url: str) -> OpenedCKC:
+        context = self.device.request(options(uri.encode()[:ASSET_ID_SIZE_MAXIMUM]))
+        request = urllib.request.Request(self.routed(url), data=context.message, method="POST")
+        request.add_header("Content-Type", "application/octet-stream")
+        with urllib.request.urlopen(request, timeout=20) as response:
+            assert (response.status, response.headers["Content-Type"]) == (200, "application/octet-stream")
+            return open_ckc(response.read(), context.secrets)
+
+    # Where names lead: the daemon under test speaks plain HTTP on loopback, and the host of its redeem URL does not exist.
+    routes: dict[str, str]
+
+    def routed(self, url: str) -> str:
+        parts = urllib.parse.urlsplit(url)
+        return urllib.parse.urlunsplit(("http", self.routes.get(parts.netloc, parts.netloc), *parts[2:]))
+
+
+def playlist_with(uri: str) -> str:
+    return (
+        "#EXTM3U\n#EXT-X-VERSION:5\n#EXT-X-TARGETDURATION:6\n"
+        f'#EXT-X-KEY:METHOD=SAMPLE-AES,URI="{uri}",KEYFORMAT="com.apple.streamingkeydelivery",KEYFORMATVERSIONS="1"\n'
+        "#EXTINF:6,\nsegment0.ts\n#EXT-X-ENDLIST\n"
+    )
+
+
+@pytest.fixture
+def app(service: Service) -> TVSDKApp:
+    app = TVSDKApp(service.device())
+    host = urllib.parse.urlsplit(REDEEM_URL).netloc
+    app.routes = {host: f"{service.daemon.public[0]}:{service.daemon.public[1]}"}
+    return app
+
+
+@pytest.mark.parametrize("kind", ["a key inside", "a key's id", "a content"])
+def test_tvsdk_asks_an_on_premise_server_at_the_swapped_key_uri(
+    service: Service, app: TVSDKApp, key: dict[str, str], kind: str
+) -> None:
+    parameters = {
+        "a key inside": key,
+        "a key's id": {"kid": service.key.key_id.hex()},
+        "a content": {"kid": f"^{service.content}"},
+    }[kind]
+    token = token_of(service.token_url(parameters))
+    authority = f"{service.daemon.public[0]}:{service.daemon.public[1]}"
+    opened = app.play(playlist_with(f"skd://{authority}/hms/fp/rights/?ExpressPlayToken={token}"))
+    expected = key["contentKey"] if kind == "a key inside" else service.key.key.hex()
+    assert opened.content_key.hex() == expected
+
+
+def test_tvsdk_asks_an_entitlement_server_for_a_token_url(service: Service, app: TVSDKApp) -> None:
+    with running_entitlement_server(service, {"viewer-1"}) as server:
+        playlist = playlist_with(f"skd://{server.authority}?cid={service.content}")
+        opened = app.play_by_entitlement_server(playlist)
+        assert opened.content_key == service.key.key and opened.content_iv == service.key.iv
+        app.viewer = "viewer-2"
+        with pytest.raises(urllib.error.HTTPError) as refusal:
+            app.play_by_entitlement_server(playlist)
+        assert refusal.value.code == 403
+
+
+@pytest.mark.parametrize("kind", ["a key inside", "a key's id", "a content"])
+def test_tvsdk_finds_the_token_url_in_the_playlist(
+    service: Service, app: TVSDKApp, key: dict[str, str], kind: str
+) -> None:
+    """The packager pasted the token URL as it came, with another scheme: `skd://fp.…:80/hms/fp/rights/?ExpressPlayToken=…`."""
+    parameters = {
+        "a key inside": key,
+        "a key's id": {"kid": service.key.key_id.hex()},
+        "a content": {"kid": f"^{service.content}"},
+    }[kind]
+    url = service.token_url(parameters)
+    assert url.startswith(REDEEM_URL)
+    opened = app.play(playlist_with(url.replace("https://", "skd://")))
+    expected = key["contentKey"] if kind == "a key inside" else service.key.key.hex()
+    assert opened.content_key.hex() == expected
+
+
 # --- Refusals ----------------------------------------------------------------------------------------------------------
 
 
@@ -198,10 +376,6 @@ def test_a_token_is_used_up(service: Service, key: dict[str, str]) -> None:
     answers = [service.redeem(url, context.message) for _ in range(2)]
     assert {answer.status for answer in answers} == {200}, "a repeated request is counted once"
     assert service.code(url) == -4010
-
-
-def test_a_token_grants_its_own_content_alone(service: Service) -> None:
-    assert service.code(service.token_url({"kid": f"^{service.content}"}), asset_id=b"another") == -4022
 
 
 def test_refusals_come_in_both_formats(service: Service) -> None:
@@ -259,20 +433,26 @@ def test_a_content_can_be_named_by_its_key(service: Service) -> None:
 
 
 @pytest.mark.parametrize(
-    ("members", "error"),
+    ("members", "error", "member"),
     [
-        ({"requestType": 1, "contentID": "nothing"}, -4019), ({"requestType": 4}, -2035),
-        ({"requestType": 1, "version": 2}, -2035), ({"requestType": 2}, -2033),
-        ({"requestType": 3, "customerCookie": "c" * 33}, -2033), ({"requestType": 1, "contentID": None}, -4022),
+        ({"requestType": 1, "contentID": "nothing"}, -4019, "contentID"),
+        ({"requestType": 4}, -2035, "requestType"),
+        ({"requestType": "1"}, -2035, "requestType"),
+        ({"requestType": 1, "version": 2}, -2035, "version"),
+        ({"requestType": 2}, -2033, "customerCookie"),
+        ({"requestType": 3, "customerCookie": "c" * 33}, -2033, "customerCookie"),
+        ({"requestType": 1, "contentID": None}, -4022, "contentID"),
     ],
 )
-def test_a_question_is_answered_with_no(service: Service, members: dict[str, object], error: int) -> None:
+def test_a_question_is_answered_with_no_that_names_the_member(
+    service: Service, members: dict[str, object], error: int, member: str
+) -> None:
     answer = service.ask_sees(**members)
     assert answer.status == 200
     message = json.loads(answer.body)
     assert message["isAllowed"] is False and message["epTokenURL"] == ""
     assert message["messageID"] == "0f8fad5b-d9cb-469f-a165-70867728950e"
-    assert message["error"] == error and message["errorText"]
+    assert message["error"] == error and message["errorText"].endswith(f": {member}.")
 
 
 def test_only_the_configured_caller_may_ask(service: Service) -> None:
@@ -281,7 +461,27 @@ def test_only_the_configured_caller_may_ask(service: Service) -> None:
         assert answer.status == 401 and json.loads(answer.body)["error"] == code
     assert service.send("GET", SEES_PATH).status == 405
     answer = service.ask_sees(requestType=1, messageID="7")
-    assert answer.status == 400 and json.loads(answer.body)["isAllowed"] is False
+    message = json.loads(answer.body)
+    assert answer.status == 400 and message["isAllowed"] is False and message["errorText"].endswith(": messageID.")
+
+
+def test_a_second_device_registers_itself(
+    latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Each device asks for registration with the viewer's cookie; both play with bound tokens, and no third one does."""
+    with running_service(tmp_path_factory.mktemp("registration"), devices_maximum=2) as service:
+        cookie = f"viewer-{secrets.token_hex(6)}"
+        first, second, third = (service.device(version) for version in (1, 2, 1))
+        asset_id = service.content.encode()
+        for device in (first, second):
+            assert service.code(sees_url(service, 3, cookie), device, asset_id) == -4001, "not registered yet"
+            opened = service.licence(sees_url(service, 2, cookie), asset_id, device)
+            assert opened.content_key == service.key.key
+            assert service.licence(sees_url(service, 3, cookie), asset_id, device).content_key == service.key.key
+        bound = sees_url(service, 3, cookie)
+        for device in (first, second):
+            assert service.licence(bound, asset_id, device).content_key == service.key.key
+        assert service.code(bound, third, asset_id) == -4001
 
 
 def test_a_client_certificate_is_enough_to_ask(

@@ -118,9 +118,36 @@ def test_a_rental_limits_storage_and_playback_together(opened: OpenedSPC) -> Non
     assert terms_of(able, replace(OFFLINE, rental=3000)) == OfflineKey(KEY.key_id, 2940, 60)
     assert terms_of(able, replace(OFFLINE, storage=None, rental=3000)) == OfflineKey(KEY.key_id, 2940, 60)
     assert terms_of(able, replace(OFFLINE, playback=None, rental=3700)) == OfflineKey(KEY.key_id, 3600, 100)
-    assert terms_of(able, replace(OFFLINE, rental=100)) == Persistent(60)
+    assert terms_of(able, replace(OFFLINE, rental=100)) == OfflineKey(KEY.key_id, 30, 30)
+    assert terms_of(replace(able, capabilities=0), replace(OFFLINE, rental=100)) == Persistent(60)
     stateless = replace(able, playback_state=None)
     assert terms_of(stateless, replace(OFFLINE, rental=100)) == OfflineKey(KEY.key_id, 30, 30)
+
+
+def test_an_end_alone_is_shared_by_storage_and_playback(opened: OpenedSPC) -> None:
+    """So the key can be reported and invalidated, and does not outlive the end; a device without such keys keeps all of it."""
+    right = Right(mode="both", rental=4001)
+    able = replace(opened, capabilities=tags.CAPABILITY_OFFLINE_KEY)
+    assert terms_of(able, right) == OfflineKey(KEY.key_id, 2001, 2000)
+    assert terms_of(able, replace(right, rental=1)) == Persistent(1)
+    assert terms_of(replace(opened, capabilities=0), right) == Persistent(4001)
+
+
+@pytest.mark.parametrize("own", [None, 0, 30, 31])
+def test_the_lists_own_version_counts_before_the_report(opened: OpenedSPC, own: int | None) -> None:
+    device = replace(
+        opened,
+        deny_list_version=None if own is None else DenyListVersion(own),
+        security_level_report=SecurityLevelReport(tags.LEVEL_MAIN, deny_list_version=20),
+    )
+    is_old = own in (None, 30)
+    assert device_security_level(device) == (tags.LEVEL_BASELINE if is_old else tags.LEVEL_MAIN)
+
+
+def test_a_reported_level_of_zero_is_below_all(opened: OpenedSPC) -> None:
+    device = replace(opened, capabilities=0xFF, security_level_report=SecurityLevelReport(0))
+    assert device_security_level(device) == 0
+    assert "security_level" in codes_of(device, Right(), key=replace(KEY, track="AUDIO"))
 
 
 # --- Protection ------------------------------------------------------------------------------------------------------

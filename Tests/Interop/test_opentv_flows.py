@@ -1,9 +1,12 @@
 """What an app on NAGRA's player does with a real daemon: content tokens, session tokens, licences to keep, their ends.
 
-ContentAuthZ has no lease; the profile that a right names brings it, as an operator would configure it.
+A right's `duration` is the life of a licence; a profile that the right names can bring a shorter lease, as an operator
+would configure it. The flows of the OpenTV page about renewals are in the section "The page about renewals". The article
+ReferenceFlows (Sources/LatchkeyService/LatchkeyService.docc) lists them.
 """
 
 import base64
+import calendar
 import json
 import secrets
 import time
@@ -20,7 +23,7 @@ from deployment import register, run_latchkey
 from fairplay_device import tags
 from fairplay_device.ckc import OpenedCKC, open_ckc
 from fairplay_device.credentials import read_device_credential
-from fairplay_device.licence import OfflineKey, Streaming
+from fairplay_device.licence import OfflineKey, Persistent, Streaming
 from fairplay_device.spc import Device, PlaybackContext, PlaybackState, SPCOptions, device_for
 from licence_client import Answer, LicenceClient
 from licence_policy import ContentKey
@@ -48,7 +51,9 @@ def _prepare(setup: Path) -> None:
     configuration = setup / "latchkey.json5"
     text = configuration.read_text()
     changed = text.replace("entitlement: {", f"entitlement: {{ profiles: {json.dumps(PROFILES)},", 1)
-    assert changed != text
+    by_right = changed.replace('"dialect": "nagra"', '"dialect": "nagra", "offlineByRight": true', 1)
+    assert text != changed != by_right
+    changed = by_right
     configuration.write_text(changed)
 
 
@@ -62,10 +67,15 @@ class App:
     client: LicenceClient
     session: int = 1
 
-    def content_token(self, *, profile: str = "LIVE", storable: bool = False, **changes: object) -> str:
-        right = {"contentId": ISSUERS.content, "usageRulesProfileId": profile, "storable": storable}
+    def content_token(
+        self, *, profile: str | None = "LIVE", storable: bool = False, exp: int | None = None, **changes: object
+    ) -> str:
+        right = {"contentId": ISSUERS.content, "usageRulesProfileId": profile, "storable": storable} | changes
         claims = ISSUERS.nagra_claims(
-            contentRights=[right | changes], jti=secrets.token_hex(8), device={"accountId": self.account}
+            contentRights=[{name: value for name, value in right.items() if value is not None}],
+            jti=secrets.token_hex(8),
+            device={"accountId": self.account},
+            **({} if exp is None else {"exp": exp}),
         )
         return ISSUERS.nagra.sign(claims)
 
@@ -229,7 +239,9 @@ def test_tokens_of_another_server_are_refused_as_such(app: App, kind: str) -> No
     answer = app.ask(app.spc(), ISSUERS.nagra.sign(ISSUERS.nagra_claims(typ=kind)), "?renew=true")
     assert (answer.status, answer.code) == (401, "token_issuer")
     listed = f"{app.content_token()},{ISSUERS.nagra.sign(ISSUERS.nagra_claims(typ=kind))}"
-    assert app.ask(app.spc(), listed).code == "token_issuer"
+    answer = app.ask(app.spc(), listed)
+    # The content token decides beside another server's session; a key beside it would have to be the one that is issued.
+    assert (answer.status, answer.code) == ((200, None) if kind == "Session" else (401, "token_issuer"))
 
 
 def test_a_forged_session_token_is_refused(app: App) -> None:
@@ -237,6 +249,212 @@ def test_a_forged_session_token_is_refused(app: App) -> None:
     head, _, signature = token.rpartition(".")
     forged = f"{head}.{'A' * len(signature)}"
     assert app.ask(app.spc(tags.LEASE_ABOUT_TO_EXPIRE), forged, "?renew=true").code == "token_signature"
+
+
+# --- A content token and a session token beside each other -----------------------------------------------------------
+
+
+def renewals_of(app: App, licence: object) -> list[str]:
+    rows = json.loads(run_latchkey(app.daemon.setup, "ledger", "query", "--license", str(licence), "--json"))
+    return [row["license"] for row in rows["entries"] if row["kind"] == "licenseRenewed" and row["previous"] == licence]
+
+
+@pytest.mark.parametrize("content_first", [True, False])
+def test_the_session_token_decides_about_a_renewal(app: App, content_first: bool) -> None:
+    content = app.content_token()
+    spc = app.spc()
+    members, _ = opened(app.ask(spc, content), spc)
+    licence, session = members["license"]["id"], str(members["sessionToken"])
+    # The content token is for one use of the key, which it has had.
+    assert app.ask(app.spc(tags.LEASE_ABOUT_TO_EXPIRE), content, "?renew=true").code == "token_used"
+    listed = f"{content},{session}" if content_first else f"{session}, {content}"
+    renewal = app.spc(tags.LEASE_ABOUT_TO_EXPIRE)
+    members, ckc = opened(app.ask(renewal, listed, "?renew=true"), renewal)
+    assert ckc.terms == Streaming(lease=LEASE) and members["sessionToken"] != session
+    assert renewals_of(app, licence) == [members["license"]["id"]]
+
+
+def test_the_content_token_decides_about_a_new_licence(app: App) -> None:
+    members, session = begin(app)
+    app.session += 1
+    spc = app.spc()
+    other, _ = opened(app.ask(spc, f"{app.content_token()},{session}"), spc)
+    assert renewals_of(app, members["license"]["id"]) == []
+    assert other["license"]["id"] != members["license"]["id"]
+
+
+def test_either_token_makes_good_for_the_end_of_the_other(app: App) -> None:
+    _, session = begin(app)
+    ended = app.content_token(exp=int(time.time()) - 600)
+    assert app.ask(app.spc(tags.LEASE_ABOUT_TO_EXPIRE), ended).code == "token_expired"
+    renewal = app.spc(tags.LEASE_ABOUT_TO_EXPIRE)
+    members, _ = opened(app.ask(renewal, f"{ended},{session}"), renewal)
+    late = session_tokens.expired(str(members["sessionToken"]), app.daemon.setup)
+    spc = app.spc(tags.LEASE_ABOUT_TO_EXPIRE)
+    opened(app.ask(spc, f"{app.content_token()},{late}", "?renew=true"), spc)
+    assert app.ask(app.spc(), f"{ended},{late}").code == "token_expired"
+
+
+def test_two_tokens_of_one_kind_are_refused(app: App) -> None:
+    _, first = begin(app)
+    app.session += 1
+    _, second = begin(app)
+    assert app.ask(app.spc(), f"{app.content_token()},{app.content_token()}").code == "token_ambiguous"
+    assert app.ask(app.spc(), f"{first},{second}", "?renew=true").code == "token_ambiguous"
+    assert app.ask(app.spc(), f"{app.content_token()},{first},{second}").code == "token_ambiguous"
+
+
+# --- Refusals --------------------------------------------------------------------------------------------------------
+
+
+def test_refusals_have_nagras_numbers(app: App) -> None:
+    """A client that presents its tokens in NAGRA's header reads `errorCode`; other clients get problem documents."""
+    token = app.content_token()
+    spc = app.spc()
+    assert app.ask(spc, token).status == 200
+    foreign = ISSUERS.native["HS256"].sign(ISSUERS.nagra_claims(), kid=ISSUERS.nagra.kid)
+    other = device_for(read_device_credential(app.daemon.setup / "fairplay"), 1).device_id.hex()
+    pinned = ISSUERS.nagra.sign(ISSUERS.nagra_claims(device={"deviceUniqueId": other}))
+    rows = [
+        (app.ask(app.spc(), token), 403, "token_used", 4006),
+        (app.ask(app.spc(), app.content_token(exp=int(time.time()) - 600)), 401, "token_expired", 4005),
+        (app.ask(app.spc(), foreign), 401, "token_signature", 3003),
+        (app.ask(app.spc(), "no.token"), 401, "token_malformed", 3006),
+        (app.ask(app.spc(), ""), 401, "token_missing", 4001),
+        (app.ask(app.spc(), app.content_token(duration=0)), 400, "token_schema", 3007),
+        (app.ask(app.spc(), app.content_token(contentId="another")), 403, "content_mismatch", 4000),
+        (app.ask(app.spc(), app.content_token(), "?offline=1"), 403, "offline_not_allowed", 4000),
+        (app.ask(app.spc(), pinned), 403, "device_mismatch", 4007),
+        (app.ask(app.spc(), app.content_token(), "?format=xml"), 400, "bad_request", 1001),
+        (app.client.send("GET", "/fps/license", None, {"nv-authorizations": "a"}), 405, "method_not_allowed", 1001),
+        (app.client.send("POST", "/fps/license", b"", {"nv-authorizations": token}), 400, "body_empty", 1001),
+        (app.client.send("POST", "/fps/license", b"0\x82", {"nv-authorizations": token}), 400, "spc_is_certificate", 2001),
+        (app.client.send("POST", "/fps/challenge", b"", {"nv-authorizations": ""}), 401, "token_missing", 4001),
+        (app.client.send("POST", LICENCES, b"{}", {"nv-authorizations": token}), 400, "body_unrecognised", 1001),
+    ]
+    for answer, status, code, number in rows:
+        assert (answer.status, answer.code) == (status, code), answer.body
+        assert answer.header("Content-Type") == "application/json"
+        assert answer.problem["errorCode"] == number and answer.problem["code"] == code
+        assert answer.problem["request_id"] == answer.header("X-Request-Id")
+    plain = app.client.send("POST", "/fps/license", b"", {"Content-Type": "application/octet-stream"})
+    assert plain.header("Content-Type") == "application/problem+json" and "errorCode" not in plain.problem
+
+
+# --- The page about renewals: how an app learns of the end, when it renews, and licences to keep -----------------------
+
+
+class Player:
+    """The app of OpenTV's page about renewals. It has one licence URL for everything, and fetches a fresh content token for
+    each licence. It knows of an end by asking the server, by reading its own token, or by the player's word."""
+
+    URL = "/fps/license"
+
+    def __init__(self, app: App, **right: object):
+        self.app = app
+        self.right = right
+        self.token = ""
+        self.session_token: str | None = None
+        self.licence_id = ""
+
+    def acquire(self, capabilities: int | None = None) -> OpenedCKC:
+        """A licence by a fresh content token: the first one, and each renewal of one to keep."""
+        self.token = self.app.content_token(profile=None, **self.right)
+        return self._acquire(self.token, self.app.spc(capabilities=capabilities), "")
+
+    def renew(self) -> OpenedCKC:
+        """The player asks for the key again: `renewExpiringResponseData`."""
+        assert self.session_token
+        return self._acquire(self.session_token, self.app.spc(tags.LEASE_ABOUT_TO_EXPIRE), "?renew=true")
+
+    def _acquire(self, token: str, spc: PlaybackContext, query: str) -> OpenedCKC:
+        headers = {"Accept": "application/json", "nv-authorizations": token}
+        answer = self.app.client.send("POST", self.URL + query, spc.message, headers)
+        members, ckc = opened(answer, spc)
+        self.session_token = members.get("sessionToken")
+        self.licence_id = members["license"]["id"]
+        return ckc
+
+    def end_by_licence_information(self) -> int:
+        """(a) A call to the server for information about the licence."""
+        (licence,) = self.app.licences(self.session_token or self.token, licenses=[self.licence_id])["licenses"]
+        return int(licence["expires_at"])
+
+    def end_by_own_token(self, asked_at: float) -> int:
+        """(b) `contentRights` in the token: the earlier of `end`, and `duration` after the licence was asked for."""
+        right = tokens.header_and_claims(self.token)[1]["contentRights"][0]
+        ends = [asked_at + right["duration"]] if "duration" in right else []
+        ends += [calendar.timegm(time.strptime(right["end"], "%Y-%m-%dT%H:%M:%SZ"))] if "end" in right else []
+        return int(min(ends))
+
+    def play_past_the_lease(self) -> None:
+        """(c) The player says `keyResponseWithExpiredLease`: the lease ends while the clock of this test stands still."""
+        header, claims = tokens.header_and_claims(self.session_token or "")
+        lease = int(claims["right"]["lease"])
+        self.session_token = session_tokens.sign(
+            header,
+            claims | {"iat": int(claims["iat"]) - lease - 1, "exp": int(claims["exp"]) - lease - 1},
+            self.app.daemon.setup,
+        )
+
+
+def in_utc(seconds: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+@pytest.mark.parametrize("limit", ["duration", "end", "both"])
+def test_the_end_is_found_by_licence_information_and_in_the_own_token(app: App, limit: str) -> None:
+    now = time.time()
+    right = {"duration": 900, "end": in_utc(now + 700)}
+    player = Player(app, **(right if limit == "both" else {limit: right[limit]}))
+    ckc = player.acquire()
+    assert isinstance(ckc.terms, Streaming) and ckc.terms.lease is not None and ckc.terms.rental is None
+    asked, own = player.end_by_licence_information(), player.end_by_own_token(now)
+    assert abs(asked - own) <= 2 and abs(asked - now - ckc.terms.lease) <= 2
+
+
+def test_a_duration_alone_is_the_life_of_a_licence_and_not_a_rental(app: App) -> None:
+    player = Player(app, duration=900)
+    assert player.acquire().terms == Streaming(lease=900)
+    # And of each further one: playback goes on past the first.
+    assert player.renew().terms == Streaming(lease=900)
+
+
+def test_a_lease_is_renewed_before_it_ends(app: App) -> None:
+    player = Player(app, duration=900)
+    player.acquire()
+    first = player.licence_id
+    assert player.renew().terms == Streaming(lease=900)
+    assert renewals_of(app, first) == [player.licence_id]
+
+
+def test_a_lease_is_renewed_after_the_player_says_that_it_ended(app: App) -> None:
+    player = Player(app, duration=900)
+    player.acquire()
+    player.play_past_the_lease()
+    assert player.renew().terms == Streaming(lease=900)
+
+
+@pytest.mark.parametrize("capabilities", [tags.CAPABILITY_OFFLINE_KEY, 0])
+def test_a_licence_to_keep_needs_no_other_url(app: App, capabilities: int) -> None:
+    """`offlineByRight`: `storable` in a fresh token is enough, at the URL of streaming, to get the key and to renew it."""
+    player = Player(app, duration=86_400, storable=True)
+    for _ in range(2):
+        terms = player.acquire(capabilities).terms
+        if capabilities:
+            assert terms == OfflineKey(KEY.key_id, 43_200, 43_200)
+        else:
+            assert terms == Persistent(86_400)
+        assert player.session_token is None
+        # Until the first play; the whole is what the own token says.
+        whole, to_first_play = player.end_by_own_token(time.time()), player.end_by_licence_information()
+        assert abs(whole - to_first_play - (43_200 if capabilities else 0)) <= 2
+    # An app that wants to stream says so.
+    spc = app.spc(capabilities=capabilities)
+    answer = app.ask(spc, app.content_token(profile=None, duration=900, storable=True), "?offline=0")
+    assert opened(answer, spc)[1].terms == Streaming(lease=900)
+    # A right that is not storable streams.
+    assert Player(app, duration=900).acquire(capabilities).terms == Streaming(lease=900)
 
 
 # --- When licences end -----------------------------------------------------------------------------------------------

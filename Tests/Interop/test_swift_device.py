@@ -20,7 +20,7 @@ from fairplay_device.key_server import KeyServer, OpenedSPC, key_server_for
 from fairplay_device.licence import Licence, Persistent, Streaming
 from fairplay_device.tllv import Block
 from licence_server import LicenceServer, always
-from swift_device import ASSET_ID, TOKEN, Statements, SwiftDevice, assert_fails, assert_prints
+from swift_device import ASSET_ID, TOKEN, Statements, SwiftDevice, assert_fails, assert_prints, printed
 
 pytestmark = pytest.mark.skipif("LATCHKEY_BIN" not in os.environ, reason="LATCHKEY_BIN names no latchkey program")
 
@@ -186,6 +186,44 @@ def aligned(block: Block) -> Block:
     """The block with as much padding as its value now needs; only the fault under test may be wrong."""
     missing = -(len(block.value) + len(block.padding)) % 16
     return replace(block, padding=block.padding + os.urandom(missing))
+
+
+def with_other_padding(blocks: list[Block], opened: OpenedSPC) -> list[Block]:
+    echoes = len(opened.return_request)
+    padded = [replace(block, padding=block.padding + os.urandom(16)) for block in blocks[-echoes:]]
+    return blocks[:-echoes] + padded
+
+
+# What Apple's own servers send, and devices accept; how many remarks it is worth.
+UNUSUAL: dict[str, tuple[BlockEdit, int, int]] = {
+    "nothing": (lambda blocks, opened: blocks, 0, 0),
+    "a reserved word": (lambda blocks, opened: blocks, 0x0E280012, 1),
+    "echoes with other padding": (with_other_padding, 0, 2),
+    "the block of Apple's samples": (
+        lambda blocks, opened: [Block(0xE6D0A3E72C92A4EF, bytes(7) + b"\x01", os.urandom(8)), *blocks],
+        0,
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_what_apples_servers_send_is_taken(
+    name: str, server: LicenceServer, device: SwiftDevice, version: int
+) -> None:
+    edit, word, remark_count = UNUSUAL[name]
+
+    def seal(key_server: KeyServer, opened: OpenedSPC, licence: Licence) -> bytes:
+        message = key_server.seal(opened, edit(key_server.answer_blocks(opened, licence), opened))
+        return message[:4] + struct.pack(">I", word) + message[8:]
+
+    server.grant = always(LIMITED)
+    server.seal = seal
+    finished = run_device(server, device, version)
+    assert not server.refusals, server.refusals
+    assert_prints(finished, LIMITED, server.opened[-1])
+    remarks = printed(finished)["remarks"]
+    assert len(remarks) >= remark_count and (remark_count > 0) == bool(remarks), remarks
 
 
 @pytest.mark.parametrize("name", CONTAINER_FAULTS)

@@ -20,7 +20,15 @@ from fairplay_device.tllv import Block, padded_block
 from licence_policy import ContentKey, Policy, Refused, Right, decide
 from licence_server import LicenceServer, always, by_right
 from random_requests import named_on_failure, random_content_key, random_right
-from swift_device import CAPABILITIES, Statements, SwiftDevice, assert_fails, assert_prints, random_statements
+from swift_device import (
+    CAPABILITIES,
+    Statements,
+    SwiftDevice,
+    assert_fails,
+    assert_prints,
+    printed,
+    random_statements,
+)
 
 pytestmark = pytest.mark.skipif("LATCHKEY_BIN" not in os.environ, reason="LATCHKEY_BIN names no latchkey program")
 
@@ -210,7 +218,6 @@ FAULTS: dict[str, list[Block]] = {
     "persistent limited that older servers mean for none": duration_block(0, 0xFFFFFFFF, tags.PERSISTENT_LIMITED),
     "key type of an offline key block": duration_block(0, 60, tags.OFFLINE_KEY >> 32),
     "key type 0": duration_block(0, 60, 0),
-    "another reserved word": duration_block(0, 60, tags.PERSISTENT_LIMITED, word=1),
 }
 
 # Sound blocks for a device that did not say that it can read them.
@@ -239,6 +246,16 @@ def seal_with(terms: list[Block]) -> Callable[[KeyServer, OpenedSPC, Licence], b
 def test_a_fault_of_the_terms_is_refused(name: str, bench: Bench, version: int) -> None:
     bench.server.seal = seal_with(FAULTS[name])
     assert "a device would refuse this answer" in bench.refuses(Statements(version))
+
+
+@pytest.mark.parametrize("word", [0, 1, 0xFFFFFFFF])
+def test_another_reserved_word_of_a_duration_is_taken(word: int, bench: Bench, version: int) -> None:
+    """Apple's sample CKCs have 0."""
+    bench.server.seal = seal_with(duration_block(0, 60, tags.PERSISTENT_LIMITED, word=word))
+    finished = bench.device.request(bench.url, Statements(version), offline=True)
+    assert_prints(finished, replace(LICENCE, terms=Persistent(60)), bench.server.opened[-1])
+    (remark,) = printed(finished)["remarks"]
+    assert f"{word:08x}" in remark
 
 
 @pytest.mark.parametrize("name", BEYOND)

@@ -4,8 +4,11 @@ They lie in the folder that `LATCHKEY_VECTORS` names (default `../shared/vectors
 The fixed DASk of their development credential is read from that folder's README.
 """
 
+import hashlib
+import json
 import os
 import re
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -316,3 +319,38 @@ def test_our_own_answer_opens_strictly(vector: Vector, spc: OpenedSPC, key_serve
     opened = open_ckc(key_server.answer(spc, licence), spc.secrets)
     assert (opened.content_key, opened.content_iv) == (vector.content_key, vector.content_iv)
     assert opened.terms == licence.terms
+
+
+def test_the_swift_device_accepts_apples_answer(vector: Vector, spc: OpenedSPC, tmp_path: Path) -> None:
+    """`latchkey ckc inspect --secrets`: devices accept these CKCs, and so must it."""
+    if "LATCHKEY_BIN" not in os.environ:
+        pytest.skip("LATCHKEY_BIN names no latchkey program")
+    assert spc.keys is not None
+    session_block = spc.session_key + spc.device_id + spc.r1 + spc.integrity
+    secrets_file = {
+        "format": "latchkey-request-secrets-1",
+        "spcSHA256": hashlib.sha256(read_message(vector, "spc")).hexdigest(),
+        "wrappedKey": spc.keys.payload_key.hex(),
+        "sessionBlock": session_block.hex(),
+        "videoSessionBlock": None,
+        "antiReplaySeed": spc.anti_replay_seed.hex(),
+        "expectedEchoes": [block.encoded.hex() for block in spc.secrets.echoes],
+        "hasPlaybackState": spc.playback_state is not None,
+        "capabilities": None,
+        "offersVideoSessionKey": False,
+    }
+    secrets_path = tmp_path / "secrets"
+    secrets_path.write_text(json.dumps(secrets_file))
+    folder, number = vector.name.split("/")
+    finished = subprocess.run(
+        [
+            os.environ["LATCHKEY_BIN"], "ckc", "inspect", str(VECTORS / folder / f"ckc{number}.bin"),
+            "--secrets", str(secrets_path), "--json",
+        ],
+        capture_output=True, text=True, timeout=30,
+    )
+    assert finished.returncode == 0, finished.stderr
+    licence = json.loads(finished.stdout)["license"]
+    assert (licence["contentKey"], licence["contentIV"]) == (vector.content_key.hex(), vector.content_iv.hex())
+    assert licence["lease"] == (None if vector.creation_date is None else 120)
+    assert any("e6d0a3e72c92a4ef" in remark for remark in licence["remarks"]) == (vector.name in ("FPS/1", "FPS/3"))

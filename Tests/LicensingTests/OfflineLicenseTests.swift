@@ -81,16 +81,44 @@ import Testing
         #expect(try await issue(dual, capabilities: [], policy: policy).failure == .terms(.dualExpiryUnsupported))
     }
 
-    @Test func tellsAHardEndExactlyWhereItCan() async throws {
-        let right = Right(.content("movie-1"), end: LicensingFixture.now + 1_001, mode: .offline)
+    private static let ends = [
+        Right(.content("movie-1"), end: LicensingFixture.now + 1_001, mode: .offline),
+        Right(.content("movie-1"), duration: 1_001, mode: .both),
+    ]
+
+    /// Only an offline key can be reported and invalidated, so a device that knows it gets one, with or without a
+    /// playback state.
+    @Test(arguments: ends, [true, false])
+    func sharesAHardEndBetweenTheTwoExpiriesOfAnOfflineKey(right: Right, hasState: Bool) async throws {
+        let name = OfflineKey.Name.version1(contentID: Self.keyID)
+        let opened = try await issue(right, capabilities: [.offlineKey], hasState: hasState).get()
+        #expect(
+            opened.terms.validity
+                == .offlineKey(OfflineKey(name, storage: Self.seconds(501), playback: Self.seconds(500))))
+        let newer = try await issue(right, capabilities: Self.capable, hasState: hasState).get()
+        guard case .offlineKey(let key) = newer.terms.validity, case .version2 = key.name else {
+            Issue.record("no offline key of version 2: \(newer.terms.validity)")
+            return
+        }
+        #expect(key.storage == Self.seconds(501) && key.playback == Self.seconds(500))
+    }
+
+    @Test(arguments: ends)
+    func tellsAHardEndExactlyToADeviceWithoutOfflineKeys(right: Right) async throws {
+        #expect(
+            try await issue(right, capabilities: []).get().terms.validity
+                == .duration(.persistentLimited(try #require(Self.seconds(1_001)))))
+    }
+
+    /// An expiry of 0 would be none.
+    @Test func doesNotHalveASingleSecond() async throws {
+        let right = Right(.content("movie-1"), duration: 1, mode: .both)
         #expect(
             try await issue(right, capabilities: Self.capable).get().terms.validity
-                == .duration(.persistentLimited(try #require(Self.seconds(1_001)))))
-        let stateless = try await issue(right, capabilities: [.offlineKey], hasState: false).get()
-        let name = OfflineKey.Name.version1(contentID: Self.keyID)
+                == .duration(.persistentLimited(try #require(Self.seconds(1)))))
         #expect(
-            stateless.terms.validity
-                == .offlineKey(OfflineKey(name, storage: Self.seconds(501), playback: Self.seconds(500))))
+            try await issue(right, capabilities: Self.capable, hasState: false).failure
+                == .terms(.durationNeedsPlaybackState))
     }
 
     @Test func refusesOfflineUseThatTheRightDoesNotGrant() async throws {

@@ -77,10 +77,26 @@ import Testing
             await fixture.issue(request.message, token: other).failure == .entitlement(.contentNotCovered))
         let unknown = try fixture.deviceRequest(.v1, assetID: "whatever")
         #expect(await fixture.issue(unknown.message, token: other).failure == .contentUnknown)
-        // A content is named by the asset id alone, and so is anything in a token of another dialect.
-        let titled = try fixture.sealed { $0.contentID = "movie-1" }
-        #expect(await fixture.issue(unknown.message, token: titled).failure == .contentUnknown)
+        // Anything in a token of another dialect is named by the asset id alone.
         let native = try fixture.token([Right(.keyIDs([stored]))])
+        #expect(await fixture.issue(unknown.message, token: native).failure == .contentUnknown)
+    }
+
+    /// A content with one key is as good a name as that key; an asset id that names another key stays refused.
+    @Test func givesTheOnlyKeyOfTheContentThatItsTokenNames() async throws {
+        let token = try fixture.sealed { $0.contentID = "movie-1" }
+        for assetID in ["movie-1", "whatever", Self.url] {
+            let request = try fixture.deviceRequest(.v1, assetID: assetID)
+            let license = try await fixture.issue(request.message, token: token).get()
+            let opened = try CKCOpener(secrets: request.secrets, using: CryptoContext()).open(license.ckc)
+            #expect(opened.contentKey.bytes.revealed() == LicensingFixture.key)
+        }
+        let other = try fixture.sealed { $0.contentID = "movie-2" }
+        let named = try fixture.deviceRequest(.v1, assetID: "movie-1")
+        #expect(await fixture.issue(named.message, token: other).failure == .entitlement(.contentNotCovered))
+        let unknown = try fixture.deviceRequest(.v1, assetID: "whatever")
+        #expect(await fixture.issue(unknown.message, token: other).failure == .contentUnknown)
+        let native = try fixture.token([Right(.content("movie-1"))])
         #expect(await fixture.issue(unknown.message, token: native).failure == .contentUnknown)
     }
 

@@ -100,6 +100,44 @@ import Testing
         }
     }
 
+    /// Axinom shows its communication keys in Base64 and signs with what that stands for. Every other dialect takes a
+    /// secret as it is spelled.
+    @Test(arguments: [("axinom", true), ("nagra", false), ("jwt", false)])
+    func aCommunicationKeyOfAxinomIsDecoded(dialect: String, isDecoded: Bool) throws {
+        let spelled = "RPSdG/fViTkTjcuG3fcRXL2JDchGThWQ/tfSNHAoG+A="
+        try folder.write("secrets/key", spelled + "\n")
+        let text = ConfigurationText.make(
+            issuer: #"issuer: "other", dialect: "\#(dialect)""#,
+            key: #"kid: "k", algorithm: "HS256", key: "secrets/key""#)
+        let issuers = try folder.load(text).issuers
+        for isEncoded in [true, false] {
+            let secret = SecretBytes(copying: isEncoded ? Array(spelled.utf8) : try Base64.decode(spelled))
+            let token = try TokenMinter(keyID: "k", hs256: secret).mint(
+                TokenContents(
+                    issuer: "other", audience: "latchkey", issuedAt: 1_700_000_000, expiresAt: 1_700_000_060,
+                    rights: [Right(.content("film"))]))
+            var refusal: EntitlementError?
+            do throws(EntitlementError) {
+                _ = try TokenVerifier(issuers: issuers).verify(Array(token.utf8), now: 1_700_000_000)
+            } catch {
+                refusal = error
+            }
+            // Claims of another dialect are refused only behind a good signature.
+            #expect((refusal == .signatureInvalid) == (isEncoded == isDecoded))
+        }
+    }
+
+    @Test(arguments: ["not base64 at all, and 32 bytes long", "RPSdG/fViTkTjcuG3fcRXL2JDchGThWQ/tfSNHAoG+A", "===="])
+    func aCommunicationKeyThatIsNotBase64IsRefused(text: String) throws {
+        try folder.write("secrets/key", text + "\n")
+        let configuration = ConfigurationText.make(
+            issuer: #"issuer: "other", dialect: "axinom""#, key: #"kid: "k", algorithm: "HS256", key: "secrets/key""#)
+        #expect(
+            faults(configuration) == [
+                "entitlement.issuers[0].keys[0].key": .issuer(.communicationKeyNotBase64)
+            ])
+    }
+
     @Test func takesTheKeysOfAFile() throws {
         let publicKey = #"{"kid":"a","kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#
         let secret = #"{"kid":"b","kty":"oct","k":"\#(String(repeating: "A", count: 43))"}"#

@@ -29,6 +29,8 @@ package struct Claims: Equatable, Sendable {
     package internal(set) var cookie: String?
     /// The key that the licence must carry, if the token brings it along.
     package internal(set) var embeddedKey: EmbeddedContentKey?
+    /// Whether a right for offline use is enough for a licence that the device keeps.
+    let offlineByRight: Bool
     /// What a session token renews; nil for an entitlement token.
     package internal(set) var renewal: SessionGrant?
 
@@ -54,6 +56,7 @@ package struct Claims: Equatable, Sendable {
     init(_ verified: Verified, subject: String?, tokenID: String?, rights: [Right]) {
         issuer = verified.issuer.name
         dialect = verified.issuer.dialect
+        offlineByRight = verified.issuer.offlineByRight
         keyID = verified.keyID
         keyEnd = verified.keyEnd
         times = verified.times

@@ -54,6 +54,9 @@ package struct Right: Equatable, Sendable {
     package var duration: Int64?
     /// How long playback may go on without a renewal; at least 1.
     package var lease: Int64?
+    /// How long a licence is good, of whatever use: a lease in streaming, an end in offline use; at least 1. Only
+    /// NAGRA's dialect says it.
+    package var life: Int64?
     package var mode = Mode.stream
     /// How long an offline licence is good until its first play; at least 1.
     package var storage: Int64?

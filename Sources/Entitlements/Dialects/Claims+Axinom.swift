@@ -6,6 +6,7 @@ import POSIXSockets
 /// | message | here |
 /// |---|---|
 /// | `id` | token id |
+/// | `session.user_id` | subject |
 /// | `license.start_datetime`, `.expiration_datetime` | start and end of every right |
 /// | `license.duration` | duration; the lease too, where `fairplay.real_time_expiration` says that it holds during playback |
 /// | `license.allow_persistence` | a second right for each, for offline use |
@@ -36,14 +37,15 @@ extension Claims {
             throw message.invalid("type")
         }
         guard message["version"]?.number?.signed == 2 else { throw message.invalid("version") }
-        if let session = try message.object("session") { try session.refuseStrangers(to: []) }
+        let session = try message.object("session")
+        try session?.refuseStrangers(to: ["user_id"])
 
         let license = try AxinomLicense(reading: message.object("license"))
         let access = try AxinomAccess(reading: message.object("license_server"), grace: license.grace)
         self.init(
-            verified, subject: nil, tokenID: try claims.string("id"),
+            verified, subject: try session?.string("user_id"), tokenID: try claims.string("id"),
             rights: try AxinomKeys.rights(of: message, license))
-        session = access.session
+        self.session = access.session
         limits = access.limits
     }
 }
@@ -78,7 +80,7 @@ struct AxinomLicense {
         interval = try claims.seconds("concurrency_interval")
         lease = interval
         grace = try claims.seconds("concurrency_grace_period")
-        isPersistent = try Self.flag("allow_persistence", of: claims) ?? false
+        isPersistent = try claims.flag("allow_persistence") ?? false
         if let fairPlay = try claims.object("fairplay") {
             try fairPlay.refuseStrangers(to: Self.fairPlayVocabulary)
             if try fairPlay.bool("ignore_keys_in_license_request") == true {
@@ -86,18 +88,21 @@ struct AxinomLicense {
             }
             // What is said of FairPlay replaces what is said of all systems.
             duration = try fairPlay.seconds("duration") ?? duration
-            isPersistent = try Self.flag("allow_persistence", of: fairPlay) ?? isPersistent
+            isPersistent = try fairPlay.flag("allow_persistence") ?? isPersistent
             playback = try fairPlay.seconds("playback_duration")
             if try fairPlay.bool("real_time_expiration") == true { lease = LimitSeconds.least(lease, duration) }
         }
     }
 
-    /// Messages in the wild have true as well as "true".
-    private static func flag(_ name: String, of claims: ClaimObject) throws(EntitlementError) -> Bool? {
-        switch claims[name]?.string {
+}
+
+extension ClaimObject {
+    /// A boolean, or the same as a text: Axinom's published messages have true as well as "true".
+    fileprivate func flag(_ name: String) throws(EntitlementError) -> Bool? {
+        switch self[name]?.string {
         case "true": true
         case "false": false
-        default: try claims.bool(name)  // A boolean, nothing, or what is refused.
+        default: try bool(name)  // A boolean, nothing, or what is refused.
         }
     }
 }
@@ -126,7 +131,7 @@ struct AxinomAccess {
         }
         session = SessionClaims(groups: try Self.groups(of: access, mode: mode), grace: grace)
         limits = UseLimits(
-            usesPerKey: try access.bool("prevent_drm_message_reuse") == true ? 1 : nil,
+            usesPerKey: try access.flag("prevent_drm_message_reuse") == true ? 1 : nil,
             networks: try access.list("allowed_ip_addresses", countMaximum: UseLimits.networkCountMaximum) { text in
                 IPNetwork(text)
             } ?? [])

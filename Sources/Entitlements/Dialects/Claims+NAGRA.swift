@@ -8,6 +8,7 @@ import ByteCoding
 /// | `device.deviceId`, `device.accountId` | device id, and account and subject |
 /// | `jti` | token id; a token that has one is for one use of each key |
 /// | `contentRights[]` | rights |
+/// | `duration` | the life of a licence: a lease in streaming, an end in offline use |
 /// | `storable` | streaming and offline use, else streaming alone |
 /// | `usageRulesProfileId` | profile |
 /// | `defaultUsageRules` | HDCP Type 0 where outputs must be protected |
@@ -20,8 +21,9 @@ extension Claims {
     /// Throws `claimInvalid` and `claimUnsupported`.
     init(nagra claims: ClaimObject, _ verified: Verified) throws(EntitlementError) {
         guard let type = try claims.string("typ") else { throw claims.invalid("typ") }
-        // A session or a key of the server that made it: whoever holds one needs a content token here.
-        if type.hasSameUTF8(as: "Session") || type.hasSameUTF8(as: "Kc") { throw .tokenOfAnotherServer }
+        // A session or a key of the server that made it. Its holder needs a content token here.
+        if type.hasSameUTF8(as: "Session") { throw .sessionOfAnotherServer }
+        if type.hasSameUTF8(as: "Kc") { throw .tokenOfAnotherServer }
         // Tokens of other services exist; none of them grants a content.
         guard type.hasSameUTF8(as: "ContentAuthZ") else { throw claims.unsupported("typ") }
         guard let version = try claims.string("ver") else { throw claims.invalid("ver") }
@@ -63,7 +65,7 @@ extension Right {
         self.init(try Self.nagraSelector(of: claims))
         start = try claims.time("start")?.up
         end = try claims.time("end")?.down
-        duration = try claims.seconds("duration")
+        life = try claims.seconds("duration")
         mode = try claims.bool("storable") ?? false ? .both : .stream
         protection = Protection(hdcp: try Self.nagraHDCP(of: claims))
         profile = try claims.string("usageRulesProfileId")

@@ -2,7 +2,8 @@ import ByteCoding
 
 /// The parameters of a token request: pairs as forms write them (`application/x-www-form-urlencoded`), from the query and from the body.
 ///
-/// Names compare byte for byte, so that their case counts. Names that nobody knows are passed over, as ExpressPlay does.
+/// Names compare byte for byte, so that their case counts. Names that are not known are passed over, as ExpressPlay
+/// does, unless they have this server's own prefix.
 package struct ExpressPlayForm: Sendable {
     /// What a caller may say. The names are ExpressPlay's, and behind the prefix of their own those that it has not.
     enum Name: String, CaseIterable, Sendable {
@@ -14,6 +15,9 @@ package struct ExpressPlayForm: Sendable {
         case uses = "latchkey.uses"
         case hdcp = "latchkey.hdcp"
     }
+
+    /// What this server's own names begin with.
+    static let ownPrefix = "latchkey."
 
     /// How the caller wants to hear of errors.
     package enum ErrorFormat: String, Sendable, CaseIterable {
@@ -63,6 +67,18 @@ package struct ExpressPlayForm: Sendable {
         let value = try value(of: .customerAuthenticator, else: .authenticatorInvalid)
         guard let value, !value.isEmpty else { throw .authenticatorMissing }
         return value
+    }
+
+    /// The first name with this server's own prefix that is not known, as far as it is letters, digits, dots, hyphens
+    /// and underscores. It is refused: passing over a misspelt limit would make a laxer token than was asked for.
+    package var unknownOwnName: String? {
+        let known = Set(Name.allCases.map { Array($0.rawValue.utf8) })
+        let unknown = pairs.first { $0.name.starts(with: Self.ownPrefix.utf8) && !known.contains($0.name) }
+        return unknown.map { String(decoding: $0.name.prefix(64).prefix(while: Self.isNameByte), as: UTF8.self) }
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || "._-".utf8.contains(byte)
     }
 
     // MARK: Values

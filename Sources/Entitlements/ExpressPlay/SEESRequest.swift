@@ -23,32 +23,44 @@ package struct SEESRequest: Equatable, Sendable {
     /// Who asks; always there where devices are registered or bound.
     package let customerCookie: String?
 
-    /// Why a question is not answered. The message id is empty where none could be read.
+    /// Why a question is not answered. The message id is empty if none could be read.
     package struct Fault: Error, Equatable, Sendable {
         package let messageID: String
         package let code: ExpressPlayCode
+        /// The member that is at fault; nil if the body is no JSON object.
+        package let member: Member?
+    }
+
+    /// The members of a question. The raw values are the protocol's.
+    package enum Member: String, Sendable, CaseIterable {
+        case messageID, version, requestType, contentID, customerCookie
     }
 
     /// Members that nobody knows are passed over.
     package init(parsing body: [UInt8]) throws(Fault) {
         let limits = JSONLimits(sizeMaximum: 8192, depthMaximum: 4)
-        let members = (try? JSONReader.parse(body, limits: limits))?.object
-        guard let messageID = members?["messageID"]?.string, (try? KeyID(parsing: messageID)) != nil else {
-            throw Fault(messageID: "", code: .valueUnknown)
+        guard let members = (try? JSONReader.parse(body, limits: limits))?.object else {
+            throw Fault(messageID: "", code: .valueUnknown, member: nil)
         }
+        guard let messageID = members["messageID"]?.string, (try? KeyID(parsing: messageID)) != nil else {
+            throw Fault(messageID: "", code: .valueUnknown, member: .messageID)
+        }
+        self.messageID = messageID
+        guard members["version"]?.number?.signed == Self.version else {
+            throw Fault(messageID: messageID, code: .valueUnknown, member: .version)
+        }
+        guard let kind = (members["requestType"]?.number?.signed).flatMap({ Kind(rawValue: $0) }) else {
+            throw Fault(messageID: messageID, code: .valueUnknown, member: .requestType)
+        }
+        self.kind = kind
+        guard let contentID = members["contentID"]?.string, (1...200).contains(contentID.utf8.count),
+            ClaimObject.isIdentifier(contentID)
+        else { throw Fault(messageID: messageID, code: .keyIDInvalid, member: .contentID) }
+        self.contentID = contentID
         do throws(ExpressPlayCode) {
-            guard members?["version"]?.number?.signed == Self.version,
-                let kind = (members?["requestType"]?.number?.signed).flatMap({ Kind(rawValue: $0) })
-            else { throw .valueUnknown }
-            guard let contentID = members?["contentID"]?.string, (1...200).contains(contentID.utf8.count),
-                ClaimObject.isIdentifier(contentID)
-            else { throw .keyIDInvalid }
-            customerCookie = try Self.cookie(members?["customerCookie"], isNeeded: kind != .timeBased)
-            self.messageID = messageID
-            self.kind = kind
-            self.contentID = contentID
+            customerCookie = try Self.cookie(members["customerCookie"], isNeeded: kind != .timeBased)
         } catch {
-            throw Fault(messageID: messageID, code: error)
+            throw Fault(messageID: messageID, code: error, member: .customerCookie)
         }
     }
 

@@ -6,6 +6,17 @@ package enum LicenseUse: Sendable, CaseIterable {
     case offline
 }
 
+extension LicenseUse {
+    /// What a request is for that does not say it: for streaming, unless the issuer has its rights say it and one of
+    /// them grants offline use of the content.
+    package init(grantedBy claims: Claims, for content: RequestedContent) {
+        let keeps = claims.rights.contains { right in
+            right.mode != .stream && right.covers(contentID: content.contentID, keyID: content.keyID)
+        }
+        self = claims.offlineByRight && keeps ? .offline : .streaming
+    }
+}
+
 /// What a licence must not exceed, for the use that was asked for.
 package enum LicenseLimits: Equatable, Sendable {
     case streaming(StreamingLimits)

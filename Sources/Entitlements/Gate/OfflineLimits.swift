@@ -11,9 +11,10 @@ package enum OfflineLimits: Equatable, Sendable {
 
     /// The limits that a right sets at `now`.
     ///
-    /// `storage` bounds the time until the first play, `playback` the time from it on, and `duration` and `end` the whole. A device counts
-    /// playback from a moment that nobody knows now, possibly the last second of storage, and cannot be told the time of an end. So where
-    /// the whole is bounded, storage and playback together fit into what remains:
+    /// `storage` bounds the time until the first play, `playback` the time from it on, and `duration`, `life` and `end`
+    /// the whole. A device counts playback from a moment that nobody knows now, possibly the last second of storage,
+    /// and cannot be told the time of an end. So where the whole is bounded, storage and playback together fit into
+    /// what remains:
     ///
     /// - Without `playback`, playback gets what storage leaves; without either, the end is a hard one.
     /// - A `playback` stays as given, and storage gives way. Where that would leave less time to begin than a hard end that keeps all limits
@@ -26,7 +27,7 @@ package enum OfflineLimits: Equatable, Sendable {
         case .stream: throw .offlineNotGranted
         }
         guard right.lease == nil else { throw .offlineOutlivesLease }
-        let untilEnd = LimitSeconds.least(right.duration, try right.secondsUntilEnd(now: now))
+        let untilEnd = LimitSeconds.least(right.duration, right.life, try right.secondsUntilEnd(now: now))
         self =
             untilEnd.map { Self.limits(storage: right.storage, playback: right.playback, untilEnd: $0) }
             ?? Self.limits(storage: right.storage, playback: right.playback)

@@ -10,8 +10,8 @@ package struct StreamingLimits: Equatable, Sendable {
     /// The limits that a right sets at `now`.
     ///
     /// An `end` bounds everything; without a `lease` it becomes one, because FairPlay knows no other way to stop playback. A `duration` is
-    /// a rental: playback that began within it may finish, unless a lease stops it. Throws `streamingNotGranted`, `rightNotStarted`,
-    /// `rightEnded`.
+    /// a rental: playback that began within it may finish, unless a lease stops it. A `life` is a lease. Throws
+    /// `streamingNotGranted`, `rightNotStarted`, `rightEnded`.
     init(of right: Right, now: Int64) throws(EntitlementError) {
         switch right.mode {
         case .stream, .both: break
@@ -19,7 +19,8 @@ package struct StreamingLimits: Equatable, Sendable {
         }
         let untilEnd = try right.secondsUntilEnd(now: now)
         let window = LimitSeconds.least(right.duration, untilEnd)
-        lease = (right.lease == nil ? untilEnd : LimitSeconds.least(right.lease, window)).map(LimitSeconds.clamped)
+        let asked = LimitSeconds.least(right.lease, right.life)
+        lease = (asked == nil ? untilEnd : LimitSeconds.least(asked, window)).map(LimitSeconds.clamped)
         rental = (right.duration == nil ? nil : window).map(LimitSeconds.clamped)
     }
 }

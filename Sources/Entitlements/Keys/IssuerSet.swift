@@ -11,10 +11,13 @@ package struct Issuer: Sendable {
     package let sealingKeys: [TokenSealingKey]
     /// The longest life of a token in seconds, from `iat` (else `nbf`) to `exp`; nil where it is not limited.
     package let maximumLife: Int64?
+    /// Whether a right for offline use makes a licence one that the device keeps, unless the request says what it
+    /// wants.
+    package let offlineByRight: Bool
 
     package init(
         name: String, audience: String, dialect: TokenDialect = .jwt, keys: [VerificationKey],
-        sealingKeys: [TokenSealingKey] = [], maximumLife: Int64? = nil
+        sealingKeys: [TokenSealingKey] = [], maximumLife: Int64? = nil, offlineByRight: Bool = false
     ) {
         self.name = name
         self.audience = audience
@@ -22,6 +25,7 @@ package struct Issuer: Sendable {
         self.keys = keys
         self.sealingKeys = sealingKeys
         self.maximumLife = maximumLife
+        self.offlineByRight = offlineByRight
     }
 }
 
@@ -41,6 +45,8 @@ package enum IssuerSetError: Error, Equatable, Sendable {
     case secretTooShort(size: Int)
     /// What is configured as an HS256 secret is a key file or a public key.
     case secretIsAPublicKey
+    /// What is configured as a communication key of Axinom's dialect is not Base64.
+    case communicationKeyNotBase64
     /// A file of keys is not a JSON Web Key Set that can be used.
     case keySet(JWKSetError)
     /// OpenSSL could not prepare a key.

@@ -14,6 +14,12 @@ package struct TokenFinder: Equatable, Sendable {
         self.headerNames = headerNames
     }
 
+    /// The names of all header fields in which a token may come.
+    package var fieldNames: Set<String> {
+        let sources = TokenSource.allCases.filter { !ignored.contains($0) }
+        return Set(sources.flatMap { $0 == .headers ? headerNames : $0.header.map { [$0] } ?? [] })
+    }
+
     /// The token that the request presents; nil where there is none.
     ///
     /// The same token in several places is one, found in the first of them. Throws `tokenAmbiguous` for two that differ, because nobody
@@ -37,16 +43,19 @@ package struct TokenFinder: Equatable, Sendable {
     ) throws(EntitlementError) -> [[[UInt8]]] {
         let single: [[UInt8]]
         switch source {
-        case .bearer: single = carriers.fieldValues("Authorization").compactMap(Self.bearerToken)
-        case .nvAuthorizations: return try Self.list(carriers.fieldValues("nv-authorizations"))
+        case .bearer: single = fields(of: source, in: carriers).compactMap(Self.bearerToken)
+        case .nvAuthorizations: return try Self.list(fields(of: source, in: carriers))
         case .axinomMessage, .drmToday, .drmCloud, .expressPlay:
-            let fields = source.header.map(carriers.fieldValues) ?? []
-            single = fields.map { Array($0.utf8) } + source.queryNames.flatMap(pairs.values)
+            single = fields(of: source, in: carriers).map { Array($0.utf8) } + source.queryNames.flatMap(pairs.values)
         case .headers: single = headerNames.flatMap(carriers.fieldValues).map { Array($0.utf8) }
         case .query: single = source.queryNames.flatMap(pairs.values)
         case .body: single = carriers.bodyToken.map { [$0] } ?? []
         }
         return single.filter { !$0.isEmpty }.map { [$0] }
+    }
+
+    private func fields(of source: TokenSource, in carriers: TokenCarriers) -> [String] {
+        source.header.map(carriers.fieldValues) ?? []
     }
 
     /// The scheme in any case, spaces, the token (RFC 6750, section 2.1).

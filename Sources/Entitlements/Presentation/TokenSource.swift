@@ -20,14 +20,16 @@ package enum TokenSource: String, Sendable, CaseIterable {
     /// The member `token` of a form or of a JSON body.
     case body
 
-    /// The header whose whole value is a token.
+    /// The header that carries the token, alone or as part of its value.
     var header: String? {
         switch self {
+        case .bearer: "Authorization"
+        case .nvAuthorizations: "nv-authorizations"
         case .axinomMessage: "X-AxDRM-Message"
         case .drmToday: "x-dt-auth-token"
         case .drmCloud: "X-Drm-UserToken"
         case .expressPlay: "ExpressPlayToken"
-        case .bearer, .nvAuthorizations, .headers, .query, .body: nil
+        case .headers, .query, .body: nil
         }
     }
 

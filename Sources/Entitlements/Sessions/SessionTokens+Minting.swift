@@ -88,6 +88,8 @@ extension Right {
             }
         kept.end = end
         kept.mode = .stream
+        kept.lease = LimitSeconds.least(lease, life)
+        kept.life = nil
         kept.storage = nil
         kept.playback = nil
         return kept

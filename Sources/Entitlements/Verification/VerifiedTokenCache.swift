@@ -44,18 +44,32 @@ package final class VerifiedTokenCache: Sendable {
         return claims
     }
 
-    /// The claims of what a request presents: of a list, exactly one token grants contents. Throws as for one token, and `tokenAmbiguous`
-    /// where two do.
+    /// The claims of the token that decides about a request. Throws as `decide` does.
     package func verify(
         _ presented: PresentedToken, now: Int64, crypto: CryptoContext
     ) throws(EntitlementError) -> Claims {
+        try decide(presented, isRenewal: false, now: now, crypto: crypto).claims
+    }
+
+    /// The one token that decides about a request, and its claims.
+    ///
+    /// A list may have one content token and one session token. The content token decides, unless the request is a
+    /// renewal or the content token has expired. A session that has ended, or that another server keeps, leaves the
+    /// decision to the content token. Throws as for one token, and `tokenAmbiguous` for two tokens of one kind.
+    package func decide(
+        _ presented: PresentedToken, isRenewal: Bool, now: Int64, crypto: CryptoContext
+    ) throws(EntitlementError) -> (token: PresentedToken, claims: Claims) {
         guard let first = presented.tokens.first else { throw .tokenMalformed(.notThreeParts) }
-        let claims = try verify(first, now: now, crypto: crypto)
-        for other in presented.tokens.dropFirst() {
-            _ = try verify(other, now: now, crypto: crypto)
-            throw .tokenAmbiguous
+        guard presented.tokens.count > 1 else { return (presented, try verify(first, now: now, crypto: crypto)) }
+        var list = TokenList(source: presented.source)
+        for token in presented.tokens {
+            do throws(EntitlementError) {
+                try list.add(token, try verify(token, now: now, crypto: crypto))
+            } catch {
+                try list.note(error)
+            }
         }
-        return claims
+        return try list.decisive(isRenewal: isRenewal)
     }
 
     /// Forgets everything, what is being verified at this moment included: for revocations.
@@ -69,5 +83,41 @@ package final class VerifiedTokenCache: Sendable {
         } catch {
             throw .cryptoFailed
         }
+    }
+}
+
+/// The tokens of one list, as they are verified one after another.
+private struct TokenList {
+    typealias Verified = (token: PresentedToken, claims: Claims)
+
+    let source: TokenSource
+    private var content: Verified?
+    private var session: Verified?
+    /// Why a token of the list does not count; it is thrown if no other one does.
+    private var contentFault: EntitlementError?
+    private var sessionFault: EntitlementError?
+
+    init(source: TokenSource) {
+        self.source = source
+    }
+
+    mutating func add(_ token: [UInt8], _ claims: Claims) throws(EntitlementError) {
+        let verified = (PresentedToken(source: source, tokens: [token]), claims)
+        guard (claims.renewal == nil ? content : session) == nil else { throw .tokenAmbiguous }
+        if claims.renewal == nil { content = verified } else { session = verified }
+    }
+
+    /// Throws every fault that another token of the list does not make good.
+    mutating func note(_ fault: EntitlementError) throws(EntitlementError) {
+        switch fault {
+        case .sessionEnded, .sessionOfAnotherServer: sessionFault = fault
+        case .tokenExpired: contentFault = fault
+        default: throw fault  // The list of other faults is that of one token.
+        }
+    }
+
+    func decisive(isRenewal: Bool) throws(EntitlementError) -> Verified {
+        if let verified = isRenewal ? session ?? content : content ?? session { return verified }
+        throw contentFault ?? sessionFault ?? .tokenMalformed(.notThreeParts)
     }
 }

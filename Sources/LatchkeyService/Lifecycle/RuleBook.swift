@@ -2,6 +2,7 @@ import ByteCoding
 import Entitlements
 import EventLoops
 import FairPlay
+import HTTPMessages
 import KeyCrypto
 import Licensing
 import ServiceConfiguration
@@ -100,7 +101,7 @@ final class RuleBook {
             administration: .init(
                 tokens: loaded.adminTokens(ofListenersLike: started ?? loaded),
                 issuerNames: loaded.configuration.issuerNames),
-            cors: live.cors, expressPlay: loaded.expressPlay)
+            cors: live.cors.allowing(live.entitlement.finder.fieldNames), expressPlay: loaded.expressPlay)
     }
 }
 

@@ -5,15 +5,17 @@ import Records
 
 /// What an app says of the licence that it wants, as an SPC cannot.
 ///
-/// `?offline=1` asks for one that the device may keep. `?renew=true`, or the field `X-License-Renew: 1`, says that it follows another one
-/// (entitlement, section 4.5), and `?previous=` which one; that changes how a crowd is treated and what is written down, and never what is
-/// granted. `?format=` names the shape of the answer.
+/// `?offline=1` asks for one that the device may keep, `?offline=0` for one that it may not. `?renew=true`, or the
+/// field `X-License-Renew: 1`, says that it follows another one (entitlement, section 4.5), and `?previous=` which one;
+/// that changes how a crowd is treated and what is written down, and never what is granted. `?format=` names the shape
+/// of the answer.
 struct LicenseWish: Equatable, Sendable {
-    var use: LicenseUse = .streaming
+    /// Nil if the app does not say it.
+    var use: LicenseUse?
     var renewal = RenewalWish()
     var form: LicenseAnswerForm = .raw
 
-    init(use: LicenseUse = .streaming, isRenewal: Bool = false, form: LicenseAnswerForm = .raw) {
+    init(use: LicenseUse? = nil, isRenewal: Bool = false, form: LicenseAnswerForm = .raw) {
         self.use = use
         renewal.isRenewal = isRenewal
         self.form = form
@@ -23,11 +25,12 @@ struct LicenseWish: Equatable, Sendable {
     /// query says it.
     init?(query: String?, fields: HTTPFields, formFollowsAccept: Bool = true) {
         let pairs = (query ?? "").split(separator: "&")
-        guard let isOffline = Self.flag("offline", in: pairs), let isRenewal = Self.flag("renew", in: pairs),
+        guard let offline = Self.only("offline", in: pairs), let isOffline = Self.flag("offline", in: pairs),
+            let isRenewal = Self.flag("renew", in: pairs),
             let format = Self.only("format", in: pairs), let previous = Self.only("previous", in: pairs),
             let form = LicenseAnswerForm(named: format, accepting: formFollowsAccept ? fields.values(of: "Accept") : [])
         else { return nil }
-        use = isOffline ? .offline : .streaming
+        use = offline == nil ? nil : isOffline ? .offline : .streaming
         self.form = form
         renewal.isRenewal = isRenewal || fields["X-License-Renew"] == "1"
         if let previous {

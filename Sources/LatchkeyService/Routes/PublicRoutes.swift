@@ -18,7 +18,8 @@ struct PublicRoutes: HTTPHandler {
         let rules = rules.current
         let methods = Self.methods(at: request.path) ?? expressPlay?.methods(at: request.path, under: rules)
         return rules.cors.answer(request, methods: methods ?? Self.allMethods) {
-            route(request, under: rules, on: loop)
+            let answer = route(request, under: rules, on: loop)
+            return request.expectsNAGRAErrors ? answer.restatedForNAGRA() : answer
         }
     }
 

@@ -52,9 +52,10 @@ package final class AdmissionControl {
             return admission
         }
         guard let token else { throw .tokenMissing }
-        let claims = try verify(token, under: rules, now: now, id: request.id)
+        let (decisive, claims) = try verify(
+            token, isRenewal: request.renewal.isRenewal, under: rules, now: now, id: request.id)
         if claims.renewal == nil { try checkClock() }
-        let admission = try Admission(request, by: token, .verified(claims), under: rules)
+        let admission = try Admission(request, by: decisive, .verified(claims), under: rules)
         try count(claims, isRenewal: admission.isRenewal, rules)
         return admission
     }
@@ -67,7 +68,7 @@ package final class AdmissionControl {
     ) throws(LicenseError) -> TokenHolder {
         try admit(from: origin.address, under: rules)
         guard let token = try token(in: carriers, rules) else { throw .tokenMissing }
-        let claims = try verify(token, under: rules, now: now, id: id)
+        let claims = try verify(token, isRenewal: false, under: rules, now: now, id: id).claims
         try count(claims, isRenewal: false, rules)
         return TokenHolder(claims: claims, origin: origin, rules: rules)
     }
@@ -105,14 +106,15 @@ package final class AdmissionControl {
         try wrap(LicenseError.entitlement, try rules.entitlement.finder.token(in: carriers))
     }
 
-    /// The claims of a token of which nothing is revoked.
+    /// The token that decides, of which nothing is revoked, and its claims.
     private func verify(
-        _ token: PresentedToken, under rules: LicenseRules, now: Int64, id: String?
-    ) throws(LicenseError) -> Claims {
+        _ presented: PresentedToken, isRenewal: Bool, under rules: LicenseRules, now: Int64, id: String?
+    ) throws(LicenseError) -> (token: PresentedToken, claims: Claims) {
         _ = try revocations.known()
-        let claims: Claims
+        let (token, claims): (PresentedToken, Claims)
         do throws(EntitlementError) {
-            claims = try rules.entitlement.tokens.verify(token, now: now, crypto: crypto)
+            (token, claims) = try rules.entitlement.tokens.decide(
+                presented, isRenewal: isRenewal, now: now, crypto: crypto)
         } catch {
             // A client must not throw away a good token because the clock here is wrong.
             if error.isAboutTime { try checkClock() }
@@ -124,7 +126,7 @@ package final class AdmissionControl {
             refusals?.note(error, claims, now: now, request: id)
             throw error
         }
-        return claims
+        return (token, claims)
     }
 
     /// A renewal may go on if new licences have used up the rate: a picture that runs should not stop because others begin. A token

@@ -69,7 +69,7 @@ extension EntitlementError {
         case .contentRevoked: .contentMismatch
         case .sessionKilled: .sessionKilled
         case .sessionEnded: .sessionExpired
-        case .tokenOfAnotherServer: .tokenIssuer
+        case .tokenOfAnotherServer, .sessionOfAnotherServer: .tokenIssuer
         case .deviceMismatch: .deviceMismatch
         case .addressDenied: .addressDenied
         case .countryDenied: .countryDenied
@@ -85,7 +85,8 @@ extension LicenseTermsError {
         case .durationNeedsPlaybackState, .offlineKeyUnsupported, .offlineKeyVersion2Unsupported,
             .dualExpiryUnsupported:
             .termsNotExpressible
-        case .hdcpTypeUnsupported, .securityLevelTooLow, .denyListOutdated, .virtualMachine: .securityLevel
+        case .hdcpTypeUnsupported, .securityLevelTooLow, .denyListOutdated, .virtualMachine, .virtualMachineUnknown:
+            .securityLevel
         }
     }
 }

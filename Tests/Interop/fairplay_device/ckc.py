@@ -66,6 +66,7 @@ class OpenedCKC:
     security_level: int | None
     session_key_version: int | None
     initialization_vector: bytes
+    reserved: int
     blocks: tuple[Block, ...]
 
     @property
@@ -84,13 +85,13 @@ def open_ckc(
 ) -> OpenedCKC:
     """What the CKC grants; raises `CKCFault` for anything wrong in it.
 
-    `strict` also refuses what devices accept but a careful server does not send: constant or excessive padding in
-    the server's own blocks, another reserved word in the duration, a limit that limits nothing, an offline key that
-    the device did not say it can read, blocks nobody asked for, and echoes that are not the last blocks. Apple's
-    sample CKCs pass without `strict`. `from_module` says that an external module made the content key block: such
+    `strict` also refuses what devices accept but a careful server does not send: a reserved word that is not zero,
+    echoes with other padding, constant or excessive padding in the server's own blocks, another reserved word in the
+    duration, a limit that limits nothing, an offline key that the device did not say it can read, blocks nobody asked
+    for, and echoes that are not the last blocks. Apple's sample CKCs pass without `strict`. `from_module` says that an external module made the content key block: such
     a CKC says which session key was used, and no other does.
     """
-    version, initialization_vector, encrypted = _open_container(message)
+    version, reserved, initialization_vector, encrypted = _open_container(message)
     session_key, r1 = _session_keys(version, secrets)
     try:
         blocks = parse(aes_cbc_decrypt(ckc_payload_key(r1, secrets.anti_replay_seed), initialization_vector, encrypted))
@@ -112,10 +113,14 @@ def open_ckc(
         security_level=_open_security_level(found),
         session_key_version=_open_session_key_version(found),
         initialization_vector=initialization_vector,
+        reserved=reserved,
         blocks=tuple(blocks),
     )
     _check_session_key_version(opened)
     if strict:
+        if reserved != 0:
+            raise CKCFault(f"reserved word {reserved:08x}")
+        _check_padding_of_echoes(found, secrets)
         _check_layout(opened, secrets)
         _check_duration(opened.duration)
         _check_offline_key(opened.offline_key, secrets)
@@ -124,20 +129,18 @@ def open_ckc(
     return opened
 
 
-def _open_container(message: bytes) -> tuple[int, bytes, bytes]:
+def _open_container(message: bytes) -> tuple[int, int, bytes, bytes]:
     if len(message) < HEADER_SIZE:
         raise CKCFault(f"{len(message)} bytes are too few for a CKC")
     version, reserved = struct.unpack_from(">II", message)
     (payload_length,) = struct.unpack_from(">I", message, 24)
     if version not in (1, 2):
         raise CKCFault(f"version {version}")
-    if reserved != 0:
-        raise CKCFault(f"reserved word {reserved:08x}")
     if payload_length != len(message) - HEADER_SIZE:
         raise CKCFault(f"payload length {payload_length}, but {len(message) - HEADER_SIZE} bytes follow")
     if payload_length == 0 or payload_length % 16 != 0:
         raise CKCFault(f"payload length {payload_length} is not a positive multiple of 16")
-    return version, message[8:24], message[HEADER_SIZE:]
+    return version, reserved, message[8:24], message[HEADER_SIZE:]
 
 
 def _session_keys(version: int, secrets: RequestSecrets) -> tuple[bytes, bytes]:
@@ -159,15 +162,21 @@ def _required(found: dict[int, Block], tag: int, size: int, name: str) -> bytes:
 
 
 def _check_echoes(blocks: list[Block], found: dict[int, Block], secrets: RequestSecrets) -> None:
-    """Each requested block comes back byte for byte, its padding included, in the order of the request."""
+    """Each requested block comes back with its value, in the order of the request."""
     for wanted in secrets.echoes:
         if wanted.tag not in found:
             raise CKCFault(f"requested block {wanted.tag:016x} is missing")
-        if found[wanted.tag].encoded != wanted.encoded:
+        if found[wanted.tag].value != wanted.value:
             raise CKCFault(f"requested block {wanted.tag:016x} is altered")
     wanted_tags = [block.tag for block in secrets.echoes]
     if [block.tag for block in blocks if block.tag in wanted_tags] != wanted_tags:
         raise CKCFault("requested blocks are not in the order of the request")
+
+
+def _check_padding_of_echoes(found: dict[int, Block], secrets: RequestSecrets) -> None:
+    for wanted in secrets.echoes:
+        if found[wanted.tag].encoded != wanted.encoded:
+            raise CKCFault(f"requested block {wanted.tag:016x} is altered: its padding is another one")
 
 
 def _open_content_key(found: dict[int, Block], session_key: bytes) -> tuple[bytes, bytes]:

@@ -1,7 +1,8 @@
 """What a device says of itself and of its wish, block by block: each value is built here and read here.
 
-`encoded` is the value of a block; `read` takes one apart and raises `ValueError` where its lengths do not agree or a
-word that must be zero is not. A value longer than its layout is legal, and the rest of it is ignored.
+`encoded` is the value of a block; `read` takes one apart and raises `ValueError` if its lengths do not agree or a
+word that must be zero is not. A value longer than its layout is legal, and the rest of it is ignored. Of the blocks
+with a version, a value in a layout that is not known is passed over: `read` gives `None`, as if it had not been sent.
 """
 
 import struct
@@ -11,6 +12,9 @@ from typing import ClassVar
 from . import tags
 
 ENCRYPTED_REPORT_SIZE = 32
+SECURITY_LEVEL_REPORT_SIZE = 20
+KNOWN_VERSION = b"\x00\x00\x00\x01"
+VM_DEVICE_INFO_SIZE = 28
 KEY_FORMAT_COUNT_MAXIMUM = 64
 SYNC_RECORD_COUNT_MAXIMUM = 250
 NO_EXPIRY = 0xFFFFFFFF
@@ -160,11 +164,13 @@ class EncryptedSecurityLevelReport:
         return self.content
 
 
-def read_security_level_report(value: bytes) -> SecurityLevelReport | EncryptedSecurityLevelReport:
+def read_security_level_report(value: bytes) -> SecurityLevelReport | EncryptedSecurityLevelReport | None:
     if len(value) == ENCRYPTED_REPORT_SIZE:
         return EncryptedSecurityLevelReport(value)
+    if len(value) < SECURITY_LEVEL_REPORT_SIZE or value[:4] != KNOWN_VERSION:
+        return None
     version, reserved, level, deny_list_version = _unpack(">IIQI", value, "security level report")
-    if version == 1 and reserved != 0:
+    if reserved != 0:
         raise ValueError(f"reserved word {reserved:08x} in a security level report")
     return SecurityLevelReport(level, deny_list_version, version, reserved)
 
@@ -190,10 +196,12 @@ class KeyFormats:
         return struct.pack(f">III{count}Q", self.version, self.reserved, count, *self.formats)
 
     @classmethod
-    def read(cls, value: bytes) -> "KeyFormats":
+    def read(cls, value: bytes) -> "KeyFormats | None":
+        if len(value) < 12 or value[:4] != KNOWN_VERSION:
+            return None
         version, reserved, count = _unpack(">III", value, "supported key formats")
-        if count > KEY_FORMAT_COUNT_MAXIMUM:
-            raise ValueError(f"{count} key formats")
+        if count > KEY_FORMAT_COUNT_MAXIMUM or len(value) < 12 + 8 * count:
+            return None
         formats = _unpack(f">12x{count}Q", value, f"supported key formats, {count} of them,")
         return cls(tuple(formats), version, reserved)
 
@@ -224,13 +232,15 @@ class VMDeviceInfo:
         )
 
     @classmethod
-    def read(cls, value: bytes) -> "VMDeviceInfo":
+    def read(cls, value: bytes) -> "VMDeviceInfo | None":
+        if len(value) < VM_DEVICE_INFO_SIZE or int.from_bytes(value[:4], "big") > 1:
+            return None
         return cls(*_unpack(">7I", value, "virtual machine info"))
 
 
 @dataclass(frozen=True)
 class NotSync:
-    """A sync block that asks for nothing; a version other than 1 and 2 makes it so."""
+    """A sync block that asks for nothing; a version other than 1 and 2 makes it so, and so does the lack of one."""
 
     version: int = 0
 
@@ -304,6 +314,8 @@ Sync = NotSync | SyncV1 | SyncV2
 
 
 def read_sync(value: bytes) -> Sync:
+    if len(value) < 4:
+        return NotSync()
     (version,) = _unpack(">I", value, "sync request")
     if version == SyncV1.version:
         return _read_sync_v1(value)

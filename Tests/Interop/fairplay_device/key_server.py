@@ -146,7 +146,7 @@ def open_payload(payload: bytes, device_key_for: Callable[[bytes], bytes]) -> Op
     )
 
 
-def _optional(found: dict[int, Block], tag: int, read: Callable[[bytes], Fact]) -> Fact | None:
+def _optional(found: dict[int, Block], tag: int, read: Callable[[bytes], Fact | None]) -> Fact | None:
     if tag not in found:
         return None
     try:

@@ -43,6 +43,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.terms(.securityLevelTooLow(required: .main, device: .baseline)), 403, "security_level"),
         RefusalSample(.terms(.denyListOutdated(version: 30)), 403, "security_level"),
         RefusalSample(.terms(.virtualMachine), 403, "security_level"),
+        RefusalSample(.terms(.virtualMachineUnknown), 403, "security_level"),
         RefusalSample(.module(.unavailable), 503, "module_unavailable", retryAfterSeconds: 2),
         RefusalSample(.module(.workerLost), 503, "module_unavailable", retryAfterSeconds: 2),
         RefusalSample(.module(.overloaded), 429, "overloaded", retryAfterSeconds: 2),
@@ -79,6 +80,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.entitlement(.sessionEnded(.expired)), 403, "session_expired"),
         RefusalSample(.entitlement(.sessionEnded(.otherPlayback)), 403, "session_expired"),
         RefusalSample(.entitlement(.tokenOfAnotherServer), 401, "token_issuer"),
+        RefusalSample(.entitlement(.sessionOfAnotherServer), 401, "token_issuer"),
         RefusalSample(.entitlement(.algorithmNotPinned), 401, "token_alg"),
         RefusalSample(.entitlement(.keyUnknown), 401, "kid_unknown"),
         RefusalSample(.entitlement(.tokenAmbiguous), 400, "token_ambiguous"),
@@ -203,7 +205,7 @@ extension LicenseError {
 }
 
 extension LicenseTermsError {
-    fileprivate static let caseCount = 8
+    fileprivate static let caseCount = 9
 
     fileprivate var caseNumber: Int {
         switch self {
@@ -215,12 +217,13 @@ extension LicenseTermsError {
         case .securityLevelTooLow: 5
         case .denyListOutdated: 6
         case .virtualMachine: 7
+        case .virtualMachineUnknown: 8
         }
     }
 }
 
 extension EntitlementError {
-    fileprivate static let caseCount = 34
+    fileprivate static let caseCount = 35
 
     fileprivate var caseNumber: Int {
         switch self {
@@ -253,6 +256,7 @@ extension EntitlementError {
         case .sessionKilled: 26
         case .sessionEnded: 32
         case .tokenOfAnotherServer: 33
+        case .sessionOfAnotherServer: 34
         case .deviceMismatch: 27
         case .addressDenied: 28
         case .countryDenied: 29

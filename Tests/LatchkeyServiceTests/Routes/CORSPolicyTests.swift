@@ -1,4 +1,6 @@
+import Entitlements
 import EventLoops
+import Foundation
 import HTTPMessages
 import HTTPServing
 import POSIXSockets
@@ -98,6 +100,23 @@ import Testing
             #expect(allowed.contains(Substring(name)))
         }
         #expect(Set(allowed).count == allowed.count)
+    }
+
+    /// Every header in which a token may come, and what NAGRA's players send beside it.
+    @Test func allowsEveryHeaderOfATokenByItself() async {
+        let finder = TokenFinder(headerNames: ["X-Operator-Token"])
+        #expect(finder.fieldNames.count >= 7 && finder.fieldNames.contains("X-Operator-Token"))
+        let without = TokenFinder(ignoring: [.headers], headerNames: ["X-Operator-Token"])
+        #expect(!without.fieldNames.contains("X-Operator-Token"))
+        let response = await ask(
+            CORSPolicy().allowing(finder.fieldNames), .options, "/fps/license", origin: "https://app.example")
+        let allowed = response.fields["Access-Control-Allow-Headers"]?.components(separatedBy: ", ") ?? []
+        for name in finder.fieldNames.union(["x-correlation-id"]) { #expect(allowed.contains(name.lowercased())) }
+        #expect(Set(allowed).count == allowed.count)
+        // Without a configured header the policy by itself covers all places.
+        let standard = await ask(CORSPolicy(), .options, "/fps/license", origin: "https://app.example")
+        let ordinary = standard.fields["Access-Control-Allow-Headers"]?.components(separatedBy: ", ") ?? []
+        for name in TokenFinder().fieldNames { #expect(ordinary.contains(name.lowercased())) }
     }
 
     @Test func opensNothingAtAllWhereNothingIsListed() async {

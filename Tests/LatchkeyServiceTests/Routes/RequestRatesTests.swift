@@ -179,7 +179,8 @@ import Testing
     @Test(arguments: [
         (nil, LicenseWish()), ("", LicenseWish()), ("offline=1", LicenseWish(use: .offline)),
         ("renew=true", LicenseWish(isRenewal: true)), ("renew", LicenseWish(isRenewal: true)),
-        ("renew=0&offline=0", LicenseWish()), ("offline&renew=1", LicenseWish(use: .offline, isRenewal: true)),
+        ("renew=0&offline=0", LicenseWish(use: .streaming)),
+        ("offline&renew=1", LicenseWish(use: .offline, isRenewal: true)),
         ("format=ckc", LicenseWish(form: .ckc)), ("format=json&renew", LicenseWish(isRenewal: true, form: .json)),
     ])
     func isReadFromTheQuery(query: String?, wish: LicenseWish) {
