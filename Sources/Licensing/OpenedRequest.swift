@@ -12,6 +12,9 @@ struct OpenedRequest: Sendable {
     let device: DeviceFacts
     let key: ContentKeyAttributes
     let revocations: RevocationView
+    /// What is remembered of the rental that the request is about; nil if nothing is, and for tokens without such a
+    /// rental.
+    var rental: RentalStanding.Memory?
 
     init(
         admission: Admission, claims: Claims, spc: SPC, key: ContentKeyAttributes, revocations: RevocationView
@@ -50,6 +53,9 @@ struct OpenedRequest: Sendable {
         request.origin = admission.request.origin
         request.policy = admission.rules.entitlement.policy
         request.revocations = revocations
+        request.rental = RentalStanding(
+            memory: rental, isPlayed: isRenewal || device.playbackState?.state == .playing,
+            isRunning: claims.renewal != nil)
         return request
     }
 }

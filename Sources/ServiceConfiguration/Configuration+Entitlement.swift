@@ -68,6 +68,7 @@ extension Configuration.Issuer {
         let maximumLife = section.value(
             "maximumLife", .seconds(1...Self.lifeMaximum.components.seconds, example: 86_400),
             default: dialect == .expressPlay ? .seconds(ExpressPlayTokenRequest.lifeMaximum) : Self.lifeDefault)
+        let contents = section.set("contents", .contentScope)
 
         guard let issuer, keys != nil || (keysFile != nil && !section.contains("keys")) else { return nil }
         for (index, key) in (keys ?? []).enumerated() where !key.isFit(for: dialect) {
@@ -80,6 +81,7 @@ extension Configuration.Issuer {
         self.keys = keys ?? []
         self.keysFile = keysFile
         self.maximumLife = maximumLife
+        self.contents = contents
     }
 }
 

@@ -120,6 +120,8 @@ package struct Configuration: Equatable, Sendable {
         package let keysFile: SecretSource?
         /// Whole seconds, at least one.
         package let maximumLife: Duration
+        /// Content ids, and prefixes with an asterisk behind them; nil for all contents.
+        package let contents: Set<String>?
     }
 
     /// A key that verifies or opens tokens, pinned to one algorithm.

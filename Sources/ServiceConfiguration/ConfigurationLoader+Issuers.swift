@@ -54,7 +54,8 @@ extension ConfigurationLoader {
         }
         return Issuer(
             name: configured.issuer, audience: configured.audience, dialect: configured.dialect, keys: keys,
-            sealingKeys: sealingKeys, maximumLife: configured.maximumLife.components.seconds)
+            sealingKeys: sealingKeys, maximumLife: configured.maximumLife.components.seconds,
+            contents: configured.contents.map { ContentScope(Array($0)) })
     }
 
     /// A file that holds shared secrets must be kept as one.

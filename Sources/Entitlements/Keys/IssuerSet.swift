@@ -11,10 +11,12 @@ package struct Issuer: Sendable {
     package let sealingKeys: [TokenSealingKey]
     /// The longest life of a token in seconds, from `iat` (else `nbf`) to `exp`; nil where it is not limited.
     package let maximumLife: Int64?
+    /// What its tokens can open; nil for all contents.
+    package let contents: ContentScope?
 
     package init(
         name: String, audience: String, dialect: TokenDialect = .jwt, keys: [VerificationKey],
-        sealingKeys: [TokenSealingKey] = [], maximumLife: Int64? = nil
+        sealingKeys: [TokenSealingKey] = [], maximumLife: Int64? = nil, contents: ContentScope? = nil
     ) {
         self.name = name
         self.audience = audience
@@ -22,6 +24,7 @@ package struct Issuer: Sendable {
         self.keys = keys
         self.sealingKeys = sealingKeys
         self.maximumLife = maximumLife
+        self.contents = contents
     }
 }
 
