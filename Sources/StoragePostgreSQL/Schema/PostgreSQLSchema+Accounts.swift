@@ -50,6 +50,18 @@ extension PostgreSQLSchema {
         "limit_count := in_device_limits[i];",
         to: "limit_count := in_device_limits[i];\n                current_count := i;")
 
+    private static let callSettleFor = """
+                SELECT done.verdict, done.limit_count, done.current_count, done.known_answer, done.was_recorded
+                    INTO verdict, limit_count, current_count, known_answer, was_recorded
+                    FROM settle_for_1(
+                        in_party, in_session, in_generation, in_session_kept_until, in_now, in_locks,
+                        in_request, in_request_token, in_retry_until, in_request_kept_until, in_answer,
+                        in_token, in_kid, in_use_limit, in_token_kept_until,
+                        in_owners, in_devices, in_device_limits, in_devices_kept_until,
+                        in_groups, in_slot_limits, in_evicts, in_slot_devices, in_sessions, in_contents, in_confirmed,
+                        in_relayed, in_held_until) AS done;
+        """
+
     /// A whole decision: `settle_for_1`, and what it has no parameters for.
     ///
     /// A repetition is one whatever became of the rental meanwhile. Otherwise the rental must be what the licence was
@@ -92,51 +104,46 @@ extension PostgreSQLSchema {
                 END IF;
             END IF;
 
-            BEGIN
-                FOR i IN 1..cardinality(in_owners) LOOP
-                    CONTINUE WHEN NOT in_replaces[i] OR in_device_limits[i] < 1 OR EXISTS (
-                        SELECT FROM device_place
-                            WHERE owner = in_owners[i] AND device = in_devices[i] AND kept_until > settled_1());
-                    SELECT count(*) + 1 - in_device_limits[i] INTO excess
-                        FROM device_place WHERE owner = in_owners[i] AND kept_until > settled_1();
-                    IF excess > 0 THEN
-                        DELETE FROM device_place WHERE owner = in_owners[i] AND device IN (
-                            SELECT device FROM device_place WHERE owner = in_owners[i] AND kept_until > settled_1()
-                                ORDER BY added_at NULLS FIRST, kept_until, device LIMIT excess);
+            IF in_rental IS NULL AND NOT coalesce(true = ANY (in_replaces), false) THEN
+        \(callSettleFor)
+            ELSE
+                BEGIN
+                    FOR i IN 1..cardinality(in_owners) LOOP
+                        CONTINUE WHEN NOT in_replaces[i] OR in_device_limits[i] < 1 OR EXISTS (
+                            SELECT FROM device_place
+                                WHERE owner = in_owners[i] AND device = in_devices[i] AND kept_until > settled_1());
+                        SELECT count(*) + 1 - in_device_limits[i] INTO excess
+                            FROM device_place WHERE owner = in_owners[i] AND kept_until > settled_1();
+                        IF excess > 0 THEN
+                            DELETE FROM device_place WHERE owner = in_owners[i] AND device IN (
+                                SELECT device FROM device_place WHERE owner = in_owners[i] AND kept_until > settled_1()
+                                    ORDER BY added_at NULLS FIRST, kept_until, device LIMIT excess);
+                        END IF;
+                    END LOOP;
+        \(callSettleFor)
+                    IF verdict <> 0 THEN RAISE SQLSTATE 'LK002'; END IF;
+                    IF in_rental IS NOT NULL THEN
+                        INSERT INTO rental AS stored (name, owner, content, opened_at, first_play, kept_until)
+                            VALUES (in_rental, in_rental_owner, in_rental_content, in_opened, in_play, in_rental_kept_until)
+                            ON CONFLICT (name) DO UPDATE SET
+                                opened_at = excluded.opened_at, first_play = excluded.first_play,
+                                kept_until = CASE WHEN stored.kept_until > settled_1()
+                                    THEN greatest(stored.kept_until, excluded.kept_until) ELSE excluded.kept_until END;
                     END IF;
-                END LOOP;
-
-                SELECT done.verdict, done.limit_count, done.current_count, done.known_answer, done.was_recorded
-                    INTO verdict, limit_count, current_count, known_answer, was_recorded
-                    FROM settle_for_1(
-                        in_party, in_session, in_generation, in_session_kept_until, in_now, in_locks,
-                        in_request, in_request_token, in_retry_until, in_request_kept_until, in_answer,
-                        in_token, in_kid, in_use_limit, in_token_kept_until,
-                        in_owners, in_devices, in_device_limits, in_devices_kept_until,
-                        in_groups, in_slot_limits, in_evicts, in_slot_devices, in_sessions, in_contents, in_confirmed,
-                        in_relayed, in_held_until) AS done;
-                IF verdict <> 0 THEN RAISE SQLSTATE 'LK002'; END IF;
-
-                IF in_rental IS NOT NULL THEN
-                    INSERT INTO rental AS stored (name, owner, content, opened_at, first_play, kept_until)
-                        VALUES (in_rental, in_rental_owner, in_rental_content, in_opened, in_play, in_rental_kept_until)
-                        ON CONFLICT (name) DO UPDATE SET
-                            opened_at = excluded.opened_at, first_play = excluded.first_play,
-                            kept_until = CASE WHEN stored.kept_until > settled_1()
-                                THEN greatest(stored.kept_until, excluded.kept_until) ELSE excluded.kept_until END;
-                END IF;
-                FOR i IN 1..cardinality(in_groups) LOOP
-                    CONTINUE WHEN in_group_owners[i] IS NULL;
-                    INSERT INTO slot_group AS named (slot_group, owner, name, held_until)
-                        VALUES (in_groups[i], in_group_owners[i], in_group_names[i], in_held_until[i])
-                        ON CONFLICT (slot_group) DO UPDATE
-                            SET held_until = greatest(named.held_until, excluded.held_until);
-                    INSERT INTO content_name (content, name) VALUES (in_contents[i], in_content_names[i])
-                        ON CONFLICT (content) DO NOTHING;
-                END LOOP;
-            EXCEPTION WHEN SQLSTATE 'LK002' THEN
-                NULL;
-            END;
+                EXCEPTION WHEN SQLSTATE 'LK002' THEN
+                    NULL;
+                END;
+            END IF;
+            IF verdict <> 0 THEN RETURN; END IF;
+            FOR i IN 1..cardinality(in_groups) LOOP
+                CONTINUE WHEN in_group_owners[i] IS NULL;
+                INSERT INTO slot_group AS named (slot_group, owner, name, held_until)
+                    VALUES (in_groups[i], in_group_owners[i], in_group_names[i], in_held_until[i])
+                    ON CONFLICT (slot_group) DO UPDATE
+                        SET held_until = greatest(named.held_until, excluded.held_until);
+                INSERT INTO content_name (content, name) VALUES (in_contents[i], in_content_names[i])
+                    ON CONFLICT (content) DO NOTHING;
+            END LOOP;
         END $$;
         """
 
