@@ -32,7 +32,9 @@ package struct ExpressPlayMinter: Sendable {
         _ request: ExpressPlayTokenRequest, for customer: ExpressPlayCustomer
     ) async throws(ExpressPlayRefusal) -> String {
         var name: ExpressPlayTokenRequest.KeyName?
-        if case .stored(let asked, let iv) = request.key { name = try await storedName(of: asked, iv: iv) }
+        if case .stored(let asked, let iv) = request.key {
+            name = try await storedName(of: asked, iv: iv, for: customer)
+        }
         let contents = request.contents(tokenID: try Self.randomID(), issuedAt: now, naming: name)
         return try await mint(contents, for: customer, unused: request.unused)
     }
@@ -84,10 +86,18 @@ package struct ExpressPlayMinter: Sendable {
     // MARK: Stored keys
 
     /// What a stored key is called in a token: its content where that is what was asked for, else its own id.
+    ///
+    /// A content that the customer may not open is refused, whether or not a key is stored for it.
     func storedName(
-        of asked: ExpressPlayTokenRequest.KeyName, iv: Bytes16?
+        of asked: ExpressPlayTokenRequest.KeyName, iv: Bytes16?, for customer: ExpressPlayCustomer
     ) async throws(ExpressPlayRefusal) -> ExpressPlayTokenRequest.KeyName {
-        guard let record = try await storedKey(asked) else {
+        let record: ContentKeyRecord?
+        do throws(ExpressPlayRefusal) { record = try await storedKey(asked) } catch {
+            if case .keyNotFound = error.code, !customer.mayOpen(asked, nil) { throw .outsideContents(of: customer) }
+            throw error
+        }
+        guard customer.mayOpen(asked, record) else { throw .outsideContents(of: customer) }
+        guard let record else {
             // One initialization vector cannot be that of several keys.
             guard iv == nil else { throw ExpressPlayRefusal(.ivInvalid) }
             return asked
@@ -119,6 +129,27 @@ package struct ExpressPlayMinter: Sendable {
         // Sixteen bytes can be another key's alias.
         if case .keyID(let keyID) = asked, record.keyID != keyID { throw ExpressPlayRefusal(.keyNotFound) }
         return record
+    }
+}
+
+extension ExpressPlayCustomer {
+    /// Whether a key is among the customer's contents. Without a record the name that was asked for is the content's,
+    /// or nothing is known.
+    fileprivate func mayOpen(_ asked: ExpressPlayTokenRequest.KeyName, _ record: ContentKeyRecord?) -> Bool {
+        guard let contents else { return true }
+        if let record { return contents.covers(record.contentID.text) }
+        switch asked {
+        case .keyID: return false
+        case .text(let text): return contents.covers(text)
+        }
+    }
+}
+
+extension ExpressPlayRefusal {
+    fileprivate static func outsideContents(of customer: ExpressPlayCustomer) -> ExpressPlayRefusal {
+        ExpressPlayRefusal(
+            .keyIDInvalid, RefusalCause("the content is not among expressPlay.customers[].contents of \(customer.name)")
+        )
     }
 }
 

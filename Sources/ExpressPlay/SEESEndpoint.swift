@@ -83,13 +83,13 @@ package struct SEESEndpoint: Sendable {
         let now = service.minter.now
         var contents = SealedTokenContents(
             tokenID: try ExpressPlayMinter.randomID(), issuedAt: now, expiresAt: now + settings.tokenLife)
-        switch try await service.minter.storedName(of: .text(question.contentID), iv: nil) {
+        switch try await service.minter.storedName(of: .text(question.contentID), iv: nil, for: settings.customer) {
         case .keyID(let keyID): contents.keyID = keyID
         case .text(let contentID): contents.contentID = contentID
         }
         contents.cookie = question.customerCookie
         guard question.kind != .timeBased, let cookie = question.customerCookie else { return contents }
-        contents.subject = "\(settings.customer.name)/\(cookie)"
+        contents.subject = SealedTokenContents.subject(ofCookie: cookie, customer: settings.customer.name)
         switch question.kind {
         case .deviceRegistration: contents.deviceMaximum = settings.devicesMaximum
         case .timeBased, .deviceBound: contents.isRegisteredOnly = true

@@ -28,12 +28,13 @@ extension DecisionRecorder {
             return decision
         }
         let spender = Spender(
-            license: license, request: request, device: device, token: token, pseudonyms: pseudonyms,
-            deviceLife: deviceLife)
+            license: license, request: request, device: device, subject: decision.entry.subject, token: token,
+            pseudonyms: pseudonyms, deviceLife: deviceLife)
         decision.replay = replay
         decision.tokenUse = try spender.tokenUse(obligations)
         decision.devicePlaces = try spender.devicePlaces(obligations)
         decision.slotClaims = try spender.slotClaims(obligations)
+        decision.rental = try spender.rentalClaim(obligations)
         decision.sessionTokenUse = try grant.map { grant throws(CryptoError) in
             SessionTokenUse(
                 session: try pseudonyms.pseudonym(of: .session, grant.id.bytes), generation: grant.generation,
@@ -113,6 +114,8 @@ private struct Spender {
     let license: GrantedLicense
     let request: OpenedRequest
     let device: Pseudonym
+    /// Nil for a token without a subject.
+    let subject: Pseudonym?
     let token: PresentedDigest
     let pseudonyms: Pseudonymizer
     let deviceLife: Int64
@@ -141,15 +144,29 @@ private struct Spender {
         var found: [DevicePlace] = []
         if obligations.bindsFirstDevice {
             found.append(
-                DevicePlace(owner: try tokenName(), device: device, limit: 1, keptUntil: claims.countedUntil))
+                DevicePlace(
+                    owner: try tokenName(), device: device, limit: 1, keptUntil: claims.countedUntil, kind: .binding))
         }
         if let limit = obligations.deviceMaximum {
             let owner = try pseudonyms.pseudonym(of: .subject, issuer, owner)
             // The places of a subject outlive its tokens; a device that comes no more gives its place back.
             let end = claims.subject == nil ? claims.countedUntil : license.times.issuedAt + deviceLife
-            found.append(DevicePlace(owner: owner, device: device, limit: limit, keptUntil: end))
+            found.append(
+                DevicePlace(
+                    owner: owner, device: device, limit: limit, keptUntil: end,
+                    kind: obligations.replacesOldestDevice ? .replacing : .counted))
         }
         return found
+    }
+
+    /// Remembered for as long as the rental can last, and as what the token spends is.
+    func rentalClaim(_ obligations: Obligations) throws(CryptoError) -> RentalClaim? {
+        guard let step = obligations.rental, let subject, let name = claims.subject else { return nil }
+        let content = request.key.contentID.text
+        return RentalClaim(
+            name: try pseudonyms.rental(issuer: claims.issuer, subject: name, content: content), owner: subject,
+            content: content, known: step.known.map { RentalRecord($0) }, record: RentalRecord(step.memory),
+            keptUntil: max(step.keptUntil, claims.countedUntil))
     }
 
     func slotClaims(_ obligations: Obligations) throws(CryptoError) -> [SlotClaim] {
@@ -166,7 +183,7 @@ private struct Spender {
         let state = request.device.playbackState
         let now = license.times.issuedAt
         let end = license.terms.lease.map { now + Int64($0.value) } ?? license.times.expiresAt
-        return SlotClaim(
+        var claim = SlotClaim(
             group: try pseudonyms.pseudonym(of: .group, issuer, owner, Array(group.id.utf8)), limit: group.maximum,
             whenFull: session.mode == .evictOldest ? .evictOldest : .denyNew,
             playback: SlotClaim.Playback(
@@ -175,5 +192,9 @@ private struct Spender {
                 isRelayed: request.device.output != .local),
             isConfirmed: state?.state == .playing || state?.state == .leaseExpiring,
             heldUntil: (end ?? now + Self.slotLifeWithoutEnd) + Int64(LimitSeconds.clamped(session.grace ?? 0)))
+        claim.description = subject.map {
+            SlotClaim.Description(owner: $0, groupName: group.id, content: request.key.contentID.text)
+        }
+        return claim
     }
 }

@@ -1,4 +1,6 @@
-import ContentKeys
+package import ContentKeys
+package import Entitlements
+import KeyCrypto
 package import Records
 import Synchronization
 
@@ -20,19 +22,36 @@ package final class DecisionRecorder: Sendable {
     /// How long a subject's device keeps its place after its last licence, in seconds.
     package let deviceLife: Int64
     private let store: any DecisionStore
+    private let accounts: (any AccountStore)?
     private let mode: Mode
     private let unrecorded = Atomic<UInt64>(0)
     private let recent = RecentDecisions()
 
+    /// - Parameter accounts: Where rentals are read; nil if all of them are unknown until a decision finds them.
     package init(
         store: any DecisionStore, pseudonyms: Pseudonymizer, mode: Mode = .required, retryWindow: Int64 = 120,
-        deviceLife: Int64 = DecisionRecorder.deviceLifeDefault
+        deviceLife: Int64 = DecisionRecorder.deviceLifeDefault, accounts: (any AccountStore)? = nil
     ) {
         self.store = store
+        self.accounts = accounts
         self.pseudonyms = pseudonyms
         self.mode = mode
         self.retryWindow = retryWindow
         self.deviceLife = deviceLife
+    }
+
+    /// What is remembered of the rental of a content by the token's subject; nil if nothing is.
+    package func rental(
+        of claims: Claims, _ content: ContentID, now: Int64
+    ) async throws(StoreError) -> RentalStanding.Memory? {
+        guard let accounts, let subject = claims.subject else { return nil }
+        let name: Pseudonym
+        do throws(CryptoError) {
+            name = try pseudonyms.rental(issuer: claims.issuer, subject: subject, content: content.text)
+        } catch {
+            throw .cryptographyFailed
+        }
+        return try await accounts.rental(name, now: now).map { RentalStanding.Memory($0) }
     }
 
     /// How many licences were given out without a record.

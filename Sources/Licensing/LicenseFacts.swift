@@ -43,7 +43,7 @@ package struct LicenseFacts: Equatable, Sendable {
         case .licenseRefused, .syncReportAccepted, .keyRevealed, .revoked, .revocationLifted, .refusalsOmitted,
             .renewalsRolledUp, .tokenMinted, .keyCreated, .keyImported, .keyAliased, .keyWithdrawn, .keyRestored,
             .keyDeleted, .nodeStarted, .configurationReloaded, .nodeStopped, .clockAccepted, .rowsPurged,
-            .sharedRowsPurged, .ledgerRejoined:
+            .sharedRowsPurged, .ledgerRejoined, .deviceRemoved, .playbackEnded, .rentalForgotten:
             return nil
         }
         id = entry.license

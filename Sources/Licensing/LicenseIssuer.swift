@@ -26,12 +26,14 @@ final class LicenseIssuer {
         _ record: ContentKeyRecord, to request: OpenedRequest, now: Int64
     ) async throws(LicenseError) -> IssuedLicense {
         let id = try newID(at: now)
+        var request = request
+        let rentalOutage = await remember(&request, now: now)
         var granted = try grant(request, at: now, as: id)
         let contentKey = try await wrappedKey(of: record, for: request.spc)
         let deviceID = contentKey.deviceID
         if request.dependsOnDevice { granted = try grant(request, to: deviceID, at: now, as: id) }
         try request.checkSession(deviceID)
-        let recorded = try await self.record(granted, of: request, deviceID)
+        let recorded = try await self.record(&granted, of: &request, deviceID, rentalOutage)
         return IssuedLicense(
             ckc: try write(contentKey, recorded.terms, for: request.spc), granted: recorded, request: request,
             deviceID: deviceID, sessionToken: try request.sessionToken(for: recorded, deviceID, using: crypto),
@@ -88,9 +90,49 @@ final class LicenseIssuer {
 
     // MARK: Recording
 
+    /// How often a licence is computed again because other requests have changed its rental meanwhile.
+    private static let rentalTriesMaximum = 4
+
+    /// Notes in the request what is remembered of its rental. A session token tells; for any other token the store is
+    /// asked.
+    ///
+    /// A store that does not answer is no refusal here: the licence is computed as that of a rental without a memory,
+    /// and recording it decides. Returns what the store lacks.
+    private func remember(_ request: inout OpenedRequest, now: Int64) async -> StoreError? {
+        guard request.claims.remembersRental else { return nil }
+        if let grant = request.claims.renewal {
+            request.rental = grant.rental
+            return nil
+        }
+        do throws(StoreError) {
+            request.rental = try await recorder?.rental(of: request.claims, request.key.contentID, now: now)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Records the licence, and computes it again as long as its rental is not what it was computed from.
+    private func record(
+        _ license: inout GrantedLicense, of request: inout OpenedRequest, _ deviceID: DeviceID,
+        _ rentalOutage: StoreError?
+    ) async throws(LicenseError) -> GrantedLicense {
+        var rentalOutage = rentalOutage
+        for _ in 0..<Self.rentalTriesMaximum {
+            do throws(LicenseError) {
+                return try await record(license, of: request, deviceID, rentalOutage)
+            } catch .denied(.rentalDiffers(let stored)) {
+                request.rental = stored.map { RentalStanding.Memory($0) }
+                rentalOutage = nil
+                license = try grant(request, to: deviceID, at: license.times.issuedAt, as: license.id)
+            }
+        }
+        throw .store(.unavailable(.busy))
+    }
+
     /// Returns what may be answered: this licence once it is recorded, or the one that the same request was given before.
     private func record(
-        _ license: GrantedLicense, of request: OpenedRequest, _ deviceID: DeviceID
+        _ license: GrantedLicense, of request: OpenedRequest, _ deviceID: DeviceID, _ rentalOutage: StoreError?
     ) async throws(LicenseError) -> GrantedLicense {
         guard let recorder else {
             guard license.authorization.obligations.isEmpty else { throw .store(.unavailable(.notWritable)) }
@@ -107,6 +149,8 @@ final class LicenseIssuer {
             guard let answer = RecordedAnswer(bytes) else { throw .store(.recordMalformed) }
             // The SPC does not say what it was for: a second use is another licence.
             guard answer.use == request.use else { throw .denied(.replayed) }
+            // Nothing was spent that would show what is left of the rental.
+            if let rentalOutage { throw .store(rentalOutage) }
             // The device counts from when it gets the answer, so the terms are those of now.
             return license.renamed(answer.license)
         }
@@ -120,5 +164,17 @@ final class LicenseIssuer {
             like: PreviousLicense(
                 device: device, keyID: request.key.keyID, subject: entry.subject, named: wish.previous),
             on: loop)
+    }
+}
+
+extension RentalStanding.Memory {
+    init(_ record: RentalRecord) {
+        self.init(openedAt: record.openedAt, firstPlay: record.firstPlay)
+    }
+}
+
+extension RentalRecord {
+    init(_ memory: RentalStanding.Memory) {
+        self.init(openedAt: memory.openedAt, firstPlay: memory.firstPlay)
     }
 }

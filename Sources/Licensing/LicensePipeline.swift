@@ -56,6 +56,8 @@ package final class LicensePipeline {
     package func issueChallenge(
         to holder: TokenHolder, now: Int64
     ) async throws(LicenseError) -> ServerChallenges.Issued {
+        // A report about a content outside the issuer's scope is refused: it needs no challenge.
+        guard holder.claims.mayOpenAnything else { throw .entitlement(.contentNotCovered) }
         try await admissionControl.waitForTurn(of: holder)
         return try await syncReports.issueChallenge(to: holder.claims, now: now)
     }

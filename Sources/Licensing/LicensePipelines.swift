@@ -32,7 +32,10 @@ package final class LicensePipelines: Sendable {
     package func explainer(under rules: LicenseRules) -> LicenseExplainer {
         LicenseExplainer(
             rules: rules, keys: shared.keys, revocations: (try? shared.revocations.known()) ?? RevocationView(),
-            operations: shared.operations)
+            operations: shared.operations,
+            rentals: { [recorder = shared.recorder] claims, content, now async throws(StoreError) in
+                try await recorder?.rental(of: claims, content, now: now)
+            })
     }
 }
 

@@ -19,6 +19,7 @@ package struct LicenseQueries: Sendable {
             use: facts.isPersistent ? .offline : .streaming, now: now)
         request.device = RequestingDevice(identifier: claims.device.pinned)
         request.origin = holder.origin
+        request.rental = RentalStanding(memory: claims.renewal?.rental, isRunning: claims.renewal != nil)
         request.policy = holder.rules.entitlement.policy
         request.revocations = revocations
         return (try? Gate.authorize(request)) != nil

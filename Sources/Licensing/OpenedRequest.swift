@@ -14,6 +14,9 @@ struct OpenedRequest: Sendable {
     let revocations: RevocationView
     /// What the app says that it wants, or else what its token is for.
     let use: LicenseUse
+    /// What is remembered of the rental that the request is about; nil if nothing is, and for tokens without such a
+    /// rental.
+    var rental: RentalStanding.Memory?
 
     init(
         admission: Admission, claims: Claims, spc: SPC, key: ContentKeyAttributes, revocations: RevocationView
@@ -51,6 +54,9 @@ struct OpenedRequest: Sendable {
         request.origin = admission.request.origin
         request.policy = admission.rules.entitlement.policy
         request.revocations = revocations
+        request.rental = RentalStanding(
+            memory: rental, isPlayed: isRenewal || device.playbackState?.state == .playing,
+            isRunning: claims.renewal != nil)
         return request
     }
 }

@@ -146,7 +146,14 @@ package final class SharedDecisionStore: DecisionStore {
     }
 
     private func goOnUnchecked(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
-        try await ledger.append(decision.entry.uncounted)
+        if let rental = decision.rental {
+            // The play is counted when the database is back; the session's own checks are not made up for.
+            var play = LicenseDecision(now: decision.now, entry: decision.entry)
+            play.rental = rental
+            try await ledger.append(decision.entry.uncounted, keeping: play, mark: nil)
+        } else {
+            try await ledger.append(decision.entry.uncounted)
+        }
         state.withLock { $0.uncheckedRenewals += 1 }
         return .recorded
     }

@@ -7,6 +7,7 @@ import FairPlay
 import KeyCrypto
 import Licensing
 import POSIXSockets
+import Records
 import ServiceConfiguration
 
 extension Command {
@@ -27,8 +28,8 @@ extension Command {
         details: """
             Goes through the daemon's decision with the same code, and shows for each check whether it passed, and why not. With an
             SPC it also shows what the device would be told, and the true cause where the daemon only says spc_rejected. Nothing is
-            issued, and nothing is spent. What is counted in the store (uses, devices, playbacks) is named and not looked up. A
-            running daemon does the same by POST /v1/explain on its admin listener.
+            issued, and nothing is spent. What is counted in the store (uses, devices, playbacks) is named and not looked up; what
+            is remembered of a rental is. A running daemon does the same by POST /v1/explain on its admin listener.
             """,
         examples: [
             "latchkey token explain viewer.jwt --config latchkey.json5",
@@ -82,7 +83,32 @@ extension Command {
         let keys: any ContentKeySource =
             looksUpKeys ? try OpenedKeyStore(configuration: path, context) : NoContentKeys()
         return LicenseExplainer(
-            rules: LicenseRules(loaded), keys: RecentContentKeys(source: keys), operations: RSAOperationCount())
+            rules: LicenseRules(loaded), keys: RecentContentKeys(source: keys), operations: RSAOperationCount(),
+            rentals: { claims, content, now async throws(StoreError) in
+                try await rental(of: claims, content, now: now, configuration: path, context)
+            })
+    }
+
+    /// Opened only for a token with a rental. A database that cannot be opened leaves the rental unknown.
+    private static func rental(
+        of claims: Claims, _ content: ContentID, now: Int64, configuration path: String, _ context: CommandContext
+    ) async throws(StoreError) -> RentalStanding.Memory? {
+        let records: OpenedRecords
+        do throws(CommandError) {
+            records = try OpenedRecords(try OpenedLedger.configuration(path, context), context)
+        } catch {
+            throw .unavailable(.unreachable)
+        }
+        return try await DecisionRecorder(
+            store: NoDecisions(), pseudonyms: records.pseudonyms, accounts: records.accountStore
+        ).rental(of: claims, content, now: now)
+    }
+}
+
+/// An explanation decides nothing.
+private struct NoDecisions: DecisionStore {
+    func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
+        throw .unavailable(.notWritable)
     }
 }
 

@@ -43,7 +43,7 @@ extension Command {
                     given.target, until: arguments.value(RevocationArguments.until),
                     reason: arguments.value(RevocationArguments.reason), now: context.now)
             }
-            let opened = try OpenedRevocations(given.file, context)
+            let opened = try OpenedRecords(given.file, context)
             let added = try await opened.attempt { desk throws(StoreError) in
                 try await desk.add(order, by: OperatingSystemUser.actor, now: context.now)
             }
@@ -63,7 +63,7 @@ extension Command {
         options: RevocationArguments.target + [.json],
         run: { arguments, context throws(CommandError) in
             let given = try RevocationArguments(arguments, context)
-            let opened = try OpenedRevocations(given.file, context)
+            let opened = try OpenedRecords(given.file, context)
             let lifted = try await opened.attempt { desk throws(StoreError) in
                 try await desk.lift(given.target, by: OperatingSystemUser.actor, now: context.now)
             }
@@ -84,7 +84,7 @@ extension Command {
         options: [RevocationArguments.config, .json],
         run: { arguments, context throws(CommandError) in
             let file = try OpenedLedger.configuration(arguments.required(RevocationArguments.config), context)
-            let opened = try OpenedRevocations(file, context)
+            let opened = try OpenedRecords(file, context)
             let found = try await opened.attempt { desk throws(StoreError) in
                 try await desk.all(at: context.now)
             }.sorted(by: Revocation.isListedBefore)

@@ -14,6 +14,15 @@ struct RightArguments {
     private static let rental = CommandOption(
         "--rental", .value("SECONDS"),
         help: "how long from the licence on playback may begin, and an offline one is good; no limit unless given")
+    private static let rentalStart = CommandOption(
+        "--rental-start", .value("TIME"),
+        help:
+            "how long after its first licence a rental that the server remembers may begin, as 30d; with --rental-play")
+    private static let rentalPlay = CommandOption(
+        "--rental-play", .value("TIME"),
+        help: "how long after its first play such a rental may be played, as 48h; with --rental-start and --subject")
+    private static let rentalFinish = CommandOption(
+        "--rental-finish", .flag, help: "a film that runs when that time ends goes on")
     private static let storage = CommandOption(
         "--storage", .value("SECONDS"),
         help: "how long an offline licence is good until it is first played; no limit unless given")
@@ -29,7 +38,10 @@ struct RightArguments {
         "--track", .value("LABEL:hdcp=WORD,min-level=WORD"),
         help: "what a key with this track label demands besides; either part alone will do", repeats: true)
 
-    static let options = [content, mode, lease, rental, storage, playback, hdcp, minimumLevel, track]
+    static let options = [
+        content, mode, lease, rental, rentalStart, rentalPlay, rentalFinish, storage, playback, hdcp, minimumLevel,
+        track,
+    ]
 
     private static let seconds: ClosedRange<Int64> = 1...Int64(LimitSeconds.maximum)
 
@@ -43,6 +55,7 @@ struct RightArguments {
         }
         var right = Right(.content(contentID.text))
         right.duration = try arguments.seconds(Self.rental, in: Self.seconds)
+        right.rental = try Self.rentalTerms(arguments)
         right.lease = try arguments.seconds(Self.lease, in: Self.seconds)
         right.mode = try arguments.word(Self.mode) ?? .stream
         right.storage = try arguments.seconds(Self.storage, in: Self.seconds)
@@ -55,13 +68,35 @@ struct RightArguments {
         try Self.checkTracks(of: right)
     }
 
+    private static func rentalTerms(_ arguments: Arguments) throws(CommandError) -> RentalTerms? {
+        guard arguments.value(rentalStart) != nil || arguments.value(rentalPlay) != nil || arguments.isSet(rentalFinish)
+        else { return nil }
+        guard arguments.value(rental) == nil else {
+            throw .usage(
+                "--rental is a rental that the server does not remember; give it or --rental-start and --rental-play")
+        }
+        guard let start = try time(rentalStart, arguments), let play = try time(rentalPlay, arguments) else {
+            throw .usage("a rental has --rental-start and --rental-play")
+        }
+        return RentalTerms(start: start, play: play, finish: arguments.isSet(rentalFinish))
+    }
+
+    private static func time(_ option: CommandOption, _ arguments: Arguments) throws(CommandError) -> Int64? {
+        guard let text = arguments.value(option) else { return nil }
+        guard let time = RentalTerms.seconds(text) ?? Int64(text), seconds.contains(time) else {
+            throw .usage(
+                "\(option.name) takes a number of seconds, or a whole number and one of the units s, m, h and d")
+        }
+        return time
+    }
+
     /// A word to whoever grants offline use that may go on for ever, which no server can take back.
     var note: String? {
         switch right.mode {
         case .stream: return nil
         case .offline, .both: break
         }
-        guard right.playback == nil, right.duration == nil else { return nil }
+        guard right.playback == nil, right.duration == nil, right.rental == nil else { return nil }
         return "note: an offline licence for this token may never end once it has been played; "
             + "--playback or --rental limits it"
     }

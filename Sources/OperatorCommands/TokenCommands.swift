@@ -31,6 +31,8 @@ extension Command {
             "latchkey token mint --config latchkey.json5 --content movie-1 --lease 300 --rental 172800 --subject viewer-7",
             "latchkey token mint --config latchkey.json5 --content movie-1 --mode both --storage 604800 --playback 172800",
             "latchkey token mint --config latchkey.json5 --content movie-1 --track UHD:hdcp=type1,min-level=main",
+            "latchkey token mint --config latchkey.json5 --content movie-1 --subject viewer-7 --lease 300 --rental-start 30d "
+                + "--rental-play 48h --rental-finish",
             "latchkey token mint --config latchkey.json5 --content movie-1 --dialect expressplay",
         ],
         options: MintArguments.options,
@@ -80,7 +82,14 @@ private struct MintArguments {
         note = given.note
         let life = try arguments.seconds(Self.expires, in: Self.expiresSeconds) ?? Self.expiresDefault
         let configuration = try arguments.required(Self.config)
+        if given.right.rental != nil, arguments.value(Self.subject) == nil {
+            throw .usage("a rental is remembered by its subject: add --subject")
+        }
         if try arguments.word(Self.dialect) == Dialect.expressplay {
+            guard given.right.rental == nil else {
+                throw .usage(
+                    "a sealed token has no rental that the server remembers; --rental bounds when playback begins")
+            }
             guard arguments.value(Self.issuerKey) == nil else {
                 throw .usage("--issuer-key signs; the key that seals is the configuration's")
             }

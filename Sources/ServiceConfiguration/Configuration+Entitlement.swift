@@ -69,6 +69,7 @@ extension Configuration.Issuer {
             "maximumLife", .seconds(1...Self.lifeMaximum.components.seconds, example: 86_400),
             default: dialect == .expressPlay ? .seconds(ExpressPlayTokenRequest.lifeMaximum) : Self.lifeDefault)
         let offlineByRight = section.value("offlineByRight", .boolean, default: false)
+        let contents = section.set("contents", .contentScope)
 
         guard let issuer, keys != nil || (keysFile != nil && !section.contains("keys")) else { return nil }
         for (index, key) in (keys ?? []).enumerated() where !key.isFit(for: dialect) {
@@ -82,6 +83,7 @@ extension Configuration.Issuer {
         self.keysFile = keysFile
         self.maximumLife = maximumLife
         self.offlineByRight = offlineByRight
+        self.contents = contents
     }
 }
 

@@ -30,6 +30,8 @@ extension Configuration.ExpressPlay {
         package let tokensPerDay: UInt32?
         package let rate: Rate?
         package let isDisabled: Bool
+        /// Content ids, and prefixes with an asterisk behind them; nil for all contents.
+        package let contents: Set<String>?
     }
 
     /// The entitlement server in the manner of ExpressPlay's sample.
@@ -87,6 +89,7 @@ extension Configuration.ExpressPlay.Customer {
         tokensPerDay = section.optional("tokensPerDay", .integer(1...UInt32.max, example: 100_000))
         rate = section.optionalSection("rate", Rate.init(reading:))
         isDisabled = section.value("disabled", .boolean, default: false)
+        contents = section.set("contents", .contentScope)
 
         guard let name, let issuer, let authenticator else { return nil }
         self.name = name

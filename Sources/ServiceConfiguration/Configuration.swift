@@ -122,6 +122,8 @@ package struct Configuration: Equatable, Sendable {
         package let maximumLife: Duration
         /// Whether a right for offline use is enough for a licence that the device keeps.
         package let offlineByRight: Bool
+        /// Content ids, and prefixes with an asterisk behind them; nil for all contents.
+        package let contents: Set<String>?
     }
 
     /// A key that verifies or opens tokens, pinned to one algorithm.

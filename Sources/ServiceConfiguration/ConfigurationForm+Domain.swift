@@ -17,6 +17,17 @@ extension ConfigurationForm<String> {
         }
     }
 
+    /// A content id, or a prefix of such with an asterisk behind it; an asterisk alone is every content.
+    static var contentScope: ConfigurationForm {
+        .string(
+            "a content id of 1 to 200 visible ASCII characters, or the beginning of some with \"*\" behind it",
+            example: "live/*"
+        ) { text in
+            (1...201).contains(text.utf8.count) && text.utf8.allSatisfy(isVisible)
+                && (text.hasSuffix("*") || text.utf8.count <= 200) ? text : nil
+        }
+    }
+
     /// An absolute URL without query and fragment; a slash at its end is dropped, so that paths can follow it.
     static var publicURL: ConfigurationForm {
         .string("an https: or http: URL without query and fragment", example: "https://keys.example.com") { text in

@@ -56,6 +56,7 @@ extension ConfigurationLoader {
         customer.tokensPerDay = configured.tokensPerDay
         customer.rate = configured.rate
         customer.isDisabled = configured.isDisabled
+        customer.contents = configured.contents.map { ContentScope(Array($0)) }
         return .init(customer: customer, authenticator: authenticator, otherAuthenticator: otherAuthenticator)
     }
 

@@ -55,7 +55,7 @@ extension ConfigurationLoader {
         return Issuer(
             name: configured.issuer, audience: configured.audience, dialect: configured.dialect, keys: keys,
             sealingKeys: sealingKeys, maximumLife: configured.maximumLife.components.seconds,
-            offlineByRight: configured.offlineByRight)
+            offlineByRight: configured.offlineByRight, contents: configured.contents.map { ContentScope(Array($0)) })
     }
 
     /// A file that holds shared secrets must be kept as one.

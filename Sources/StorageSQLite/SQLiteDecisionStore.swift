@@ -37,6 +37,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
     private let thread: JoinableThread
     private let watch: WriterWatch
     private let watchThread: JoinableThread
+    let settledTime: @Sendable () -> SettledTime
     let readers: Mutex<Readers>
 
     /// Connections of this store that only read.
@@ -44,25 +45,29 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
         var revocations: RevocationReader
         var kept: KeptDecisionReader
         var clock: ClockReader
+        var accounts: AccountReader
 
         init(path: String, busyTimeoutMilliseconds: Int32) throws(StoreError) {
             let revocations = try RevocationReader(.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
             let kept = try KeptDecisionReader(.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
             let clock = try ClockReader(.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
+            let accounts = try AccountReader(.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
             self.revocations = revocations
             self.kept = kept
             self.clock = clock
+            self.accounts = accounts
         }
     }
 
     private init(
         _ queue: WriteQueue, _ loops: [LoopContext], _ file: OpenedFile, _ thread: JoinableThread,
-        _ readers: consuming sending Readers
+        _ readers: consuming sending Readers, settledTime: @escaping @Sendable () -> SettledTime
     ) throws(EventLoopError) {
         self.queue = queue
         self.loops = loops
         self.thread = thread
         self.readers = Mutex(readers)
+        self.settledTime = settledTime
         let watch = WriterWatch(queue, file, loops: loops)
         self.watch = watch
         watchThread = JoinableThread(
@@ -108,7 +113,8 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
             return try BatchWriter(connection, chain, settledTime: options.settledTime)
         }
         do throws(EventLoopError) {
-            return try SQLiteDecisionStore(queue, loops, file, thread, readers)
+            return try SQLiteDecisionStore(
+                queue, loops, file, thread, readers, settledTime: options.settledTime)
         } catch {
             queue.stop()
             thread.join()
@@ -199,7 +205,9 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
         _ entry: LedgerEntry, keeping decision: LicenseDecision, mark: Int64?
     ) async throws(StoreError) {
         _ = try await write(
-            .keptEntry(entry.encoded(), at: entry.at, spending: decision.encodedSpending(), mark: mark))
+            .keptEntry(
+                entry.encoded(), at: entry.at, spending: decision.encodedSpending(),
+                additions: decision.encodedAdditions(), mark: mark))
     }
 
     package func noteSettled(_ numbers: [Int64], mark: Int64) async throws(StoreError) {

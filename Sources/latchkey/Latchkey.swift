@@ -21,6 +21,7 @@ struct Latchkey {
             "latchkey device request --help",
         ],
         commands: [
-            .initialize, .credentials, .keys, .ledger, .revocations, .clock, .store, .token, .device, .spc, .ckc,
+            .initialize, .credentials, .keys, .ledger, .revocations, .account, .clock, .store, .token, .device, .spc,
+            .ckc,
         ])
 }

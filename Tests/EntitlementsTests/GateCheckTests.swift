@@ -331,8 +331,8 @@ import Testing
             "rights": #"[{"content":"other"},{"content":"movie-42","end":1},{"content":"movie-42"}]"#,
         ])
         let explanation = Gate.explain(request)
-        #expect(explanation.checks.map(\.name) == ["revocation", "device", "address", "country"])
-        #expect(explanation.checks.map { $0.verdict == .passed } == [true, true, true, false])
+        #expect(explanation.checks.map(\.name) == ["revocation", "scope", "device", "address", "country"])
+        #expect(explanation.checks.map { $0.verdict == .passed } == [true, true, true, true, false])
         #expect(
             explanation.rights.map { $0.checks.filter { $0.verdict != .passed }.map(\.name) } == [
                 ["coverage"], ["end"], [],

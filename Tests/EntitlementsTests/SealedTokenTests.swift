@@ -93,7 +93,7 @@ import Testing
         contents.keyID = KeyID(words: .zero)
         contents.subject = "player/viewer-7"
         contents.deviceMaximum = 2
-        #expect(try verify(contents).device == DeviceClaims(maximum: 2))
+        #expect(try verify(contents).device == DeviceClaims(maximum: 2, replacesOldest: true))
         contents.deviceMaximum = nil
         contents.isRegisteredOnly = true
         #expect(try verify(contents).device == DeviceClaims(isRegisteredOnly: true))

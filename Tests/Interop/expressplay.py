@@ -37,6 +37,7 @@ TEST_AUTHENTICATOR = f"201722,{secrets.token_hex(16)}"
 DISABLED_AUTHENTICATOR = f"201723,{secrets.token_hex(16)}"
 FRUGAL_AUTHENTICATOR = f"201724,{secrets.token_hex(16)}"
 FRUGAL_TOKENS_PER_DAY = 2
+SCOPED_AUTHENTICATOR = f"11,{secrets.token_hex(16)}"
 SEES_AUTHENTICATOR = secrets.token_hex(24)
 SEALING_KEY = secrets.token_bytes(32)
 SEALING_KEY_ID = 7
@@ -48,6 +49,7 @@ def prepare(setup: Path, clients: tuple[str, ...] = (), devices_maximum: int = 1
     files = {
         "sealing": SEALING_KEY.hex(), "player": AUTHENTICATOR, "player-test": TEST_AUTHENTICATOR,
         "closed": DISABLED_AUTHENTICATOR, "frugal": FRUGAL_AUTHENTICATOR, "sees": SEES_AUTHENTICATOR,
+        "scoped": SCOPED_AUTHENTICATOR,
     }
     for name, text in files.items():
         file = setup / "secrets" / name
@@ -67,6 +69,9 @@ def prepare(setup: Path, clients: tuple[str, ...] = (), devices_maximum: int = 1
             {
                 "name": "frugal", "issuer": "customers", "authenticator": "secrets/frugal",
                 "tokensPerDay": FRUGAL_TOKENS_PER_DAY,
+            },
+            {
+                "name": "scoped", "issuer": "customers", "authenticator": "secrets/scoped", "contents": ["scoped/*"],
             },
         ],
         "redeemURL": REDEEM_URL,

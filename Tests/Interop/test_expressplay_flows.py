@@ -13,6 +13,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from expressplay import (
     AUTHENTICATOR,
     OTHER_REDEEM_PATH,
     REDEEM_URL,
+    SCOPED_AUTHENTICATOR,
     SEALING_KEY,
     SEES_AUTHENTICATOR,
     SEES_PATH,
@@ -421,9 +423,44 @@ def test_a_device_is_registered_and_then_bound(service: Service) -> None:
     assert service.licence(sees_url(service, 2, cookie), asset_id, mine).content_key == service.key.key
     assert service.licence(bound, asset_id, mine).content_key == service.key.key
     assert service.licence(sees_url(service, 3, cookie), asset_id, mine).content_key == service.key.key
-    for url in (bound, sees_url(service, 3, cookie), sees_url(service, 2, cookie)):
+    for url in (bound, sees_url(service, 3, cookie)):
         assert service.code(url, other, asset_id) == -4001
     assert service.code(sees_url(service, 3, f"viewer-{secrets.token_hex(6)}"), mine, asset_id) == -4001
+
+
+def test_a_registration_at_the_maximum_replaces_the_oldest_device(service: Service) -> None:
+    cookie = f"viewer-{secrets.token_hex(6)}"
+    old, new = service.device(), service.device(2)
+    asset_id = service.content.encode()
+    for device in (old, old, new):
+        assert service.licence(sees_url(service, 2, cookie), asset_id, device).content_key == service.key.key
+    assert service.licence(sees_url(service, 3, cookie), asset_id, new).content_key == service.key.key
+    assert service.code(sees_url(service, 3, cookie), old, asset_id) == -4001
+    names = ("--cookie", cookie, "--customer", "player", "--json")
+    listed = json.loads(run_latchkey(service.daemon.setup, "account", "devices", "list", *names))["devices"]
+    assert len(listed) == 1
+    removed = run_latchkey(service.daemon.setup, "account", "devices", "remove", "--all", *names)
+    assert json.loads(removed)["devices"] == listed
+    assert service.code(sees_url(service, 3, cookie), new, asset_id) == -4001
+    assert service.licence(sees_url(service, 2, cookie), asset_id, old).content_key == service.key.key
+
+
+def test_a_customer_opens_its_contents_alone(service: Service) -> None:
+    kid = service.key.key_id.hex()
+    for name in (f"^{service.content}", kid):
+        answer = service.ask({"kid": name, "errorFormat": "json"}, SCOPED_AUTHENTICATOR)
+        assert (answer.status, json.loads(answer.body)["errorCode"]) == (400, -4022), name
+        assert service.ask({"kid": name}).status == 200
+    other = f"scoped/{secrets.token_hex(4)}"
+    key = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
+    register(service.daemon.setup, other, key)
+    for name in (f"^{other}", key.key_id.hex()):
+        assert service.ask({"kid": name}, SCOPED_AUTHENTICATOR).status == 200, name
+    unknown = service.ask({"kid": "^scoped/unknown", "errorFormat": "json"}, SCOPED_AUTHENTICATOR)
+    assert json.loads(unknown.body)["errorCode"] == -4019
+    # A key that the customer sends along is its own.
+    own = {"contentKey": secrets.token_hex(16), "iv": secrets.token_hex(16)}
+    assert service.ask(own, SCOPED_AUTHENTICATOR).status == 200
 
 
 def test_a_content_can_be_named_by_its_key(service: Service) -> None:

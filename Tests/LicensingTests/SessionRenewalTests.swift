@@ -64,6 +64,33 @@ import Testing
         #expect(license.sessionToken == nil)
     }
 
+    /// An operator who takes a signing key out of the configuration ends what it has granted.
+    @Test func endsWithTheKeyThatSignedTheFirstToken() async throws {
+        let first = try await begin()
+        let other = VerificationKey(id: "other", es256: try ES256PrivateKey.generate().publicKey)
+        try fixture.reload { rules in
+            rules.verifier = TokenVerifier(
+                issuers: try IssuerSet([Issuer(name: "portal", audience: "latchkey", keys: [other])]),
+                sessions: try LicensingFixture.sessions())
+        }
+        #expect(try await renew(first).failure == .entitlement(.keyUnknown))
+    }
+
+    /// A reload that bounds the issuer holds for sessions that run.
+    @Test func endsWithAScopeThatLeavesItsContentOut() async throws {
+        let first = try await begin()
+        for (contents, error) in [(["movie-*"], nil), (["other"], LicenseError.entitlement(.contentNotCovered))] {
+            try fixture.reload { rules in
+                let key = VerificationKey(id: "test", es256: try ES256PrivateKey.generate().publicKey)
+                let issuer = Issuer(
+                    name: "portal", audience: "latchkey", keys: [key], contents: ContentScope(contents))
+                rules.verifier = TokenVerifier(
+                    issuers: try IssuerSet([issuer]), sessions: try LicensingFixture.sessions())
+            }
+            #expect(try await renew(first).failure == error)
+        }
+    }
+
     @Test func isGoodForNoOtherDeviceAndNoOtherPlayback() async throws {
         let first = try await begin()
         #expect(try await renew(first, with: message(device: 2)).failure == .entitlement(.deviceMismatch))

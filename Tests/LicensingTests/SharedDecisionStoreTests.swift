@@ -65,6 +65,23 @@ import Testing
         #expect(ledger.entries.allSatisfy(\.isUncounted) && ledger.marks == [nil])
     }
 
+    /// A renewal in an outage may be the first play of a rental: that is owed to the database, and nothing else of the
+    /// decision.
+    @Test func owesAFirstPlayThatARenewalToldInAnOutage() async throws {
+        shared.answer(with: .failure(.unavailable(.unreachable)))
+        var decision = try decision(spends: true)
+        let name = try #require(Pseudonym([UInt8](repeating: 8, count: 32)))
+        let claim = RentalClaim(
+            name: name, owner: name, content: "movie-1", known: RentalRecord(openedAt: 1),
+            record: RentalRecord(openedAt: 1, firstPlay: 5), keptUntil: 100)
+        decision.rental = claim
+        decision.sessionTokenUse = SessionTokenUse(session: name, generation: 1, keptUntil: 100)
+        #expect(try await store().commit(decision) == .recorded)
+        #expect(ledger.entries == [decision.entry.uncounted] && ledger.marks == [nil])
+        let kept = try #require(ledger.kept.first)
+        #expect(kept.rental == claim && kept.tokenUse == nil && kept.sessionTokenUse == nil)
+    }
+
     /// A token gets no more than its uses and the limit of an outage, and a subject no more than its own.
     @Test(arguments: [(uses: UInt32(2), perToken: 5, perSubject: 50, given: 2), (9, 3, 50, 3), (9, 5, 4, 4)])
     func admitsNoMoreThanItsLimits(uses: UInt32, perToken: Int, perSubject: Int, given: Int) async throws {
@@ -326,6 +343,10 @@ private final class SharedStandIn: RecountedStore {
 
 private final class LedgerStandIn: DecisionKeeping {
     private let state = Mutex<(entries: [LedgerEntry], marks: [Int64?], error: StoreError?)>(([], [], nil))
+    private let decisions = Mutex<[LicenseDecision]>([])
+
+    /// The decisions that were kept, in their order.
+    var kept: [LicenseDecision] { decisions.withLock { $0 } }
 
     var entries: [LedgerEntry] { state.withLock { $0.entries } }
     /// Of the decisions that were kept, in their order.
@@ -336,6 +357,7 @@ private final class LedgerStandIn: DecisionKeeping {
     ) async throws(StoreError) {
         try await append(entry)
         state.withLock { $0.marks.append(mark) }
+        decisions.withLock { $0.append(decision) }
     }
 
     func owedDecisions(limit: Int) async throws(StoreError) -> [KeptDecision] { [] }

@@ -37,7 +37,7 @@ import Testing
           entitlement: {
             issuers: [
               { issuer: "https://portal.example", keys: [{ kid: "k1", algorithm: "ES256", key: "secrets/token.pem" }],
-                keysFile: "secrets/portal-keys.json" },
+                keysFile: "secrets/portal-keys.json", contents: ["movie-1"] },
               { issuer: "expressplay", dialect: "expressplay", audience: "play",
                 keys: [{ kid: "1", algorithm: "A256GCM", key: "secrets/sealing" }] },
             ],
@@ -51,7 +51,7 @@ import Testing
           },
           expressPlay: {
             customers: [{ name: "shop", issuer: "expressplay", authenticator: "secrets/shop", tokensPerDay: 1000,
-              rate: { perSecond: 10 } }],
+              rate: { perSecond: 10 }, contents: ["live/*"] }],
             sees: { customer: "shop", authenticator: "secrets/sees" },
           },
           limits: { rates: { all: { perSecond: 100 }, perAddress: { perSecond: 10 }, perSubject: { perSecond: 5 } } },

@@ -89,6 +89,11 @@ import Testing
         try await withNodes(nodeCount) { try await RevocationConformance.run(rule, on: $0) }
     }
 
+    @Test(arguments: AccountConformance.Case.allCases, nodeCounts)
+    func managesAccounts(by rule: AccountConformance.Case, nodeCount: Int) async throws {
+        try await withNodes(nodeCount) { try await AccountConformance.run(rule, on: $0) }
+    }
+
     @Test(arguments: ChallengeConformance.Case.allCases, nodeCounts)
     func challenges(by rule: ChallengeConformance.Case, nodeCount: Int) async throws {
         try await withNodes(nodeCount) { try await ChallengeConformance.run(rule, on: clocked($0)) }

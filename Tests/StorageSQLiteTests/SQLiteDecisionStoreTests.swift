@@ -58,6 +58,40 @@ import Testing
         try await RevocationConformance.run(rule, on: [store])
     }
 
+    @Test(arguments: AccountConformance.Case.allCases)
+    func managesAccounts(by rule: AccountConformance.Case) async throws {
+        let store = try open()
+        defer { store.stop() }
+        try await AccountConformance.run(rule, on: [store])
+    }
+
+    /// As the command does beside the daemon.
+    @Test(arguments: AccountConformance.Case.allCases)
+    func managesAccountsBesideATool(by rule: AccountConformance.Case) async throws {
+        var options = SQLiteDecisionStore.Options()
+        options.locksLedger = false
+        let stores = [try open(), try open(options: options)]
+        defer { for store in stores { store.stop() } }
+        try await AccountConformance.run(rule, on: stores)
+    }
+
+    /// A change has its row, and what changed nothing has none.
+    @Test func recordsChangesOfAccountsWithTheirRows() async throws {
+        let store = try open()
+        defer { store.stop() }
+        let place = SampleDecisions.place(device: 1, limit: 1)
+        let decision = LicenseDecision(now: 0, devicePlaces: [place], entry: SampleDecisions.entry(1))
+        #expect(try await store.commit(decision) == .recorded)
+        var entry = SampleDecisions.entry(2)
+        entry.kind = .deviceRemoved
+        entry.actor = "token:desk"
+        let removal = AccountChange.removeDevice(owner: place.owner, device: place.device)
+        #expect(try await store.make(removal, recording: entry))
+        #expect(try await store.make(removal, recording: entry) == false)
+        store.stop()
+        #expect(try SampleLedger.verify(folder.database).map(\.kind) == [.licenseIssued, .deviceRemoved])
+    }
+
     @Test(arguments: ChallengeConformance.Case.allCases)
     func keepsChallenges(by rule: ChallengeConformance.Case) async throws {
         let store = try open()

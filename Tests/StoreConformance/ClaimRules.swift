@@ -84,4 +84,45 @@ enum ClaimRules {
         try await script.expect(.deviceLimit(limit: 1), devices: claims(2))
         try await script.expect(.recorded, devices: claims(1))
     }
+
+    static func tellsAnotherDeviceFromOneTooMany(_ script: DecisionScript) async throws {
+        func claims(_ device: UInt64, token: UInt64) -> [DevicePlace] {
+            [
+                SampleDecisions.place(owner: token, device: device, limit: 1, .binding),
+                SampleDecisions.place(owner: 9, device: device, limit: 1),
+            ]
+        }
+        try await script.expect(.recorded, devices: claims(1, token: 1))
+        try await script.expect(.otherDevice, devices: claims(2, token: 1))
+        try await script.expect(.deviceLimit(limit: 1), devices: claims(2, token: 2))
+        try await script.expect(.recorded, devices: claims(1, token: 1))
+    }
+
+    static func replacesTheOldestDevice(_ script: DecisionScript) async throws {
+        func place(_ device: UInt64, limit: UInt32 = 2, until end: Int64) -> [DevicePlace] {
+            [SampleDecisions.place(device: device, limit: limit, keptUntil: end, .replacing)]
+        }
+        func counted(_ device: UInt64) -> [DevicePlace] {
+            [SampleDecisions.place(device: device, limit: 0, keptUntil: 1)]
+        }
+        try await script.expect(.recorded, at: 0, devices: place(1, until: 1000))
+        try await script.expect(.recorded, at: 1, devices: place(2, until: 1001))
+        try await script.expect(.recorded, at: 2, devices: place(1, until: 1002), "it is there, and replaces nothing")
+        try await script.expect(.recorded, at: 3, devices: counted(2))
+        try await script.expect(
+            .slotsFull(current: 1, limit: 1), at: 4, devices: place(3, until: 1004),
+            slots: [
+                SampleDecisions.slot(device: 1, session: 1), SampleDecisions.slot(device: 2, session: 2, content: 2),
+            ], "a denial replaces nothing")
+        for device in [1, 2] as [UInt64] { try await script.expect(.recorded, at: 4, devices: counted(device)) }
+        try await script.expect(.recorded, at: 5, devices: place(3, until: 1005), "in the place of 1")
+        try await script.expect(.deviceLimit(limit: 0), at: 5, devices: counted(1))
+        for device in [2, 3] as [UInt64] { try await script.expect(.recorded, at: 5, devices: counted(device)) }
+        try await script.expect(.recorded, at: 6, devices: place(4, limit: 1, until: 1006), "the limit was lowered")
+        for device in [2, 3] as [UInt64] {
+            try await script.expect(.deviceLimit(limit: 0), at: 6, devices: counted(device))
+        }
+        try await script.expect(.deviceLimit(limit: 0), at: 7, devices: place(5, limit: 0, until: 1007))
+        try await script.expect(.recorded, at: 7, devices: counted(4))
+    }
 }

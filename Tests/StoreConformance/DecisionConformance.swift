@@ -29,6 +29,12 @@ package enum DecisionConformance {
         case keepsADevicesPlace
         case freesAPlaceAtItsEnd
         case bindsToTheFirstDevice
+        case tellsAnotherDeviceFromOneTooMany
+        case replacesTheOldestDevice
+        // Rentals.
+        case grantsARentalAsItIsKnown
+        case forgetsARentalAtItsEnd
+        case repeatsAnAnswerWhateverBecameOfTheRental
         // Slots.
         case countsAPlaybackOnce
         case deniesWhatIsTooMuch
@@ -52,6 +58,8 @@ package enum DecisionConformance {
         case givesThreeLicencesForThreeUses
         case keepsTheLimitsInParallel
         case answersARepetitionInParallel
+        case givesOneFirstPlayInParallel
+        case givesTheLastPlaceOnceInParallel
     }
 
     package static func run(_ rule: Case, on nodes: [any SharedStateStore]) async throws {
@@ -72,6 +80,12 @@ package enum DecisionConformance {
         case .keepsADevicesPlace: try await ClaimRules.keepsADevicesPlace(script)
         case .freesAPlaceAtItsEnd: try await ClaimRules.freesAPlaceAtItsEnd(script)
         case .bindsToTheFirstDevice: try await ClaimRules.bindsToTheFirstDevice(script)
+        case .tellsAnotherDeviceFromOneTooMany: try await ClaimRules.tellsAnotherDeviceFromOneTooMany(script)
+        case .replacesTheOldestDevice: try await ClaimRules.replacesTheOldestDevice(script)
+        case .grantsARentalAsItIsKnown: try await RentalRules.grantsARentalAsItIsKnown(script)
+        case .forgetsARentalAtItsEnd: try await RentalRules.forgetsARentalAtItsEnd(script)
+        case .repeatsAnAnswerWhateverBecameOfTheRental:
+            try await RentalRules.repeatsAnAnswerWhateverBecameOfTheRental(script)
         case .countsAPlaybackOnce: try await SlotRules.countsAPlaybackOnce(script)
         case .deniesWhatIsTooMuch: try await SlotRules.deniesWhatIsTooMuch(script)
         case .evictsTheOldest: try await SlotRules.evictsTheOldest(script)
@@ -94,6 +108,8 @@ package enum DecisionConformance {
         case .givesThreeLicencesForThreeUses: try await ParallelDecisions.givesThreeLicencesForThreeUses(nodes)
         case .keepsTheLimitsInParallel: try await ParallelDecisions.keepsTheLimitsInParallel(nodes)
         case .answersARepetitionInParallel: try await ParallelDecisions.answersARepetitionInParallel(nodes)
+        case .givesOneFirstPlayInParallel: try await ParallelDecisions.givesOneFirstPlayInParallel(nodes)
+        case .givesTheLastPlaceOnceInParallel: try await ParallelDecisions.givesTheLastPlaceOnceInParallel(nodes)
         }
     }
 }

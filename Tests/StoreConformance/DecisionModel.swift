@@ -48,6 +48,7 @@ package struct DecisionModel: Sendable {
     private var useCounts: [UseCount] = []
     private var sessions: [Pseudonym: SessionTokenUse] = [:]
     private var places: [Place] = []
+    private var rentals: [Pseudonym: RentalClaim] = [:]
     private(set) package var slots: [Slot] = []
     private var slotNumber = 0
     /// What has been recorded, in order.
@@ -85,6 +86,7 @@ package struct DecisionModel: Sendable {
                 token: replay.token, party: replay.party, retryUntil: decision.now + replay.retryWindow,
                 keptUntil: replay.keptUntil, answer: replay.answer)
         }
+        if let denial = decision.rental.flatMap({ rent($0, at: decision.now) }) { return denial }
         if let denial = decision.sessionTokenUse.flatMap({ session($0, at: decision.now) }) { return denial }
         if let denial = decision.tokenUse.flatMap({ use($0, at: decision.now) }) { return denial }
         for place in decision.devicePlaces {
@@ -127,10 +129,25 @@ package struct DecisionModel: Sendable {
             places[known].keptUntil = max(places[known].keptUntil, end)
             return nil
         }
+        if place.kind == .replacing, place.limit > 0 {
+            while places.count(where: { $0.owner == place.owner }) >= place.limit,
+                let oldest = places.firstIndex(where: { $0.owner == place.owner })
+            {
+                places.remove(at: oldest)
+            }
+        }
         guard places.count(where: { $0.owner == place.owner }) < place.limit else {
-            return .deviceLimit(limit: place.limit)
+            return place.kind == .binding ? .otherDevice : .deviceLimit(limit: place.limit)
         }
         places.append(Place(owner: place.owner, device: place.device, keptUntil: end))
+        return nil
+    }
+
+    private mutating func rent(_ claim: RentalClaim, at now: Int64) -> DecisionDenial? {
+        let stored = rentals[claim.name].flatMap { $0.keptUntil > now ? $0 : nil }
+        guard stored?.record == claim.known else { return .rentalDiffers(stored?.record) }
+        rentals[claim.name] = claim
+        rentals[claim.name]?.keptUntil = max(claim.keptUntil, stored?.keptUntil ?? .min)
         return nil
     }
 

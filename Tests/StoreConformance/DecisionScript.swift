@@ -36,30 +36,32 @@ final class DecisionScript: Sendable {
 
     func expect(
         _ outcome: DecisionOutcome, at now: Int64 = 0, replay: ReplayRecord? = nil, session: SessionTokenUse? = nil,
-        use: TokenUse? = nil, devices: [DevicePlace] = [], slots: [SlotClaim] = [], _ comment: Comment? = nil,
+        use: TokenUse? = nil, devices: [DevicePlace] = [], slots: [SlotClaim] = [], rental: RentalClaim? = nil,
+        _ comment: Comment? = nil,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let (decided, modelled) = try await decide(
-            at: now, replay: replay, session: session, use: use, devices: devices, slots: slots)
+            at: now, replay: replay, session: session, use: use, devices: devices, slots: slots, rental: rental)
         #expect(decided == outcome, comment, sourceLocation: sourceLocation)
         #expect(modelled == outcome, "the model", sourceLocation: sourceLocation)
     }
 
     func expect(
         _ denial: DecisionDenial, at now: Int64 = 0, replay: ReplayRecord? = nil, session: SessionTokenUse? = nil,
-        use: TokenUse? = nil, devices: [DevicePlace] = [], slots: [SlotClaim] = [], _ comment: Comment? = nil,
+        use: TokenUse? = nil, devices: [DevicePlace] = [], slots: [SlotClaim] = [], rental: RentalClaim? = nil,
+        _ comment: Comment? = nil,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         try await expect(
             .denied(denial), at: now, replay: replay, session: session, use: use, devices: devices, slots: slots,
-            comment,
+            rental: rental, comment,
             sourceLocation: sourceLocation)
     }
 
     /// What the next node and the model make of a decision.
     func decide(
         at now: Int64, replay: ReplayRecord? = nil, session: SessionTokenUse? = nil, use: TokenUse? = nil,
-        devices: [DevicePlace] = [], slots: [SlotClaim] = []
+        devices: [DevicePlace] = [], slots: [SlotClaim] = [], rental: RentalClaim? = nil
     ) async throws -> (DecisionOutcome, DecisionOutcome) {
         let (number, decision, modelled) = state.withLock { state in
             state.count += 1
@@ -67,6 +69,7 @@ final class DecisionScript: Sendable {
                 now: now, replay: replay, tokenUse: use, devicePlaces: devices, slotClaims: slots,
                 entry: SampleDecisions.entry(UInt64(state.count), at: now))
             decision.sessionTokenUse = session
+            decision.rental = rental
             return (state.count, decision, state.model.commit(decision))
         }
         return (try await nodes[number % nodes.count].settle(decision), modelled)

@@ -57,6 +57,33 @@ enum ParallelDecisions {
         #expect(outcomes.count { $0 == .denied(.deviceLimit(limit: 7)) } == 293)
     }
 
+    /// Of many first plays at once one is the first, and all others hear of it.
+    static func givesOneFirstPlayInParallel(_ nodes: [any SharedStateStore]) async throws {
+        let outcomes = try await decideAtOnce(300, on: nodes) { number in
+            var decision = LicenseDecision(now: 0, entry: SampleDecisions.entry(number))
+            decision.rental = SampleDecisions.rental(
+                known: nil, RentalRecord(openedAt: 0, firstPlay: Int64(number)))
+            return decision
+        }
+        let first = try #require(outcomes.firstIndex(of: .recorded))
+        #expect(outcomes.count { $0 == .recorded } == 1)
+        let played = RentalRecord(openedAt: 0, firstPlay: Int64(first))
+        #expect(outcomes.count { $0 == .denied(.rentalDiffers(played)) } == 299)
+    }
+
+    /// Two devices race for the last place, again and again.
+    static func givesTheLastPlaceOnceInParallel(_ nodes: [any SharedStateStore]) async throws {
+        for round in 100..<120 as Range<UInt64> {
+            let outcomes = try await decideAtOnce(2, on: nodes) { number in
+                LicenseDecision(
+                    now: 0, devicePlaces: [SampleDecisions.place(owner: round, device: number, limit: 1)],
+                    entry: SampleDecisions.entry(round * 2 + number))
+            }
+            #expect(outcomes.count { $0 == .recorded } == 1)
+            #expect(outcomes.count { $0 == .denied(.deviceLimit(limit: 1)) } == 1)
+        }
+    }
+
     /// Of the same request at once, one is decided, and all others get its answer.
     static func answersARepetitionInParallel(_ nodes: [any SharedStateStore]) async throws {
         let outcomes = try await decideAtOnce(200, on: nodes) { number in

@@ -6,7 +6,7 @@ package enum SampleDecisions {
     /// What a pseudonym stands for, so that the same number never means two things.
     package enum Role: UInt8, Sendable {
         case request = 1
-        case token, owner, device, group, content, holder, session
+        case token, owner, device, group, content, holder, session, rental
     }
 
     /// A pseudonym whose first bytes differ from those of others, as real ones' do: stores choose locks by them.
@@ -62,10 +62,30 @@ package enum SampleDecisions {
     }
 
     package static func place(
-        owner: UInt64 = 1, device: UInt64, limit: UInt32, keptUntil: Int64? = nil
+        owner: UInt64 = 1, device: UInt64, limit: UInt32, keptUntil: Int64? = nil, _ kind: DevicePlace.Kind = .counted
     ) -> DevicePlace {
         DevicePlace(
-            owner: pseudonym(.owner, owner), device: pseudonym(.device, device), limit: limit, keptUntil: keptUntil)
+            owner: pseudonym(.owner, owner), device: pseudonym(.device, device), limit: limit, keptUntil: keptUntil,
+            kind: kind)
+    }
+
+    package static func rental(
+        _ rental: UInt64 = 1, owner: UInt64 = 1, known: RentalRecord?, _ record: RentalRecord,
+        keptUntil: Int64 = 10_000
+    ) -> RentalClaim {
+        RentalClaim(
+            name: pseudonym(.rental, rental), owner: pseudonym(.owner, owner), content: "movie-\(rental)", known: known,
+            record: record, keptUntil: keptUntil)
+    }
+
+    /// The same slot with what lists say of it.
+    package static func named(_ claim: SlotClaim, owner: UInt64 = 1, group: String = "all", content: String)
+        -> SlotClaim
+    {
+        var claim = claim
+        claim.description = SlotClaim.Description(
+            owner: pseudonym(.owner, owner), groupName: group, content: content)
+        return claim
     }
 
     /// A confirmed playback of one's own unless said otherwise.

@@ -4,6 +4,7 @@ package import Entitlements
 import FairPlay
 package import KeyCrypto
 package import Licensing
+import Records
 
 /// An explanation as JSON, and as text for a person. It shows the true cause of a rejected SPC, which no client ever hears.
 package struct ExplanationReport {
@@ -72,6 +73,7 @@ extension ExplanationReport {
         writeClaims(to: &writer)
         writeSPC(to: &writer)
         writeKey(to: &writer)
+        writeRental(to: &writer)
         writer.name("spends")
         writer.array { writer in for line in spending { writer.string(line) } }
         writeTerms(to: &writer)
@@ -109,6 +111,30 @@ extension ExplanationReport {
             writer.member("kid", key.keyID.description)
             writer.member("content", key.contentID.text)
             writer.member("contentType", key.contentType.rawValue)
+        }
+    }
+
+    private func writeRental(to writer: inout JSONWriter) {
+        writer.name("rental")
+        guard let rental = explanation.rental else { return writer.null() }
+        writer.object { writer in
+            switch rental {
+            case .success(let memory):
+                writer.member("openedAt", memory.map { Revocation.time($0.openedAt) })
+                writer.member("firstPlay", memory?.firstPlay.map(Revocation.time))
+            case .failure(let error): writer.member("unknown", "\(error)")
+            }
+        }
+    }
+
+    private var rentalLine: String? {
+        switch explanation.rental {
+        case nil: return nil
+        case .success(nil): return "rental     nothing is remembered of it"
+        case .success(let memory?):
+            let play = memory.firstPlay.map { "first play \(Revocation.time($0))" } ?? "not played"
+            return "rental     opened \(Revocation.time(memory.openedAt)), \(play)"
+        case .failure(let error): return "rental     not known (\(error)), and taken for a new one here"
         }
     }
 
@@ -153,6 +179,10 @@ extension ExplanationReport {
         if let maximum = obligations.deviceMaximum {
             lines.append("one of \(maximum) places for the subject's devices")
         }
+        if let rental = obligations.rental {
+            let isFirstPlay = rental.memory.firstPlay != nil && rental.known?.firstPlay == nil
+            lines.append(isFirstPlay ? "the first play of the rental, for all devices" : "a licence of the rental")
+        }
         for group in obligations.sessions.flatMap(\.groups) {
             lines.append("one of \(group.maximum) playbacks at once in the group \"\(group.id)\"")
         }
@@ -194,7 +224,7 @@ extension ExplanationReport {
             "asset id   \(Hexadecimal.encode(spc.assetID))",
             "device     \(spc.deviceID.map { "\($0)" } ?? "known to the external module alone")",
             "key        \(key ?? "not looked for, or not found")",
-        ]
+        ] + [rentalLine].compactMap(\.self)
     }
 
     private var termLines: [String] {

@@ -34,12 +34,17 @@ package struct Claims: Equatable, Sendable {
     /// What a session token renews; nil for an entitlement token.
     package internal(set) var renewal: SessionGrant?
 
+    /// What the issuer's tokens can open, whatever the rights say; nil for all contents.
+    package internal(set) var scope: ContentScope?
+
     let times: TokenTimes
     /// The first second in which the key no longer verifies; nil where it has no end.
     let keyEnd: Int64?
 
     /// `exp` in seconds since 1970: the first second in which the token has expired, without leeway.
     package var expiresAt: Int64 { times.expiresAt.up }
+    /// Whether a licence depends on what is remembered of a rental.
+    package var remembersRental: Bool { rights.contains { $0.rental != nil } }
     /// `nbf` in seconds since 1970.
     package var notBefore: Int64? { times.notBefore?.up }
     /// `iat` in seconds since 1970.
@@ -59,10 +64,28 @@ package struct Claims: Equatable, Sendable {
         offlineByRight = verified.issuer.offlineByRight
         keyID = verified.keyID
         keyEnd = verified.keyEnd
+        scope = verified.issuer.contents
         times = verified.times
         self.subject = subject
         self.tokenID = tokenID
         self.rights = rights
+    }
+}
+
+extension Claims {
+    /// Whether the issuer may speak of a content at all. Of an asset of which only a key id is known, its content is
+    /// not: without a scope that is all the same, and with one it is refused.
+    package func mayOpen(contentID: String?) -> Bool {
+        guard let scope else { return true }
+        return contentID.map(scope.covers) ?? false
+    }
+
+    /// Whether the issuer may speak of anything that the rights can be about.
+    package var mayOpenAnything: Bool { scope.map { scope in rights.contains { scope.meets($0.selector) } } ?? true }
+
+    /// Whether a right is about this content, and the issuer may speak of it.
+    func covers(contentID: String?, keyID: KeyID?) -> Bool {
+        mayOpen(contentID: contentID) && rights.contains { $0.covers(contentID: contentID, keyID: keyID) }
     }
 }
 
@@ -82,6 +105,8 @@ extension Claims {
         self.init(
             verified, subject: try claims.string("sub"), tokenID: try claims.string("jti"),
             rights: try Self.rights(of: claims))
+        // A rental is remembered by its subject.
+        if subject == nil, remembersRental { throw claims.invalid("sub") }
         self.device = device
         session = try Self.session(of: claims)
         limits = try Self.limits(of: claims)

@@ -21,10 +21,12 @@ package struct DeviceClaims: Equatable, Sendable {
     package let maximum: UInt32?
     /// Whether the token is good only for devices that the subject has in use already, and lets no other one in.
     package let isRegisteredOnly: Bool
+    /// Whether a device beyond the maximum takes the place of the subject's oldest one.
+    package let replacesOldest: Bool
 
     package init(
         pinned: DeviceIdentifier? = nil, binding: Binding? = nil, id: String? = nil, account: String? = nil,
-        maximum: UInt32? = nil, isRegisteredOnly: Bool = false
+        maximum: UInt32? = nil, isRegisteredOnly: Bool = false, replacesOldest: Bool = false
     ) {
         self.pinned = pinned
         self.binding = pinned == nil ? binding ?? .unbound : .pinned
@@ -32,6 +34,7 @@ package struct DeviceClaims: Equatable, Sendable {
         self.account = account
         self.maximum = maximum
         self.isRegisteredOnly = isRegisteredOnly
+        self.replacesOldest = replacesOldest
     }
 }
 

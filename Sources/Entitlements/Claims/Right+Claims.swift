@@ -12,6 +12,7 @@ extension Right {
         start = try claims.date("start")?.up
         end = try claims.date("end")?.down
         duration = try claims.seconds("duration")
+        rental = try Self.rental(of: claims)
         lease = try claims.seconds("lease")
         mode = try claims.word("mode") ?? .stream
         storage = try claims.seconds("storage")
@@ -25,8 +26,15 @@ extension Right {
 
     private static let vocabulary: Set = [
         "content", "kids", "content_prefix", "start", "end", "duration", "lease", "mode", "storage", "playback", "hdcp",
-        "min_level", "tracks", "airplay", "av_adapter", "profile", "renew_ahead",
+        "min_level", "tracks", "airplay", "av_adapter", "profile", "renew_ahead", "rental",
     ]
+
+    /// A `duration` is a rental that nobody remembers: of both, nobody could say which one counts.
+    private static func rental(of claims: ClaimObject) throws(EntitlementError) -> RentalTerms? {
+        guard let rental = try claims.object("rental") else { return nil }
+        guard claims["duration"] == nil else { throw claims.invalid("rental") }
+        return try RentalTerms(native: rental)
+    }
 
     /// Exactly one of the three selectors: with two of them nobody could say what was meant.
     private static func selector(of claims: ClaimObject) throws(EntitlementError) -> Selector {
@@ -73,6 +81,10 @@ extension Right {
             }
             let times = [("start", start), ("end", end), ("duration", duration), ("lease", lease)]
             for case (let name, let value?) in times { writer.member(name, value) }
+            if let rental {
+                writer.name("rental")
+                rental.write(to: &writer)
+            }
             if mode != .stream { writer.member("mode", mode.rawValue) }
             for case (let name, let value?) in [("storage", storage), ("playback", playback)] {
                 writer.member(name, value)

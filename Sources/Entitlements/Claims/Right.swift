@@ -52,6 +52,8 @@ package struct Right: Equatable, Sendable {
     package var end: Int64?
     /// How long after the licence is issued playback may begin; at least 1.
     package var duration: Int64?
+    /// A rental that this server remembers; never beside a `duration` in a token.
+    package var rental: RentalTerms?
     /// How long playback may go on without a renewal; at least 1.
     package var lease: Int64?
     /// How long a licence is good, of whatever use: a lease in streaming, an end in offline use; at least 1. Only

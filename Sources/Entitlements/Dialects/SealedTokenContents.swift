@@ -50,6 +50,9 @@ package struct SealedTokenContents: Equatable, Sendable {
         self.expiresAt = expiresAt
     }
 
+    /// The subject whose devices are registered under a cookie (entitlement, section 1.1.6).
+    package static func subject(ofCookie cookie: String, customer: String) -> String { "\(customer)/\(cookie)" }
+
     func times() throws(EntitlementError) -> TokenTimes {
         guard let issued = NumericDate(issuedAt), let end = NumericDate(expiresAt) else { throw .claimInvalid("exp") }
         return TokenTimes(expiresAt: end, notBefore: nil, issuedAt: issued)
@@ -213,7 +216,9 @@ extension Claims {
             verified, subject: contents.subject, tokenID: Hexadecimal.encode(contents.tokenID.bytes), rights: [right])
         device = DeviceClaims(
             pinned: contents.device, binding: contents.bindsFirstDevice ? .firstUse : .unbound,
-            maximum: contents.deviceMaximum, isRegisteredOnly: contents.isRegisteredOnly)
+            maximum: contents.deviceMaximum, isRegisteredOnly: contents.isRegisteredOnly,
+            // Only a registration has a maximum (entitlement, section 1.1.6): the viewer asks for it on the new device.
+            replacesOldest: contents.deviceMaximum != nil)
         limits = UseLimits(usesPerKey: contents.usesPerKey)
         cookie = contents.cookie
         embeddedKey = contents.contentKey

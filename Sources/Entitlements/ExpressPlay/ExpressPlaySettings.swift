@@ -35,6 +35,9 @@ package struct ExpressPlayCustomer: Sendable {
     package var tokensPerDay: UInt32?
     package var rate: Rate?
     package var isDisabled = false
+    /// The stored contents that its tokens can open; nil for all of them. A key that the customer sends along is its
+    /// own.
+    package var contents: ContentScope?
 
     package init(name: String, issuer: String, sealer: TokenSealer, lifeMaximum: Int64) {
         self.name = name

@@ -22,16 +22,21 @@ package struct Authorization: Equatable, Sendable {
     package let cookie: String?
     /// The key that the licence must carry in place of a stored one.
     package let embeddedKey: EmbeddedContentKey?
+    /// When the rental that this server remembers ends, in seconds since 1970; nil for no such end.
+    package let rentalEnd: Int64?
 
-    fileprivate init(_ request: GateRequest, _ granted: Right, _ right: Right, limits: LicenseLimits) {
+    fileprivate init(
+        _ request: GateRequest, _ granted: Right, _ right: Right, _ rental: RentalRemainder?, limits: LicenseLimits
+    ) {
         self.right = granted
+        rentalEnd = rental?.end
         subject = request.claims.subject
         tokenID = request.claims.tokenID
         issuer = request.claims.issuer
         content = request.content
         self.limits = limits
         protection = right.protection(ofTracks: request.content.trackLabels)
-        obligations = Obligations(right, request)
+        obligations = Obligations(right, request, rental: rental?.step)
         renewAhead = right.renewAhead
         cookie = request.claims.cookie
         embeddedKey = request.claims.embeddedKey
@@ -64,6 +69,7 @@ package enum Gate {
     /// use now counts; if none does, the refusal is the first one's. Each check throws its own refusal.
     package static func authorize(_ request: GateRequest) throws(EntitlementError) -> Authorization {
         try RequestCheck.revocation.check(request)
+        try RequestCheck.scope.check(request)
         let granting = try grantingRights(of: request)
         for check in [RequestCheck.device, .address, .country] { try check.check(request) }
         // A right that grants the use may still not suit the device, and a later one may.
@@ -71,7 +77,7 @@ package enum Gate {
         for grant in granting {
             do throws(EntitlementError) {
                 for check in [RightCheck.outputs, .securityLevel] { try check.check(grant.right, request) }
-                return Authorization(request, grant.right, grant.tightened, limits: grant.limits)
+                return Authorization(request, grant.right, grant.tightened, grant.rental, limits: grant.limits)
             } catch {
                 refusal = refusal ?? error
             }
@@ -83,6 +89,7 @@ package enum Gate {
     private struct Grant {
         let right: Right
         let tightened: Right
+        let rental: RentalRemainder?
         let limits: LicenseLimits
     }
 
@@ -93,10 +100,11 @@ package enum Gate {
         let content = request.content
         for right in request.claims.rights where right.covers(contentID: content.contentID, keyID: content.keyID) {
             do throws(EntitlementError) {
-                for check in [RightCheck.profile, .use, .start, .end] { try check.check(right, request) }
+                for check in [RightCheck.profile, .use, .start, .end, .rental] { try check.check(right, request) }
                 let tightened = try request.tightened(right)
-                let limits = try LicenseLimits(of: tightened, for: request.use, now: request.now)
-                granting.append(Grant(right: right, tightened: tightened, limits: limits))
+                let rental = try request.remainder(of: right)
+                let limits = try LicenseLimits(of: tightened, rental: rental, for: request.use, now: request.now)
+                granting.append(Grant(right: right, tightened: tightened, rental: rental, limits: limits))
             } catch {
                 refusal = refusal ?? error
             }
@@ -119,14 +127,13 @@ package enum Gate {
     package static func permitSync(
         claims: Claims, content: RequestedContent
     ) throws(EntitlementError) -> SyncPermission {
-        let isCovered = claims.rights.contains { $0.covers(contentID: content.contentID, keyID: content.keyID) }
-        guard isCovered else { throw .contentNotCovered }
+        guard claims.covers(contentID: content.contentID, keyID: content.keyID) else { throw .contentNotCovered }
         return SyncPermission(claims: claims, content: content)
     }
 
     /// Whether the rights name an asset for which no key is stored: its holder may hear that the key is missing, anyone else only that the
     /// content is not covered. The asset is read as content, as key, or as either.
     package static func namesAsset(_ claims: Claims, contentID: String?, keyID: KeyID?) -> Bool {
-        claims.rights.contains { $0.covers(contentID: contentID, keyID: keyID) }
+        claims.covers(contentID: contentID, keyID: keyID)
     }
 }

@@ -2,6 +2,8 @@
 package enum RequestCheck: String, Sendable, CaseIterable {
     /// Nothing that the token, the device or the content names is revoked.
     case revocation
+    /// The issuer's tokens may open the content.
+    case scope
     /// The device is the one that the token is pinned to, and the viewer's own where it must be registered.
     case device
     /// The client's address is among the token's.
@@ -14,6 +16,8 @@ package enum RequestCheck: String, Sendable, CaseIterable {
         case .revocation:
             try request.revocations.check(
                 request.claims, content: request.content, device: request.device.identifier, now: request.now)
+        case .scope:
+            guard request.claims.mayOpen(contentID: request.content.contentID) else { throw .contentNotCovered }
         case .device:
             // The HU is compared whatever the SPC says of AirPlay or an adapter: its sender could say so to be let in.
             if let pinned = request.claims.device.pinned, request.device.identifier != pinned { throw .deviceMismatch }
@@ -39,6 +43,8 @@ package enum RightCheck: String, Sendable, CaseIterable {
     case start
     /// The right has not ended.
     case end
+    /// Something is left of the rental that this server remembers.
+    case rental
     /// The pictures may go where they go.
     case outputs
     /// The device is not known to be too weak.
@@ -53,6 +59,7 @@ package enum RightCheck: String, Sendable, CaseIterable {
         case .use: try Self.checkUse(of: right, request)
         case .start: if let start = right.start, request.now < start { throw .rightNotStarted(start, now: request.now) }
         case .end: if let end = right.end, request.now >= end { throw .rightEnded }
+        case .rental: _ = try request.remainder(of: right)
         case .outputs: try Self.checkOutputs(of: right, request)
         case .securityLevel:
             let demanded = try request.tightened(right).protection(ofTracks: request.content.trackLabels).securityLevel
@@ -82,6 +89,14 @@ extension GateRequest {
     /// A right as far as the policy leaves it for the use that is asked for. Throws `profileUnknown` and `offlineNotGranted`.
     func tightened(_ right: Right) throws(EntitlementError) -> Right {
         try right.tightened(by: policy.rule(for: right), for: use)
+    }
+}
+
+extension GateRequest {
+    /// What is left of the right's rental; nil if it has none. Throws `rightEnded`.
+    func remainder(of right: Right) throws(EntitlementError) -> RentalRemainder? {
+        guard let terms = right.rental else { return nil }
+        return try RentalRemainder(of: terms, rental, for: use, now: now)
     }
 }
 

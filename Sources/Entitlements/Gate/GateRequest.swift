@@ -44,6 +44,8 @@ package struct GateRequest: Equatable, Sendable {
     /// Seconds since 1970.
     package let now: Int64
     package var device = RequestingDevice()
+    /// Counts only for rights with a rental that this server remembers.
+    package var rental = RentalStanding()
     package var origin = RequestOrigin()
     package var policy = EntitlementPolicy()
     package var revocations = RevocationView()

@@ -23,11 +23,13 @@ package enum LicenseLimits: Equatable, Sendable {
     case offline(OfflineLimits)
 
     /// The limits that a right sets at `now`, or why it grants no such licence. Throws as the limits of either use do.
-    init(of right: Right, for use: LicenseUse, now: Int64) throws(EntitlementError) {
+    init(
+        of right: Right, rental: RentalRemainder? = nil, for use: LicenseUse, now: Int64
+    ) throws(EntitlementError) {
         self =
             switch use {
-            case .streaming: .streaming(try StreamingLimits(of: right, now: now))
-            case .offline: .offline(try OfflineLimits(of: right, now: now))
+            case .streaming: .streaming(try StreamingLimits(of: right, rental: rental, now: now))
+            case .offline: .offline(try OfflineLimits(of: right, rental: rental, now: now))
             }
     }
 }

@@ -9,27 +9,37 @@ package struct Obligations: Equatable, Sendable {
     package let deviceMaximum: UInt32?
     /// The limits of playbacks at once: those of the token and those of the right.
     package let sessions: [SessionClaims]
+    /// What must be remembered of the rental.
+    package let rental: RentalStep?
+    /// Whether a device beyond the maximum takes the place of the oldest one.
+    package let replacesOldestDevice: Bool
 
     package static let none = Obligations(
-        usesPerKey: nil, bindsFirstDevice: false, deviceMaximum: nil, sessions: [])
+        usesPerKey: nil, bindsFirstDevice: false, deviceMaximum: nil, sessions: [], rental: nil)
 
     package var isEmpty: Bool { self == .none }
 
-    private init(usesPerKey: UInt32?, bindsFirstDevice: Bool, deviceMaximum: UInt32?, sessions: [SessionClaims]) {
+    private init(
+        usesPerKey: UInt32?, bindsFirstDevice: Bool, deviceMaximum: UInt32?, sessions: [SessionClaims],
+        rental: RentalStep?, replacesOldestDevice: Bool = false
+    ) {
         self.usesPerKey = usesPerKey
         self.bindsFirstDevice = bindsFirstDevice
         self.deviceMaximum = deviceMaximum
         self.sessions = sessions
+        self.rental = rental
+        self.replacesOldestDevice = replacesOldestDevice
     }
 
     /// A receiver or an adapter is not the viewer's device: it is neither bound nor counted.
-    init(_ right: Right, _ request: GateRequest) {
+    init(_ right: Right, _ request: GateRequest, rental: RentalStep?) {
         let claims = request.claims
         let isOwn = request.device.isViewersOwn
         self.init(
             usesPerKey: claims.limits.usesPerKey,
             bindsFirstDevice: claims.device.binding == .firstUse && isOwn,
             deviceMaximum: claims.device.isRegisteredOnly ? 0 : isOwn ? claims.device.maximum : nil,
-            sessions: [claims.session, right.session].filter { !$0.groups.isEmpty })
+            sessions: [claims.session, right.session].filter { !$0.groups.isEmpty }, rental: rental,
+            replacesOldestDevice: claims.device.replacesOldest)
     }
 }

@@ -21,13 +21,16 @@ package enum OfflineLimits: Equatable, Sendable {
     ///   leaves altogether, that hard end is granted instead.
     ///
     /// Throws `offlineNotGranted`, `offlineOutlivesLease`, `rightNotStarted`, `rightEnded`.
-    init(of right: Right, now: Int64) throws(EntitlementError) {
+    ///
+    /// What is left of a `rental` that is remembered bounds the whole too.
+    init(of right: Right, rental: RentalRemainder? = nil, now: Int64) throws(EntitlementError) {
         switch right.mode {
         case .offline, .both: break
         case .stream: throw .offlineNotGranted
         }
         guard right.lease == nil else { throw .offlineOutlivesLease }
-        let untilEnd = LimitSeconds.least(right.duration, right.life, try right.secondsUntilEnd(now: now))
+        let untilEnd = LimitSeconds.least(
+            LimitSeconds.least(right.duration, right.life), rental?.toPlay, try right.secondsUntilEnd(now: now))
         self =
             untilEnd.map { Self.limits(storage: right.storage, playback: right.playback, untilEnd: $0) }
             ?? Self.limits(storage: right.storage, playback: right.playback)

@@ -14,10 +14,13 @@ package struct Issuer: Sendable {
     /// Whether a right for offline use makes a licence one that the device keeps, unless the request says what it
     /// wants.
     package let offlineByRight: Bool
+    /// What its tokens can open; nil for all contents.
+    package let contents: ContentScope?
 
     package init(
         name: String, audience: String, dialect: TokenDialect = .jwt, keys: [VerificationKey],
-        sealingKeys: [TokenSealingKey] = [], maximumLife: Int64? = nil, offlineByRight: Bool = false
+        sealingKeys: [TokenSealingKey] = [], maximumLife: Int64? = nil, offlineByRight: Bool = false,
+        contents: ContentScope? = nil
     ) {
         self.name = name
         self.audience = audience
@@ -26,6 +29,7 @@ package struct Issuer: Sendable {
         self.sealingKeys = sealingKeys
         self.maximumLife = maximumLife
         self.offlineByRight = offlineByRight
+        self.contents = contents
     }
 }
 

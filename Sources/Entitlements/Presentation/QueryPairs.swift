@@ -12,6 +12,9 @@ package struct QueryPairs {
         }
     }
 
+    /// How many pairs there are.
+    package var count: Int { pairs.count }
+
     /// The values of all pairs of a name.
     package func values(_ name: String) -> [[UInt8]] {
         pairs.filter { $0.name.elementsEqual(name.utf8) }.map(\.value)

@@ -14,10 +14,11 @@ import POSIXSockets
 /// | `orig` | issuer, dialect, key id and token id of the first token |
 /// | `sub`, `cookie`, `device`, `limits`, `sessions`, `right` | what that token said |
 /// | `own` | what stands for it where it has no subject |
+/// | `rental` | when the rental was opened and first played, if the right has one |
 extension Claims {
     private static let sessionVocabulary: Set = [
         "typ", "ver", "sid", "gen", "iat", "exp", "abs_end", "lic", "cnf", "fps", "orig", "sub", "cookie", "device",
-        "limits", "sessions", "right", "own",
+        "limits", "sessions", "right", "own", "rental",
     ]
     static let sessionVersion = "1"
 
@@ -52,6 +53,13 @@ extension Claims {
             }
             writer.name("right")
             right.write(to: &writer)
+            if let rental = grant.rental {
+                writer.name("rental")
+                writer.object { writer in
+                    writer.member("opened", rental.openedAt)
+                    if let firstPlay = rental.firstPlay { writer.member("first", firstPlay) }
+                }
+            }
         }
     }
 
@@ -111,7 +119,8 @@ extension Claims {
         renewal = try SessionGrant(reading: claims, keyID: key.id)
     }
 
-    /// The issuer must still be one, and its key must not have been revoked; that it was retired since is no reason to stop a playback.
+    /// The issuer must still be one, and its key must still be configured and not have been revoked. That the key was
+    /// retired since is no reason to stop a playback.
     private static func verified(
         _ origin: ClaimObject, times: TokenTimes, issuers: IssuerSet
     ) throws(EntitlementError) -> Verified {
@@ -119,7 +128,8 @@ extension Claims {
         let keyID = try origin.required("kid", try origin.string("kid"))
         let dialect: TokenDialect = try origin.required("dialect", try origin.word("dialect"))
         guard let issuer = issuers.issuer(named: name, dialect: dialect) else { throw .keyUnknown }
-        if issuer.state(ofKeyID: keyID) == .revoked { throw .keyRevoked }
+        guard let state = issuer.state(ofKeyID: keyID) else { throw .keyUnknown }
+        if state == .revoked { throw .keyRevoked }
         return Verified(issuer: issuer, keyID: keyID, keyEnd: nil, times: times)
     }
 }
@@ -135,6 +145,12 @@ extension SessionGrant {
             "fps", try claims.string("fps").flatMap { $0.utf8.count == 16 ? UInt64($0, radix: 16) : nil })
         deviceCode = try claims.required("cnf", try Self.bytes("cnf", of: claims, count: 16))
         owner = try Self.bytes("own", of: claims, count: 32)
+        rental = try claims.object("rental").map { rental throws(EntitlementError) in
+            try rental.refuseStrangers(to: ["opened", "first"])
+            return RentalStanding.Memory(
+                openedAt: try rental.required("opened", try rental.numericDate("opened")).up,
+                firstPlay: try rental.numericDate("first")?.up)
+        }
     }
 
     private static func bytes16(_ name: String, of claims: ClaimObject) throws(EntitlementError) -> Bytes16 {

@@ -14,6 +14,8 @@ package struct SessionGrant: Equatable, Sendable {
     package let license: Bytes16
     /// What the first token stood for where it had no subject; 32 bytes.
     package let owner: [UInt8]?
+    /// What was remembered of the rental with that licence; nil if its right has no rental.
+    package let rental: RentalStanding.Memory?
     /// The session key that signed the token.
     let keyID: String
     /// Confirms HU to whoever has that key, and tells it to nobody.

@@ -44,6 +44,7 @@ extension SessionTokens {
         let grant = SessionGrant(
             id: id, generation: (claims.renewal?.generation ?? 0) &+ 1, playback: license.playback, absoluteEnd: end,
             license: license.id, owner: claims.subject == nil ? claims.renewal?.owner ?? license.owner : nil,
+            rental: authorization.obligations.rental?.memory,
             keyID: current.id, deviceCode: try Self.code(of: license.device, in: id, by: current))
         let payload = claims.sessionPayload(
             grant, right: authorization.right.sessionRight(of: authorization.content, until: end),
@@ -58,7 +59,10 @@ extension SessionTokens {
         of license: SessionLicense, _ authorization: Authorization, _ claims: Claims
     ) -> Int64? {
         guard case .streaming(let limits) = authorization.limits else { return nil }
-        let rentalEnd = limits.rental.map { license.issuedAt + Int64($0) }
+        // A rental that is remembered has an end of its own, and is asked for at each renewal.
+        let rentalEnd =
+            authorization.right.rental == nil
+            ? limits.rental.map { license.issuedAt + Int64($0) } : authorization.rentalEnd
         let sessionEnd = claims.renewal?.absoluteEnd ?? LimitSeconds.sum(license.issuedAt, maximumLife)
         return LimitSeconds.least(sessionEnd, rentalEnd, authorization.right.end)
     }

@@ -145,7 +145,8 @@ extension ProblemCode {
         case .rightNotStarted: "Try again after the number of seconds in retry_after."
         case .rightEnded: "Fetch a token with a right that has not ended."
         case .deviceMismatch: "Play on the device that the token was first used on, or fetch a token for this one."
-        case .deviceLimit: "Remove a device of this account, or play on one of them."
+        case .deviceLimit:
+            "Play on one of the account's devices, or have the operator run latchkey account devices remove."
         case .concurrencyLimit: "Stop another playback of this account, and wait until its lease has ended."
         case .sessionExpired: "Fetch a new content token and ask with it, without the session token."
         case .sessionKilled: "Start playback anew."

@@ -87,7 +87,10 @@ struct DaemonParts: Sendable {
                 rules: book.cell, pipelines: pipelines, lookup: records.lookup, pseudonyms: loaded.pseudonymizer,
                 metrics: metrics, health: parts.health, logger: logger, recent: recent, clock: clock,
                 expressPlay: expressPlay,
-                revocations: revocationEndpoint(loaded, records, revocations, clock, logger, recent)))
+                revocations: revocationEndpoint(loaded, records, revocations, clock, logger, recent),
+                accounts: AccountEndpoint(
+                    desk: records.accountDesk(loaded.pseudonymizer),
+                    refusals: Refusals(logger: logger, recent: recent, clock: clock), clock: clock)))
         try parts.listen(loaded, routes)
         return (parts, book)
     }

@@ -1,3 +1,4 @@
+import Administration
 import ByteCoding
 import ContentKeys
 import EventLoops
@@ -77,7 +78,8 @@ final class LicenseRecords: Sendable {
             store: sharing?.decisions ?? store, pseudonyms: loaded.pseudonymizer,
             mode: .init(loaded.configuration.ledger.mode),
             retryWindow: loaded.configuration.entitlement.retryWindow.components.seconds,
-            deviceLife: loaded.configuration.entitlement.deviceLife.components.seconds)
+            deviceLife: loaded.configuration.entitlement.deviceLife.components.seconds,
+            accounts: sharing?.store ?? store)
         refusals = RefusalRecorder(
             ledger: store, pseudonyms: loaded.pseudonymizer,
             perSecond: loaded.configuration.ledger.refusalsPerSecond, on: loops[0])
@@ -174,6 +176,14 @@ final class LicenseRecords: Sendable {
     var revocations: any RevocationStore { sharing?.revocations ?? store }
     /// Where operators' changes of these become durable with their rows.
     var revocationRecords: any RevocationRecords { sharing?.revocations ?? store }
+    /// Where operators manage devices, playbacks and rentals.
+    func accountDesk(_ pseudonyms: Pseudonymizer) -> AccountDesk {
+        guard let shared = sharing?.store else {
+            return AccountDesk(store: store, records: store, pseudonyms: pseudonyms)
+        }
+        return AccountDesk(
+            store: shared, records: SharedAccountRecords(shared: shared, ledger: store), pseudonyms: pseudonyms)
+    }
     var challenges: any ChallengeStore { sharing?.store ?? store }
 
     /// What does not work now, while the rest is served.

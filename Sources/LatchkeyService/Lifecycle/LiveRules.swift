@@ -1,3 +1,4 @@
+import Administration
 import ContentKeys
 import Entitlements
 import FairPlay
@@ -20,8 +21,8 @@ final class LiveRules: Sendable {
     struct Administration: Sendable {
         /// The tokens of each admin listener, in the order of the listeners. None only for a loopback listener without a token.
         var tokens: [[LoadedConfiguration.AdminToken]]
-        /// Whose tokens are accepted; revocations name them.
-        var issuerNames: Set<String>
+        /// Whose tokens are accepted, and whose cookies are known: revocations and accounts name them.
+        var names: AccountNames
     }
 
     init(

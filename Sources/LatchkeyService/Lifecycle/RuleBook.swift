@@ -1,3 +1,4 @@
+import Administration
 import ByteCoding
 import Entitlements
 import EventLoops
@@ -100,7 +101,7 @@ final class RuleBook {
                 DaemonError.cryptography, try CertificateEndpoint(credentials, crypto: CryptoContext())),
             administration: .init(
                 tokens: loaded.adminTokens(ofListenersLike: started ?? loaded),
-                issuerNames: loaded.configuration.issuerNames),
+                names: AccountNames(loaded.configuration)),
             cors: live.cors.allowing(live.entitlement.finder.fieldNames), expressPlay: loaded.expressPlay)
     }
 }
@@ -124,5 +125,15 @@ extension LoadedConfiguration {
     fileprivate func adminTokens(ofListenersLike running: LoadedConfiguration) -> [[AdminToken]] {
         let successors = Self.successors(of: running.adminListeners, in: adminListeners)
         return zip(running.adminListeners, successors).map { listener, successor in (successor ?? listener).tokens }
+    }
+}
+
+extension AccountNames {
+    init(_ configuration: Configuration) {
+        self.init(
+            issuers: configuration.issuerNames,
+            customers: Dictionary(configuration.expressPlay.customers.map { ($0.name, $0.issuer) }) { first, _ in first
+            },
+            entitlementCustomer: configuration.expressPlay.sees?.customer)
     }
 }

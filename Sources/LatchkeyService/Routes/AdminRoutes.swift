@@ -1,3 +1,4 @@
+import Administration
 import EventLoops
 import HTTPMessages
 import HTTPServing
@@ -6,8 +7,8 @@ import Licensing
 import ServiceConfiguration
 import Telemetry
 
-/// What operators can reach: health, metrics, explanations, refusals and revocations, with one of the listener's tokens if any is
-/// configured.
+/// What operators can reach: health, metrics, explanations, refusals, revocations and accounts, with one of the
+/// listener's tokens if any is configured.
 ///
 /// The admin listeners have a loop of their own, so they answer while the other loops are busy.
 struct AdminRoutes: HTTPHandler {
@@ -23,6 +24,8 @@ struct AdminRoutes: HTTPHandler {
     let refusals: Refusals
     /// Served only with a token: an operator who revokes must have shown it.
     var revocations: RevocationEndpoint?
+    /// The same.
+    var accounts: AccountEndpoint?
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
         let id = requestIDs.next(on: loop)
@@ -35,20 +38,28 @@ struct AdminRoutes: HTTPHandler {
             guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
             if let refusal = refusalOfSender(of: request, rules) { return refuse(refusal, id) }
             return explain.answer(request, under: rules.license, id: id)
-        case RevocationEndpoint.path: return answerRevocation(request, rules, id)
+        case RevocationEndpoint.path:
+            return answerWithActor(request, rules, id, revocations) { endpoint, actor in
+                endpoint.answer(request, by: actor, issuers: rules.administration.names.issuers, id: id)
+            }
         case "/livez", "/readyz", "/metrics": return answerReading(request, rules, id)
         case let path where path.hasPrefix(RefusalEndpoint.prefix): return answerReading(request, rules, id)
-        default: return refuse(.notFound, id)
+        default:
+            guard let kind = AccountEndpoint.kind(of: request.path) else { return refuse(.notFound, id) }
+            return answerWithActor(request, rules, id, accounts) { endpoint, actor in
+                endpoint.answer(request, about: kind, by: actor, names: rules.administration.names, id: id)
+            }
         }
     }
 
-    private func answerRevocation(_ request: HTTPRequest, _ rules: LiveRules, _ id: RequestID) -> HTTPAnswer {
-        guard let revocations else { return refuse(.notFound, id) }
+    /// Answers a sender that has shown a token, whose name stands in the ledger.
+    private func answerWithActor<Endpoint>(
+        _ request: HTTPRequest, _ rules: LiveRules, _ id: RequestID, _ endpoint: Endpoint?,
+        _ answer: (Endpoint, _ actor: String) -> HTTPAnswer
+    ) -> HTTPAnswer {
+        guard let endpoint else { return refuse(.notFound, id) }
         do throws(AdminGate.Refusal) {
-            if let name = try sender(of: request, rules) {
-                return revocations.answer(
-                    request, by: "token:" + name, issuers: rules.administration.issuerNames, id: id)
-            }
+            if let name = try sender(of: request, rules) { return answer(endpoint, "token:" + name) }
             return refuse(AdminGate.Refusal(code: .adminTokenInvalid, cause: "the listener has no token"), id)
         } catch {
             return refuse(error, id)

@@ -183,7 +183,7 @@ private struct Asker: Sendable {
     }
 
     func owns(_ entry: LedgerEntry) -> Bool {
-        guard LicenseFacts(entry) != nil else { return false }
+        guard LicenseFacts(entry) != nil, holder.claims.mayOpen(contentID: entry.content) else { return false }
         if let subject { return entry.subject == subject }
         guard let tokenID, entry.subject == nil, let known = entry.tokenID else { return false }
         return known.utf8.elementsEqual(tokenID.utf8)

@@ -20,6 +20,7 @@ struct ServiceRoutes {
         let clock: any WallClock
         var expressPlay: ExpressPlayService?
         var revocations: RevocationEndpoint?
+        var accounts: AccountEndpoint?
     }
 
     let `public`: PublicRoutes
@@ -55,6 +56,6 @@ struct ServiceRoutes {
             explain: ExplainEndpoint(
                 pipelines: parts.pipelines, refusals: refusals, logger: parts.logger, clock: parts.clock),
             recentRefusals: RefusalEndpoint(recent: parts.recent), listener: listener, gate: gate,
-            requestIDs: requestIDs, refusals: refusals, revocations: parts.revocations)
+            requestIDs: requestIDs, refusals: refusals, revocations: parts.revocations, accounts: parts.accounts)
     }
 }

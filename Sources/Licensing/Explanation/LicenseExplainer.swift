@@ -1,5 +1,5 @@
 import ByteCoding
-import ContentKeys
+package import ContentKeys
 package import Entitlements
 import FairPlay
 package import KeyCrypto
@@ -28,11 +28,18 @@ package struct LicenseExplainer: Sendable {
     private let keys: RecentContentKeys
     private let revocations: RevocationView
     private let operations: RSAOperationCount
+    private let rentals: RentalLookup
+
+    /// What is remembered of the rental of a content by the token's subject, at a time in seconds since 1970; nil if
+    /// nothing is.
+    package typealias RentalLookup =
+        @Sendable (Claims, ContentID, _ now: Int64) async throws(StoreError) -> RentalStanding.Memory?
 
     package init(
         rules: LicenseRules, keys: RecentContentKeys, revocations: RevocationView = RevocationView(),
-        operations: RSAOperationCount
+        operations: RSAOperationCount, rentals: @escaping RentalLookup
     ) {
+        self.rentals = rentals
         self.rules = rules
         self.keys = keys
         self.revocations = revocations
@@ -54,7 +61,9 @@ package struct LicenseExplainer: Sendable {
             explanation.spc = LicenseExplanation.OpenedSPC(opened)
             if let claims, let record = await record(for: opened.spc, claims, &stages) {
                 explanation.key = record.attributes
-                if let request = request(of: subject, message, by: claims, for: record.attributes, opened.spc) {
+                if var request = request(of: subject, message, by: claims, for: record.attributes, opened.spc) {
+                    explanation.rental = await rental(of: claims, record.attributes.contentID, now: now)
+                    request.rental = try? explanation.rental?.get()
                     try decide(about: request, &explanation, now: now, using: crypto)
                 }
             }
@@ -114,6 +123,15 @@ package struct LicenseExplainer: Sendable {
         let admission = try? Admission(request, by: token, .verified(claims), under: rules)
         return admission.map {
             OpenedRequest(admission: $0, claims: claims, spc: spc, key: key, revocations: revocations)
+        }
+    }
+
+    private func rental(
+        of claims: Claims, _ content: ContentID, now: Int64
+    ) async -> Result<RentalStanding.Memory?, StoreError>? {
+        guard claims.remembersRental else { return nil }
+        do throws(StoreError) { return .success(try await rentals(claims, content, now)) } catch {
+            return .failure(error)
         }
     }
 

@@ -49,6 +49,9 @@ package struct LicenseExplanation: Sendable {
     package internal(set) var stages: [StageResult]?
     package internal(set) var spc: OpenedSPC?
     package internal(set) var key: ContentKeyAttributes?
+    /// What is remembered of the rental that a right of the token speaks of, or why that is not known; nil without such
+    /// a rental.
+    package internal(set) var rental: Result<RentalStanding.Memory?, StoreError>?
     package internal(set) var gate: GateExplanation?
     /// For an ordinary SPC, what the device would be told, or why it cannot be.
     package internal(set) var terms: Result<LicenseTerms, LicenseTermsError>?

@@ -11,6 +11,8 @@ package import Records
 package final class Recount {
     /// Decisions that are read and settled at once.
     private static let pieceSize = 64
+    /// How often a rental is merged with what other nodes have made of it meanwhile, before the pass ends.
+    private static let mergesMaximum = 8
     /// Marks for which decisions are kept: at least five minutes, because there is at most one mark a second.
     static let marksKept: Int64 = 300
 
@@ -74,7 +76,7 @@ package final class Recount {
             let kept = try await ledger.keptDecisions(from: lost, behind: number, limit: Self.pieceSize)
             guard let last = kept.last else { return count }
             for one in kept {
-                if try await shared.settle(one.decision) == .recorded { count += 1 }
+                if try await settle(one.decision) == .recorded { count += 1 }
             }
             try await ledger.noteSettled(kept.map(\.number), mark: mark.latest)
             number = last.number
@@ -96,16 +98,30 @@ package final class Recount {
 
     /// Whether the decision is counted, or at least what it spends of its token: places and slots may be taken meanwhile.
     private func count(_ decision: LicenseDecision) async throws(StoreError) -> Bool {
-        guard case .denied(let denial) = try await shared.settle(decision) else { return true }
+        guard case .denied(let denial) = try await settle(decision) else { return true }
         switch denial {
         case .replayed: return true
-        case .tokenUsed, .slotEvicted, .sessionSuperseded: return false
-        case .deviceLimit, .slotsFull:
+        case .tokenUsed, .slotEvicted, .sessionSuperseded, .rentalDiffers: return false
+        case .deviceLimit, .otherDevice, .slotsFull:
             var rest = decision
             (rest.devicePlaces, rest.slotClaims) = ([], [])
-            _ = try await shared.settle(rest)
+            _ = try await settle(rest)
             return false
         }
+    }
+
+    /// A licence that was given without asking what is remembered of its rental is merged with that: the earlier play
+    /// is the first.
+    private func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
+        var decision = decision
+        for _ in 0..<Self.mergesMaximum {
+            let outcome = try await shared.settle(decision)
+            guard case .denied(.rentalDiffers(let stored)) = outcome, let rental = decision.rental else {
+                return outcome
+            }
+            decision.rental = rental.merged(over: stored)
+        }
+        throw .unavailable(.busy)
     }
 
     private func clear() async throws(StoreError) {

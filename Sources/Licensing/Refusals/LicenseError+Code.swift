@@ -110,11 +110,14 @@ extension DecisionDenial {
         switch self {
         case .replayed: .spcReplayed
         case .tokenUsed: .tokenUsed
-        case .deviceLimit(limit: 0...1): .deviceMismatch
+        // Without a place to give, the device is none of those that are registered.
+        case .deviceLimit(limit: 0), .otherDevice: .deviceMismatch
         case .deviceLimit: .deviceLimit
         case .slotsFull: .concurrencyLimit
         case .slotEvicted: .sessionKilled
         case .sessionSuperseded: .sessionExpired
+        // The licence is computed again before it comes to this.
+        case .rentalDiffers: .overloaded
         }
     }
 }

@@ -19,21 +19,25 @@ package enum DecisionDenial: Equatable, Sendable {
     case tokenUsed(limit: UInt32)
     /// The owner's devices are as many as there may be.
     case deviceLimit(limit: UInt32)
+    /// The token was used first by another device.
+    case otherDevice
     /// So many playbacks count in the group, and no more may.
     case slotsFull(current: UInt32, limit: UInt32)
     /// Another playback has taken this one's slot.
     case slotEvicted
     /// A later token of the session has been used.
     case sessionSuperseded
+    /// The rental is not what the licence was computed from, but this; nil if nothing is remembered of it.
+    case rentalDiffers(RentalRecord?)
 }
 
 /// Where decisions become durable, each one atomically.
 package protocol DecisionStore: Sendable {
     /// Records a decision, or says why not.
     ///
-    /// Checks in this order, and the first denial decides: replay, use of a session token, token use, device places, slot
-    /// claims. Returns `recorded` only when the decision and its ledger entry would outlive a power cut. Throws when that
-    /// cannot be known: nothing may be answered then.
+    /// Checks in this order, and the first denial decides: replay, rental, use of a session token, token use, device
+    /// places, slot claims. Returns `recorded` only when the decision and its ledger entry would outlive a power cut.
+    /// Throws when that cannot be known: nothing may be answered then.
     func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome
 }
 

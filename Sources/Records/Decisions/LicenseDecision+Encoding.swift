@@ -62,7 +62,67 @@ extension LicenseDecision {
     }
 }
 
+/// What `encodedSpending` has no place for. It is kept beside it, so that programs of the versions before read the
+/// rest. Version 1.
+///
+///     size  field
+///        1  version, 1
+///    1...10  how many device places, a number; then the kind (1) of each
+///        1  1 if a rental follows, or 0
+/// rental: name (32), owner (32), content (size in one byte, UTF-8), what was known, what is remembered, end (a signed
+/// number)
+///            each of the two: 0 for nothing, 1 and the opening, or 2, the opening and the first play (signed numbers)
+extension LicenseDecision {
+    private static let additionsVersion: UInt8 = 1
+
+    /// Nil if there is nothing to add.
+    package func encodedAdditions() -> [UInt8]? {
+        guard rental != nil || devicePlaces.contains(where: { $0.kind != .counted }) else { return nil }
+        var writer = LedgerFieldWriter()
+        writer.write(Self.additionsVersion)
+        writer.write(number: UInt64(devicePlaces.count))
+        for place in devicePlaces { writer.write(place.kind.rawValue) }
+        writer.write(UInt8(rental == nil ? 0 : 1))
+        if let rental { writer.write(rental) }
+        return writer.bytes
+    }
+
+    /// Reads what `encodedAdditions` wrote of the same decision.
+    package mutating func add(parsingAdditions bytes: [UInt8]) throws(LedgerEntryError) {
+        var reader = LedgerFieldReader(bytes)
+        let version = try reader.readUInt8()
+        guard version == Self.additionsVersion else { throw .unsupportedVersion(version) }
+        guard try reader.readCount(maximum: Self.listCountMaximum) == devicePlaces.count else { throw .notCanonical }
+        for index in devicePlaces.indices {
+            guard let kind = DevicePlace.Kind(rawValue: try reader.readUInt8()) else { throw .notCanonical }
+            devicePlaces[index].kind = kind
+        }
+        let hasRental = try reader.readUInt8()
+        guard hasRental < 2 else { throw .notCanonical }
+        if hasRental == 1 { rental = try reader.readRental() }
+        try reader.finish()
+    }
+}
+
 extension LedgerFieldWriter {
+    fileprivate mutating func write(_ claim: RentalClaim) {
+        write(claim.name)
+        write(claim.owner)
+        let content = Array(claim.content.utf8.prefix(255))
+        write(UInt8(content.count))
+        for byte in content { write(byte) }
+        write(claim.known)
+        write(claim.record)
+        write(signed: claim.keptUntil)
+    }
+
+    private mutating func write(_ record: RentalRecord?) {
+        guard let record else { return write(UInt8(0)) }
+        write(UInt8(record.firstPlay == nil ? 1 : 2))
+        write(signed: record.openedAt)
+        if let firstPlay = record.firstPlay { write(signed: firstPlay) }
+    }
+
     fileprivate mutating func write(_ pseudonym: Pseudonym) {
         for byte in pseudonym.bytes { write(byte) }
     }
@@ -113,6 +173,26 @@ extension LedgerFieldWriter {
 }
 
 extension LedgerFieldReader {
+    fileprivate mutating func readRental() throws(LedgerEntryError) -> RentalClaim {
+        let (name, owner) = (try readPseudonym(), try readPseudonym())
+        var content: [UInt8] = []
+        for _ in 0..<(try readUInt8()) { content.append(try readUInt8()) }
+        guard let text = String(validating: content, as: UTF8.self) else { throw .notCanonical }
+        let known = try readRentalRecord()
+        guard let record = try readRentalRecord() else { throw .notCanonical }
+        return RentalClaim(
+            name: name, owner: owner, content: text, known: known, record: record, keptUntil: try readSigned())
+    }
+
+    private mutating func readRentalRecord() throws(LedgerEntryError) -> RentalRecord? {
+        switch try readUInt8() {
+        case 0: return nil
+        case 1: return RentalRecord(openedAt: try readSigned())
+        case 2: return RentalRecord(openedAt: try readSigned(), firstPlay: try readSigned())
+        default: throw .notCanonical
+        }
+    }
+
     fileprivate mutating func readPseudonym() throws(LedgerEntryError) -> Pseudonym {
         let halves = (try readBytes16(), try readBytes16())
         guard let pseudonym = Pseudonym(halves.0.bytes + halves.1.bytes) else { throw .notCanonical }

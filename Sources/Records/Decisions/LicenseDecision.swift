@@ -18,6 +18,8 @@ package struct LicenseDecision: Sendable {
     package var slotClaims: [SlotClaim]
     /// The session token that the licence renews; nil for any other token.
     package var sessionTokenUse: SessionTokenUse?
+    /// What the licence makes of a rental; nil if its right has no such memory.
+    package var rental: RentalClaim?
     /// What the ledger will say.
     package var entry: LedgerEntry
 
@@ -36,7 +38,7 @@ package struct LicenseDecision: Sendable {
     /// Whether other nodes must agree. Otherwise the node's own ledger is all that has to take the decision.
     package var needsSharedState: Bool {
         replay != nil || tokenUse != nil || !devicePlaces.isEmpty || !slotClaims.isEmpty
-            || sessionTokenUse != nil
+            || sessionTokenUse != nil || rental != nil
     }
 }
 
@@ -98,13 +100,28 @@ package struct DevicePlace: Equatable, Sendable {
     package var limit: UInt32
     /// When the place is free again unless it is taken again; nil for never. The latest end that was told counts.
     package var keptUntil: Int64?
+    package var kind: Kind
 
-    package init(owner: Pseudonym, device: Pseudonym, limit: UInt32, keptUntil: Int64?) {
+    /// What becomes of a device for which there is no place.
+    package enum Kind: UInt8, Sendable, CaseIterable {
+        /// It is denied: the owner is a subject, and has as many devices as it may.
+        case counted = 0
+        /// It is denied: the owner is a token, which is good for the device that used it first.
+        case binding = 1
+        /// It takes the place of the owner's oldest device, if `limit` is at least 1.
+        case replacing = 2
+    }
+
+    package init(owner: Pseudonym, device: Pseudonym, limit: UInt32, keptUntil: Int64?, kind: Kind = .counted) {
         self.owner = owner
         self.device = device
         self.limit = limit
         self.keptUntil = keptUntil
+        self.kind = kind
     }
+
+    /// The denial of a device without a place.
+    package var denial: DecisionDenial { kind == .binding ? .otherDevice : .deviceLimit(limit: limit) }
 }
 
 /// A place among the playbacks that may run at once in one group (entitlement, section 4.8; design, section 11, "slots after a crash").
@@ -164,6 +181,24 @@ package struct SlotClaim: Equatable, Sendable {
     package var isConfirmed: Bool
     /// The lease's end with its grace: when the slot is free without a renewal.
     package var heldUntil: Int64
+    /// What operators are told of the playback; nil for none. It decides nothing.
+    package var description: Description?
+
+    /// Whose playback it is, and of what, for lists of a subject's playbacks.
+    package struct Description: Equatable, Sendable {
+        /// Of issuer and subject.
+        package var owner: Pseudonym
+        /// The group's name, at most 200 bytes.
+        package var groupName: String
+        /// The content id, at most 200 bytes.
+        package var content: String
+
+        package init(owner: Pseudonym, groupName: String, content: String) {
+            self.owner = owner
+            self.groupName = groupName
+            self.content = content
+        }
+    }
 
     package init(
         group: Pseudonym, limit: UInt32, whenFull: WhenFull, playback: Playback, isConfirmed: Bool, heldUntil: Int64

@@ -22,6 +22,8 @@ package final class Pseudonymizer: Sendable {
         case namedDevice = "named-device"
         /// A session of renewals, by its id (16 bytes).
         case session
+        /// A rental, by issuer, subject and content id.
+        case rental
     }
 
     private let key: HMACSHA256Key
@@ -42,5 +44,15 @@ package final class Pseudonymizer: Sendable {
             throw .operationFailed("run HMAC")
         }
         return pseudonym
+    }
+
+    /// Names a subject of an issuer.
+    package func subject(issuer: String, _ subject: String) throws(CryptoError) -> Pseudonym {
+        try pseudonym(of: .subject, Array(issuer.utf8), Array(subject.utf8))
+    }
+
+    /// Names the rental of a content by a subject of an issuer.
+    package func rental(issuer: String, subject: String, content: String) throws(CryptoError) -> Pseudonym {
+        try pseudonym(of: .rental, Array(issuer.utf8), Array(subject.utf8), Array(content.utf8))
     }
 }

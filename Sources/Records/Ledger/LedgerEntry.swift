@@ -46,6 +46,12 @@ package struct LedgerEntry: Equatable, Sendable {
         case nodeStopped = 50
         /// An operator has accepted the wall clock, although it was stepped or behind.
         case clockAccepted = 51
+        /// An operator has taken the place of a device from it; subject and device are those.
+        case deviceRemoved = 56
+        /// An operator has ended a playback; the detail is the name of its group.
+        case playbackEnded = 57
+        /// An operator has made the server forget a rental; the detail says when it was first played.
+        case rentalForgotten = 58
 
         /// Whether a version 1 entry can have this kind.
         var isOfVersion1: Bool { rawValue <= 9 || self == .tokenMinted }

@@ -7,7 +7,7 @@ enum PostgreSQLValue: Sendable {
     case text(String)
     case integer(Int64)
     case boolean(Bool)
-    case byteArrays([[UInt8]])
+    case byteArrays([[UInt8]?])
     case integers([Int64?])
     case booleans([Bool])
     case texts([String?])

@@ -9,13 +9,15 @@ extension PostgreSQLSchema {
         number: 7, oldestProgram: 1,
         script: [
             settledTime, byOwnTime(claimDevice, now: "settled_1()"), byOwnTime(claimSlot, now: "clock_1()"),
-            // The window of a repetition is short. It ends by the clock.
-            byOwnTime(settle, now: "settled_1()").changing(
-                "in_now < known.retry_until", to: "clock_1() < known.retry_until"),
+            settleByOwnTime,
             byOwnTime(settleRenewal, now: "settled_1()"), byOwnTime(openChallenge, now: "clock_1()"),
             settleFor.changing("CREATE FUNCTION ", to: "CREATE OR REPLACE FUNCTION ").changing(
                 "in_now < known.retry_until", to: "clock_1() < known.retry_until"),
         ])
+
+    /// The window of a repetition is short. It ends by the clock.
+    static let settleByOwnTime = byOwnTime(settle, now: "settled_1()").changing(
+        "in_now < known.retry_until", to: "clock_1() < known.retry_until")
 
     /// `clock_1` is the database's clock in whole seconds since 1970. `settled_1` is the time by which it is judged what is forgotten: the
     /// settled time, but never later than the clock, by which ends are set.
@@ -42,7 +44,7 @@ extension PostgreSQLSchema {
 
     /// The statement that replaces a function of an earlier step by the same one with another time. That step's text is released and never
     /// changes, so that the BEGIN in the first column is the function's own.
-    private static func byOwnTime(_ definition: String, now: String) -> String {
+    static func byOwnTime(_ definition: String, now: String) -> String {
         definition
             .changing("CREATE FUNCTION ", to: "CREATE OR REPLACE FUNCTION ")
             .changing("\nBEGIN\n", to: "\nBEGIN\n    in_now := \(now);\n")
@@ -51,7 +53,7 @@ extension PostgreSQLSchema {
 
 extension String {
     /// The text with the only occurrence of another one changed.
-    fileprivate func changing(_ old: String, to new: String) -> String {
+    func changing(_ old: String, to new: String) -> String {
         precondition(ranges(of: old).count == 1, "the text is in the step once")
         return replacing(old, with: new)
     }

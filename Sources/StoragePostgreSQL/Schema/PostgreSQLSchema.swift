@@ -7,7 +7,7 @@ enum PostgreSQLSchema {
 
     /// All steps that this program knows.
     static let migrations: [Migration] = [
-        first, renewalSessions, issuersRevocations, retries, revocationChanges, recounts, ownTime, identities,
+        first, renewalSessions, issuersRevocations, retries, revocationChanges, recounts, ownTime, identities, accounts,
     ]
 
     /// Content keys, shared state, and what nodes ship of their ledgers.

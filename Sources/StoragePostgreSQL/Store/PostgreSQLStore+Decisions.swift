@@ -10,7 +10,7 @@ extension PostgreSQLStore: RecountedStore {
         let locks = Set(decision.contended.map(\.lockNumber)).sorted()
         let home = UInt64(bitPattern: decision.contended.last?.lockNumber ?? 0)
         return try DecisionOutcome(
-            try await run(.settle, decision.values(locks: locks), .write(home), locks: locks))
+            try await run(.settle, decision.values(locks: locks), .write(home), locks: locks), of: decision)
     }
 
     package func noteRecorded(_ request: Pseudonym) {
@@ -27,7 +27,11 @@ extension PostgreSQLStore: RecountedStore {
             .integers(locks), .bytes(replay.request.bytes), .bytes(replay.answer), .optional(use?.token.bytes),
             .optional(use?.keyID.bytes),
         ]
-        return try await run(.giveBack, values, .write(home), locks: locks).boolean(0, 0)
+        guard try await run(.giveBack, values, .write(home), locks: locks).boolean(0, 0) else { return false }
+        if let rental = decision.rental, rental.known != rental.record {
+            _ = try await run(rental.known == nil ? .takeBackRental : .returnRental, rental.undoing, .write(home))
+        }
+        return true
     }
 
     package func replaceMark(
@@ -38,7 +42,7 @@ extension PostgreSQLStore: RecountedStore {
     }
 }
 
-/// What `settle_for_1` says. The numbers are in the database's functions, and never change.
+/// What `settle_account_1` says. The numbers are in the database's functions, and never change.
 private enum SettleVerdict: Int64 {
     case recorded = 0
     case repeated = 1
@@ -48,11 +52,12 @@ private enum SettleVerdict: Int64 {
     case slotsFull = 5
     case slotEvicted = 6
     case sessionSuperseded = 7
+    case rentalDiffers = 8
 }
 
 extension DecisionOutcome {
-    /// Reads verdict, limit_count, current_count, known_answer and was_recorded.
-    fileprivate init(_ result: PostgreSQLResult) throws(StoreError) {
+    /// Reads verdict, limit_count, current_count, known_answer, was_recorded, opened_at and first_play.
+    fileprivate init(_ result: PostgreSQLResult, of decision: LicenseDecision) throws(StoreError) {
         guard result.rowCount == 1, let verdict = SettleVerdict(rawValue: try result.integer(0, 0)) else {
             throw .recordMalformed
         }
@@ -61,10 +66,15 @@ extension DecisionOutcome {
         case .repeated: self = .repeated(answer: try result.bytes(0, 3), isRecorded: try result.boolean(0, 4))
         case .replayed: self = .denied(.replayed)
         case .tokenUsed: self = .denied(.tokenUsed(limit: try result.count(1)))
-        case .deviceLimit: self = .denied(.deviceLimit(limit: try result.count(1)))
+        case .deviceLimit:
+            let index = Int(try result.count(2)) - 1
+            guard decision.devicePlaces.indices.contains(index) else { throw .recordMalformed }
+            self = .denied(decision.devicePlaces[index].denial)
         case .slotsFull: self = .denied(.slotsFull(current: try result.count(2), limit: try result.count(1)))
         case .slotEvicted: self = .denied(.slotEvicted)
         case .sessionSuperseded: self = .denied(.sessionSuperseded)
+        case .rentalDiffers:
+            self = .denied(.rentalDiffers(result.isNull(0, 5) ? nil : try RentalRecord(reading: result, 0, 5)))
         }
     }
 }
@@ -86,16 +96,25 @@ extension Pseudonym {
 extension LicenseDecision {
     /// Everything that other decisions may be about at the same time; the widest, a subject's group, last.
     fileprivate var contended: [Pseudonym] {
-        [replay?.request, sessionTokenUse?.session, tokenUse?.token].compactMap { $0 } + devicePlaces.map(\.owner)
-            + slotClaims.map(\.group)
+        [replay?.request, sessionTokenUse?.session, tokenUse?.token, rental?.name].compactMap { $0 }
+            + devicePlaces.map(\.owner) + slotClaims.map(\.group)
     }
 
-    /// The parameters of `settle_for_1`.
+    /// The parameters of `settle_account_1`.
     func values(locks: [Int64]) -> [PostgreSQLValue] {
         let party: PostgreSQLValue = replay?.party.map { .bytes($0.bytes) } ?? .null
         let session = sessionTokenUse?.values ?? [PostgreSQLValue](repeating: .null, count: 3)
-        return [party] + session + [.integer(now), .integers(locks)] + replayValues + tokenUseValues + deviceValues
+        return accountValues + [party] + session + [.integer(now), .integers(locks)] + replayValues + tokenUseValues
+            + deviceValues
             + slotValues
+    }
+
+    private var accountValues: [PostgreSQLValue] {
+        let names = slotClaims.map(\.description)
+        return (rental?.values ?? [PostgreSQLValue](repeating: .null, count: 8)) + [
+            .booleans(devicePlaces.map { $0.kind == .replacing }), .byteArrays(names.map { $0?.owner.bytes }),
+            .texts(names.map { $0?.groupName }), .texts(names.map { $0?.content }),
+        ]
     }
 
     private var replayValues: [PostgreSQLValue] {
@@ -135,8 +154,34 @@ extension LicenseDecision {
 }
 
 extension SessionTokenUse {
-    /// The parameters of `settle_for_1` that are about the session.
+    /// The parameters of `settle_account_1` that are about the session.
     fileprivate var values: [PostgreSQLValue] {
         [.bytes(session.bytes), .integer(Int64(generation)), .integer(keptUntil)]
+    }
+}
+
+extension RentalClaim {
+    /// The parameters of `settle_account_1` that are about the rental.
+    fileprivate var values: [PostgreSQLValue] {
+        [.bytes(name.bytes), .bytes(owner.bytes), .text(content)] + Self.values(known) + Self.values(record)
+            + [.integer(keptUntil)]
+    }
+
+    /// The parameters of the statement that takes the claim back.
+    fileprivate var undoing: [PostgreSQLValue] {
+        [.bytes(name.bytes)] + Self.values(record) + (known == nil ? [] : Self.values(known))
+    }
+
+    private static func values(_ record: RentalRecord?) -> [PostgreSQLValue] {
+        [record.map { .integer($0.openedAt) } ?? .null, record?.firstPlay.map { .integer($0) } ?? .null]
+    }
+}
+
+extension RentalRecord {
+    /// Reads the opening and the first play from two columns.
+    init(reading result: PostgreSQLResult, _ row: Int, _ column: Int) throws(StoreError) {
+        self.init(
+            openedAt: try result.integer(row, column),
+            firstPlay: result.isNull(row, column + 1) ? nil : try result.integer(row, column + 1))
     }
 }

@@ -8,7 +8,7 @@ extension PostgreSQLStore {
         var count = 0
         let statements: [PreparedStatement] = [
             .forgetReplays, .forgetRenewalSessions, .forgetTokenUses, .forgetDevices, .forgetSlots, .forgetChallenges,
-            .forgetRevocations,
+            .forgetRevocations, .forgetSlotGroups, .forgetRentals,
         ]
         for statement in statements {
             count += Int(try await run(statement, [.integer(Int64(limit))], .read).integer(0, 0))

@@ -54,6 +54,17 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case replaceMark
     case giveBack
     case advanceSettled
+    case forgetSlotGroups
+    case forgetRentals
+    case devicePage
+    case playbackPage
+    case rentalPage
+    case rental
+    case removeDevice
+    case endPlayback
+    case forgetRental
+    case takeBackRental
+    case returnRental
 
     private static let attributeColumns = """
         kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp, \
@@ -143,9 +154,10 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         case .takeLocks: "SELECT pg_advisory_xact_lock(each_lock) FROM unnest($1::int8[]) AS each_lock"
         case .settle:
             """
-            SELECT verdict, limit_count, current_count, known_answer, was_recorded FROM settle_for_1(
+            SELECT verdict, limit_count, current_count, known_answer, was_recorded, opened_at, first_play
+            FROM settle_account_1(
                 $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-                $25, $26, $27, $28)
+                $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40)
             """
         case .noteRecorded: "UPDATE replay SET is_recorded = true WHERE request = $1 AND NOT is_recorded"
         case .revoke:
@@ -241,6 +253,39 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         case .advanceSettled:
             // The clock is read as late as can be: the answer is on its way at once.
             "SELECT advance_settled_1($1), \(Self.clockMicroseconds)"
+        case .forgetSlotGroups: Self.forget(from: "slot_group", "slot_group", end: "held_until")
+        case .forgetRentals: Self.forget(from: "rental", "name", end: "kept_until")
+        case .devicePage:
+            """
+            SELECT device, added_at, seen_at, kept_until FROM device_place
+            WHERE owner = $1 AND device > $2 AND kept_until > (SELECT settled_1()) ORDER BY device LIMIT $3
+            """
+        case .playbackPage:
+            """
+            SELECT slot_group, slot.id, slot_group.name, device, session, content_name.name, age IS NOT NULL,
+                is_confirmed, slot.held_until
+            FROM slot_group JOIN slot USING (slot_group) LEFT JOIN content_name USING (content)
+            WHERE owner = $1 AND (slot_group, slot.id) > ($2, $3) AND NOT is_evicted
+                AND slot.held_until > (SELECT clock_1())
+            ORDER BY slot_group, slot.id LIMIT $4
+            """
+        case .rentalPage:
+            """
+            SELECT name, content, opened_at, first_play, kept_until FROM rental
+            WHERE owner = $1 AND name > $2 AND kept_until > (SELECT settled_1()) ORDER BY name LIMIT $3
+            """
+        case .rental:
+            "SELECT opened_at, first_play FROM rental WHERE name = $1 AND kept_until > (SELECT settled_1())"
+        case .removeDevice: "DELETE FROM device_place WHERE owner = $1 AND device = $2 RETURNING 1"
+        case .endPlayback: "SELECT end_playback_1($1, $2, $3)"
+        case .forgetRental: "DELETE FROM rental WHERE owner = $1 AND name = $2 RETURNING 1"
+        case .takeBackRental:
+            "DELETE FROM rental WHERE name = $1 AND opened_at = $2 AND first_play IS NOT DISTINCT FROM $3 RETURNING 1"
+        case .returnRental:
+            """
+            UPDATE rental SET opened_at = $4, first_play = $5
+            WHERE name = $1 AND opened_at = $2 AND first_play IS NOT DISTINCT FROM $3 RETURNING 1
+            """
         case .forgetRevocations: Self.forget(from: "revoked", "kind, issuer, value", end: "ends_at")
         }
     }

@@ -6,19 +6,33 @@ struct DeviceTable: ~Copyable {
     private var find: SQLiteStatement
     private var count: SQLiteStatement
     private var keep: SQLiteStatement
+    private var removeOldest: SQLiteStatement
+    private var remove: SQLiteStatement
 
     init(_ connection: inout SQLiteConnection) throws(StoreError) {
         let find = try connection.prepare("SELECT 1 FROM device WHERE owner = ?1 AND device = ?2 AND kept_until > ?3")
         let count = try connection.prepare("SELECT count(*) FROM device WHERE owner = ?1 AND kept_until > ?2")
         let keep = try connection.prepare(
             """
-            INSERT INTO device (owner, device, kept_until) VALUES (?1, ?2, ?4)
+            INSERT INTO device (owner, device, kept_until, added_at, seen_at) VALUES (?1, ?2, ?4, ?5, ?5)
             ON CONFLICT (owner, device) DO UPDATE SET
+                added_at = CASE WHEN kept_until > ?3 THEN added_at ELSE ?5 END, seen_at = ?5,
                 kept_until = CASE WHEN kept_until > ?3 THEN max(kept_until, ?4) ELSE ?4 END
             """)
+        // A device whose time is not known was there before all others.
+        let removeOldest = try connection.prepare(
+            """
+            DELETE FROM device WHERE owner = ?1 AND device = (
+                SELECT device FROM device WHERE owner = ?1 AND kept_until > ?2
+                ORDER BY added_at, kept_until, device LIMIT 1)
+            """)
+        let remove = try connection.prepare(
+            "DELETE FROM device WHERE owner = ?1 AND device = ?2 RETURNING 1")
         self.find = find
         self.count = count
         self.keep = keep
+        self.removeOldest = removeOldest
+        self.remove = remove
     }
 
     /// The first denial among places that are taken together.
@@ -27,8 +41,9 @@ struct DeviceTable: ~Copyable {
         for place in places {
             if taken.contains(where: { $0.owner == place.owner && $0.device == place.device }) { continue }
             if try hasPlace(place, at: now) { continue }
+            if place.kind == .replacing, place.limit > 0 { continue }
             let count = try placeCount(of: place.owner, at: now) + taken.count { $0.owner == place.owner }
-            guard count < Int(place.limit) else { return .deviceLimit(limit: place.limit) }
+            guard count < Int(place.limit) else { return place.denial }
             if place.keptUntil ?? .max > now { taken.append(place) }
         }
         return nil
@@ -50,12 +65,35 @@ struct DeviceTable: ~Copyable {
         return Int(try count.integer(at: 0))
     }
 
-    mutating func keep(_ place: DevicePlace, at now: Int64) throws(StoreError) {
+    /// `now` is the time by which places have ended, and `decidedAt` the decision's own.
+    mutating func keep(_ place: DevicePlace, at now: Int64, decidedAt: Int64) throws(StoreError) {
+        if place.kind == .replacing { try makeRoom(for: place, at: now) }
         defer { keep.reset() }
         try keep.bind(place.owner, at: 1)
         try keep.bind(place.device, at: 2)
         try keep.bind(now, at: 3)
         try keep.bind(place.keptUntil ?? .max, at: 4)
+        try keep.bind(decidedAt, at: 5)
         _ = try keep.step()
+    }
+
+    private mutating func makeRoom(for place: DevicePlace, at now: Int64) throws(StoreError) {
+        guard place.limit > 0, try !hasPlace(place, at: now) else { return }
+        var surplus = try placeCount(of: place.owner, at: now) + 1 - Int(place.limit)
+        while surplus > 0 {
+            defer { removeOldest.reset() }
+            try removeOldest.bind(place.owner, at: 1)
+            try removeOldest.bind(now, at: 2)
+            _ = try removeOldest.step()
+            surplus -= 1
+        }
+    }
+
+    /// Frees a place; whether there was one.
+    mutating func remove(_ device: Pseudonym, of owner: Pseudonym) throws(StoreError) -> Bool {
+        defer { remove.reset() }
+        try remove.bind(owner, at: 1)
+        try remove.bind(device, at: 2)
+        return try remove.step()
     }
 }

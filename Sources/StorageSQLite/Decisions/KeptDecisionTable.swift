@@ -9,7 +9,7 @@ struct KeptDecisionTable: ~Copyable {
     private var tryWrite: SQLiteStatement
 
     init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        let insert = try connection.prepare("INSERT INTO kept_decision (mark, body) VALUES (?1, ?2)")
+        let insert = try connection.prepare("INSERT INTO kept_decision (mark, body, additions) VALUES (?1, ?2, ?3)")
         let note = try connection.prepare("UPDATE kept_decision SET mark = ?1 WHERE number = ?2")
         let forget = try connection.prepare(
             """
@@ -24,10 +24,11 @@ struct KeptDecisionTable: ~Copyable {
         self.tryWrite = tryWrite
     }
 
-    mutating func keep(_ body: [UInt8], mark: Int64?) throws(StoreError) {
+    mutating func keep(_ body: [UInt8], _ additions: [UInt8]?, mark: Int64?) throws(StoreError) {
         defer { insert.reset() }
         try insert.bind(mark, at: 1)
         try insert.bind(body, at: 2)
+        try insert.bind(optional: additions, at: 3)
         _ = try insert.step()
     }
 
@@ -56,9 +57,10 @@ struct KeptDecisionReader: ~Copyable {
     init(_ connection: consuming SQLiteConnection) throws(StoreError) {
         try connection.execute("PRAGMA query_only = ON")
         let owed = try connection.prepare(
-            "SELECT number, body FROM kept_decision WHERE mark IS NULL ORDER BY number LIMIT ?1")
+            "SELECT number, body, additions FROM kept_decision WHERE mark IS NULL ORDER BY number LIMIT ?1")
         let marked = try connection.prepare(
-            "SELECT number, body FROM kept_decision WHERE number > ?2 AND mark >= ?1 ORDER BY number LIMIT ?3")
+            "SELECT number, body, additions FROM kept_decision WHERE number > ?2 AND mark >= ?1 ORDER BY number LIMIT ?3"
+        )
         let latest = try connection.prepare("SELECT coalesce(max(mark), 0) FROM kept_decision")
         self.owed = owed
         self.marked = marked
@@ -89,8 +91,11 @@ struct KeptDecisionReader: ~Copyable {
         var found: [KeptDecision] = []
         while try select.step() {
             let (number, body) = (try select.integer(at: 0), try select.bytes(at: 1))
+            let additions = select.isNull(at: 2) ? nil : try select.bytes(at: 2)
             do {
-                found.append(KeptDecision(number: number, decision: try LicenseDecision(parsingSpending: body)))
+                var decision = try LicenseDecision(parsingSpending: body)
+                if let additions { try decision.add(parsingAdditions: additions) }
+                found.append(KeptDecision(number: number, decision: decision))
             } catch {
                 throw .recordMalformed
             }

@@ -95,6 +95,17 @@ struct SlotTable: ~Copyable {
         for slot in changes.now.evicted { try remember(slot, of: changes.group) }
     }
 
+    /// Frees a slot as if another one had evicted it, so that its renewals are refused; whether it was there.
+    mutating func end(_ position: PlaybackPosition, at now: Int64) throws(StoreError) -> Bool {
+        let stored = try storedSlots(of: position.group)
+        guard let slot = stored.first(where: { $0.number == position.number && $0.heldUntil > now }) else {
+            return false
+        }
+        try remove(slot.number, of: position.group)
+        try remember(slot, of: position.group)
+        return true
+    }
+
     private mutating func remove(_ number: Int64, of group: Pseudonym) throws(StoreError) {
         defer { delete.reset() }
         try delete.bind(group, at: 1)

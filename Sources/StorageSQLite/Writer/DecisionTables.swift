@@ -12,6 +12,8 @@ struct DecisionTables: ~Copyable {
     private var revocations: RevocationTable
     private var kept: KeptDecisionTable
     private var clock: ClockTable
+    private var rentals: RentalTable
+    private var slotNames: SlotNameTable
 
     init(_ connection: inout SQLiteConnection) throws(StoreError) {
         // Whole values first and fields after: a value that is not copyable cannot be abandoned half made.
@@ -24,6 +26,8 @@ struct DecisionTables: ~Copyable {
         let revocations = try RevocationTable(&connection)
         let kept = try KeptDecisionTable(&connection)
         let clock = try ClockTable(&connection)
+        let rentals = try RentalTable(&connection)
+        let slotNames = try SlotNameTable(&connection)
         self.replay = replay
         self.sessions = sessions
         self.uses = uses
@@ -33,6 +37,8 @@ struct DecisionTables: ~Copyable {
         self.revocations = revocations
         self.kept = kept
         self.clock = clock
+        self.rentals = rentals
+        self.slotNames = slotNames
     }
 
     /// `endTime` bounds the time by which it is judged what has ended.
@@ -47,9 +53,9 @@ struct DecisionTables: ~Copyable {
         case .entry(let entry, _):
             try ledger.append(entry)
             return .done(true)
-        case .keptEntry(let entry, _, let spending, let mark):
+        case .keptEntry(let entry, _, let spending, let additions, let mark):
             try ledger.append(entry)
-            try kept.keep(spending, mark: mark)
+            try kept.keep(spending, additions, mark: mark)
             return .done(true)
         case .noteSettled(let numbers, let mark):
             try kept.note(numbers, mark: mark)
@@ -71,6 +77,18 @@ struct DecisionTables: ~Copyable {
             try ledger.append(entry)
             try clock.accept(at, offset: offset)
             return .done(true)
+        case .changeAccount(let change, let entry, _):
+            guard try make(change) else { return .done(false) }
+            if let entry { try ledger.append(entry) }
+            return .done(true)
+        }
+    }
+
+    private mutating func make(_ change: AccountChange) throws(StoreError) -> Bool {
+        switch change {
+        case .removeDevice(let owner, let device): try devices.remove(device, of: owner)
+        case .endPlayback(let position, let now): try slots.end(position, at: now)
+        case .forgetRental(let owner, let name): try rentals.forget(name, of: owner)
         }
     }
 
@@ -97,7 +115,7 @@ struct DecisionTables: ~Copyable {
             try ledger.append(entry)
             return true
         case .decision, .entry, .keptEntry, .noteSettled, .forgetKept, .tryToWrite, .openChallenge, .takeChallenge,
-            .keepClock, .acceptClock:
+            .keepClock, .acceptClock, .changeAccount:
             preconditionFailure("no change of what is revoked")
         }
     }
@@ -112,6 +130,7 @@ struct DecisionTables: ~Copyable {
         if let record = decision.replay, let outcome = try replay.outcome(of: record, at: now, endTime: end) {
             return outcome
         }
+        if let claim = decision.rental, let denial = try rentals.denial(of: claim, at: end) { return .denied(denial) }
         if let use = decision.sessionTokenUse, let denial = try sessions.denial(of: use, at: end) {
             return .denied(denial)
         }
@@ -127,8 +146,10 @@ struct DecisionTables: ~Copyable {
         if let record = decision.replay { try replay.keep(record, at: now) }
         if let use = decision.sessionTokenUse { try sessions.keep(use, at: end) }
         if let use = decision.tokenUse { try uses.keep(use, at: end) }
-        for place in decision.devicePlaces { try devices.keep(place, at: end) }
+        if let claim = decision.rental { try rentals.keep(claim, at: end) }
+        for place in decision.devicePlaces { try devices.keep(place, at: end, decidedAt: now) }
         for change in changes { try slots.store(change) }
+        for claim in decision.slotClaims { try slotNames.keep(claim) }
         return .recorded
     }
 }

@@ -56,6 +56,11 @@ struct ExpiredRows: ~Copyable {
             (SELECT playback_group, device, playback FROM evicted_slot WHERE held_until <= ?1 LIMIT ?2) RETURNING 1
         """,
         """
+        DELETE FROM slot_group WHERE playback_group IN
+            (SELECT playback_group FROM slot_group WHERE held_until <= ?1 LIMIT ?2) RETURNING 1
+        """,
+        "DELETE FROM rental WHERE name IN (SELECT name FROM rental WHERE kept_until <= ?1 LIMIT ?2) RETURNING 1",
+        """
         DELETE FROM challenge WHERE (holder, challenge) IN
             (SELECT holder, challenge FROM challenge WHERE expires_at <= ?1 LIMIT ?2) RETURNING 1
         """,

@@ -7,7 +7,7 @@ enum WriteRequest: Sendable {
     case decision(LicenseDecision, entry: [UInt8]?)
     case entry([UInt8], at: Int64)
     /// With what the decision spends (`DecisionKeeping`).
-    case keptEntry([UInt8], at: Int64, spending: [UInt8], mark: Int64?)
+    case keptEntry([UInt8], at: Int64, spending: [UInt8], additions: [UInt8]?, mark: Int64?)
     case noteSettled([Int64], mark: Int64)
     case forgetKept(before: Int64)
     /// Writes a row that means nothing, because the last writes failed.
@@ -25,14 +25,16 @@ enum WriteRequest: Sendable {
     case keepClock(ClockRecord)
     /// The offset is the wall clock's against the boot-time clock, in nanoseconds.
     case acceptClock(offset: Int64, entry: [UInt8], at: Int64)
+    /// The entry is written only if there was anything to change. The time is the entry's, if there is one.
+    case changeAccount(AccountChange, entry: [UInt8]?, at: Int64?)
 
     /// The request's own time, in seconds since 1970; nil where it has none.
     var time: Int64? {
         switch self {
         case .decision(let decision, _): decision.now
-        case .entry(_, let at), .keptEntry(_, let at, _, _), .acceptClock(_, _, let at): at
+        case .entry(_, let at), .keptEntry(_, let at, _, _, _), .acceptClock(_, _, let at): at
         case .revoke(let revocation, _), .keepPending(let revocation, _): revocation.revokedAt
-        case .lift(_, _, let at): at
+        case .lift(_, _, let at), .changeAccount(_, _, let at): at
         case .dropPending, .noteSettled, .forgetKept, .tryToWrite, .keepClock: nil
         case .dropAnyPending(_, _, let at): at
         case .openChallenge(let request, _, _), .takeChallenge(let request): request.now

@@ -1,3 +1,4 @@
+import Administration
 import ByteCoding
 import ContentKeys
 import DeviceSimulation
@@ -66,7 +67,7 @@ final class RoutesFixture: Sendable {
                             [.init(name: "tokenFile", secret: SharedSecret(SecretBytes(copying: Array($0.utf8))))]
                         } ?? []
                     ],
-                    issuerNames: ["portal"])))
+                    names: AccountNames(issuers: ["portal"]))))
         var shared = SharedLicensing(
             keys: RecentContentKeys(
                 source: try keys ?? OneStoredKey(contentID: "movie-1", key: Self.key, iv: Self.iv), clock: clock),

@@ -16,7 +16,7 @@ enum CrashLoad {
 
     /// A licence that spends everything that can be spent.
     static func decision(_ number: UInt64) -> LicenseDecision {
-        LicenseDecision(
+        var decision = LicenseDecision(
             now: 0, replay: SampleDecisions.replay(number, answer: [UInt8](repeating: 7, count: 100)),
             tokenUse: SampleDecisions.use(number % tokenCount, limit: .max),
             devicePlaces: [SampleDecisions.place(owner: number % tokenCount, device: number % 3, limit: 3)],
@@ -26,6 +26,13 @@ enum CrashLoad {
                     content: number)
             ],
             entry: SampleDecisions.entry(number))
+        decision.rental = SampleDecisions.rental(number, known: nil, firstPlay(of: number))
+        return decision
+    }
+
+    /// What a licence makes of its rental.
+    static func firstPlay(of number: UInt64) -> RentalRecord {
+        RentalRecord(openedAt: 0, firstPlay: Int64(number))
     }
 
     /// The number of a licence that `decision` made.

@@ -26,6 +26,8 @@ struct CrashedDatabase {
         #expect(try connection.readInteger("SELECT count(*) FROM replay") == count, comment)
         #expect(try connection.readInteger("SELECT coalesce(sum(uses), 0) FROM token_use") == count, comment)
         #expect(try connection.requests() == Set(recorded.map { SampleDecisions.replay($0).request }), comment)
+        let plays = try connection.firstPlays()
+        #expect(plays == Set(recorded.compactMap { CrashLoad.firstPlay(of: $0).firstPlay }), comment)
         try checkSlots(numbers, &connection, comment)
     }
 
@@ -64,6 +66,14 @@ extension SQLiteConnection {
             requests.insert(request)
         }
         return requests
+    }
+
+    /// Of all rentals.
+    fileprivate mutating func firstPlays() throws(StoreError) -> Set<Int64> {
+        var statement = try prepare("SELECT first_play FROM rental")
+        var plays: Set<Int64> = []
+        while try statement.step() { plays.insert(try statement.integer(at: 0)) }
+        return plays
     }
 
     /// In the order of their slots' age.

@@ -8,9 +8,12 @@ import ServiceConfiguration
 import StoragePostgreSQL
 import StorageSQLite
 
-/// The revocations that a configuration names and the node's ledger, opened by a command while the daemon may be using both.
-final class OpenedRevocations: Sendable {
+/// What operators change and the node's ledger, opened by a command while the daemon may be using both.
+final class OpenedRecords: Sendable {
     private let desk: RevocationDesk
+    private let accounts: AccountDesk
+    /// For the names of subjects and rentals.
+    let pseudonyms: Pseudonymizer
     private let ledger: SQLiteDecisionStore
     private let shared: PostgreSQLStore?
 
@@ -34,13 +37,20 @@ final class OpenedRevocations: Sendable {
             shared = nil
         }
         let names = RevocationNames(pseudonymizer)
+        pseudonyms = pseudonymizer
         if let shared {
             let all = SharedRevocations(shared: shared, pending: ledger)
             desk = RevocationDesk(store: all, records: all, names: names)
+            accounts = AccountDesk(
+                store: shared, records: SharedAccountRecords(shared: shared, ledger: ledger), pseudonyms: pseudonymizer)
         } else {
             desk = RevocationDesk(store: ledger, records: ledger, names: names)
+            accounts = AccountDesk(store: ledger, records: ledger, pseudonyms: pseudonymizer)
         }
     }
+
+    /// Where rentals are read.
+    var accountStore: any AccountStore { shared ?? ledger }
 
     deinit {
         shared?.close()
@@ -53,6 +63,14 @@ final class OpenedRevocations: Sendable {
     ) async throws(CommandError) -> Result {
         return try await wrapAsync(
             { (error: StoreError) in CommandError.failed(error.explanation) }, try await body(desk))
+    }
+
+    /// The same of accounts.
+    func attemptAccounts<Result>(
+        _ body: (AccountDesk) async throws(StoreError) -> Result
+    ) async throws(CommandError) -> Result {
+        return try await wrapAsync(
+            { (error: StoreError) in CommandError.failed(error.explanation) }, try await body(accounts))
     }
 
     /// Beside the daemon, which has the ledger's lock.

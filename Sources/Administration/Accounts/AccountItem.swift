@@ -1,0 +1,84 @@
+package import ByteCoding
+package import Records
+
+/// One of a subject's devices, playbacks or rentals.
+package enum AccountItem: Equatable, Sendable {
+    case device(KnownDevice)
+    case playback(KnownPlayback)
+    case rental(KnownRental)
+
+    /// What names it in a list: the page behind it begins there.
+    var position: String {
+        switch self {
+        case .device(let known): known.device.shown
+        case .playback(let known): known.position.shown
+        case .rental(let known): known.name.shown
+        }
+    }
+
+    /// Its members, for programs; null where nothing is known. Times are texts in UTC.
+    package func write(to writer: inout JSONWriter) {
+        switch self {
+        case .device(let known):
+            writer.member("device", known.device.shown)
+            writer.member("addedAt", known.addedAt.map(Revocation.time))
+            writer.member("seenAt", known.seenAt.map(Revocation.time))
+            writer.member("keptUntil", known.keptUntil.map(Revocation.time))
+        case .playback(let known):
+            writer.member("playback", known.position.shown)
+            writer.member("group", known.groupName)
+            writer.member("device", known.device.shown)
+            writer.member("session", known.session.map { Hexadecimal.encode(Bytes16(high: 0, low: $0).bytes[8...]) })
+            writer.member("content", known.content)
+            writer.member("playing", known.isConfirmed)
+            writer.member("counted", known.isCounted)
+            writer.member("heldUntil", Revocation.time(known.heldUntil))
+        case .rental(let known):
+            writer.member("content", known.content)
+            writer.member("openedAt", Revocation.time(known.record.openedAt))
+            writer.member("firstPlay", known.record.firstPlay.map(Revocation.time))
+            writer.member("keptUntil", Revocation.time(known.keptUntil))
+        }
+    }
+
+    /// One line for a person.
+    package var text: String {
+        let line =
+            switch self {
+            case .device(let known):
+                "\(known.device.shown)  added \(known.addedAt.map(Revocation.time) ?? "before this version")"
+                    + "  last licence \(known.seenAt.map(Revocation.time) ?? "not known")"
+                    + "  kept until \(known.keptUntil.map(Revocation.time) ?? "removed")"
+            case .playback(let known):
+                "\(known.position.shown)  \(known.groupName)  \(known.content ?? "content not known")  "
+                    + "\(known.isConfirmed ? "playing" : "ready")\(known.isCounted ? "" : ", not counted")"
+                    + "  until \(Revocation.time(known.heldUntil))  on \(known.device.shown)"
+            case .rental(let known):
+                "\(known.content)  opened \(Revocation.time(known.record.openedAt))  "
+                    + (known.record.firstPlay.map { "first play \(Revocation.time($0))" } ?? "not played")
+                    + "  kept until \(Revocation.time(known.keptUntil))"
+            }
+        // What others chose has no say in what a terminal does.
+        return String(
+            String.UnicodeScalarView(
+                line.unicodeScalars.map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "?" : $0 }))
+    }
+}
+
+/// Some of a subject's devices, playbacks or rentals.
+package struct AccountPage: Equatable, Sendable {
+    package let items: [AccountItem]
+    /// Where the next page begins; nil if this is the last one.
+    package let next: String?
+
+    package init(items: [AccountItem], next: String?) {
+        self.items = items
+        self.next = next
+    }
+
+    package func write(_ kind: AccountKind, to writer: inout JSONWriter) {
+        writer.name(kind.rawValue)
+        writer.array { writer in for item in items { writer.object { item.write(to: &$0) } } }
+        writer.member("next", next)
+    }
+}

@@ -1,0 +1,38 @@
+/// Which contents tokens of an issuer, or of a customer, can open whatever they say: content ids and prefixes of such.
+/// Texts are compared byte for byte.
+package struct ContentScope: Equatable, Sendable {
+    /// The most ids and prefixes together.
+    package static let countMaximum = 10_000
+
+    private let ids: Set<[UInt8]>
+    private let prefixes: [[UInt8]]
+
+    package init(ids: [String], prefixes: [String]) {
+        self.ids = Set(ids.map { Array($0.utf8) })
+        self.prefixes = prefixes.map { Array($0.utf8) }
+    }
+
+    /// Reads an element as the configuration writes it: an id, or a prefix with an asterisk behind it.
+    package init(_ elements: [String]) {
+        self.init(
+            ids: elements.filter { !$0.hasSuffix("*") },
+            prefixes: elements.filter { $0.hasSuffix("*") }.map { String($0.dropLast()) })
+    }
+
+    package func covers(_ contentID: String) -> Bool {
+        let bytes = Array(contentID.utf8)
+        return ids.contains(bytes) || prefixes.contains { bytes.starts(with: $0) }
+    }
+
+    /// Whether a right can be about any content of the scope. Of key ids nothing is known.
+    func meets(_ selector: Right.Selector) -> Bool {
+        switch selector {
+        case .content(let name): return covers(name)
+        case .keyIDs, .anything: return true
+        case .contentPrefix(let text):
+            let prefix = Array(text.utf8)
+            return ids.contains { $0.starts(with: prefix) }
+                || prefixes.contains { $0.starts(with: prefix) || prefix.starts(with: $0) }
+        }
+    }
+}

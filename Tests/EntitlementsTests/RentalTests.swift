@@ -1,0 +1,184 @@
+import ByteCoding
+import Testing
+
+@testable import Entitlements
+
+/// Rentals that the server remembers (design, section 13.4).
+@Suite struct RentalTests {
+    private static let now = Issuance.now
+    private static let day: Int64 = 86_400
+    private static let hour: Int64 = 3600
+
+    private let issuance: Issuance
+    private let content: RequestedContent
+
+    init() throws {
+        issuance = try Issuance()
+        content = RequestedContent(
+            contentID: "movie-42", keyID: try KeyID(parsing: "00112233445566778899aabbccddeeff"), trackLabels: [])
+    }
+
+    /// What the gate says of a right with a rental, as members of JSON, when something is remembered.
+    private func authorize(
+        _ rental: String = #"{"start":"30d","play":"48h","finish":true}"#, more: String = #","lease":300"#,
+        opened: Int64? = nil, firstPlay: Int64? = nil, isPlayed: Bool = false, isRunning: Bool = false,
+        use: LicenseUse = .streaming, now: Int64 = now
+    ) throws -> Authorization {
+        let claims = try issuance.claims(rights: #"[{"content":"movie-42","rental":\#(rental)\#(more)}]"#)
+        var request = GateRequest(claims: claims, content: content, use: use, now: now)
+        request.rental = RentalStanding(
+            memory: opened.map { RentalStanding.Memory(openedAt: $0, firstPlay: firstPlay) }, isPlayed: isPlayed,
+            isRunning: isRunning)
+        return try Gate.authorize(request)
+    }
+
+    private func streaming(_ authorization: Authorization) throws -> StreamingLimits {
+        guard case .streaming(let limits) = authorization.limits else { throw EntitlementError.streamingNotGranted }
+        return limits
+    }
+
+    // MARK: Claims
+
+    @Test(arguments: [
+        #"{"start":"30d","play":"48h","finish":true}"#, #"{"start":2592000,"play":172800,"finish":true}"#,
+        #"{"start":"720h","play":"2880m","finish":true}"#, #"{"start":"2592000s","play":"2d","finish":true}"#,
+    ])
+    func readsDurationsAsTextsAndAsSeconds(rental: String) throws {
+        let claims = try issuance.claims(rights: #"[{"content":"movie-42","rental":\#(rental)}]"#)
+        #expect(claims.rights[0].rental == RentalTerms(start: 30 * Self.day, play: 2 * Self.day, finish: true))
+        #expect(claims.remembersRental)
+    }
+
+    @Test(arguments: [
+        #"{"start":"30d"}"#, #"{"play":"48h"}"#, #"{}"#, #"{"start":"0d","play":"48h"}"#,
+        #"{"start":"030d","play":"48h"}"#,
+        #"{"start":"30","play":"48h"}"#, #"{"start":"30w","play":"48h"}"#, #"{"start":"-1d","play":"48h"}"#,
+        #"{"start":0,"play":"48h"}"#, #"{"start":1.5,"play":"48h"}"#, #"{"start":"4294967295s","play":"48h"}"#,
+        #"{"start":"99999999999d","play":"48h"}"#, #"{"start":"30d","play":"48h","finish":"true"}"#,
+        #"{"start":"30d","play":"48h","resume":true}"#, #""30d""#, "null", "2592000",
+    ])
+    func refusesWhatIsNoRental(rental: String) throws {
+        let error = try #require(throws: EntitlementError.self) {
+            try issuance.claims(rights: #"[{"content":"movie-42","rental":\#(rental)}]"#)
+        }
+        #expect(error.code == "token_schema")
+    }
+
+    @Test func refusesARentalWithADurationAndOneWithoutASubject() throws {
+        let rental = #""rental":{"start":"30d","play":"48h"}"#
+        #expect(throws: EntitlementError.claimInvalid("rights[0].rental")) {
+            try issuance.claims(rights: #"[{"content":"movie-42","duration":60,\#(rental)}]"#)
+        }
+        #expect(throws: EntitlementError.claimInvalid("sub")) {
+            try issuance.verify(
+                try issuance.token(changing: ["sub": nil, "rights": #"[{"content":"movie-42",\#(rental)}]"#]))
+        }
+    }
+
+    @Test func writesARentalSoThatItReadsTheSameAgain() throws {
+        let right = Right(.content("movie-42"))
+        for finish in [false, true] {
+            var written = right
+            written.rental = RentalTerms(start: 60, play: 30, finish: finish)
+            let text = String(
+                decoding: JSONWriter.object { writer in
+                    writer.name("right")
+                    written.write(to: &writer)
+                }, as: UTF8.self)
+            let claims = try issuance.claims(rights: "[\(text.dropFirst(9).dropLast())]")
+            #expect(claims.rights == [written])
+        }
+    }
+
+    // MARK: Limits
+
+    @Test func theFirstLicenceOpensTheRental() throws {
+        let ready = try authorize()
+        #expect(try streaming(ready).rental == UInt32(30 * Self.day) && streaming(ready).lease == 300)
+        let step = try #require(ready.obligations.rental)
+        #expect(step.known == nil && step.memory == RentalStanding.Memory(openedAt: Self.now, firstPlay: nil))
+        #expect(step.keptUntil == Self.now + 32 * Self.day)
+        let played = try authorize(isPlayed: true)
+        #expect(played.obligations.rental?.memory.firstPlay == Self.now)
+        #expect(try streaming(played).rental == UInt32(2 * Self.day))
+    }
+
+    /// A device that never renews would tell of no play, so what is left is a lease.
+    @Test func aRightWithoutALeaseGetsOne() throws {
+        #expect(try streaming(authorize(more: "")).lease == UInt32(2 * Self.day))
+        let played = try authorize(
+            #"{"start":"30d","play":"48h"}"#, more: "", opened: Self.now - 10, firstPlay: Self.now - Self.hour)
+        #expect(try streaming(played).lease == UInt32(47 * Self.hour))
+    }
+
+    @Test func laterLicencesGetWhatRemains() throws {
+        let opened = Self.now - 10 * Self.day
+        #expect(try streaming(authorize(opened: opened)).rental == UInt32(20 * Self.day))
+        let played = try authorize(opened: opened, firstPlay: Self.now - 47 * Self.hour)
+        #expect(try streaming(played).rental == UInt32(Self.hour) && streaming(played).lease == 300)
+        #expect(
+            played.obligations.rental?.memory.firstPlay == Self.now - 47 * Self.hour, "the first play stays the first")
+        let last = try authorize(opened: opened, firstPlay: Self.now - 48 * Self.hour + 1)
+        #expect(try streaming(last).rental == 1)
+        let cut = try authorize(
+            #"{"start":"30d","play":"48h"}"#, opened: opened, firstPlay: Self.now - 48 * Self.hour + 100)
+        #expect(try streaming(cut).lease == 100)
+    }
+
+    @Test func nothingIsLeftAtTheEnd() throws {
+        let opened = Self.now - 30 * Self.day
+        #expect(throws: EntitlementError.rightEnded) { try authorize(opened: opened) }
+        #expect(throws: EntitlementError.rightEnded) { try authorize(opened: opened, isPlayed: true) }
+        for finish in ["true", "false"] {
+            #expect(throws: EntitlementError.rightEnded) {
+                try authorize(
+                    #"{"start":"30d","play":"48h","finish":\#(finish)}"#, opened: opened,
+                    firstPlay: Self.now - 48 * Self.hour)
+            }
+        }
+    }
+
+    /// Only a session token vouches for a playback that runs: the sender of an SPC can alter what it says of its
+    /// playback.
+    @Test func aFilmThatRunsIsNotCutWithFinish() throws {
+        let opened = Self.now - 10 * Self.day
+        let running = try authorize(
+            opened: opened, firstPlay: Self.now - 48 * Self.hour, isPlayed: true, isRunning: true)
+        #expect(try streaming(running).lease == 300 && streaming(running).rental == nil)
+        #expect(throws: EntitlementError.rightEnded) {
+            try authorize(opened: opened, firstPlay: Self.now - 48 * Self.hour, isPlayed: true)
+        }
+        #expect(throws: EntitlementError.rightEnded) {
+            try authorize(
+                #"{"start":"30d","play":"48h"}"#, opened: opened, firstPlay: Self.now - 48 * Self.hour, isPlayed: true,
+                isRunning: true)
+        }
+    }
+
+    /// A session that began in time tells of its first play with its first renewal.
+    @Test func aSessionThatBeganInTimeMayTellOfItsPlayLate() throws {
+        let opened = Self.now - 30 * Self.day - 60
+        let late = try authorize(
+            #"{"start":"30d","play":"48h"}"#, opened: opened, isPlayed: true, isRunning: true)
+        #expect(late.obligations.rental?.memory.firstPlay == Self.now - 60)
+        #expect(late.rentalEnd == Self.now - 60 + 2 * Self.day)
+    }
+
+    @Test func anOfflineLicenceIsAPlay() throws {
+        let offline = try authorize(more: #","mode":"both""#, use: .offline)
+        #expect(offline.obligations.rental?.memory.firstPlay == Self.now)
+        #expect(offline.limits == .offline(.hardEnd(UInt32(2 * Self.day))))
+        let later = try authorize(
+            more: #","mode":"both""#, opened: Self.now - 10, firstPlay: Self.now - Self.hour, use: .offline)
+        #expect(later.limits == .offline(.hardEnd(UInt32(47 * Self.hour))))
+        #expect(throws: EntitlementError.rightEnded) {
+            try authorize(
+                more: #","mode":"both""#, opened: Self.now - 10, firstPlay: Self.now - 48 * Self.hour, use: .offline)
+        }
+    }
+
+    @Test func theRightsOwnEndBoundsItBesides() throws {
+        let bounded = try authorize(more: #","lease":300,"end":\#(Self.now + 100)"#)
+        #expect(try streaming(bounded).lease == 100 && streaming(bounded).rental == 100)
+    }
+}
