@@ -6,6 +6,7 @@ import POSIXSockets
 /// | message | here |
 /// |---|---|
 /// | `id` | token id |
+/// | `message.session.user_id` | subject |
 /// | `license.start_datetime`, `.expiration_datetime` | start and end of every right |
 /// | `license.duration` | duration; the lease too, where `fairplay.real_time_expiration` says that it holds during playback |
 /// | `license.allow_persistence` | a second right for each, for offline use |
@@ -36,15 +37,17 @@ extension Claims {
             throw message.invalid("type")
         }
         guard message["version"]?.number?.signed == 2 else { throw message.invalid("version") }
-        if let session = try message.object("session") { try session.refuseStrangers(to: []) }
+        let session = try message.object("session")
+        try session?.refuseStrangers(to: ["user_id"])
 
         let license = try AxinomLicense(reading: message.object("license"))
         let access = try AxinomAccess(reading: message.object("license_server"), grace: license.grace)
         self.init(
-            verified, subject: nil, tokenID: try claims.string("id"),
+            verified, subject: try session?.string("user_id"), tokenID: try claims.string("id"),
             rights: try AxinomKeys.rights(of: message, license))
-        session = access.session
+        self.session = access.session
         limits = access.limits
+        try refuseUncounted(naming: "message.session.user_id")
     }
 }
 
