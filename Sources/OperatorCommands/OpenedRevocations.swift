@@ -2,6 +2,8 @@ import Administration
 import ByteCoding
 import CommandLineKit
 import ContentKeys
+import Entitlements
+import Foundation
 import Licensing
 import Records
 import ServiceConfiguration
@@ -11,6 +13,7 @@ import StorageSQLite
 /// The revocations that a configuration names and the node's ledger, opened by a command while the daemon may be using both.
 final class OpenedRevocations: Sendable {
     private let desk: RevocationDesk
+    private let names: RevocationNames
     private let ledger: SQLiteDecisionStore
     private let shared: PostgreSQLStore?
 
@@ -33,7 +36,7 @@ final class OpenedRevocations: Sendable {
         } else {
             shared = nil
         }
-        let names = RevocationNames(pseudonymizer)
+        names = RevocationNames(pseudonymizer)
         if let shared {
             let all = SharedRevocations(shared: shared, pending: ledger)
             desk = RevocationDesk(store: all, records: all, names: names)
@@ -53,6 +56,20 @@ final class OpenedRevocations: Sendable {
     ) async throws(CommandError) -> Result {
         return try await wrapAsync(
             { (error: StoreError) in CommandError.failed(error.explanation) }, try await body(desk))
+    }
+
+    /// What is revoked now, as requests are checked against it. A node that has no database yet has revoked nothing,
+    /// and none is made.
+    static func view(
+        of file: ConfigurationFile, _ context: CommandContext
+    ) async throws(CommandError) -> RevocationView {
+        let storage = file.configuration.storage
+        if case .sqlite = storage.url, !FileManager.default.fileExists(atPath: storage.databasePath) {
+            return RevocationView()
+        }
+        let opened = try OpenedRevocations(file, context)
+        let revocations = try await opened.attempt { desk throws(StoreError) in try await desk.all(at: context.now) }
+        return opened.names.view(of: revocations)
     }
 
     /// Beside the daemon, which has the ledger's lock.
