@@ -81,7 +81,8 @@ import Testing
         "entitlement.issuers[0].keys[0].state",
         "entitlement.issuers[0].maximumLife", "entitlement.leeway", "entitlement.deviceLife",
         "entitlement.ignoredSources",
-        "entitlement.tokenHeaders", "entitlement.profiles", "entitlement.floor", "expressPlay.customers",
+        "entitlement.tokenHeaders", "entitlement.dashIFStatus", "entitlement.profiles", "entitlement.floor",
+        "expressPlay.customers",
         "expressPlay.redeemPaths", "expressPlay.allowKeysInURL", "logging.level",
     ])
     func itHasEveryField(path: String) {

@@ -176,6 +176,8 @@ final class LicenseRecords: Sendable {
     var revocationRecords: any RevocationRecords { sharing?.revocations ?? store }
     var challenges: any ChallengeStore { sharing?.store ?? store }
 
+    var slots: any PlaybackSlotStore { sharing?.store ?? store }
+
     /// What does not work now, while the rest is served.
     var degradations: [Degradation] {
         var found: [Degradation] = []
