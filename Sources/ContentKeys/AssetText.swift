@@ -34,7 +34,8 @@ struct AssetText {
         return candidates + linkCandidates
     }
 
-    /// What a text names that is a whole link, as a playlist has it: `entitlement.example?cid=movie-1`, `host/path/KID`, `host/;KID`.
+    /// What a text names that is a whole link, as a playlist has it: `entitlement.example?cid=movie-1`,
+    /// `host/path/KID`, `host/;KID`.
     private var linkCandidates: [AssetCandidate] {
         let parts = identifier.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
         var candidates: [AssetCandidate] = []
