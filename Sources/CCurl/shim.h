@@ -28,12 +28,13 @@ static inline CURLcode latchkey_curl_set_bytes(CURL *handle, CURLoption option, 
     return curl_easy_setopt(handle, option, &blob);
 }
 
-// Neither is copied: both outlive the transfer.
+// libcurl copies the bytes.
 static inline CURLcode latchkey_curl_set_body(CURL *handle, const void *bytes, size_t count) {
     CURLcode code = curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)count);
-    return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_POSTFIELDS, bytes) : code;
+    return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_COPYPOSTFIELDS, bytes) : code;
 }
 
+// The list is not copied: it outlives the transfer.
 static inline CURLcode latchkey_curl_set_fields(CURL *handle, struct curl_slist *fields) {
     return curl_easy_setopt(handle, CURLOPT_HTTPHEADER, fields);
 }
@@ -45,6 +46,22 @@ static inline CURLcode latchkey_curl_set_callbacks(
     if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, context);
     return code;
+}
+
+static inline CURLMcode latchkey_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+// The handle of the next transfer that has ended, and its result; NULL if no more have ended.
+static inline CURL *latchkey_curl_multi_ended(CURLM *multi, CURLcode *result) {
+    int left;
+    CURLMsg *message;
+    while ((message = curl_multi_info_read(multi, &left)) != NULL) {
+        if (message->msg != CURLMSG_DONE) continue;
+        *result = message->data.result;
+        return message->easy_handle;
+    }
+    return NULL;
 }
 
 static inline CURLcode latchkey_curl_status(CURL *handle, long *status) {

@@ -2,16 +2,23 @@ private import CCurl
 import KeyCrypto
 import POSIXSockets
 
-/// One easy handle of libcurl with the connections that it keeps. One thread at a time may use it.
+/// One easy handle of libcurl: one call at a time, on the thread of the calls. The connections are those of
+/// `CurlMulti`.
 @safe
-final class CurlHandle: @unchecked Sendable {
-    // Safe to send: libcurl lets a handle go from thread to thread, as long as one at a time uses it.
-    private let handle: UnsafeMutableRawPointer
+final class CurlHandle {
+    let handle: UnsafeMutableRawPointer
+    /// The header fields of the call under way, which libcurl reads until it has ended.
+    private var fields: UnsafeMutablePointer<curl_slist>?
     private let transfer: Transfer
     private let settings: HTTPCallSettings
 
     /// libcurl's own start, which must come before everything else and is not repeated.
     private static let library: CURLcode = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+
+    static var isLibraryReady: Bool { library == CURLE_OK }
+
+    /// Names the handle among those of one thread.
+    var id: CurlHandleID { unsafe CurlHandleID(handle) }
 
     /// Throws `failed` where libcurl does not know an option.
     init(_ settings: HTTPCallSettings) throws(HTTPCallError) {
@@ -26,6 +33,7 @@ final class CurlHandle: @unchecked Sendable {
 
     deinit {
         unsafe curl_easy_cleanup(handle)
+        unsafe curl_slist_free_all(fields)
     }
 
     // MARK: Options
@@ -40,7 +48,6 @@ final class CurlHandle: @unchecked Sendable {
         try set(CURLOPT_NOSIGNAL, 1)
         try set(CURLOPT_POST, 1)
         try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
-        try set(CURLOPT_MAXCONNECTS, 2)
         try set(CURLOPT_USERAGENT, "latchkey")
         try set(CURLOPT_SSL_VERIFYPEER, 1)
         try set(CURLOPT_SSL_VERIFYHOST, 2)
@@ -92,25 +99,29 @@ final class CurlHandle: @unchecked Sendable {
 
     // MARK: A call
 
-    /// Blocks for at most `limit`.
-    func post(_ body: [UInt8], fields: [String], within limit: Duration) throws(HTTPCallError) -> [UInt8] {
+    /// Makes the handle ready for a call that may take this long.
+    func begin(_ body: [UInt8], fields lines: [String], within limit: Duration) throws(HTTPCallError) {
         let milliseconds = max(1, Int(limit / .milliseconds(1)))
         try set(CURLOPT_TIMEOUT_MS, milliseconds)
         try set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
         transfer.begin()
         // An empty Expect keeps libcurl from waiting for a "100 Continue" that few services send.
         var list = UnsafeMutablePointer<curl_slist>(nil)
-        for line in fields + ["Content-Type: application/json", "Accept: application/json", "Expect:"] {
+        for line in lines + ["Content-Type: application/json", "Accept: application/json", "Expect:"] {
             unsafe list = curl_slist_append(list, line)
         }
-        defer { unsafe curl_slist_free_all(list) }
+        // The list of the call before has no reader any more.
+        let before = unsafe fields
+        unsafe fields = list
         try check(unsafe latchkey_curl_set_fields(handle, list))
-        // libcurl reads body and list during `curl_easy_perform`, and both are valid until then.
-        let code = unsafe body.withUnsafeBytes { bytes in
-            let code = unsafe latchkey_curl_set_body(handle, bytes.baseAddress, bytes.count)
-            return code == CURLE_OK ? unsafe curl_easy_perform(handle) : code
-        }
-        return try answer(code)
+        unsafe curl_slist_free_all(before)
+        // libcurl copies the body during this call.
+        try check(unsafe body.withUnsafeBytes { unsafe latchkey_curl_set_body(handle, $0.baseAddress, $0.count) })
+    }
+
+    /// What the call that has ended has brought; `code` is libcurl's.
+    func end(_ code: UInt32) -> Result<[UInt8], HTTPCallError> {
+        Result { () throws(HTTPCallError) in try answer(CURLcode(rawValue: code)) }
     }
 
     private func answer(_ code: CURLcode) throws(HTTPCallError) -> [UInt8] {

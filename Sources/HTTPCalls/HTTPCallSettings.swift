@@ -28,11 +28,14 @@ package struct HTTPCallSettings: Sendable {
     /// Authorities in PEM that alone may vouch for the service; nil for those of the system.
     package var authorities: [UInt8]?
     package var identity: Identity?
-    /// From the question to the whole answer, waiting for a thread included.
+    /// From the question to the whole answer, waiting for a place included.
     package var timeout: Duration = .milliseconds(800)
     package var answerSizeMaximum = 64 * 1024
-    /// How many calls may be under way at once, each on a thread with connections of its own, and how many more may wait.
-    package var threadCount = 4
+    /// How many calls may be under way at once, unless configured: at 100 ms each they are 640 in a second.
+    package static let callMaximumDefault = 64
+
+    /// How many calls may be under way at once, each on a connection of its own, and how many more may wait.
+    package var callMaximum = callMaximumDefault
     package var waitingMaximum = 256
 
     package init(url: String, reach: Reach) {

@@ -18,7 +18,7 @@ extension DecisionRecorder {
     ) throws(CryptoError) -> LicenseDecision {
         let device = try pseudonyms.pseudonym(of: .device, deviceID.bytes)
         var decision = LicenseDecision(
-            now: license.times.issuedAt, entry: try entry(for: license, of: request, device))
+            now: license.times.issuedAt, entry: try entry(for: license, of: request, device, using: crypto))
         let obligations = license.authorization.obligations
         let grant = request.claims.renewal
         let token = try PresentedDigest(of: request, using: crypto)
@@ -43,8 +43,35 @@ extension DecisionRecorder {
         return decision
     }
 
+    /// A token that only the operator's service can read is named by its digest if the service has said neither subject
+    /// nor id: so the holder of the token can ask about its licences.
+    func tokenName(
+        of request: OpenedRequest, subject: String?, tokenID: String?, using crypto: CryptoContext
+    ) throws(CryptoError) -> String? {
+        guard tokenID == nil, subject == nil, case .undecided(let callback) = request.admission.standing else {
+            return tokenID
+        }
+        return try callback.party(of: request.admission.token, using: crypto).ledgerName(by: pseudonyms)
+    }
+
+    /// Frees the slots that a playback holds in all groups that this licence would count in: its device says that it
+    /// has stopped.
+    func releaseSlots(
+        of license: GrantedLicense, _ request: OpenedRequest, _ deviceID: DeviceID, using crypto: CryptoContext,
+        in store: any PlaybackSlotStore
+    ) async throws(LicenseError) {
+        let claims = try wrap(LicenseError.internalFailure) { () throws(CryptoError) in
+            let spender = Spender(
+                license: license, request: request, device: try pseudonyms.pseudonym(of: .device, deviceID.bytes),
+                token: try PresentedDigest(of: request, using: crypto), pseudonyms: pseudonyms, deviceLife: deviceLife)
+            return try spender.slotClaims(license.authorization.obligations)
+        }
+        guard !claims.isEmpty else { return }
+        try await wrapAsync(LicenseError.store, try await store.release(claims, at: license.times.issuedAt))
+    }
+
     private func entry(
-        for license: GrantedLicense, of request: OpenedRequest, _ device: Pseudonym
+        for license: GrantedLicense, of request: OpenedRequest, _ device: Pseudonym, using crypto: CryptoContext
     ) throws(CryptoError) -> LedgerEntry {
         let authorization = license.authorization
         let facts = LicenseFacts(license.id, license.terms, license.times)
@@ -56,7 +83,9 @@ extension DecisionRecorder {
             try pseudonyms.pseudonym(of: .subject, Array(authorization.issuer.utf8), Array(subject.utf8))
         }
         entry.device = device
-        entry.tokenID = authorization.tokenID
+        entry.tokenID = try tokenName(
+            of: request, subject: authorization.subject, tokenID: authorization.tokenID,
+            using: crypto)
         entry.cookie = authorization.cookie
         entry.lease = facts.lease
         entry.rental = facts.rental
@@ -76,17 +105,10 @@ struct PresentedDigest {
 
     init(of request: OpenedRequest, using crypto: CryptoContext) throws(CryptoError) {
         let admission = request.admission
-        self.request = try Self.digest(admission.request.message, crypto)
-        let presented = Array(admission.token.tokens.joined(separator: [UInt8(ascii: ",")]))
-        token = try Self.digest(presented, crypto)
-        // Of a token that only the operator's service can read nobody knows what is signed.
-        let signatureStart = request.isDecidedByService ? nil : presented.lastIndex(of: UInt8(ascii: "."))
-        signed = try Self.digest(Array(presented[..<(signatureStart ?? presented.endIndex)]), crypto)
-    }
-
-    private static func digest(_ bytes: [UInt8], _ crypto: CryptoContext) throws(CryptoError) -> Pseudonym {
-        guard let digest = Pseudonym(try crypto.sha256(bytes)) else { throw .operationFailed("digest a request") }
-        return digest
+        self.request = try Pseudonym(digesting: admission.request.message, using: crypto)
+        token = try admission.token.wholeDigest(using: crypto)
+        // What is signed in a token that only the operator's service can read is not known.
+        signed = request.isDecidedByService ? token : try admission.token.signedDigest(using: crypto)
     }
 
     /// The request is remembered for as long as its token is good, and at least as long as it may be repeated.

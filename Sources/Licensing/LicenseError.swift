@@ -14,10 +14,12 @@ package enum LicenseError: Error, Equatable, Sendable {
     /// The rights name the asset, but no live key is stored for it, or several are and nothing says which.
     case keyNotFound
     case store(StoreError)
+    /// The key was asked for, and the store gave no answer in time.
+    case keyStore(StoreOutage)
     /// Uses, devices or playbacks are as many as there may be, or the request came before.
     case denied(DecisionDenial)
-    /// The device cannot be told what the rights demand.
-    case terms(LicenseTermsError)
+    /// The device cannot be told what the rights demand, for example this term.
+    case terms(LicenseTermsError, of: LimitedTerm? = nil)
     /// A sync report carries a challenge that is not open: never given to this holder, used already, or ended.
     case challengeNotOpen
     /// The credential's external module gave no answer.
@@ -34,6 +36,40 @@ package enum LicenseError: Error, Equatable, Sendable {
     case clockUntrusted
     /// Ours: the cryptographic library failed.
     case internalFailure(CryptoError)
+}
+
+/// What a right limits, in the words of the native claims. The raw values are told to clients.
+package enum LimitedTerm: String, Sendable, CaseIterable {
+    case lease
+    case duration
+    case leaseAndDuration = "lease and duration"
+    case end
+    case storage
+    case playback
+    case storageAndPlayback = "storage and playback"
+
+    /// What of these limits a device cannot be told; nil if the device lacks something else.
+    init?(_ limits: LicenseLimits, where error: LicenseTermsError) {
+        switch error {
+        case .durationNeedsPlaybackState, .offlineKeyUnsupported, .offlineKeyVersion2Unsupported,
+            .dualExpiryUnsupported:
+            break
+        case .hdcpTypeUnsupported, .securityLevelTooLow, .denyListOutdated, .virtualMachine: return nil
+        }
+        switch limits {
+        case .streaming(let limits):
+            switch (limits.lease, limits.rental) {
+            case (nil, nil): return nil
+            case (.some, nil): self = .lease
+            case (nil, .some): self = .duration
+            case (.some, .some): self = .leaseAndDuration
+            }
+        case .offline(.unlimited): return nil
+        case .offline(.hardEnd): self = .end
+        case .offline(.aroundFirstPlay(let storage, let playback)):
+            self = playback == nil ? .storage : storage == nil ? .playback : .storageAndPlayback
+        }
+    }
 }
 
 /// Whose rate a request exceeds.

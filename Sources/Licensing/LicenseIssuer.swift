@@ -11,12 +11,14 @@ final class LicenseIssuer {
     private let crypto: CryptoContext
     private let recorder: DecisionRecorder?
     private let history: (any LicenseHistory)?
+    private let slots: (any PlaybackSlotStore)?
     private let loop: LoopContext
 
     init(_ shared: SharedLicensing, using crypto: CryptoContext, on loop: LoopContext) {
         self.crypto = crypto
         recorder = shared.recorder
         history = shared.history
+        slots = shared.slots
         self.loop = loop
     }
 
@@ -24,20 +26,43 @@ final class LicenseIssuer {
     /// never was.
     func issue(
         _ record: ContentKeyRecord, to request: OpenedRequest, now: Int64
-    ) async throws(LicenseError) -> IssuedLicense {
+    ) async throws(LicenseError) -> LicenseOutcome {
         let id = try newID(at: now)
         var request = request
         let rentalOutage = await remember(&request, now: now)
         var granted = try grant(request, at: now, as: id)
+        if request.endsPlayback(granted) { return .playbackEnded(try await end(granted, of: request, at: now)) }
         let contentKey = try await wrappedKey(of: record, for: request.spc)
         let deviceID = contentKey.deviceID
         if request.dependsOnDevice { granted = try grant(request, to: deviceID, at: now, as: id) }
         try request.checkSession(deviceID)
         let recorded = try await self.record(&granted, of: &request, deviceID, rentalOutage)
-        return IssuedLicense(
-            ckc: try write(contentKey, recorded.terms, for: request.spc), granted: recorded, request: request,
-            deviceID: deviceID, sessionToken: try request.sessionToken(for: recorded, deviceID, using: crypto),
-            isRepeated: recorded.id != granted.id)
+        return .license(
+            IssuedLicense(
+                ckc: try write(contentKey, recorded.terms, for: request.spc), granted: recorded, request: request,
+                deviceID: deviceID, sessionToken: try request.sessionToken(for: recorded, deviceID, using: crypto),
+                isRepeated: recorded.id != granted.id))
+    }
+
+    /// Frees the slot of a playback that has stopped. The SPC is verified, so that HU is the device's own, and the
+    /// session token is bound to it: no other device frees the slot.
+    private func end(
+        _ license: GrantedLicense, of request: OpenedRequest, at now: Int64
+    ) async throws(LicenseError) -> EndedPlayback {
+        let deviceID: DeviceID
+        do throws(LadderError) {
+            deviceID = try await request.spc.verify(using: crypto)
+        } catch {
+            throw LicenseError(error)
+        }
+        var license = license
+        if request.dependsOnDevice { license = try grant(request, to: deviceID, at: now, as: license.id) }
+        try request.checkSession(deviceID)
+        if let recorder, let slots {
+            try await recorder.releaseSlots(of: license, request, deviceID, using: crypto, in: slots)
+        }
+        return EndedPlayback(
+            keyID: request.key.keyID, credentialName: request.admission.credentialKey.credentialName)
     }
 
     /// What the gate and the device's abilities come to at an instant: the same for the same arguments.
@@ -50,7 +75,7 @@ final class LicenseIssuer {
         let authorization = try wrap(LicenseError.entitlement, try Gate.authorize(gateRequest))
         let titleID = try titleID(of: request.key, for: authorization.limits)
         let terms = try wrap(
-            LicenseError.terms,
+            { LicenseError.terms($0, of: LimitedTerm(authorization.limits, where: $0)) },
             try LicenseTerms(
                 authorization, key: request.key, titleID: titleID, device: request.device,
                 policy: request.admission.rules.fairplay.policy))

@@ -1,6 +1,6 @@
 import ByteCoding
-import ContentKeys
-import Entitlements
+package import ContentKeys
+package import Entitlements
 import EventLoops
 import FairPlay
 import KeyCrypto
@@ -52,14 +52,32 @@ package final class LicensePipeline {
         }
     }
 
-    /// A number for the holder of a token, by which a sync report shows that it is fresh. Waits for a turn. Stays on the loop.
+    /// A number for the sender of a token, by which a sync report shows that it is fresh. Waits for a turn. Stays on
+    /// the loop.
     package func issueChallenge(
-        to holder: TokenHolder, now: Int64
+        to sender: TokenSender, now: Int64
     ) async throws(LicenseError) -> ServerChallenges.Issued {
         // A report about a content outside the issuer's scope is refused: it needs no challenge.
-        guard holder.claims.mayOpenAnything else { throw .entitlement(.contentNotCovered) }
-        try await admissionControl.waitForTurn(of: holder)
-        return try await syncReports.issueChallenge(to: holder.claims, now: now)
+        if let holder = sender.holder, !holder.claims.mayOpenAnything { throw .entitlement(.contentNotCovered) }
+        try await admissionControl.waitForTurn(of: sender)
+        return try await syncReports.issueChallenge(to: sender.party, now: now)
+    }
+
+    /// What the operator's service makes of a sender's token, asked about a content that the sender has a question
+    /// about. Stays on the loop. Throws `entitlementDenied` and `entitlementUnavailable`.
+    package func holder(
+        _ sender: TokenSender, asking content: CallbackQuestion.Content, now: Int64
+    ) async throws(LicenseError) -> TokenHolder {
+        guard case .undecided(let callback) = sender.standing else { throw .tokenMissing }
+        var question = CallbackQuestion(
+            messageID: try messageID(), token: try CallbackDecider.single(sender.token), content: content,
+            use: .streaming)
+        question.address = sender.origin.address
+        let claims = try await callback.decide(
+            question, tokens: sender.rules.entitlement.tokens, wallTime: now, using: crypto, on: loop
+        ).claims
+        try revocations.check(claims, now: now)
+        return TokenHolder(claims: claims, origin: sender.origin, rules: sender.rules)
     }
 
     private func answer(
@@ -82,6 +100,8 @@ package final class LicensePipeline {
         let spc = try await open(admission)
         let decision = try await decide(admission, spc, callback, now: now)
         do throws(LicenseError) {
+            try admissionControl.count(
+                decision.claims, of: admission.token, isRenewal: false, admission.rules)
             try revocations.check(decision.claims, now: now)
             let outcome = try await outcome(of: admission, spc, decision.claims, now: now)
             if case .license(let license) = outcome { callback.noteIssued(decision, lease: license.terms.lease?.value) }
@@ -104,7 +124,7 @@ package final class LicensePipeline {
         if let report = spc.syncReport {
             return .syncReport(try await syncReports.accept(report, in: request, now: now))
         }
-        return .license(try await issuer.issue(record, to: request, now: now))
+        return try await issuer.issue(record, to: request, now: now)
     }
 
     private func open(_ admission: Admission) async throws(LicenseError) -> SPC {
@@ -127,30 +147,66 @@ package final class LicensePipeline {
                 servedVersions: admission.rules.fairplay.servedVersions))
     }
 
-    /// Asks the operator's service, which is told the content and the device.
+    /// Asks the operator's service, which is told the content and the device. It is asked about an asset without a key
+    /// too, so that its sender hears the same of every asset that the service refuses.
     private func decide(
         _ admission: Admission, _ spc: SPC, _ callback: CallbackDecider, now: Int64
     ) async throws(LicenseError) -> CallbackDecider.Decision {
-        let record = try await keys.record(for: spc, claims: nil)
-        let question = try admission.question(about: spc, record.attributes, using: crypto)
+        let content = try await content(of: try spc.identifiedAsset)
+        let question = try question(of: admission, about: spc, content)
         return try await callback.decide(
             question, tokens: admission.rules.entitlement.tokens, wallTime: now, using: crypto, on: loop)
     }
-}
 
-extension Admission {
-    fileprivate func question(
-        about spc: SPC, _ key: ContentKeyAttributes, using crypto: CryptoContext
+    /// What the operator's service is asked about an asset. Throws `store`.
+    package func content(of assetID: AssetID) async throws(LicenseError) -> CallbackQuestion.Content {
+        do throws(LicenseError) {
+            return CallbackQuestion.Content(try await keys.record(ofAsset: assetID, claims: nil).attributes)
+        } catch {
+            guard error == .contentUnknown else { throw error }
+            return CallbackQuestion.Content(
+                unknown: AssetReference(assetID),
+                digest: try wrap(LicenseError.internalFailure, try crypto.sha256(assetID.bytes)))
+        }
+    }
+
+    private func messageID() throws(LicenseError) -> KeyID {
+        KeyID(words: try wrap(LicenseError.internalFailure, try crypto.randomBytes16()))
+    }
+
+    private func question(
+        of admission: Admission, about spc: SPC, _ content: CallbackQuestion.Content
     ) throws(LicenseError) -> CallbackQuestion {
         let playback = spc.device.playbackState
-        let id = try wrap(LicenseError.internalFailure, try crypto.randomBytes16())
         var question = CallbackQuestion(
-            messageID: KeyID(words: id), token: try CallbackDecider.single(token), content: RequestedContent(key),
-            use: request.use ?? .streaming)
+            messageID: try messageID(), token: try CallbackDecider.single(admission.token), content: content,
+            use: admission.request.use ?? .streaming)
         question.device = spc.sessionKeys.flatMap { DeviceIdentifier($0.deviceID.bytes) }
         question.session = playback?.sessionID
-        question.address = request.origin.address
-        question.isRenewal = request.renewal.isRenewal || playback?.state == .leaseExpiring
+        question.address = admission.request.origin.address
+        question.isRenewal = admission.request.renewal.isRenewal || playback?.state == .leaseExpiring
         return question
+    }
+}
+
+extension CallbackQuestion.Content {
+    package init(_ key: ContentKeyAttributes) {
+        self.init(contentID: key.contentID.text, keyID: key.keyID, track: key.trackLabel?.text)
+    }
+
+    /// An asset without a key, by its name, or by its digest if that is no content's name. `digest` is SHA-256 of the
+    /// asset id.
+    package init(unknown asset: AssetReference, digest: [UInt8]) {
+        var (contentID, keyID): (String?, KeyID?)
+        for candidate in asset.candidates {
+            switch candidate {
+            case .alias: break
+            case .contentID(let id): contentID = contentID ?? id.text
+            case .keyID(let id): keyID = keyID ?? id
+            }
+        }
+        self.init(
+            contentID: contentID ?? keyID?.description ?? Hexadecimal.encode(digest),
+            keyID: keyID ?? KeyID(words: Bytes16(digest, at: 0)))
     }
 }

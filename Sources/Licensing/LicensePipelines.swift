@@ -3,6 +3,7 @@ import ContentKeys
 package import Entitlements
 package import EventLoops
 package import KeyCrypto
+package import Records
 import Synchronization
 package import Telemetry
 
@@ -57,6 +58,8 @@ package struct SharedLicensing: Sendable {
     package var history: (any LicenseHistory)?
     /// Without a store of challenges no challenge is given, and no challenge is accepted.
     package var challenges: ServerChallenges?
+    /// Without this store a playback that has stopped keeps its slot until its lease ends.
+    package var slots: (any PlaybackSlotStore)?
     /// Without this clock the wall clock is always trusted.
     package var trustedClock: TrustedClock?
 

@@ -1,6 +1,8 @@
+import ByteCoding
 import ContentKeys
 import Entitlements
 import FairPlay
+import KeyCrypto
 import Records
 
 /// A request whose SPC is open, whose claims somebody vouches for and whose key is known: everything that a decision is made from.
@@ -34,6 +36,24 @@ struct OpenedRequest: Sendable {
     var isDecidedByService: Bool {
         if case .undecided = admission.standing { return true }
         return false
+    }
+
+    /// The party that the token stands for. A token that only the operator's service can read stands for itself: so a
+    /// challenge that it was given before the service was asked is its own.
+    func party(using crypto: CryptoContext) throws(LicenseError) -> TokenParty {
+        try wrap(LicenseError.internalFailure) { () throws(CryptoError) in
+            switch admission.standing {
+            case .verified: try TokenParty(claims, of: admission.token, using: crypto)
+            case .undecided(let callback): try callback.party(of: admission.token, using: crypto)
+            }
+        }
+    }
+
+    /// Whether the device says that playback has stopped, and would get something that runs: a lease, or a place among
+    /// the playbacks that are counted. Then it gets no licence, and its place is free (protocol, section 4.2).
+    func endsPlayback(_ license: GrantedLicense) -> Bool {
+        guard use == .streaming, device.playbackState?.state == .stopped else { return false }
+        return license.terms.lease != nil || !license.authorization.obligations.sessions.isEmpty
     }
 
     /// Whether the gate must be asked again once HU is known: the token is good for one device alone, or some are revoked.

@@ -10,7 +10,11 @@ extension RecentContentKeys {
     /// who hears of no asset whether it is known.
     func record(for spc: SPC, claims: Claims?) async throws(LicenseError) -> ContentKeyRecord {
         if let claims, let key = claims.embeddedKey { return try ContentKeyRecord(key, of: claims) }
-        let assetID = try spc.identifiedAsset
+        return try await record(ofAsset: try spc.identifiedAsset, claims: claims)
+    }
+
+    /// The key of an asset. Throws as above.
+    func record(ofAsset assetID: AssetID, claims: Claims?) async throws(LicenseError) -> ContentKeyRecord {
         let found: ContentKeyRecord?
         do throws(StoreError) {
             found =
@@ -21,6 +25,11 @@ extension RecentContentKeys {
                 }
         } catch {
             if case .contentAmbiguous = error { throw Self.missing(AssetReference(assetID), claims) }
+            // A full queue and a clock that is not trusted are told as such; anything else is a key store that does not
+            // answer.
+            if case .unavailable(let outage) = error, outage != .busy, outage != .clockUntrusted {
+                throw .keyStore(outage)
+            }
             throw .store(error)
         }
         guard let found else { throw Self.missing(AssetReference(assetID), claims) }

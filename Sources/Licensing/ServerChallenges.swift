@@ -1,6 +1,5 @@
 import ByteCoding
 import ContentKeys
-import Entitlements
 import KeyCrypto
 package import Records
 
@@ -29,9 +28,9 @@ package struct ServerChallenges: Sendable {
 
     /// Gives out a number that `draw` draws by chance, or says that there are too many. `now` is in seconds since 1970.
     func issue(
-        to claims: Claims, now: Int64, drawing draw: () throws(CryptoError) -> UInt64
+        to party: TokenParty, now: Int64, drawing draw: () throws(CryptoError) -> UInt64
     ) async throws(LicenseError) -> Issued {
-        let holder = try holder(claims)
+        let holder = try holder(party)
         let challenge = try Self.drawChallenge(draw)
         let isOpen = try await wrapAsync(
             LicenseError.store,
@@ -40,9 +39,9 @@ package struct ServerChallenges: Sendable {
         return isOpen ? .challenge(challenge) : .tooMany(retryAfterSeconds: Self.life)
     }
 
-    /// Whether `challenge` is open and was given to whoever these claims name; it is not any more afterwards.
-    func accept(_ challenge: UInt64, from claims: Claims, now: Int64) async throws(LicenseError) -> Bool {
-        let holder = try holder(claims)
+    /// Whether `challenge` is open and was given to this party; it is not open any more afterwards.
+    func accept(_ challenge: UInt64, from party: TokenParty, now: Int64) async throws(LicenseError) -> Bool {
+        let holder = try holder(party)
         return try await wrapAsync(LicenseError.store, try await store.take(challenge, from: holder, now: now))
     }
 
@@ -54,14 +53,7 @@ package struct ServerChallenges: Sendable {
         }
     }
 
-    /// The subject, or where the token names none the token itself.
-    private func holder(_ claims: Claims) throws(LicenseError) -> Pseudonym {
-        let issuer = Array(claims.issuer.utf8)
-        return try wrap(LicenseError.internalFailure) { () throws(CryptoError) in
-            guard let subject = claims.subject else {
-                return try pseudonyms.pseudonym(of: .token, issuer, Array((claims.tokenID ?? "").utf8))
-            }
-            return try pseudonyms.pseudonym(of: .subject, issuer, Array(subject.utf8))
-        }
+    private func holder(_ party: TokenParty) throws(LicenseError) -> Pseudonym {
+        try wrap(LicenseError.internalFailure) { () throws(CryptoError) in try party.pseudonym(by: pseudonyms) }
     }
 }

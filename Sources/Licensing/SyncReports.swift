@@ -26,9 +26,9 @@ final class SyncReports {
         recorder = shared.recorder
     }
 
-    func issueChallenge(to claims: Claims, now: Int64) async throws(LicenseError) -> ServerChallenges.Issued {
+    func issueChallenge(to party: TokenParty, now: Int64) async throws(LicenseError) -> ServerChallenges.Issued {
         let crypto = crypto
-        return try await challenges().issue(to: claims, now: now) { () throws(CryptoError) in
+        return try await challenges().issue(to: party, now: now) { () throws(CryptoError) in
             try crypto.randomBytes16().high
         }
     }
@@ -45,7 +45,7 @@ final class SyncReports {
             throw LicenseError(error)
         }
         if let challenge = report.challenge {
-            let isOpen = try await challenges().accept(challenge, from: request.claims, now: now)
+            let isOpen = try await challenges().accept(challenge, from: request.party(using: crypto), now: now)
             guard isOpen else { throw .challengeNotOpen }
         }
         let accepted = AcceptedSyncReport(

@@ -21,6 +21,9 @@ extension Command {
     private static let address = CommandOption(
         "--address", .value("IP"), help: "the client's address, where the token has rules about it")
 
+    private static let country = CommandOption(
+        "--country", .value("CODE"), help: "the client's country, as ISO 3166-1 writes it: two capital letters")
+
     /// `latchkey token explain`
     static let explainToken = Command(
         "explain",
@@ -28,21 +31,23 @@ extension Command {
         details: """
             Goes through the daemon's decision with the same code, and shows for each check whether it passed, and why not. With an
             SPC it also shows what the device would be told, and the true cause where the daemon only says spc_rejected. Nothing is
-            issued, and nothing is spent. What is counted in the store (uses, devices, playbacks) is named and not looked up; what
-            is remembered of a rental is. A running daemon does the same by POST /v1/explain on its admin listener.
+            issued, and nothing is spent. What is counted in the store (uses, devices, playbacks) is named and not looked up;
+            what is revoked, and what is remembered of a rental, is looked up. A check that has not passed shows the values
+            that it found and those that it expects, also of a token without a good signature. The exit status is 1 for a
+            refusal. A running daemon does the same by POST /v1/explain on its admin listener.
             """,
         examples: [
             "latchkey token explain viewer.jwt --config latchkey.json5",
             "latchkey token explain - --config latchkey.json5 --spc request.spc --json",
         ],
         operands: [CommandOperand("FILE", help: "the token, or \"-\" for standard input")],
-        options: [config, spc, offline, address, .json],
+        options: [config, spc, offline, address, country, .json],
         run: { arguments, context throws(CommandError) in
             let use: LicenseUse = arguments.isSet(offline) ? .offline : .streaming
             let subject = LicenseExplainer.Subject(
                 token: try readToken(arguments, context), message: try readMessage(arguments, context), use: use,
-                origin: RequestOrigin(address: try readAddress(arguments)))
-            let explainer = try makeExplainer(
+                origin: RequestOrigin(address: try readAddress(arguments), country: try readCountry(arguments)))
+            let explainer = try await makeExplainer(
                 configuration: try arguments.required(config), looksUpKeys: subject.message != nil, context)
             let report = try await wrapAsync(
                 { (error: CryptoError) in CommandError.failed("OpenSSL failed (\(error))") },
@@ -52,6 +57,7 @@ extension Command {
             } else {
                 try context.print(report.text)
             }
+            if report.isAllowed == false { throw .failed("the request would be refused") }
         })
 
     /// Without the line feed that an editor or a shell puts behind it.
@@ -73,17 +79,25 @@ extension Command {
         return address
     }
 
+    private static func readCountry(_ arguments: Arguments) throws(CommandError) -> CountryCode? {
+        guard let text = arguments.value(country) else { return nil }
+        guard let country = CountryCode(text) else { throw .usage("--country takes two capital letters") }
+        return country
+    }
+
     private static func makeExplainer(
         configuration path: String, looksUpKeys: Bool, _ context: CommandContext
-    ) throws(CommandError) -> LicenseExplainer {
-        let loaded = try wrap(CommandError.configuration) { () throws(ConfigurationError) in
-            let file = try ConfigurationFile(path: path, environment: context.environment)
-            return try LoadedConfiguration.load(file, environment: context.environment)
-        }
+    ) async throws(CommandError) -> LicenseExplainer {
+        let file = try wrap(
+            CommandError.configuration, try ConfigurationFile(path: path, environment: context.environment))
+        let loaded = try wrap(
+            CommandError.configuration, try LoadedConfiguration.load(file, environment: context.environment))
+        let revocations = try await OpenedRecords.view(of: file, context)
         let keys: any ContentKeySource =
             looksUpKeys ? try OpenedKeyStore(configuration: path, context) : NoContentKeys()
         return LicenseExplainer(
-            rules: LicenseRules(loaded), keys: RecentContentKeys(source: keys), operations: RSAOperationCount(),
+            rules: LicenseRules(loaded), keys: RecentContentKeys(source: keys), revocations: revocations,
+            operations: RSAOperationCount(),
             rentals: { claims, content, now async throws(StoreError) in
                 try await rental(of: claims, content, now: now, configuration: path, context)
             })

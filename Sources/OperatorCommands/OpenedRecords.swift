@@ -2,6 +2,8 @@ import Administration
 import ByteCoding
 import CommandLineKit
 import ContentKeys
+import Entitlements
+import Foundation
 import Licensing
 import Records
 import ServiceConfiguration
@@ -12,6 +14,7 @@ import StorageSQLite
 final class OpenedRecords: Sendable {
     private let desk: RevocationDesk
     private let accounts: AccountDesk
+    private let names: RevocationNames
     /// For the names of subjects and rentals.
     let pseudonyms: Pseudonymizer
     private let ledger: SQLiteDecisionStore
@@ -36,7 +39,7 @@ final class OpenedRecords: Sendable {
         } else {
             shared = nil
         }
-        let names = RevocationNames(pseudonymizer)
+        names = RevocationNames(pseudonymizer)
         pseudonyms = pseudonymizer
         if let shared {
             let all = SharedRevocations(shared: shared, pending: ledger)
@@ -71,6 +74,20 @@ final class OpenedRecords: Sendable {
     ) async throws(CommandError) -> Result {
         return try await wrapAsync(
             { (error: StoreError) in CommandError.failed(error.explanation) }, try await body(accounts))
+    }
+
+    /// What is revoked now, as requests are checked against it. A node that has no database yet has revoked nothing,
+    /// and none is made.
+    static func view(
+        of file: ConfigurationFile, _ context: CommandContext
+    ) async throws(CommandError) -> RevocationView {
+        let storage = file.configuration.storage
+        if case .sqlite = storage.url, !FileManager.default.fileExists(atPath: storage.databasePath) {
+            return RevocationView()
+        }
+        let opened = try OpenedRecords(file, context)
+        let revocations = try await opened.attempt { desk throws(StoreError) in try await desk.all(at: context.now) }
+        return opened.names.view(of: revocations)
     }
 
     /// Beside the daemon, which has the ledger's lock.

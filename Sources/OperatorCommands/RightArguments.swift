@@ -1,3 +1,4 @@
+import ByteCoding
 import CommandLineKit
 import ContentKeys
 import Entitlements
@@ -5,7 +6,11 @@ import Entitlements
 /// The options of `token mint` that make up the right.
 struct RightArguments {
     private static let content = CommandOption(
-        "--content", .value("ID"), help: "the content that may be played", isRequired: true)
+        "--content", .value("ID"), help: "the content that may be played; this or --kid is needed")
+    private static let keyID = CommandOption(
+        "--kid", .value("GUID"),
+        help: "a key that may be fetched, in place of a content; Axinom's tokens name keys alone",
+        repeats: true)
     private static let mode = CommandOption(
         "--mode", .value("stream|offline|both"), help: "how it may be played; stream unless given")
     private static let lease = CommandOption(
@@ -39,8 +44,8 @@ struct RightArguments {
         help: "what a key with this track label demands besides; either part alone will do", repeats: true)
 
     static let options = [
-        content, mode, lease, rental, rentalStart, rentalPlay, rentalFinish, storage, playback, hdcp, minimumLevel,
-        track,
+        content, keyID, mode, lease, rental, rentalStart, rentalPlay, rentalFinish, storage, playback, hdcp,
+        minimumLevel, track,
     ]
 
     private static let seconds: ClosedRange<Int64> = 1...Int64(LimitSeconds.maximum)
@@ -49,11 +54,7 @@ struct RightArguments {
 
     /// Throws `usage` for what a daemon would refuse, and for options that contradict one another.
     init(_ arguments: Arguments) throws(CommandError) {
-        let contentText = try arguments.required(Self.content)
-        guard let contentID = try? ContentID(contentText) else {
-            throw .usage("--content takes 1 to 200 printable ASCII characters without space")
-        }
-        var right = Right(.content(contentID.text))
+        var right = Right(try Self.selector(arguments))
         right.duration = try arguments.seconds(Self.rental, in: Self.seconds)
         right.rental = try Self.rentalTerms(arguments)
         right.lease = try arguments.seconds(Self.lease, in: Self.seconds)
@@ -88,6 +89,25 @@ struct RightArguments {
                 "\(option.name) takes a number of seconds, or a whole number and one of the units s, m, h and d")
         }
         return time
+    }
+
+    private static func selector(_ arguments: Arguments) throws(CommandError) -> Right.Selector {
+        let texts = arguments.values(keyID)
+        switch (arguments.value(content), texts.isEmpty) {
+        case (let text?, true):
+            guard let contentID = try? ContentID(text) else {
+                throw .usage("--content takes 1 to 200 printable ASCII characters without space")
+            }
+            return .content(contentID.text)
+        case (nil, false):
+            let keyIDs = texts.compactMap { try? KeyID(parsing: $0) }
+            guard keyIDs.count == texts.count, texts.count <= Right.keyIDCountMaximum else {
+                throw .usage("--kid takes a key id of 32 hexadecimal digits, \(Right.keyIDCountMaximum) times at most")
+            }
+            return .keyIDs(keyIDs)
+        case (nil, true): throw .usage("name a content by --content, or keys by --kid")
+        case (.some, false): throw .usage("--content and --kid contradict one another")
+        }
     }
 
     /// A word to whoever grants offline use that may go on for ever, which no server can take back.

@@ -26,7 +26,13 @@ struct SealedTokenArguments {
         guard right.tracks.isEmpty else { throw .usage("--track: a sealed token has no tracks") }
         var contents = SealedTokenContents(
             tokenID: try Self.randomTokenID(), issuedAt: context.now, expiresAt: context.now + life)
-        if case .content(let contentID) = right.selector { contents.contentID = contentID }
+        switch right.selector {
+        case .content(let contentID): contents.contentID = contentID
+        case .keyIDs(let keyIDs):
+            guard keyIDs.count == 1 else { throw .usage("--kid: a sealed token has one key") }
+            contents.keyID = keyIDs[0]
+        case .contentPrefix, .anything: preconditionFailure("no option gives such a right")
+        }
         switch right.mode {
         case .stream: break
         case .both: contents.allowsOffline = true

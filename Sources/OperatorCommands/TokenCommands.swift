@@ -20,8 +20,9 @@ extension Command {
         summary: "Print a token that lets its bearer play one content",
         details: """
             Signs as the configured issuer to whom the signing key belongs, and prints the token alone. In production your own
-            service mints tokens; the README says what they hold. With --dialect expressplay the token is sealed, as those in token
-            URLs are, under the key of the first issuer that has one.
+            service mints tokens; the README says what they hold. The token is written in the dialect of that issuer; what the dialect
+            cannot say is refused. With --dialect expressplay the token is sealed, as those in token URLs are, under the key of the first
+            issuer that has one.
 
             Of an offline licence --storage bounds the time until it is first played, --playback the time from then on, and --rental
             the whole: with --storage alone a licence that has been played once never ends.
@@ -34,6 +35,7 @@ extension Command {
             "latchkey token mint --config latchkey.json5 --content movie-1 --subject viewer-7 --lease 300 --rental-start 30d "
                 + "--rental-play 48h --rental-finish",
             "latchkey token mint --config latchkey.json5 --content movie-1 --dialect expressplay",
+            "latchkey token mint --config latchkey.json5 --kid 00112233-4455-6677-8899-aabbccddeeff --issuer-key secrets/axinom",
         ],
         options: MintArguments.options,
         run: { arguments, context throws(CommandError) in
@@ -55,17 +57,14 @@ private struct MintArguments {
         help: "the key that signs; \(issuerKeyDefault) beside the configuration unless given")
 
     private static let dialect = CommandOption(
-        "--dialect", .value("jwt|expressplay"), help: "how the token is written; jwt unless given")
+        "--dialect", .value("jwt|nagra|axinom|expressplay"),
+        help: "how the token is written; as the issuer of the signing key writes unless given")
 
     static let options = [config] + RightArguments.options + [expires, subject, issuerKey, dialect]
 
-    private enum Dialect: String, CaseIterable {
-        case jwt, expressplay
-    }
-
     /// What is minted.
     private enum Token {
-        case signed(TokenSigner, TokenContents)
+        case signed(TokenSigner, payload: [UInt8])
         case sealed(SealedTokenArguments)
     }
 
@@ -85,7 +84,8 @@ private struct MintArguments {
         if given.right.rental != nil, arguments.value(Self.subject) == nil {
             throw .usage("a rental is remembered by its subject: add --subject")
         }
-        if try arguments.word(Self.dialect) == Dialect.expressplay {
+        let dialect: TokenDialect? = try arguments.word(Self.dialect)
+        if dialect == .expressPlay {
             guard given.right.rental == nil else {
                 throw .usage(
                     "a sealed token has no rental that the server remembers; --rental bounds when playback begins")
@@ -113,16 +113,35 @@ private struct MintArguments {
             issuer: signer.issuer.issuer, audience: signer.issuer.audience, subject: arguments.value(Self.subject),
             tokenID: try Self.randomTokenID(), issuedAt: context.now, expiresAt: context.now + life,
             rights: [given.right])
-        token = .signed(signer, contents)
+        let written = signer.issuer.dialect
+        guard dialect == nil || dialect == written else {
+            throw .usage("--dialect: the issuer \(signer.issuer.issuer) of the signing key writes \(written.rawValue)")
+        }
+        do throws(UnsayableClaim) {
+            token = .signed(signer, payload: try signer.minter.payload(contents, in: written))
+        } catch {
+            throw .usage("\(Self.options(of: error.name)): a token of the dialect \(written.rawValue) cannot say it")
+        }
+    }
+
+    /// The options that give a member of a right.
+    private static func options(of member: String) -> String {
+        switch member {
+        case "content": "--content (name the keys by --kid)"
+        case "kids": "--kid (name the content by --content)"
+        case "min_level": "--min-level"
+        case "tracks": "--track"
+        default: "--\(member)"  // Every other option has the name of its member.
+        }
     }
 
     func mint() throws(CommandError) -> String {
         switch token {
         case .sealed(let sealed): return try sealed.mint()
-        case .signed(let signer, let contents):
+        case .signed(let signer, let payload):
             return try wrap(
                 { (error: CryptoError) in CommandError.failed("OpenSSL did not sign (\(error))") },
-                try signer.minter.mint(contents))
+                try signer.minter.sign(payload))
         }
     }
 

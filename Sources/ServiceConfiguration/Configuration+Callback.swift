@@ -23,7 +23,8 @@ extension Configuration {
         package let breaker: CircuitBreaker.Limits
         package let rate: Rate
         package let ratePerAddress: Rate
-        package let workerCount: Int
+        /// How many questions may be under way at once, each on a connection of its own.
+        package let callMaximum: Int
         package let waitingMaximum: Int
     }
 }
@@ -50,9 +51,11 @@ extension Configuration.Callback {
                 rates.optionalSection("perAddress", Rate.init(reading:))
             )
         }
-        rate = rates?.0 ?? Rate(perSecond: 200, burst: 400)
+        rate = rates?.0 ?? Rate(perSecond: 1000, burst: 2000)
         ratePerAddress = rates?.1 ?? Rate(perSecond: 10, burst: 50)
-        workerCount = section.value("workers", .integer(1...64, example: 4), default: 4)
+        callMaximum = section.value(
+            "workers", .integer(1...1024, example: HTTPCallSettings.callMaximumDefault),
+            default: HTTPCallSettings.callMaximumDefault)
         waitingMaximum = section.value("waitingMaximum", .integer(1...100_000, example: 256), default: 256)
 
         guard let url else { return nil }

@@ -21,6 +21,7 @@ extension Configuration.Entitlement {
             "ignoredSources", .choice(TokenSource.allCases, example: .bearer), allowsEmpty: true)
         let headers = section.set("tokenHeaders", .fieldName, allowsEmpty: true)
         countryField = section.optional("countryField", .fieldName)
+        dashIFStatus = section.value("dashIFStatus", .boolean, default: false)
         let policy = EntitlementPolicy(reading: section)
         revocationRefresh = section.value(
             "revocationRefresh", .seconds(1...300, example: 5), default: .seconds(5), effect: .restart)

@@ -12,7 +12,7 @@ extension Configuration.Limits {
         tokenCacheCapacity = section.value(
             "tokenCacheCapacity", .integer(1...1 << 20, example: VerifiedTokenCache.capacityDefault),
             default: VerifiedTokenCache.capacityDefault, effect: .reload)
-        rates = section.optionalSection("rates", effect: .reload, RequestRates.init(reading:)) ?? RequestRates()
+        rates = section.section("rates", effect: .reload, RequestRates.init(reading:)) ?? RequestRates()
         overload = section.section("overload", effect: .reload, Configuration.Overload.init(reading:)) ?? .standard
         memoryBudget = section.value(
             "memoryBudget",

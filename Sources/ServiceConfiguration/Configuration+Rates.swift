@@ -1,13 +1,18 @@
-import Entitlements
-import Licensing
+package import Entitlements
+package import Licensing
 
 extension RequestRates {
     init(reading section: ConfigurationSection) {
         self.init(
             all: section.optionalSection("all", Rate.init(reading:)),
-            perAddress: section.optionalSection("perAddress", Rate.init(reading:)),
-            perSubject: section.optionalSection("perSubject", Rate.init(reading:)))
+            perAddress: section.optionalSection("perAddress", Rate.init(reading:)) ?? Self.perAddressDefault,
+            perSubject: section.optionalSection("perSubject", Rate.init(reading:)) ?? Self.perSubjectDefault)
     }
+
+    /// Unless configured (design, section 13.4): one token cannot fill the ledger, and many viewers may share an
+    /// address.
+    package static let perAddressDefault = Rate(perSecond: 200, burst: 1000)
+    package static let perSubjectDefault = Rate(perSecond: 10, burst: 50)
 }
 
 extension Rate {

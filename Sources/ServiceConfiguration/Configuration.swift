@@ -97,6 +97,8 @@ package struct Configuration: Equatable, Sendable {
         package let finder: TokenFinder
         /// The field in which trusted proxies name the client's country; nil where none does.
         package let countryField: String?
+        /// Whether a token that proves too little is answered 403, as DASH-IF has it.
+        package let dashIFStatus: Bool
         /// Named profiles and this server's own floor.
         package let policy: EntitlementPolicy
         /// How often a node asks the store what is revoked: whole seconds.

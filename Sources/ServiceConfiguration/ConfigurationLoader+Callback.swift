@@ -22,7 +22,7 @@ extension ConfigurationLoader {
         calls.authorities = authorities?.revealed()
         calls.identity = identity
         calls.timeout = configured.timeout
-        calls.threadCount = configured.workerCount
+        calls.callMaximum = configured.callMaximum
         calls.waitingMaximum = configured.waitingMaximum
         var settings = CallbackDecider.Settings(name: configured.name, sources: configured.sources)
         settings.failure = configured.failure

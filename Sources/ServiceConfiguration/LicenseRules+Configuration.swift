@@ -18,7 +18,8 @@ extension LicenseRules {
                     verifier: TokenVerifier(issuers: loaded.issuers, sessions: loaded.sessions),
                     capacity: live.tokenCacheCapacity),
                 finder: live.entitlement.finder, policy: live.entitlement.policy,
-                countryField: live.entitlement.countryField),
+                countryField: live.entitlement.countryField,
+                hidesAuthentication: live.entitlement.dashIFStatus),
             callback: callback, rates: live.rates, overload: live.overload.limits(loopCount: loopCount))
     }
 }

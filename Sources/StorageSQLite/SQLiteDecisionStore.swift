@@ -13,7 +13,9 @@ import Telemetry
 /// to be recorded.
 ///
 /// Other processes may read and write the file too; one daemon at a time may hold its lock.
-package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, ChallengeStore, DecisionKeeping {
+package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, ChallengeStore, PlaybackSlotStore,
+    DecisionKeeping
+{
     package struct Options: Sendable {
         /// How many requests may wait.
         package var queueLengthMaximum = 8192
@@ -245,6 +247,10 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
 
     package func take(_ challenge: UInt64, from holder: Pseudonym, now: Int64) async throws(StoreError) -> Bool {
         try await change(.takeChallenge(ChallengeRequest(challenge: challenge, holder: holder, now: now)))
+    }
+
+    package func release(_ claims: [SlotClaim], at now: Int64) async throws(StoreError) {
+        _ = try await change(.releaseSlots(claims, at: now))
     }
 
     // MARK: The clock

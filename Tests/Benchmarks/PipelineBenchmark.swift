@@ -77,7 +77,7 @@ struct PipelineBenchmark {
                                 request, by: token, under: licensing.rules, now: now)
                             switch try await pipeline.answer(admission, now: now) {
                             case .license(let license): progress.note(license.ckc, position: position)
-                            case .syncReport: progress.fail("an ordinary SPC was taken for a sync")
+                            case .syncReport, .playbackEnded: progress.fail("an ordinary SPC was taken for another")
                             }
                         } catch {
                             progress.fail("\(error)")

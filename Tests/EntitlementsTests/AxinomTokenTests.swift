@@ -26,7 +26,7 @@ import Testing
           "license_server":{"return_license_request_info":true,
             "access_control":{"prevent_drm_message_reuse":true,"concurrency_limit":2,"concurrency_mode":"BLOCK_NEW_DEVICE",
               "allowed_ip_addresses":["10.11.12.13","2001:db8::1"],"fairplay":{"use_native_session_ids":false}}},
-          "session":{}}}
+          "session":{"user_id":"viewer-1"}}}
         """
 
     private func verify(_ payload: String, header: String = #"{"alg":"HS256","typ":"JWT"}"#) throws -> Claims {
@@ -48,7 +48,7 @@ import Testing
     func readsThePrintedShape(header: String) throws {
         let claims = try verify(Self.printed, header: header)
         #expect(claims.dialect == .axinom)
-        #expect(claims.tokenID == "c76d9f99-dd53-46a0-8aa0-1dc8a931202d")
+        #expect(claims.tokenID == "c76d9f99-dd53-46a0-8aa0-1dc8a931202d" && claims.subject == "viewer-1")
         #expect(claims.notBefore == Issuance.now && claims.expiresAt == Issuance.now + 300)
         #expect(
             claims.rights == [
@@ -157,7 +157,7 @@ import Testing
         (#""ignore_keys_in_license_request":false"#, #""ignore_keys_in_license_request":true"#),
         (#""use_native_session_ids":false"#, #""allowed_device_ids":["88888888-0000-0000-0000-000000000000"]"#),
         (#""concurrency_mode":"BLOCK_NEW_DEVICE""#, #""concurrency_mode":"OTHER""#),
-        (#""session":{}"#, #""session":{"id":"s"}"#), (#""duration":3600,"#, #""durations":3600,"#),
+        (#""user_id":"viewer-1""#, #""id":"s""#), (#""duration":3600,"#, #""durations":3600,"#),
         (#""return_license_request_info":true"#, #""return_license_request_information":true"#),
         (#""allow_airplay":true"#, #""allow_air_play":true"#),
     ])
@@ -167,6 +167,12 @@ import Testing
         guard case .claimUnsupported = error else {
             Issue.record("\(String(describing: error))")
             return
+        }
+    }
+
+    @Test func countsNoPlaybacksOfNobody() throws {
+        #expect(throws: EntitlementError.claimInvalid("message.session.user_id")) {
+            try verify(try changed(#""user_id":"viewer-1""#, ""))
         }
     }
 

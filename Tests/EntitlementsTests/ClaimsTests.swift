@@ -156,6 +156,15 @@ import Testing
         #expect(try Self.error([name: value]) == .claimUnsupported(path + "(an unknown member)"))
     }
 
+    /// Each token would count alone, so that as many devices play as there are tokens.
+    @Test func countsNoPlaybacksOfNobody() throws {
+        let groups = #"{"groups":[{"id":"all","max":1}]}"#
+        #expect(try Self.error(["session": groups, "sub": nil]) == .claimInvalid("sub"))
+        let issuance = try Issuance()
+        let uncounted = try issuance.token(changing: ["session": #"{"id":"s"}"#, "sub": nil])
+        #expect(try issuance.verify(uncounted).session.id == "s")
+    }
+
     @Test func aRateHasNoFormThatAnybodyKnows() throws {
         #expect(try Self.error(["limits": #"{"rate":"5/s"}"#]) == .claimUnsupported("limits.rate"))
     }

@@ -339,6 +339,9 @@ import Testing
             ])
         #expect(explanation.decision == .failure(.countryDenied))
         #expect(explanation.checks.last?.description.hasPrefix("country: geo_denied, ") == true)
+        #expect(explanation.checks.last?.values == CheckedValues(found: "not known", expected: "CH"))
+        let coverage = explanation.rights.map { $0.checks.first?.values.expected }
+        #expect(coverage == ["content other", "content movie-42", "content movie-42"])
         var allowed = request
         allowed.origin = RequestOrigin(country: CountryCode("CH"))
         #expect(try Gate.explain(allowed).decision == .success(Gate.authorize(allowed)))

@@ -139,6 +139,7 @@ import Testing
     @Test(arguments: [
         (#""typ":"ContentAuthZ","#, "", "typ"), (#""ver":"1.0","#, "", "ver"), (#""ver":"1.0""#, #""ver":1.0"#, "ver"),
         (#""storable":true"#, #""storable":"true""#, "contentRights[0].storable"),
+        (#","accountId":"test_account_0001""#, "", "device.accountId"),
         (#""contentId":"zeecinemahd","#, "", "contentRights[0].contentId"),
         (#""duration":5184000"#, #""duration":0"#, "contentRights[0].duration"),
         (#""2021-05-22T09:30:52.563Z""#, "1621675852", "contentRights[0].start"),

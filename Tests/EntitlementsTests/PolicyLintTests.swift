@@ -62,6 +62,7 @@ import Testing
             ),
             (["limits": #"{"uses":1}"#, "jti": nil], [.usesWithoutTokenID]), (["limits": #"{"uses":1}"#], []),
             (["device": #"{"max":1}"#, "sub": nil], [.devicesWithoutSubject]),
+            (["rights": #"[{"content":"a","profile":"HD"}]"#], [.profileNotConfigured]),
         ] as [([String: String?], [PolicyFinding.Fault])])
     func findsWhatATokenCannotMean(changes: [String: String?], faults: [PolicyFinding.Fault]) throws {
         let issuance = try Issuance()

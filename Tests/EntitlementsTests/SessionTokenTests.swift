@@ -81,7 +81,7 @@ import Testing
         #expect(kept.limits.usesPerKey == nil, "a renewal is no further use")
         #expect(kept.device.id == "tv" && kept.device.account == "a-1" && kept.device.maximum == nil)
         let (right, first) = (try #require(kept.rights.first), try #require(granted.rights.first))
-        #expect(kept.rights.count == 1 && right.selector == .content("movie-42"))
+        #expect(kept.rights.count == 1 && right.selector == .keyIDs([content.keyID]), "uses are counted for each key")
         #expect(right.mode == .stream && right.storage == nil && right.end == Self.now + SessionTokens.lifeDefault)
         #expect(right.lease == 300 && right.protection == first.protection && right.tracks == first.tracks)
         #expect(right.outputs == first.outputs && right.profile == "HD" && right.renewAhead == 70)
@@ -89,6 +89,17 @@ import Testing
         #expect(grant.id == Self.license && grant.license == Self.license && grant.generation == 1)
         #expect(grant.playback == 0x1122 && grant.owner == nil)
         #expect(kept.expiresAt == Self.now + 300 + SessionTokens.graceDefault)
+    }
+
+    /// Where uses are not counted, one session serves all keys of the content.
+    @Test func servesAllKeysOfAContentUnlessUsesAreCounted() throws {
+        for (limits, selector) in [
+            ("{}", Right.Selector.content("movie-42")), (#"{"uses":3}"#, .keyIDs([content.keyID])),
+        ] {
+            let granted = try claims(["rights": #"[{"content":"movie-42","lease":300}]"#, "limits": limits])
+            let kept = try verifier().verify(#require(try token(for: granted)), now: Self.now)
+            #expect(kept.rights.map(\.selector) == [selector])
+        }
     }
 
     @Test func keepsWhatStandsForATokenWithoutASubject() throws {

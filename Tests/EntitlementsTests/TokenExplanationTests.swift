@@ -56,6 +56,34 @@ import Testing
         #expect(failures(issuance.verifier.explain(other, now: 0)) == ["algorithm token_alg"])
     }
 
+    /// What the checks have found and what they want, of a token that nobody vouches for too.
+    @Test func showsWhatIsFoundAndWhatIsExpected() throws {
+        let issuance = try Issuance(maximumLife: 300)
+        let payload = Issuance.payload([
+            "iss": #""https://other.example""#, "aud": #""elsewhere""#, "exp": "\(Issuance.now + 600)",
+            "session": #"{"groups":[{"id":"all","max":0}]}"#,
+        ])
+        func values(_ key: Issuance.Signer, _ check: TokenExplanation.Check) throws -> CheckedValues {
+            let explanation = issuance.verifier.explain(
+                try issuance.token(payload: payload, by: key), now: Issuance.now)
+            return try #require(explanation.checks.first { $0.name == check.rawValue }).values
+        }
+        for key in [Issuance.Signer.privateKey, .strangersPrivateKey] {
+            let names = try values(key, .issuerAndAudience)
+            #expect(names.found == #"iss "https://other.example", aud "elsewhere""#)
+            #expect(names.expected == #"iss "https://portal.example", aud "latchkey""#)
+            #expect(try values(key, .life) == CheckedValues(found: "600 s", expected: "at most 300 s"))
+            #expect(try values(key, .time).expected == "2025-06-15T15:06:40Z, within 5 s")
+            #expect(try values(key, .key).found == "kid es")
+        }
+        #expect(try values(.privateKey, .claims).found == "session.groups[0].max: 0")
+        let unknown = issuance.verifier.explain(
+            try issuance.token(header: #"{"alg":"ES256","kid":"x\u001b[2J"}"#), now: Issuance.now)
+        #expect(unknown.checks[1].values.found == "kid x?[2J", "a terminal obeys nothing of it")
+        #expect(unknown.checks[1].values.expected?.contains("es") == true)
+        #expect(unknown.checks[7].values.found == #"iss "https://portal.example", aud "latchkey""#)
+    }
+
     @Test func explainsSealedTokensToo() throws {
         let key = TokenSealingKey(id: 1, key: try AES256GCMKey(SecretBytes.random(count: 32)), state: .revoked)
         let issuer = Issuer(

@@ -37,6 +37,46 @@ import Testing
         }
     }
 
+    /// What is minted in another dialect is what its reader reads.
+    @Test(
+        arguments: [
+            (
+                .nagra,
+                Right(.content("movie-42"), start: 1, end: 1_900_000_000, mode: .both, hdcp: .type0, profile: "HD")
+            ),
+            (.nagra, Right(.content("movie-42"))),
+            (.axinom, Right(.keyIDs([KeyID(words: Bytes16(high: 1, low: 2))]), duration: 90, lease: 60, hdcp: .type1)),
+            (.axinom, Right(.keyIDs([KeyID(words: Bytes16(high: 1, low: 2))]), start: 1, end: 1_900_000_000)),
+        ] as [(TokenDialect, Right)])
+    func writesOtherDialects(dialect: TokenDialect, right: Right) throws {
+        let issuance = try Issuance(dialect: dialect)
+        let minter = try TokenMinter(keyID: "hs", hs256: SecretBytes(copying: issuance.secret))
+        let contents = TokenContents(
+            issuer: Issuance.name, audience: Issuance.audience, subject: "viewer-1", tokenID: "t-1",
+            issuedAt: Issuance.now, expiresAt: Issuance.now + 300, rights: [right])
+        let token = try minter.sign(try minter.payload(contents, in: dialect))
+        let claims = try issuance.verify(Array(token.utf8))
+        #expect(claims.dialect == dialect && claims.subject == "viewer-1")
+        #expect(claims.expiresAt == Issuance.now + 300 && claims.rights == [right])
+    }
+
+    /// A limit that is left out would grant more than was meant.
+    @Test(
+        arguments: [
+            (.nagra, Right(.content("a"), lease: 60), "lease"), (.nagra, Right(.content("a"), mode: .offline), "mode"),
+            (.nagra, Right(.content("a"), mode: .both, storage: 60), "storage"),
+            (.nagra, Right(.content("a"), hdcp: .type1), "hdcp"),
+            (.nagra, Right(.content("a"), minimumLevel: .main), "min_level"),
+            (.nagra, Right(.contentPrefix("a")), "kids"), (.axinom, Right(.content("a")), "content"),
+            (.axinom, Right(.keyIDs([KeyID(words: .zero)]), mode: .both, storage: 60), "storage"),
+            (.axinom, Right(.keyIDs([KeyID(words: .zero)]), profile: "HD"), "profile"),
+        ] as [(TokenDialect, Right, String)])
+    func refusesWhatADialectCannotSay(dialect: TokenDialect, right: Right, name: String) throws {
+        let minter = try TokenMinter(keyID: "hs", hs256: SecretBytes(copying: [UInt8](repeating: 1, count: 32)))
+        let contents = TokenContents(issuer: "i", audience: "a", issuedAt: 1, expiresAt: 2, rights: [right])
+        #expect(throws: UnsayableClaim(name: name, dialect: dialect)) { try minter.payload(contents, in: dialect) }
+    }
+
     @Test func absentMembersAreLeftOut() throws {
         let issuance = try Issuance()
         let contents = TokenContents(

@@ -23,7 +23,7 @@ import Testing
             server = try AnsweringServer(answer)
             var settings = HTTPCallSettings(url: "http://127.0.0.1:\(server.port)/entitle", reach: reach)
             settings.timeout = .seconds(10)
-            settings.threadCount = 1
+            settings.callMaximum = 1
             adjust(&settings)
             caller = try HTTPCaller(settings)
         }
@@ -43,7 +43,7 @@ import Testing
                 loop.spawn {
                     do throws(HTTPCallError) {
                         continuation.resume(
-                            returning: .success(try await caller.post(Array(body.utf8), fields: fields, on: loop)))
+                            returning: .success(try await caller.post(Array(body.utf8), fields: fields)))
                     } catch {
                         continuation.resume(returning: .failure(error))
                     }

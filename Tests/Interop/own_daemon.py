@@ -117,7 +117,10 @@ def new_setup(
     subprocess.run([tool, "init", setup], check=True, stdout=subprocess.DEVNULL, timeout=START_SECONDS)
     configuration = setup / "latchkey.json5"
     if limits:
-        _replace(configuration, "    logging: {", f"    limits: {json.dumps(limits)},\n\n    logging: {{")
+        # The set-up's own rates stay, unless the test has rates of its own.
+        own = {"rates": {name: {"perSecond": 100_000} for name in ("perAddress", "perSubject")}} | limits
+        (line,) = [line for line in configuration.read_text().splitlines() if line.strip().startswith("limits: {")]
+        _replace(configuration, line, f"    limits: {json.dumps(own)},")
     if tls:
         address = 'address: "127.0.0.1:8080"'
         _replace(configuration, address, f"{address}, tls: {json.dumps(tls)}")

@@ -166,13 +166,17 @@ def test_refuses_what_the_service_denies(asked: Asked) -> None:
     assert b"package" not in answer.body
 
 
-def test_buys_no_rsa_for_a_token_that_was_just_refused(asked: Asked) -> None:
+def test_asks_no_more_about_a_content_that_was_just_refused(asked: Asked) -> None:
     denied = token("deny")
     for _ in range(3):
         assert asked.ask(denied).code == "entitlement_denied"
     operations, questions = asked.rsa_operations(), asked.service.asked(denied)
     assert asked.ask(denied).code == "entitlement_denied"
-    assert (asked.rsa_operations(), asked.service.asked(denied)) == (operations, questions)
+    assert asked.service.asked(denied) == questions
+    assert asked.rsa_operations() == operations + 1, "the content stands inside the SPC"
+    other = asked.device.request(SPCOptions(b"another-content")).message
+    assert asked.ask(denied, other).code == "entitlement_denied"
+    assert asked.service.asked(denied) == questions + 1, "what is refused of one content says nothing of another"
 
 
 @pytest.mark.parametrize("word", ["slow", "stranger", "redirect", "huge", "malformed", "error", "badpolicy"])
@@ -184,10 +188,54 @@ def test_a_service_that_gives_no_answer_gives_no_licence(asked: Asked, word: str
 
 
 def test_hides_whether_an_unknown_asset_is_known(asked: Asked) -> None:
-    message = asked.device.request(SPCOptions(b"nobody-knows-it")).message
-    unknown = token("allow")
-    assert asked.ask(unknown, message).code == "content_mismatch"
-    assert asked.service.asked(unknown) == 0
+    """A stranger hears the same of every asset; the service hears of it, and decides."""
+    known, unknown = asked.request()[0], asked.device.request(SPCOptions(b"nobody-knows-it")).message
+    for word in ("deny", "error"):
+        answers = [asked.ask(token(word), message) for message in (known, unknown)]
+        assert answers[0].without_identity[0] == answers[1].without_identity[0]
+        assert answers[0].code == answers[1].code and answers[0].problem["hint"] == answers[1].problem["hint"]
+    allowed = token("allow")
+    assert asked.ask(allowed, unknown).status in (403, 404)
+    (question,) = [question for question in asked.service.questions if question["token"] == allowed]
+    assert question["contentID"] == "nobody-knows-it" and uuid.UUID(question["kid"])
+
+
+def test_gives_challenges_to_tokens_that_only_the_service_can_read(asked: Asked) -> None:
+    opaque = token("allow")
+    client = LicenceClient(asked.daemon.url)
+    questions = len(asked.service.questions)
+    try:
+        answer = client.send("POST", "/fps/challenge", b"", {TOKEN_HEADER: opaque})
+    finally:
+        client.close()
+    assert answer.status == 200, answer.body
+    assert len(answer.problem["challenge"]) == 16
+    assert len(asked.service.questions) == questions, "the service decides about the report"
+
+
+def ask_for_licences(daemon: OwnDaemon, opaque: str, body: dict[str, object]) -> dict[str, object]:
+    client = LicenceClient(daemon.url)
+    try:
+        answer = client.send("POST", "/fps/licenses/query", json.dumps(body).encode(), {TOKEN_HEADER: opaque})
+    finally:
+        client.close()
+    assert answer.status == 200, answer.body
+    return json.loads(answer.body)
+
+
+@pytest.mark.parametrize("word", ["allow", "plain"])
+def test_tells_the_holder_of_an_opaque_token_of_its_licences(asked: Asked, word: str) -> None:
+    """With `allow` the service names a subject, with `plain` it says nothing of the token."""
+    opaque = token(word)
+    licence = asked.ask(opaque).header("X-License-Id")
+    for _ in range(100):
+        (told,) = ask_for_licences(asked.daemon, opaque, {"licenses": [licence]})["licenses"]
+        if told["state"] != "unknown":
+            break
+        time.sleep(0.02)
+    assert told["state"] == "valid" and told["content"] == CONTENT
+    (stranger,) = ask_for_licences(asked.daemon, token("deny"), {"licenses": [licence]})["licenses"]
+    assert stranger["state"] == "unknown", "as one that never was"
 
 
 def test_the_service_need_not_believe_strangers(latchkey_programs: None, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from fairplay_device.spc import Device, PlaybackContext, SPCOptions, device_for,
 from licence_client import Answer
 from licence_policy import ContentKey, Demand, Policy, Refused, Right, decide, enforced_hdcp
 from random_requests import named_on_failure, random_content_key, random_options, random_right
+from token_policy import ends_playback
 from workbench import Outcome
 
 COMBINATION_COUNT = 400
@@ -423,11 +424,15 @@ def judge(
     offline: bool,
 ) -> str:
     """The kind of the answer, which must be the one that is owed."""
+    opened = yardstick(asked, context)
     try:
-        licence = decide(yardstick(asked, context), right, key, policy, offline=offline)
+        licence = decide(opened, right, key, policy, offline=offline)
     except Refused as refused:
         assert_problem(answer, *(Outcome(403, code) for code in refused.codes))
         return str(answer.code)
+    if ends_playback(opened, licence, offline=offline):
+        assert answer.status == 200 and answer.problem["playback"] == "ended"
+        return "ended"
     assert_grants(asked.open(answer, context.secrets, key), licence)
     return type(licence.terms).__name__
 

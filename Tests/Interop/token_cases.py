@@ -201,6 +201,7 @@ def _native_demands(issuers: Issuers) -> Iterator[Row]:
         "the first device": ({"device": {"bind": "first"}}, GOOD),
         "a number of devices": ({"device": {"max": 5}}, GOOD),
         "playbacks at once": ({"session": {"groups": [{"id": "all", "max": 2}]}}, GOOD),
+        "playbacks of nobody": ({"session": {"groups": [{"id": "all", "max": 2}]}, "sub": None}, SCHEMA),
         "a number of uses": ({"limits": {"uses": 1}}, GOOD),
         "its network": ({"limits": {"ips": ["127.0.0.0/8"]}}, GOOD),
         "another network": ({"limits": {"ips": ["203.0.113.0/24"]}}, Outcome(403, "ip_denied")),
@@ -315,7 +316,9 @@ def _nagra_demands(issuers: Issuers) -> Iterator[Row]:
         "a token id": ({"jti": "j-1"}, GOOD),
         "another device": ({"device": {"deviceUniqueId": "00112233445566778899AABBCCDDEEFF00112233"}}, DEVICE),
         "an unknown profile": ({"contentRights": [content | {"usageRulesProfileId": "HD"}]}, SCHEMA),
-        "sessions": ({"contentRights": [content | {"sessionControl": groups}]}, GOOD),
+        "sessions": (
+            {"contentRights": [content | {"sessionControl": groups}], "device": {"accountId": "account-1"}}, GOOD),
+        "sessions of nobody": ({"contentRights": [content | {"sessionControl": groups}]}, SCHEMA),
     }
     for name, (changes, expected) in demands.items():
         yield name, key.sign(issuers.nagra_claims(**changes)), expected
@@ -377,10 +380,13 @@ def _axinom_demands(issuers: Issuers) -> Iterator[Row]:
         "streams at once": {"concurrency_limit": 2, "concurrency_mode": "BLOCK_NEW_DEVICE"},
         "addresses": {"allowed_ip_addresses": ["127.0.0.1"]},
     }
+    viewer = {"session": {"user_id": "viewer-1"}}
     for name, members in access.items():
-        message = {"license_server": {"access_control": members}}
+        message = viewer | {"license_server": {"access_control": members}}
         yield name, issuers.axinom.sign(issuers.axinom_claims(message), kid=None), GOOD
-    message = {
+    nobody = {"license_server": {"access_control": access["streams at once"]}}
+    yield "streams of nobody", issuers.axinom.sign(issuers.axinom_claims(nobody), kid=None), SCHEMA
+    message = viewer | {
         "license_server": {"access_control": access["streams at once"]},
         "license": {"concurrency_grace_period": 2**62},
     }

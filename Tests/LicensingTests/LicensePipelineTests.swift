@@ -44,7 +44,8 @@ import Testing
         let leased = try fixture.token([Right(.content("movie-1"), lease: 120)])
         let stateless = try fixture.deviceRequest(.v1, hasState: false)
         #expect(
-            await fixture.issue(stateless.message, token: leased).failure == .terms(.durationNeedsPlaybackState))
+            await fixture.issue(stateless.message, token: leased).failure
+                == .terms(.durationNeedsPlaybackState, of: .lease))
         let protected = try fixture.token([Right(.content("movie-1"), hdcp: .type1)])
         let incapable = try fixture.deviceRequest(.v1)
         #expect(await fixture.issue(incapable.message, token: protected).failure == .terms(.hdcpTypeUnsupported))
@@ -78,7 +79,8 @@ import Testing
         switch error {
         case .tokenMissing: "token_missing"
         case .entitlement(let error): error.code
-        case .spc, .contentUnknown, .keyNotFound, .store, .denied, .terms, .challengeNotOpen, .module, .internalFailure,
+        case .spc, .contentUnknown, .keyNotFound, .store, .keyStore, .denied, .terms, .challengeNotOpen, .module,
+            .internalFailure,
             .entitlementDenied, .entitlementUnavailable, .rateLimited, .overloaded, .clockUntrusted:
             "\(error)"
         }

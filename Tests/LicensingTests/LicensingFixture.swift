@@ -7,6 +7,7 @@ import FairPlay
 import Foundation
 import KeyCrypto
 import Licensing
+import Records
 import Synchronization
 import Telemetry
 import TestSupport
@@ -46,7 +47,8 @@ final class LicensingFixture: Sendable {
         loopCount: Int = 1, track: Track = .unlabelled, policy: LicensePolicy = LicensePolicy(),
         module: ((TestCredential) throws -> any LadderModule)? = nil, recorder: DecisionRecorder? = nil,
         refusals: ((LoopContext) -> RefusalRecorder)? = nil, knowsRevocations: Bool = true,
-        sessions: SessionTokens? = nil, clock: any MonotonicClock = SystemMonotonicClock(),
+        sessions: SessionTokens? = nil, slots: (any PlaybackSlotStore)? = nil,
+        clock: any MonotonicClock = SystemMonotonicClock(),
         trustedClock: TrustedClock? = nil, _ adjust: (inout ContentKeyAttributes) -> Void = { _ in }
     ) throws {
         group = try EventLoopGroup(count: loopCount)
@@ -76,6 +78,7 @@ final class LicensingFixture: Sendable {
             keys: RecentContentKeys(source: OneKey(record: record)), operations: operations,
             revocations: KnownRevocations(knowsRevocations ? RevocationView() : nil, clock: trustedClock), clock: clock)
         shared.recorder = recorder
+        shared.slots = slots
         shared.refusals = refusals?(group.loops[0])
         shared.challenges = ServerChallenges(
             store: MemoryChallengeStore(), pseudonyms: try MemoryChallengeStore.pseudonyms())
@@ -187,6 +190,7 @@ final class LicensingFixture: Sendable {
             switch outcome {
             case .license(let license): license
             case .syncReport: preconditionFailure("an ordinary SPC carries no report")
+            case .playbackEnded: preconditionFailure("the device did not say that it has stopped")
             }
         }
     }
@@ -227,18 +231,41 @@ final class LicensingFixture: Sendable {
     func holder(
         of token: [UInt8]?, from origin: RequestOrigin = RequestOrigin()
     ) async -> Result<TokenHolder, LicenseError> {
-        await onLoop(0) { [pipelines, rules] loop async throws(LicenseError) in
-            try pipelines.pipeline(on: loop).admissionControl.admitHolder(
-                presenting: Self.carriers(of: token), from: origin, under: rules, now: Self.now)
+        await sender(of: token, from: origin).map { sender in
+            guard let holder = sender.holder else { preconditionFailure("the token is for the operator's service") }
+            return holder
         }
     }
 
-    func challenge(token: [UInt8]?) async -> Result<ServerChallenges.Issued, LicenseError> {
+    func sender(
+        of token: [UInt8]?, header: String = "Authorization", from origin: RequestOrigin = RequestOrigin()
+    ) async -> Result<TokenSender, LicenseError> {
+        await onLoop(0) { [pipelines, rules] loop async throws(LicenseError) in
+            try pipelines.pipeline(on: loop).admissionControl.admitSender(
+                presenting: Self.carriers(of: token, in: header), from: origin, under: rules, now: Self.now)
+        }
+    }
+
+    func challenge(
+        token: [UInt8]?, header: String = "Authorization", from origin: RequestOrigin = RequestOrigin()
+    ) async -> Result<ServerChallenges.Issued, LicenseError> {
         await onLoop(0) { [pipelines, rules] loop async throws(LicenseError) in
             let pipeline = try pipelines.pipeline(on: loop)
-            let holder = try pipeline.admissionControl.admitHolder(
-                presenting: Self.carriers(of: token), from: RequestOrigin(), under: rules, now: Self.now)
-            return try await pipeline.issueChallenge(to: holder, now: Self.now)
+            let sender = try pipeline.admissionControl.admitSender(
+                presenting: Self.carriers(of: token, in: header), from: origin, under: rules, now: Self.now)
+            return try await pipeline.issueChallenge(to: sender, now: Self.now)
+        }
+    }
+
+    /// What the operator's service makes of a token, asked about a content.
+    func holder(
+        of token: [UInt8], header: String, asking content: CallbackQuestion.Content
+    ) async -> Result<TokenHolder, LicenseError> {
+        await onLoop(0) { [pipelines, rules] loop async throws(LicenseError) in
+            let pipeline = try pipelines.pipeline(on: loop)
+            let sender = try pipeline.admissionControl.admitSender(
+                presenting: Self.carriers(of: token, in: header), from: RequestOrigin(), under: rules, now: Self.now)
+            return try await pipeline.holder(sender, asking: content, now: Self.now)
         }
     }
 

@@ -6,7 +6,7 @@ import StoreConformance
 import Synchronization
 
 /// A store that decides by the rules themselves.
-final class ModelStore: DecisionStore {
+final class ModelStore: DecisionStore, PlaybackSlotStore {
     private let model = Mutex(DecisionModel())
 
     /// What has been recorded, in order.
@@ -14,6 +14,10 @@ final class ModelStore: DecisionStore {
 
     func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
         model.withLock { $0.commit(decision) }
+    }
+
+    func release(_ claims: [SlotClaim], at now: Int64) async throws(StoreError) {
+        model.withLock { $0.release(claims) }
     }
 
     func recorder() throws -> DecisionRecorder {

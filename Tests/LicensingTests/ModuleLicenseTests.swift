@@ -44,7 +44,8 @@ import Testing
         let leased = try fixture.token([Right(.content("movie-1"), lease: 60)])
         let stateless = try fixture.deviceRequest(.v1, hasState: false)
         #expect(
-            await fixture.issue(stateless.message, token: leased).failure == .terms(.durationNeedsPlaybackState))
+            await fixture.issue(stateless.message, token: leased).failure
+                == .terms(.durationNeedsPlaybackState, of: .lease))
         #expect(module.calls.isEmpty)
     }
 

@@ -61,11 +61,14 @@ import Testing
 
     @Test func refusesWhatAnOldDeviceCannotBeTold() async throws {
         let dual = Right(.content("movie-1"), mode: .offline, storage: 600, playback: 60)
-        #expect(try await issue(dual, capabilities: []).failure == .terms(.dualExpiryUnsupported))
-        #expect(try await issue(dual, capabilities: nil).failure == .terms(.dualExpiryUnsupported))
+        #expect(
+            try await issue(dual, capabilities: []).failure == .terms(.dualExpiryUnsupported, of: .storageAndPlayback))
+        #expect(
+            try await issue(dual, capabilities: nil).failure == .terms(.dualExpiryUnsupported, of: .storageAndPlayback))
         let single = Right(.content("movie-1"), mode: .offline, storage: 600)
         #expect(
-            try await issue(single, capabilities: [], hasState: false).failure == .terms(.durationNeedsPlaybackState))
+            try await issue(single, capabilities: [], hasState: false).failure
+                == .terms(.durationNeedsPlaybackState, of: .storage))
     }
 
     @Test func believesADeviceWithoutCapabilitiesWhereToldTo() async throws {
@@ -78,7 +81,9 @@ import Testing
             opened.terms.validity
                 == .offlineKey(OfflineKey(name, storage: Self.seconds(600), playback: Self.seconds(60))))
         // A device that says what it can do is believed that it cannot do this.
-        #expect(try await issue(dual, capabilities: [], policy: policy).failure == .terms(.dualExpiryUnsupported))
+        #expect(
+            try await issue(dual, capabilities: [], policy: policy).failure
+                == .terms(.dualExpiryUnsupported, of: .storageAndPlayback))
     }
 
     private static let ends = [

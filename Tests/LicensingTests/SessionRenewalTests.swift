@@ -1,4 +1,5 @@
 import ByteCoding
+import ContentKeys
 import DeviceSimulation
 import Entitlements
 import FairPlay
@@ -113,6 +114,20 @@ import Testing
         #expect(try await renew(first).get().terms.lease?.value == 60)
         fixture.reload { $0.entitlementPolicy = EntitlementPolicy() }
         #expect(try await renew(first, after: 210).get().terms.lease?.value == 300)
+    }
+
+    /// Another key of the content costs a use of the entitlement token.
+    @Test func fetchesNoOtherKeyOfAContentWhoseUsesAreCounted() async throws {
+        let sealed = try fixture.sealed {
+            $0.contentID = "movie-1"
+            $0.lease = 300
+            $0.usesPerKey = 1
+        }
+        let first = try await fixture.issue(message(.readyToStart), token: sealed).get()
+        _ = try await renew(first).get()
+        let token = try #require(first.sessionToken)
+        let claims = try await fixture.claims(of: Array(token.utf8)).get()
+        #expect(claims.rights.map(\.selector) == [.keyIDs([first.key.keyID])])
     }
 
     // MARK: Rotation

@@ -34,7 +34,7 @@ import Testing
         return await fixture.outcome(of: request.message, token: token ?? self.token).map { outcome in
             switch outcome {
             case .syncReport(let accepted): accepted
-            case .license: preconditionFailure("a sync SPC is answered without a licence")
+            case .license, .playbackEnded: preconditionFailure("a sync SPC is answered without a licence")
             }
         }
     }

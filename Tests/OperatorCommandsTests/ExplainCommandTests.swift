@@ -1,4 +1,5 @@
 import ByteCoding
+import Foundation
 import TestSupport
 import Testing
 
@@ -51,7 +52,41 @@ import Testing
         #expect(report["allowed"]?.bool == false)
         #expect(report["refusal"]?.object?["code"]?.string == "offline_not_allowed")
         let text = try await run(words)
+        #expect(text.status == 1, "a refusal is a failure")
         #expect(text.output.hasPrefix("refused: offline_not_allowed"))
+        #expect(text.output.contains("found offline; expected stream"))
+    }
+
+    @Test func looksUpWhatIsRevoked() async throws {
+        let files = try await prepare(["--subject", "viewer-7"])
+        let words = ["token", "explain", files.token, "--config", fixture.configuration]
+        #expect(try await run(words).status == 0)
+        let revoked = try await run([
+            "revocations", "add", "--config", fixture.configuration, "--kind", "sub", "--value", "viewer-7",
+        ])
+        try #require(revoked.status == 0, "\(revoked.messages)")
+        let text = try await run(words)
+        #expect(text.status == 1 && text.output.hasPrefix("refused: subject_disabled"))
+        let report = try await run(words + ["--spc", files.spc, "--json"]).object()
+        #expect(report["refusal"]?.object?["code"]?.string == "subject_disabled")
+    }
+
+    @Test func opensNoDatabaseThatIsNotThere() async throws {
+        let minted = try await run(["token", "mint", "--config", fixture.configuration, "--content", "movie-1"])
+        try fixture.folder.write(minted.output.utf8, to: "viewer.jwt")
+        let text = try await run(
+            ["token", "explain", fixture.folder.path("viewer.jwt"), "--config", fixture.configuration])
+        #expect(text.status == 0 && text.output.hasPrefix("the token is good"))
+        #expect(!FileManager.default.fileExists(atPath: fixture.folder.path("latchkey.db")))
+    }
+
+    @Test(arguments: ["ch", "CHE", "1"])
+    func refusesACountryThatIsNone(country: String) async throws {
+        try fixture.folder.write("a.b".utf8, to: "not.jwt")
+        let run = try await run([
+            "token", "explain", fixture.folder.path("not.jwt"), "--config", fixture.configuration, "--country", country,
+        ])
+        #expect(run.status == 2)
     }
 
     @Test func explainsATokenWithoutAnSPC() async throws {

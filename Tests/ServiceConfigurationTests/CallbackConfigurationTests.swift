@@ -28,9 +28,9 @@ import Testing
         #expect(callback.name == "callback" && callback.sources == [.headers])
         #expect(callback.timeout == .milliseconds(800) && callback.failure == .closed)
         #expect(callback.memory == CallbackMemory.Limits() && callback.breaker == CircuitBreaker.Limits())
-        #expect(callback.rate == Rate(perSecond: 200, burst: 400))
+        #expect(callback.rate == Rate(perSecond: 1000, burst: 2000))
         #expect(callback.ratePerAddress == Rate(perSecond: 10, burst: 50))
-        #expect(callback.workerCount == 4 && callback.waitingMaximum == 256)
+        #expect(callback.callMaximum == 64 && callback.waitingMaximum == 256)
     }
 
     @Test func readsEveryField() throws {
@@ -53,7 +53,7 @@ import Testing
         #expect(callback.breaker == CircuitBreaker.Limits(failureMaximum: 1, openNanoseconds: 1_000_000_000))
         #expect(callback.rate == Rate(perSecond: 5, burst: 10))
         #expect(callback.ratePerAddress == Rate(perSecond: 1, burst: 1))
-        #expect(callback.workerCount == 2 && callback.waitingMaximum == 8)
+        #expect(callback.callMaximum == 2 && callback.waitingMaximum == 8)
     }
 
     @Test(arguments: [

@@ -82,7 +82,8 @@ import Testing
         "entitlement.issuers[0].maximumLife", "entitlement.issuers[0].offlineByRight",
         "entitlement.leeway", "entitlement.deviceLife",
         "entitlement.ignoredSources",
-        "entitlement.tokenHeaders", "entitlement.profiles", "entitlement.floor", "expressPlay.customers",
+        "entitlement.tokenHeaders", "entitlement.dashIFStatus", "entitlement.profiles", "entitlement.floor",
+        "expressPlay.customers",
         "expressPlay.redeemPaths", "expressPlay.allowKeysInURL", "logging.level",
     ])
     func itHasEveryField(path: String) {

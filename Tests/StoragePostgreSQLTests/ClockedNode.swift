@@ -5,7 +5,7 @@ import Testing
 @testable import StoragePostgreSQL
 
 /// A node's store whose database has the time of each call. A real database has a clock of its own, which no caller changes.
-struct ClockedNode: SharedStateStore, ChallengeStore {
+struct ClockedNode: SharedStateStore, ChallengeStore, PlaybackSlotStore {
     let store: PostgreSQLStore
     let database: TestDatabase
 
@@ -19,6 +19,11 @@ struct ClockedNode: SharedStateStore, ChallengeStore {
     }
 
     func noteRecorded(_ request: Pseudonym) { store.noteRecorded(request) }
+
+    func release(_ claims: [SlotClaim], at now: Int64) async throws(StoreError) {
+        set(now)
+        try await store.release(claims, at: now)
+    }
 
     func open(
         _ challenge: UInt64, for holder: Pseudonym, now: Int64, expiresAt: Int64, limit: Int

@@ -99,6 +99,11 @@ import Testing
         try await withNodes(nodeCount) { try await ChallengeConformance.run(rule, on: clocked($0)) }
     }
 
+    @Test(arguments: SlotReleaseConformance.Case.allCases, nodeCounts)
+    func releasesSlots(by rule: SlotReleaseConformance.Case, nodeCount: Int) async throws {
+        try await withNodes(nodeCount) { try await SlotReleaseConformance.run(rule, on: clocked($0)) }
+    }
+
     @Test func showsANodeWhatAnotherStored() async throws {
         try await withNodes(2) { nodes async throws in
             let record = try SampleKeys.record(1, content: "mine")

@@ -99,6 +99,13 @@ import Testing
         try await ChallengeConformance.run(rule, on: [store])
     }
 
+    @Test(arguments: SlotReleaseConformance.Case.allCases)
+    func releasesSlots(by rule: SlotReleaseConformance.Case) async throws {
+        let store = try open()
+        defer { store.stop() }
+        try await SlotReleaseConformance.run(rule, on: [store])
+    }
+
     @Test func recordsWhatItGrantedAndNothingElse() async throws {
         let store = try open()
         var expected: [LedgerEntry] = []

@@ -64,6 +64,17 @@ package struct DecisionModel: Sendable {
         return .recorded
     }
 
+    /// Frees the slots that the playbacks of these claims hold themselves.
+    package mutating func release(_ claims: [SlotClaim]) {
+        for claim in claims {
+            let playback = claim.playback.session.map { Playback.session($0) } ?? .content(claim.playback.content)
+            slots.removeAll {
+                $0.group == claim.group && $0.device == claim.playback.device && $0.playback == playback
+                    && !$0.isEvicted
+            }
+        }
+    }
+
     /// The slots that count at a time.
     package func countedSlots(of group: Pseudonym, at now: Int64) -> [Slot] {
         slots.filter { $0.group == group && $0.isCounted && !$0.isEvicted && $0.heldUntil > now }

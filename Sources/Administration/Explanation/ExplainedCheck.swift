@@ -24,9 +24,11 @@ package struct ExplainedCheck {
 
     private let name: String
     private let verdict: Verdict
+    private let values: CheckedValues
 
     init(_ result: CheckResult) {
         name = result.name
+        values = result.values
         verdict =
             switch result.verdict {
             case .passed: .passed
@@ -37,6 +39,7 @@ package struct ExplainedCheck {
 
     init(_ result: LicenseExplanation.StageResult) {
         name = result.stage.rawValue
+        values = CheckedValues()
         verdict =
             switch result.verdict {
             case .passed: .passed
@@ -45,17 +48,21 @@ package struct ExplainedCheck {
             }
     }
 
-    init(_ terms: Result<LicenseTerms, LicenseTermsError>) {
+    init(_ terms: Result<LicenseTerms, LicenseTermsError>, of term: (LicenseTermsError) -> LimitedTerm?) {
         name = "expressible"
-        verdict =
-            switch terms {
-            case .success: .passed
-            case .failure(let error): .failed(.terms(error))
-            }
+        switch terms {
+        case .success:
+            verdict = .passed
+            values = CheckedValues()
+        case .failure(let error):
+            verdict = .failed(.terms(error, of: term(error)))
+            values = CheckedValues(error, term(error))
+        }
     }
 
     init(_ sync: Result<SyncPermission, EntitlementError>) {
         name = "coverage"
+        values = CheckedValues()
         verdict =
             switch sync {
             case .success: .passed
@@ -66,9 +73,15 @@ package struct ExplainedCheck {
     var line: String {
         switch verdict {
         case .passed: "\(name): passed"
-        case .failed(let error): "\(name): \(Self.code(of: error)), \(Self.cause(of: error))"
-        case .notReached: "\(name): not reached"
+        case .failed(let error): "\(name): \(Self.code(of: error)), \(Self.cause(of: error))\(shownValues)"
+        case .notReached: "\(name): not reached\(shownValues)"
         }
+    }
+
+    /// Found and expected values, for a check that has not passed.
+    private var shownValues: String {
+        let words = [values.found.map { "found \($0)" }, values.expected.map { "expected \($0)" }].compactMap(\.self)
+        return words.isEmpty ? "" : " (\(words.joined(separator: "; ")))"
     }
 
     package func write(to writer: inout JSONWriter) {
@@ -80,6 +93,8 @@ package struct ExplainedCheck {
             Self.write(error, to: &writer)
         case .notReached: writer.member("verdict", "not_reached")
         }
+        if let found = values.found { writer.member("found", found) }
+        if let expected = values.expected { writer.member("expected", expected) }
     }
 
     package static func write(_ error: LicenseError, to writer: inout JSONWriter) {
@@ -96,5 +111,24 @@ package struct ExplainedCheck {
     static func cause(of error: LicenseError) -> String {
         guard case .spc(.rejected(let rejection)) = error else { return error.cause.text }
         return rejection.explanation
+    }
+}
+
+extension CheckedValues {
+    /// What a device cannot do, and what it must do.
+    fileprivate init(_ error: LicenseTermsError, _ term: LimitedTerm?) {
+        switch error {
+        case .durationNeedsPlaybackState:
+            self.init(found: "no media playback state", expected: term.map { "one, for \($0.rawValue)" } ?? "one")
+        case .offlineKeyUnsupported: self.init(found: "no offline keys", expected: "offline keys of version 1")
+        case .offlineKeyVersion2Unsupported:
+            self.init(found: "no offline keys of version 2", expected: "offline keys of version 2")
+        case .dualExpiryUnsupported: self.init(found: "one end of a kept key", expected: "two ends of a kept key")
+        case .hdcpTypeUnsupported: self.init(found: "HDCP type0 at most", expected: "HDCP type1")
+        case .securityLevelTooLow(let required, let device):
+            self.init(found: device.map { "\($0)" } ?? "less than audio", expected: "at least \(required)")
+        case .denyListOutdated(let version): self.init(found: "deny list of version \(version)")
+        case .virtualMachine: self.init(found: "a virtual machine")
+        }
     }
 }

@@ -24,7 +24,7 @@ package struct ExplanationReport {
     }
 
     /// Whether the request would get what it asks for, as far as that is known beforehand; nil where there is a token alone, and it is good.
-    var isAllowed: Bool? {
+    package var isAllowed: Bool? {
         if explanation.refusal != nil { return false }
         return explanation.stages == nil ? nil : true
     }
@@ -32,6 +32,9 @@ package struct ExplanationReport {
     /// Every check with its result, in the order of the decision.
     private var sections: [ExplainedSection] {
         var sections = [ExplainedSection("token", explanation.token.checks.map { ExplainedCheck($0) })]
+        if let revocation = explanation.revocation {
+            sections.append(ExplainedSection("revocations", [ExplainedCheck(revocation)]))
+        }
         if let stages = explanation.stages {
             sections.append(ExplainedSection("spc", stages.map { ExplainedCheck($0) }))
         }
@@ -43,7 +46,10 @@ package struct ExplanationReport {
             }
         }
         if let sync = explanation.sync { sections.append(ExplainedSection("sync", [ExplainedCheck(sync)])) }
-        if let terms = explanation.terms { sections.append(ExplainedSection("terms", [ExplainedCheck(terms)])) }
+        if let terms = explanation.terms {
+            sections.append(
+                ExplainedSection("terms", [ExplainedCheck(terms) { explanation.limitedTerm(where: $0) }]))
+        }
         return sections
     }
 }

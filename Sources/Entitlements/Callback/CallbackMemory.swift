@@ -1,5 +1,3 @@
-package import ByteCoding
-
 /// What a service has decided lately: bounded, and never longer than it may be believed.
 ///
 /// Instants are seconds on a clock that never runs backwards. When the younger half of a table is full, the older one is forgotten.
@@ -7,7 +5,8 @@ package struct CallbackMemory: Sendable {
     package struct Limits: Equatable, Sendable {
         /// For how long an answer is believed; a licence's lease bounds it besides.
         package var allowedSeconds: Int64
-        /// How many refusals in a row make a token a refused one, and for how long it is one.
+        /// After how many refusals in a row of one token for one content and track the service is not asked again, and
+        /// for how long.
         package var denialMaximum: Int
         package var deniedSeconds: Int64
         /// How many decisions and tokens are remembered, at least 2.
@@ -26,17 +25,28 @@ package struct CallbackMemory: Sendable {
     /// What a decision is about.
     package struct Subject: Hashable, Sendable {
         let token: TokenDigest
-        let keyID: KeyID
+        let content: CallbackQuestion.Content
         let device: DeviceIdentifier?
         let use: LicenseUse
 
         /// `token` is the SHA-256 of the token.
-        package init(token: [UInt8], keyID: KeyID, device: DeviceIdentifier?, use: LicenseUse) {
+        package init(
+            token: [UInt8], content: CallbackQuestion.Content, device: DeviceIdentifier?, use: LicenseUse
+        ) {
             self.token = TokenDigest(token)
-            self.keyID = keyID
+            self.content = content
             self.device = device
             self.use = use
         }
+
+        fileprivate var refusal: Refusal { Refusal(token: token, contentID: content.contentID, track: content.track) }
+    }
+
+    /// What a refusal is about: the service has refused one content and track, for whatever device.
+    fileprivate struct Refusal: Hashable, Sendable {
+        let token: TokenDigest
+        let contentID: String
+        let track: String?
     }
 
     private struct Permission {
@@ -53,7 +63,7 @@ package struct CallbackMemory: Sendable {
 
     private let limits: Limits
     private var permissions: RecentTable<Subject, Permission>
-    private var denials: RecentTable<TokenDigest, Denials>
+    private var denials: RecentTable<Refusal, Denials>
 
     package init(_ limits: Limits = Limits()) {
         precondition(limits.capacity >= 2, "a table has two halves")
@@ -62,21 +72,25 @@ package struct CallbackMemory: Sendable {
         denials = RecentTable(capacity: limits.capacity)
     }
 
-    /// The claims that the service's answer still allows.
+    /// The claims that the service's answer still allows. An answer about a device that is not known is never believed
+    /// again: the next request may come from another device.
     package func permission(for subject: Subject, now: Int64) -> Claims? {
-        guard let known = permissions[subject], now < known.believedUntil else { return nil }
+        guard subject.device != nil, let known = permissions[subject], now < known.believedUntil else { return nil }
         return known.claims
     }
 
     /// The claims of a licence that is still running, for a service that does not answer: they allow one more lease at most.
     package func grace(for subject: Subject, now: Int64) -> Claims? {
-        guard let known = permissions[subject], let end = known.leaseEnd, now < end else { return nil }
+        guard subject.device != nil, let known = permissions[subject], let end = known.leaseEnd, now < end else {
+            return nil
+        }
         return known.claims
     }
 
     /// A licence was issued by a fresh answer of the service.
     package mutating func noteAnswer(_ claims: Claims, for subject: Subject, lease: Int64?, now: Int64) {
-        denials[subject.token] = nil
+        denials[subject.refusal] = nil
+        guard subject.device != nil else { return }
         let life = min(limits.allowedSeconds, lease ?? limits.allowedSeconds)
         permissions[subject] = Permission(
             claims: claims, believedUntil: now + life, leaseEnd: lease.map { now + $0 })
@@ -93,13 +107,13 @@ package struct CallbackMemory: Sendable {
 
     package mutating func noteDenial(of subject: Subject, now: Int64) {
         permissions[subject] = nil
-        let known = denials[subject.token].flatMap { now < $0.until ? $0.count : nil } ?? 0
-        denials[subject.token] = Denials(count: known + 1, until: now + limits.deniedSeconds)
+        let known = denials[subject.refusal].flatMap { now < $0.until ? $0.count : nil } ?? 0
+        denials[subject.refusal] = Denials(count: known + 1, until: now + limits.deniedSeconds)
     }
 
-    /// Whether the service has refused the token so often that nothing need be bought for it.
-    package func isDenied(token: [UInt8], now: Int64) -> Bool {
-        guard let known = denials[TokenDigest(token)], now < known.until else { return false }
+    /// Whether the service has refused the token this content and track so often that it is not asked again.
+    package func isDenied(_ subject: Subject, now: Int64) -> Bool {
+        guard let known = denials[subject.refusal], now < known.until else { return false }
         return known.count >= limits.denialMaximum
     }
 }

@@ -9,8 +9,8 @@ package struct CallbackQuestion: Equatable, Sendable {
     /// Names this question alone; the answer repeats it.
     package let messageID: String
     package let token: [UInt8]
-    package let content: RequestedContent
-    /// HU; nil where only an external module could tell it.
+    package let content: Content
+    /// HU; nil if only an external module could tell it.
     package var device: DeviceIdentifier?
     /// The number of the playback session, where the SPC has one.
     package var session: UInt64?
@@ -19,7 +19,24 @@ package struct CallbackQuestion: Equatable, Sendable {
     /// Whether a playback that goes on asks.
     package var isRenewal = false
 
-    package init(messageID: KeyID, token: [UInt8], content: RequestedContent, use: LicenseUse) {
+    /// What a question is about.
+    package struct Content: Hashable, Sendable {
+        /// Of the key's content; of an asset without a key what its name says.
+        package let contentID: String
+        /// Of an asset without a key a number that no key has: the service is asked about it like about any other, so
+        /// that its sender does not learn which assets are known.
+        package let keyID: KeyID
+        /// The label of the key's track; nil for a key of all tracks.
+        package let track: String?
+
+        package init(contentID: String, keyID: KeyID, track: String? = nil) {
+            self.contentID = contentID
+            self.keyID = keyID
+            self.track = track
+        }
+    }
+
+    package init(messageID: KeyID, token: [UInt8], content: Content, use: LicenseUse) {
         self.messageID = messageID.description
         self.token = token
         self.content = content

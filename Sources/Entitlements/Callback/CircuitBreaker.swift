@@ -49,6 +49,12 @@ package struct CircuitBreaker: Equatable, Sendable {
         }
     }
 
+    /// After how many seconds a question may be asked again, rounded up and at least 1.
+    package func secondsUntilProbe(now: Int64) -> Int64 {
+        guard case .open(let end) = state, end > now else { return 1 }
+        return max(1, (end - now + 999_999_999) / 1_000_000_000)
+    }
+
     /// The service has answered, whatever it said.
     package mutating func succeeded(_ call: Call) {
         switch (state, call) {

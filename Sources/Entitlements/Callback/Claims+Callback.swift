@@ -21,7 +21,7 @@ extension Claims {
 
     /// A right to stream one content, where a service allows it and says no more.
     package static func decided(
-        by name: String, allowing content: RequestedContent, now: Int64, life: Int64
+        by name: String, allowing content: CallbackQuestion.Content, now: Int64, life: Int64
     ) throws(EntitlementError) -> Claims {
         Claims(
             try verified(by: name, now: now, life: life), subject: nil, tokenID: nil,

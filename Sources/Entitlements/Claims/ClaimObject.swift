@@ -156,6 +156,25 @@ struct ClaimObject {
         guard object.isWithin(vocabulary) else { throw unsupported("(an unknown member)") }
     }
 
+    // MARK: For explanations
+
+    /// The value of a member by the path that errors have for it, for example `session.groups[0].max`; nil if it is
+    /// absent.
+    func shown(_ path: String) -> String? {
+        var node: JSONNode?
+        var object: JSONObject? = object
+        for step in path.split(separator: ".") {
+            let parts = step.split { $0 == "[" || $0 == "]" }
+            node = parts.first.flatMap { object?[String($0)] }
+            if parts.count == 2 {
+                let index = Int(parts[1]) ?? -1
+                node = node?.array.flatMap { $0.indices.contains(index) ? $0[index] : nil }
+            }
+            object = node?.object
+        }
+        return node.map { ExplainedText.shown($0) }
+    }
+
     private func path(of name: String) -> String {
         place.prefix + name
     }

@@ -111,6 +111,15 @@ extension Claims {
         session = try Self.session(of: claims)
         limits = try Self.limits(of: claims)
         cookie = try claims.string("cookie", sizeMaximum: Self.cookieSizeMaximum)
+        try refuseUncounted(naming: "sub")
+    }
+
+    /// Refuses limits on playbacks if the token names no subject: each token would count its own playbacks alone, and
+    /// the limit would hold for no viewer. `path` is the member in which the dialect names the subject. Throws
+    /// `claimInvalid`.
+    func refuseUncounted(naming path: String) throws(EntitlementError) {
+        let hasGroups = !session.groups.isEmpty || rights.contains { !$0.session.groups.isEmpty }
+        guard subject != nil || !hasGroups else { throw .claimInvalid(path) }
     }
 
     private static func session(of claims: ClaimObject) throws(EntitlementError) -> SessionClaims {

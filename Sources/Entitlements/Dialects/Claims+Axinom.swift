@@ -47,6 +47,7 @@ extension Claims {
             rights: try AxinomKeys.rights(of: message, license))
         self.session = access.session
         limits = access.limits
+        try refuseUncounted(naming: "message.session.user_id")
     }
 }
 

@@ -40,6 +40,7 @@ extension Claims {
         self.init(verified, subject: device.account, tokenID: tokenID, rights: rights)
         self.device = device
         limits = UseLimits(usesPerKey: tokenID == nil ? nil : 1)
+        try refuseUncounted(naming: "device.accountId")
     }
 
     private static func nagraDevice(of claims: ClaimObject) throws(EntitlementError) -> DeviceClaims {

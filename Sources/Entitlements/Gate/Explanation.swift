@@ -10,19 +10,24 @@ package struct CheckResult: Equatable, Sendable {
     /// A stable word.
     package let name: String
     package let verdict: Verdict
+    /// What the check looked at, or would have looked at, and what it wants.
+    package let values: CheckedValues
 
-    package init(_ name: String, _ verdict: Verdict) {
+    package init(_ name: String, _ verdict: Verdict, _ values: CheckedValues = CheckedValues()) {
         self.name = name
         self.verdict = verdict
+        self.values = values
     }
 
     /// Passed, unless `check` throws.
-    init(_ name: String, _ check: () throws(EntitlementError) -> Void) {
+    init(
+        _ name: String, _ values: CheckedValues = CheckedValues(), _ check: () throws(EntitlementError) -> Void
+    ) {
         do throws(EntitlementError) {
             try check()
-            self.init(name, .passed)
+            self.init(name, .passed, values)
         } catch {
-            self.init(name, .failed(error))
+            self.init(name, .failed(error), values)
         }
     }
 }
@@ -60,11 +65,15 @@ extension Gate {
             GateExplanation.OfRight(
                 index: index,
                 checks: RightCheck.allCases.map { check in
-                    CheckResult(check.rawValue) { () throws(EntitlementError) in try check.check(right, request) }
+                    CheckResult(check.rawValue, check.values(right, request)) { () throws(EntitlementError) in
+                        try check.check(right, request)
+                    }
                 })
         }
         let checks = RequestCheck.allCases.map { check in
-            CheckResult(check.rawValue) { () throws(EntitlementError) in try check.check(request) }
+            CheckResult(check.rawValue, check.values(request)) { () throws(EntitlementError) in
+                try check.check(request)
+            }
         }
         return GateExplanation(
             checks: checks, rights: rights,

@@ -24,6 +24,8 @@ package struct PolicyFinding: Equatable, Sendable, CustomStringConvertible {
         case startInTheFuture = "begins later: FairPlay cannot delay a licence, so requests before it are refused"
         /// A right has ended, or ends before it begins.
         case neverHolds = "ends before it begins, and never grants anything"
+        /// A right names a profile that the configuration does not have: requests for it are refused.
+        case profileNotConfigured = "names a profile that is not configured: requests for it are refused"
         /// A token is to be used so often, and has no identifier to count by.
         case usesWithoutTokenID = "limits its uses, and has no token id to count them by"
         /// A device is to be counted or bound, and nobody says whose.
@@ -111,6 +113,7 @@ package enum PolicyLint {
         let duration = LimitSeconds.least(right.duration, rule.duration)
         let offlineLimits = [right.storage, right.playback].compactMap(\.self)
         var faults: [PolicyFinding.Fault] = []
+        if let name = right.profile, policy.profiles[name] == nil { faults.append(.profileNotConfigured) }
         switch right.mode {
         case .stream: if !offlineLimits.isEmpty { faults.append(.offlineLimitsWithoutOffline) }
         case .offline, .both: if right.lease != nil { faults.append(.offlineWithLeaseOnly) }

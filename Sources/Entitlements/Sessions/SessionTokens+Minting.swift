@@ -47,7 +47,9 @@ extension SessionTokens {
             rental: authorization.obligations.rental?.memory,
             keyID: current.id, deviceCode: try Self.code(of: license.device, in: id, by: current))
         let payload = claims.sessionPayload(
-            grant, right: authorization.right.sessionRight(of: authorization.content, until: end),
+            grant,
+            right: authorization.right.sessionRight(
+                of: authorization.content, countsKeys: claims.limits.usesPerKey != nil, until: end),
             issuedAt: license.issuedAt, expiresAt: min(LimitSeconds.sum(leaseEnd, grace), end))
         let token = try sign(payload)
         return token.utf8.count <= Token.sizeMaximum ? token : nil
@@ -81,14 +83,17 @@ extension SessionTokens {
 extension Right {
     /// What a session keeps of a right: streaming of the one content that it was asked for, and no longer than the session.
     ///
-    /// It is what the token said and not what the policy left of it, because each renewal meets the policy of its own time.
-    fileprivate func sessionRight(of content: RequestedContent, until end: Int64) -> Right {
+    /// It is what the token said and not what the policy left of it, because each renewal meets the policy of its own
+    /// time. If the token counts its uses of each key, a session token renews one key alone: another key of the content
+    /// costs a use of the entitlement token.
+    fileprivate func sessionRight(of content: RequestedContent, countsKeys: Bool, until end: Int64) -> Right {
         var kept = self
         kept.selector =
             switch selector {
             // One token for each key: it was given for a request that counted for this one alone.
             case .keyIDs: .keyIDs([content.keyID])
-            case .content, .contentPrefix, .anything: .content(content.contentID)
+            case .content, .contentPrefix, .anything:
+                countsKeys ? .keyIDs([content.keyID]) : .content(content.contentID)
             }
         kept.end = end
         kept.mode = .stream

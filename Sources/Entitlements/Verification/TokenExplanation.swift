@@ -30,6 +30,10 @@ package struct TokenExplanation: Equatable, Sendable {
 /// Collects results; after the first step that gives nothing, no later step is reached.
 struct TokenExplanationBuilder {
     private(set) var checks: [CheckResult] = []
+    /// What the checks look at and want, as far as it is known beforehand.
+    var values: [TokenExplanation.Check: CheckedValues] = [:]
+    /// Shows the claim of a path, for a token that is refused for it.
+    var claim: (String) -> String? = { _ in nil }
 
     /// Notes the result of a step that the later ones need; nil where it failed.
     mutating func step<Value>(
@@ -37,17 +41,24 @@ struct TokenExplanationBuilder {
     ) -> Value? {
         do throws(EntitlementError) {
             let value = try body()
-            checks.append(CheckResult(check.rawValue, .passed))
+            checks.append(CheckResult(check.rawValue, .passed, values[check] ?? CheckedValues()))
             return value
         } catch {
-            checks.append(CheckResult(check.rawValue, .failed(error)))
+            checks.append(CheckResult(check.rawValue, .failed(error), shown(check, error)))
             return nil
         }
+    }
+
+    private func shown(_ check: TokenExplanation.Check, _ error: EntitlementError) -> CheckedValues {
+        if let values = values[check] { return values }
+        guard let name = error.claimName else { return CheckedValues() }
+        return CheckedValues(found: "\(name): \(claim(name) ?? "absent")")
     }
 
     /// The explanation, with everything that was not noted as not reached.
     func finish(_ claims: Claims? = nil) -> TokenExplanation {
         let rest = TokenExplanation.Check.allCases.dropFirst(checks.count)
-        return TokenExplanation(checks: checks + rest.map { CheckResult($0.rawValue, .notReached) }, claims: claims)
+        let unreached = rest.map { CheckResult($0.rawValue, .notReached, values[$0] ?? CheckedValues()) }
+        return TokenExplanation(checks: checks + unreached, claims: claims)
     }
 }

@@ -29,7 +29,7 @@ package struct TokenContents: Equatable, Sendable {
     }
 
     /// The payload in the native vocabulary.
-    fileprivate var json: [UInt8] {
+    var json: [UInt8] {
         JSONWriter.object { writer in
             writer.member("iss", issuer)
             writer.member("aud", audience)
@@ -80,7 +80,17 @@ package struct TokenMinter: Sendable {
 
     /// A compact token in its canonical form. What it says is not checked: the verifier does that.
     package func mint(_ contents: TokenContents) throws(CryptoError) -> String {
-        let signed = Base64URL.encode(header) + "." + Base64URL.encode(contents.json)
+        try sign(contents.json)
+    }
+
+    /// What a token says in another dialect, for `sign`. Throws for what the dialect has no word for.
+    package func payload(_ contents: TokenContents, in dialect: TokenDialect) throws(UnsayableClaim) -> [UInt8] {
+        try contents.payload(in: dialect, keyID: keyID)
+    }
+
+    /// A compact token with this payload.
+    package func sign(_ payload: [UInt8]) throws(CryptoError) -> String {
+        let signed = Base64URL.encode(header) + "." + Base64URL.encode(payload)
         return signed + "." + Base64URL.encode(try signature(for: Array(signed.utf8)))
     }
 

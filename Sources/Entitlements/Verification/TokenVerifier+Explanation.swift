@@ -9,6 +9,8 @@ extension TokenVerifier {
         guard let token = builder.step(.form, { () throws(EntitlementError) in try Token(parsing: bytes) }) else {
             return builder.finish()
         }
+        builder.values = values(of: token, now: now)
+        if let claims = try? TokenPayload.read(token) { builder.claim = { claims.shown($0) } }
         if let key = sessionKey(of: token) { return explainSession(token, key, now: now, &builder) }
         guard
             let (issuer, key) = builder.step(.key, { () throws(EntitlementError) in try issuerAndKey(of: token) })
@@ -80,7 +82,13 @@ extension TokenVerifier {
 
     private func explainSealed(_ bytes: [UInt8], now: Int64) -> TokenExplanation {
         var builder = TokenExplanationBuilder()
-        guard let token = builder.step(.form, { () throws(EntitlementError) in try SealedToken(parsing: bytes) }),
+        guard let token = builder.step(.form, { () throws(EntitlementError) in try SealedToken(parsing: bytes) }) else {
+            return builder.finish()
+        }
+        builder.values[.key] = CheckedValues(
+            found: "key \(token.keyID)",
+            expected: ExplainedText.list(issuers.issuers.flatMap { $0.sealingKeys.map { "\($0.id)" } }))
+        guard
             let entry = builder.step(.key, { () throws(EntitlementError) in try sealingEntry(of: token) })
         else { return builder.finish() }
         _ = builder.step(.keyState) { () throws(EntitlementError) in try entry.key.state.check(now: now) }
@@ -88,6 +96,7 @@ extension TokenVerifier {
         guard
             let contents = builder.step(.signature, { () throws(EntitlementError) in try token.open(with: entry.key) })
         else { return builder.finish() }
+        if let times = try? contents.times() { add(times, entry.issuer, now: now, to: &builder.values) }
         let checkedTimes = builder.step(.time) { () throws(EntitlementError) in
             let times = try contents.times()
             try times.check(now: now, leeway: leeway)

@@ -6,15 +6,28 @@ import Telemetry
 
 /// A refusal as the client sees it: `application/problem+json` (RFC 9457) with a stable code.
 ///
-/// All refusals with one code have the same bytes but for the request id and the time, which have a fixed width.
+/// A code says why; `detail`, `hint` and further members say more where it leads to the fix and tells an attacker
+/// nothing. All rejections of an SPC have the same bytes but for the request id and the time, which have a fixed width.
 package struct Problem: Sendable {
+    /// A member that only some codes have: a number or a word.
+    enum Fact: Sendable {
+        case number(Int64)
+        case word(String)
+    }
+
     package let code: ProblemCode
-    /// In seconds; also sent as the header `Retry-After`.
+    /// The least wait in seconds. The member `retry_after` and the header `Retry-After` are this or up to half as much
+    /// again, by the request's id, so that clients which were refused together do not come back together.
     var retryAfterSeconds: Int64?
     /// The methods that an address serves, for `method_not_allowed`.
     var allowedMethods: String?
-    /// What is wrong in particular, for those who may know; the code's own sentence unless given.
+    /// What is wrong in particular, for those who may know; the code's own sentence unless given. Without its full
+    /// stop.
     var detail: String?
+    /// What to do about it; the code's own hint unless given.
+    var hint: String?
+    /// Further members, in their order.
+    var facts: [(name: String, value: Fact)] = []
 
     init(_ code: ProblemCode, retryAfterSeconds: Int64? = nil, allowedMethods: String? = nil) {
         self.code = code
@@ -25,9 +38,13 @@ package struct Problem: Sendable {
     /// What a client hears about a licence that was not issued.
     init(for error: LicenseError) {
         self.init(error.code, retryAfterSeconds: error.retryAfterSeconds)
+        tellParticulars(of: error)
     }
 
-    func response(requestID: RequestID, time: WallTime) -> HTTPResponse {
+    /// `hidesAuthentication` gives a token that proves too little the status 403, as DASH-IF has it, in place of 401.
+    func response(requestID: RequestID, time: WallTime, hidesAuthentication: Bool = false) -> HTTPResponse {
+        let status = hidesAuthentication && code.isInsufficientProof ? .forbidden : code.status
+        let wait = retryAfterSeconds.map { Self.spread($0, by: requestID) }
         var fields: HTTPFields = [
             "Content-Type": "application/problem+json",
             "Cache-Control": "no-store",
@@ -35,23 +52,38 @@ package struct Problem: Sendable {
             "X-Error-Code": code.rawValue,
             "X-Request-Id": requestID.text,
         ]
-        if code.status == .unauthorized { fields.append("WWW-Authenticate", "Bearer") }
-        if let retryAfterSeconds { fields.append("Retry-After", String(retryAfterSeconds)) }
+        if status == .unauthorized { fields.append("WWW-Authenticate", "Bearer") }
+        if let wait { fields.append("Retry-After", String(wait)) }
         if let allowedMethods { fields.append("Allow", allowedMethods) }
-        return HTTPResponse(status: code.status, fields: fields, body: body(requestID: requestID, time: time))
+        return HTTPResponse(status: status, fields: fields, body: body(status, wait, requestID: requestID, time: time))
     }
 
-    private func body(requestID: RequestID, time: WallTime) -> [UInt8] {
+    /// Up to half as much again. Request ids follow one another, so they are mixed first (the finalizer of SplitMix64).
+    private static func spread(_ seconds: Int64, by id: RequestID) -> Int64 {
+        var bits = UInt64(id.text, radix: 16) ?? 0
+        bits = (bits ^ (bits >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        bits = (bits ^ (bits >> 27)) &* 0x94d0_49bb_1331_11eb
+        bits ^= bits >> 31
+        return seconds + Int64(bits % UInt64(max(0, seconds) / 2 + 1))
+    }
+
+    private func body(_ status: HTTPStatus, _ wait: Int64?, requestID: RequestID, time: WallTime) -> [UInt8] {
         JSONWriter.object { writer in
             writer.member("type", code.type)
             writer.member("title", code.title)
-            writer.member("status", Int(code.status.code))
+            writer.member("status", Int(status.code))
             writer.member("detail", (detail ?? code.title) + ".")
             writer.member("code", code.rawValue)
             writer.member("request_id", requestID.text)
             writer.member("server_time", Self.format(time))
-            if let retryAfterSeconds { writer.member("retry_after", retryAfterSeconds) }
-            writer.member("hint", code.hint)
+            if let wait { writer.member("retry_after", wait) }
+            for (name, value) in facts {
+                switch value {
+                case .number(let number): writer.member(name, number)
+                case .word(let word): writer.member(name, word)
+                }
+            }
+            writer.member("hint", hint ?? code.hint)
         }
     }
 

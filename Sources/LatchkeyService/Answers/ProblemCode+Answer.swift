@@ -28,17 +28,23 @@ extension ProblemCode {
         case .expectationFailed: .expectationFailed
         case .notImplemented: .notImplemented
         case .versionNotSupported: .versionNotSupported
-        case .storageUnavailable, .clockUntrusted, .moduleUnavailable, .entitlementUnavailable: .serviceUnavailable
+        case .storageUnavailable, .keyStoreTimeout, .clockUntrusted, .moduleUnavailable, .entitlementUnavailable:
+            .serviceUnavailable
         case .internalError: .internalServerError
         }
     }
+
+    /// Whether the token is missing or proves too little, so that the app must fetch another one.
+    var isInsufficientProof: Bool { type == Self.insufficientProof }
+
+    private static let insufficientProof = "https://dashif.org/drm-problems/insufficient-proof-of-authorization"
 
     /// The problem type (RFC 9457): DASH-IF's for tokens that prove too little, else one of our own.
     var type: String {
         switch self {
         case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .keyIDRevoked, .tokenSignature,
             .tokenExpired, .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
-            "https://dashif.org/drm-problems/insufficient-proof-of-authorization"
+            Self.insufficientProof
         case .entitlementDenied: "https://dashif.org/drm-problems/not-authorized"
         default: "urn:latchkey:error:" + rawValue  // Every other code is only ours.
         }
@@ -90,7 +96,8 @@ extension ProblemCode {
         case .entitlementUnavailable: "The entitlement service does not answer"
         case .termsNotExpressible: "This device cannot be told the limits that the token demands"
         case .securityLevel: "This device cannot give the protection that this content demands"
-        case .storageUnavailable: "The key store cannot be reached"
+        case .storageUnavailable: "The store that counts and records licences cannot be reached"
+        case .keyStoreTimeout: "The key store did not answer"
         case .clockUntrusted: "The server's clock is not right"
         case .moduleUnavailable: "The credential's external module does not answer"
         case .notFound: "There is nothing at this address"
@@ -155,7 +162,7 @@ extension ProblemCode {
             "Update the player, or grant limits that this device knows; the log says which one it is."
         case .securityLevel: "Grant less for this device, or use another device: the log says what it lacks."
         case .entitlementDenied: "Ask whoever runs the service; a new token helps only if they allow it."
-        case .storageUnavailable, .clockUntrusted, .moduleUnavailable, .entitlementUnavailable:
+        case .storageUnavailable, .keyStoreTimeout, .clockUntrusted, .moduleUnavailable, .entitlementUnavailable:
             "Try again after the number of seconds in retry_after."
         case .notFound: "Licences are at POST /fps/license, certificates at GET /fps/certificate."
         case .methodNotAllowed: "Use a method that the header Allow names."

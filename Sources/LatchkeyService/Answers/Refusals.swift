@@ -9,9 +9,12 @@ struct Refusals: Sendable {
     private let logger: Logger
     private let recent: RecentRefusals
     private let clock: any WallClock
+    private let rules: LiveRulesCell?
 
-    init(logger: Logger, recent: RecentRefusals, clock: any WallClock) {
+    /// Without rules every status is that of the table.
+    init(logger: Logger, recent: RecentRefusals, clock: any WallClock, rules: LiveRulesCell? = nil) {
         self.logger = logger
+        self.rules = rules
         self.recent = recent
         self.clock = clock
     }
@@ -34,7 +37,9 @@ struct Refusals: Sendable {
                 .string("tag", tag), .unsigned("number", cause.number),
                 .unsigned("spc_version", UInt64(spcVersion)),
             ])
-        return problem.response(requestID: id, time: time)
+        return problem.response(
+            requestID: id, time: time,
+            hidesAuthentication: rules?.current.license.entitlement.hidesAuthentication ?? false)
     }
 }
 

@@ -258,6 +258,7 @@ struct DaemonParts: Sendable {
         shared.refusals = records.refusals
         shared.history = records.lookup
         shared.trustedClock = clock
+        shared.slots = records.slots
         shared.challenges = ServerChallenges(store: records.challenges, pseudonyms: loaded.pseudonymizer)
         return shared
     }

@@ -9,13 +9,13 @@ import Telemetry
 
 /// The operator's own service: calls it over HTTP, and decides by what it says.
 ///
-/// Its threads end by themselves after its last owner: the rules in force, or a request that was admitted under earlier rules. Only `stop`
-/// waits for them, because that last owner may end on a loop.
+/// Its thread ends by itself after its last owner: the rules in force, or a request that was admitted under earlier
+/// rules. Only `stop` waits for them, because that last owner may end on a loop.
 struct EntitlementCallback: Sendable {
     let decider: CallbackDecider
     private let caller: HTTPCaller
 
-    /// Starts the threads that call.
+    /// Starts the thread that calls.
     init(_ material: CallbackMaterial, counts: CallbackCounts = CallbackCounts()) throws(EventLoopError) {
         caller = try HTTPCaller(material.calls)
         decider = CallbackDecider(
@@ -61,7 +61,7 @@ private struct CallbackOverHTTP: CallbackTransport {
 
     func ask(_ body: [UInt8], on loop: LoopContext) async throws(CallbackOutage) -> [UInt8] {
         let fields = try fields(for: body)
-        return try await wrapAsync(CallbackOutage.init, try await caller.post(body, fields: fields, on: loop))
+        return try await wrapAsync(CallbackOutage.init, try await caller.post(body, fields: fields))
     }
 
     /// The code is HMAC-SHA-256 of the time as decimal digits, a dot, and the body, so that an old question cannot be told as a new one.

@@ -186,6 +186,8 @@ final class LicenseRecords: Sendable {
     }
     var challenges: any ChallengeStore { sharing?.store ?? store }
 
+    var slots: any PlaybackSlotStore { sharing?.store ?? store }
+
     /// What does not work now, while the rest is served.
     var degradations: [Degradation] {
         var found: [Degradation] = []

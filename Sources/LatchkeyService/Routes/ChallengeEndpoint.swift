@@ -6,6 +6,9 @@ import Licensing
 import Telemetry
 
 /// `POST /fps/challenge`: a number for the holder of a valid token, with which the next sync report shows that it is fresh.
+///
+/// A token that only the operator's service can read gets one too, within the rates of such tokens: the service decides
+/// about the report.
 struct ChallengeEndpoint: Sendable {
     private let pipelines: LicensePipelines
     private let refusals: Refusals
@@ -23,20 +26,20 @@ struct ChallengeEndpoint: Sendable {
     ) -> HTTPAnswer {
         let now = clock.wallTime.seconds
         do throws(LicenseError) {
-            let holder = try pipelines.pipeline(on: loop).admissionControl.admitHolder(
+            let sender = try pipelines.pipeline(on: loop).admissionControl.admitSender(
                 presenting: request.tokenCarriers,
                 from: request.origin(countryField: rules.entitlement.countryField), under: rules, now: now, id: id.text)
-            return .later { loop in await issue(to: holder, now: now, id, on: loop) }
+            return .later { loop in await issue(to: sender, now: now, id, on: loop) }
         } catch {
             return .now(refuse(error, id))
         }
     }
 
     private func issue(
-        to holder: TokenHolder, now: Int64, _ id: RequestID, on loop: LoopContext
+        to sender: TokenSender, now: Int64, _ id: RequestID, on loop: LoopContext
     ) async -> HTTPResponse {
         do throws(LicenseError) {
-            switch try await pipelines.pipeline(on: loop).issueChallenge(to: holder, now: now) {
+            switch try await pipelines.pipeline(on: loop).issueChallenge(to: sender, now: now) {
             case .challenge(let challenge): return response(challenge, id)
             case .tooMany(let seconds):
                 // Rounded up: a client that comes back too early is refused again.

@@ -11,7 +11,8 @@ import Telemetry
 
 /// `POST /v1/explain` of the admin listener: a token and perhaps an SPC in; every check, its verdict and the resulting terms out.
 ///
-/// The body is an object with `token`, and where there are some `spc` (Base64), `offline` and `address`. Nothing is issued.
+/// The body is an object with `token`, and where there are some `spc` (Base64), `offline`, `address` and `country`.
+/// Nothing is issued.
 struct ExplainEndpoint: Sendable {
     private let pipelines: LicensePipelines
     private let refusals: Refusals
@@ -31,7 +32,8 @@ struct ExplainEndpoint: Sendable {
     /// The caller has checked who asks.
     func answer(_ request: HTTPRequest, under rules: LicenseRules, id: RequestID) -> HTTPAnswer {
         guard let subject = Self.subject(in: request.body) else {
-            let cause = RefusalCause("the body is no object with a token, and at most spc, offline and address")
+            let cause = RefusalCause(
+                "the body is no object with a token, and at most spc, offline, address and country")
             return .now(refusals.response(to: "explain_refused", Problem(.badRequest), because: cause, id: id))
         }
         return .later { _ in await respond(to: subject, under: rules, id: id) }
@@ -60,7 +62,7 @@ struct ExplainEndpoint: Sendable {
 
     private static func subject(in body: [UInt8]) -> LicenseExplainer.Subject? {
         guard let object = try? JSONReader.parse(body, limits: limits).object,
-            object.members.allSatisfy({ ["token", "spc", "offline", "address"].contains($0.name) }),
+            object.members.allSatisfy({ ["token", "spc", "offline", "address", "country"].contains($0.name) }),
             let token = object["token"]?.string
         else { return nil }
         var subject = LicenseExplainer.Subject(token: Array(token.utf8))
@@ -75,6 +77,10 @@ struct ExplainEndpoint: Sendable {
         if let member = object["address"] {
             guard let text = member.string, let address = IPAddress(text) else { return nil }
             subject.origin = RequestOrigin(address: address)
+        }
+        if let member = object["country"] {
+            guard let text = member.string, let country = CountryCode(text) else { return nil }
+            subject.origin = RequestOrigin(address: subject.origin.address, country: country)
         }
         return subject
     }

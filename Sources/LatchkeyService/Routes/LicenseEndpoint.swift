@@ -8,7 +8,8 @@ import Licensing
 import Records
 import Telemetry
 
-/// `POST /fps/license`: a raw SPC in, a CKC out in the shape that was asked for; for a sync SPC what it reports, as JSON.
+/// `POST /fps/license`: a raw SPC in, a CKC out in the shape that was asked for; for a sync SPC what it reports, and
+/// for a playback that has stopped a few words, as JSON.
 struct LicenseEndpoint: Sendable {
     private let pipelines: LicensePipelines
     private let metrics: ServiceMetrics
@@ -32,14 +33,13 @@ struct LicenseEndpoint: Sendable {
         formFollowsAccept: Bool = true
     ) -> HTTPAnswer {
         let start = loop.now
-        guard
-            let wish = LicenseWish(
+        let wish: LicenseWish
+        do throws(LicenseWish.Fault) {
+            wish = try LicenseWish(
                 query: request.query, fields: request.fields, formFollowsAccept: formFollowsAccept)
-        else {
-            return .now(
-                refuse(
-                    Problem(.badRequest),
-                    RefusalCause("the query's offline, renew, previous or format is not readable"), id))
+        } catch {
+            let cause = RefusalCause("the query's \(error.parameter.rawValue) is not readable")
+            return .now(refuse(Problem(for: error), cause, id))
         }
         do throws(LicenseError) {
             let admission = try pipelines.pipeline(on: loop).admissionControl.admit(
@@ -69,6 +69,9 @@ struct LicenseEndpoint: Sendable {
                 metrics.acceptedSyncReport()
                 log(accepted, id)
                 return SyncAnswer.response(to: accepted, now: now, id: id)
+            case .playbackEnded(let ended):
+                log(ended, id)
+                return PlaybackEndAnswer.response(at: clock.wallTime, id)
             }
         } catch {
             return refuse(error, id, version: admission.envelope.version)
@@ -97,6 +100,15 @@ struct LicenseEndpoint: Sendable {
                 .string("validity", license.terms.validity.name),
                 .unsigned("lease", UInt64(license.terms.lease?.value ?? 0)),
                 .unsigned("rental", UInt64(license.terms.rental?.value ?? 0)),
+            ])
+    }
+
+    private func log(_ ended: EndedPlayback, _ id: RequestID) {
+        logger.log(
+            .debug, "playback_ended", from: .client,
+            [
+                .string("request_id", id.text), .string("credential", ended.credentialName),
+                .string("kid", ended.keyID.description),
             ])
     }
 

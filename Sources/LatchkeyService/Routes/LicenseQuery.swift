@@ -14,11 +14,13 @@ enum LicenseQuery: Equatable, Sendable {
     struct Asset: Equatable, Sendable {
         /// As the request names it.
         let text: String
+        let assetID: AssetID
         private let candidates: [AssetCandidate]
 
         init?(_ text: String) {
             guard let assetID = try? AssetID(bytes: Array(text.utf8)) else { return nil }
             self.text = text
+            self.assetID = assetID
             candidates = AssetReference(assetID).candidates
         }
 

@@ -39,7 +39,7 @@ struct LicenseQueryEndpoint: Sendable {
         _ request: HTTPRequest, under rules: LicenseRules, id: RequestID, on loop: LoopContext
     ) -> HTTPAnswer {
         do throws(LicenseError) {
-            let holder = try pipelines.pipeline(on: loop).admissionControl.admitHolder(
+            let sender = try pipelines.pipeline(on: loop).admissionControl.admitSender(
                 presenting: request.tokenCarriers,
                 from: request.origin(countryField: rules.entitlement.countryField), under: rules,
                 now: clock.wallTime.seconds, id: id.text)
@@ -49,18 +49,56 @@ struct LicenseQueryEndpoint: Sendable {
             guard let query = LicenseQuery(request.body) else {
                 return .now(refuse(Problem(.bodyUnrecognised), RefusalCause("no query for licences or assets"), id))
             }
-            let asker = try Asker(holder, pseudonyms)
             return .later { loop in
                 do throws(LicenseError) {
-                    try await pipelines.pipeline(on: loop).admissionControl.waitForTurn(of: holder)
+                    let pipeline = try pipelines.pipeline(on: loop)
+                    try await pipeline.admissionControl.waitForTurn(of: sender)
+                    guard let asker = try await asker(sender, query, pipeline, on: loop) else { return busy(id) }
+                    return await answer(query, of: asker, id, on: loop)
                 } catch {
                     return refuse(error, id)
                 }
-                return await answer(query, of: asker, id, on: loop)
             }
         } catch {
             return .now(refuse(error, id))
         }
+    }
+
+    /// Whose licences the sender may hear of; nil if the ledger cannot be read. Only the operator's service knows whose
+    /// token it reads: it is asked about the first content of the query. If it refuses, the sender hears of no licence
+    /// but those that were given for this token itself, as if the others did not exist.
+    private func asker(
+        _ sender: TokenSender, _ query: LicenseQuery, _ pipeline: LicensePipeline, on loop: LoopContext
+    ) async throws(LicenseError) -> Asker? {
+        if let holder = sender.holder { return try Asker(holder, pseudonyms) }
+        let alone = try Asker(opaque: sender, nil, pseudonyms)
+        let content: CallbackQuestion.Content?
+        switch query {
+        case .assets(let assets):
+            content = try await self.content(of: assets.first, pipeline)
+        case .licenses:
+            guard let entries = try? await lookup.entries(alone.queries(for: query), on: loop) else { return nil }
+            content = entries.lazy.compactMap(CallbackQuestion.Content.init).first
+        }
+        guard let content else { return alone }
+        do throws(LicenseError) {
+            let holder = try await pipeline.holder(sender, asking: content, now: clock.wallTime.seconds)
+            return try Asker(opaque: sender, holder, pseudonyms)
+        } catch {
+            guard case .entitlementDenied = error else { throw error }
+            return alone
+        }
+    }
+
+    private func content(
+        of asset: LicenseQuery.Asset?, _ pipeline: LicensePipeline
+    ) async throws(LicenseError) -> CallbackQuestion.Content? {
+        guard let asset else { return nil }
+        return try await pipeline.content(of: asset.assetID)
+    }
+
+    private func busy(_ id: RequestID) -> HTTPResponse {
+        refuse(Problem(.overloaded, retryAfterSeconds: 2), RefusalCause("too many questions about licences"), id)
     }
 
     private func answer(
@@ -71,9 +109,7 @@ struct LicenseQueryEndpoint: Sendable {
             return response(to: query, of: asker, found, id)
         } catch {
             switch error {
-            case .busy:
-                return refuse(
-                    Problem(.overloaded, retryAfterSeconds: 2), RefusalCause("too many questions about licences"), id)
+            case .busy: return busy(id)
             case .store:
                 return refuse(
                     Problem(.storageUnavailable, retryAfterSeconds: 2), RefusalCause("the ledger cannot be read"), id)
@@ -144,7 +180,7 @@ struct LicenseQueryEndpoint: Sendable {
             writer.member("kid", entry.keyID?.description)
             writer.member("content", entry.content)
             writer.member(
-                "renewable", pipelines.queries.isRenewable(entry, by: asker.holder, now: now))
+                "renewable", asker.holder.map { pipelines.queries.isRenewable(entry, by: $0, now: now) } ?? false)
         }
     }
 
@@ -163,37 +199,63 @@ struct LicenseQueryEndpoint: Sendable {
     }
 }
 
+extension CallbackQuestion.Content {
+    /// What a licence of the ledger is for; nil for an entry of something else.
+    fileprivate init?(_ entry: LedgerEntry) {
+        guard LicenseFacts(entry) != nil, let keyID = entry.keyID, let content = entry.content else { return nil }
+        self.init(contentID: content, keyID: keyID)
+    }
+}
+
 /// The sender, as the ledger knows it.
 private struct Asker: Sendable {
-    let holder: TokenHolder
-    /// Nil where the token has no subject; then it may only ask about what was given for itself.
+    /// Nil for a token of which nobody has said what it allows.
+    let holder: TokenHolder?
+    /// Nil if the token has no subject; then it may only ask about what was given for itself.
     private let subject: Pseudonym?
-    private let tokenID: String?
+    /// The names of the token itself, by which licences without a subject are known.
+    private let tokenIDs: [String]
 
     init(_ holder: TokenHolder, _ pseudonyms: Pseudonymizer) throws(LicenseError) {
         self.holder = holder
-        let claims = holder.claims
-        subject = try wrap(LicenseError.internalFailure) { () throws(CryptoError) in
+        subject = try Self.subject(of: holder.claims, pseudonyms)
+        tokenIDs = subject == nil ? [holder.claims.tokenID].compactMap(Self.kept) : []
+    }
+
+    /// The sender of a token that only the operator's service can read, and what the service has said of it.
+    init(opaque sender: TokenSender, _ holder: TokenHolder?, _ pseudonyms: Pseudonymizer) throws(LicenseError) {
+        self.holder = holder
+        subject = try holder.flatMap { holder throws(LicenseError) in try Self.subject(of: holder.claims, pseudonyms) }
+        let name = try wrap(LicenseError.internalFailure, try sender.party.ledgerName(by: pseudonyms))
+        tokenIDs = [name, holder?.claims.tokenID].compactMap(Self.kept)
+    }
+
+    private static func subject(
+        of claims: Claims, _ pseudonyms: Pseudonymizer
+    ) throws(LicenseError) -> Pseudonym? {
+        try wrap(LicenseError.internalFailure) { () throws(CryptoError) in
             try claims.subject.map { subject throws(CryptoError) in
                 try pseudonyms.pseudonym(of: .subject, Array(claims.issuer.utf8), Array(subject.utf8)).shortened
             }
         }
-        // A ledger keeps the beginning of a long one, which others may share.
-        tokenID = claims.tokenID.flatMap { $0.utf8.count <= LedgerEntry.textSizeMaximum ? $0 : nil }
+    }
+
+    /// A ledger keeps the beginning of a long name, which others may share.
+    private static func kept(_ tokenID: String?) -> String? {
+        tokenID.flatMap { $0.utf8.count <= LedgerEntry.textSizeMaximum ? $0 : nil }
     }
 
     func owns(_ entry: LedgerEntry) -> Bool {
-        guard LicenseFacts(entry) != nil, holder.claims.mayOpen(contentID: entry.content) else { return false }
-        if let subject { return entry.subject == subject }
-        guard let tokenID, entry.subject == nil, let known = entry.tokenID else { return false }
-        return known.utf8.elementsEqual(tokenID.utf8)
+        guard LicenseFacts(entry) != nil, holder?.claims.mayOpen(contentID: entry.content) ?? true else { return false }
+        guard entry.subject == nil else { return subject != nil && entry.subject == subject }
+        guard let known = entry.tokenID else { return false }
+        return tokenIDs.contains { known.utf8.elementsEqual($0.utf8) }
     }
 
     func queries(for query: LicenseQuery) -> [LedgerQuery] {
         switch query {
         case .licenses(let licenses, _): licenses.compactMap { $0.map { LedgerQuery(license: $0) } }
-        case .assets:
-            subject.map { [LedgerQuery(subject: $0)] } ?? tokenID.map { [LedgerQuery(tokenID: $0)] } ?? []
+        case .assets: (subject.map { [LedgerQuery(subject: $0)] } ?? []) + tokenIDs.map { LedgerQuery(tokenID: $0) }
         }
     }
 }

@@ -21,45 +21,75 @@ struct LicenseWish: Equatable, Sendable {
         self.form = form
     }
 
-    /// Nil where a request says something twice, or in unknown words. Where the form does not follow what is accepted, only the
-    /// query says it.
-    init?(query: String?, fields: HTTPFields, formFollowsAccept: Bool = true) {
+    /// A parameter of the query that is given twice or has an unknown value.
+    struct Fault: Error, Equatable {
+        enum Parameter: String, Sendable, CaseIterable {
+            case offline, renew, previous, format
+        }
+
+        let parameter: Parameter
+    }
+
+    /// If the form does not follow what the sender accepts, only the query says it. Throws the first parameter that is
+    /// not readable.
+    init(query: String?, fields: HTTPFields, formFollowsAccept: Bool = true) throws(Fault) {
         let pairs = (query ?? "").split(separator: "&")
-        guard let offline = Self.only("offline", in: pairs), let isOffline = Self.flag("offline", in: pairs),
-            let isRenewal = Self.flag("renew", in: pairs),
-            let format = Self.only("format", in: pairs), let previous = Self.only("previous", in: pairs),
-            let form = LicenseAnswerForm(named: format, accepting: formFollowsAccept ? fields.values(of: "Accept") : [])
-        else { return nil }
-        use = offline == nil ? nil : isOffline ? .offline : .streaming
-        self.form = form
+        use = try Self.flag(.offline, in: pairs).map { $0 ? .offline : .streaming }
+        let isRenewal = try Self.flag(.renew, in: pairs) ?? false
         renewal.isRenewal = isRenewal || fields["X-License-Renew"] == "1"
-        if let previous {
-            guard let license = LicenseID(text: previous) else { return nil }
+        if let previous = try Self.only(.previous, in: pairs) {
+            guard let license = LicenseID(text: previous) else { throw Fault(parameter: .previous) }
             renewal.previous = license
         }
+        let format = try Self.only(.format, in: pairs)
+        let accepted = formFollowsAccept ? fields.values(of: "Accept") : []
+        guard let form = LicenseAnswerForm(named: format, accepting: accepted) else {
+            throw Fault(parameter: .format)
+        }
+        self.form = form
     }
 
-    /// False where it is absent; nil where it is there twice or unreadable.
-    private static func flag(_ name: String, in pairs: [Substring]) -> Bool? {
-        guard let value = only(name, in: pairs) else { return nil }
-        guard let value else { return false }
-        switch value {
-        case "", "1", "true": return true
+    /// Nil if it is absent.
+    private static func flag(_ parameter: Fault.Parameter, in pairs: [Substring]) throws(Fault) -> Bool? {
+        switch try only(parameter, in: pairs) {
+        case nil: return nil
         case "0", "false": return false
-        default: return nil
+        case "", "1", "true": return true
+        default: throw Fault(parameter: parameter)  // A word that means nothing here.
         }
     }
 
-    /// The one value of a name, which may be absent; nil where it is there twice.
-    private static func only(_ name: String, in pairs: [Substring]) -> String?? {
-        let values = pairs.compactMap { value(of: $0, named: name) }
-        guard values.count <= 1 else { return nil }
-        return .some(values.first.map { String($0) })
+    /// The one value of a parameter; nil if it is absent.
+    private static func only(_ parameter: Fault.Parameter, in pairs: [Substring]) throws(Fault) -> String? {
+        let values = pairs.compactMap { value(of: $0, named: parameter.rawValue) }
+        guard values.count <= 1 else { throw Fault(parameter: parameter) }
+        return values.first.map { String($0) }
     }
 
     private static func value(of pair: Substring, named name: String) -> Substring? {
         let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.first.map({ $0 == name }) == true else { return nil }
         return parts.count == 2 ? parts[1] : ""
+    }
+}
+
+extension LicenseWish.Fault.Parameter {
+    /// What the parameter may be.
+    var values: String {
+        switch self {
+        case .offline, .renew: "1, true, 0 or false"
+        case .previous: "the id of a licence, as X-License-Id has it"
+        case .format: "raw, base64, ckc or json"
+        }
+    }
+}
+
+extension Problem {
+    init(for fault: LicenseWish.Fault) {
+        self.init(.badRequest)
+        let name = fault.parameter.rawValue
+        detail = "The query's \(name) is given twice or has an unknown value"
+        hint = "Give \(name) once, or not at all: \(fault.parameter.values)."
+        facts = [("parameter", .word(name))]
     }
 }

@@ -30,7 +30,8 @@ struct ServiceRoutes {
 
     init(_ parts: Parts) {
         self.parts = parts
-        let refusals = Refusals(logger: parts.logger, recent: parts.recent, clock: parts.clock)
+        let refusals = Refusals(
+            logger: parts.logger, recent: parts.recent, clock: parts.clock, rules: parts.rules)
         self.refusals = refusals
         let license = LicenseEndpoint(
             pipelines: parts.pipelines, metrics: parts.metrics, refusals: refusals, logger: parts.logger,

@@ -35,17 +35,35 @@ package struct Admission: Sendable {
         self.rules = rules
     }
 
-    /// Whether a playback that goes on asks, by its token or in its own words. It goes first in a crowd, and is granted nothing more.
+    /// Whether a playback that goes on asks, by its token or in its own words. It goes first in a crowd, and is granted
+    /// nothing more. A token that was not verified gives no priority: its sender could be anyone.
     var isRenewal: Bool {
         switch standing {
         case .verified(let claims): claims.renewal != nil || request.renewal.isRenewal
-        case .undecided: request.renewal.isRenewal
+        case .undecided: false
         }
     }
 }
 
-/// The sender of a request that costs no RSA, whose token has been verified, and the rules that it was admitted under.
+/// The sender of a request that costs no RSA, and the rules that it was admitted under.
+package struct TokenSender: Sendable {
+    let token: PresentedToken
+    let standing: Admission.Standing
+    /// By whom challenges are held.
+    package let party: TokenParty
+    package let origin: RequestOrigin
+    let rules: LicenseRules
+
+    /// The sender as the holder of a verified token; nil if only the operator's service can read the token.
+    package var holder: TokenHolder? {
+        guard case .verified(let claims) = standing else { return nil }
+        return TokenHolder(claims: claims, origin: origin, rules: rules)
+    }
+}
+
+/// The sender of a request whose claims are known, and the rules that it was admitted under.
 package struct TokenHolder: Sendable {
+    /// What the token says, or what the operator's service has made of it.
     package let claims: Claims
     package let origin: RequestOrigin
     let rules: LicenseRules

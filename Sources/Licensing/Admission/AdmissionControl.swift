@@ -56,21 +56,28 @@ package final class AdmissionControl {
             token, isRenewal: request.renewal.isRenewal, under: rules, now: now, id: request.id)
         if claims.renewal == nil { try checkClock() }
         let admission = try Admission(request, by: decisive, .verified(claims), under: rules)
-        try count(claims, isRenewal: admission.isRenewal, rules)
+        try count(claims, of: decisive, isRenewal: admission.isRenewal, rules)
         return admission
     }
 
-    /// Admits a request that costs no RSA, as long as its sender has a token of this server's issuers.
-    /// `id` is the request's, for the row of a refusal.
-    package func admitHolder(
+    /// Admits a request that costs no RSA, also with a token that only the operator's service can read. Such a token
+    /// counts as one for which an SPC is opened.
+    package func admitSender(
         presenting carriers: TokenCarriers, from origin: RequestOrigin, under rules: LicenseRules, now: Int64,
         id: String? = nil
-    ) throws(LicenseError) -> TokenHolder {
+    ) throws(LicenseError) -> TokenSender {
         try admit(from: origin.address, under: rules)
         guard let token = try token(in: carriers, rules) else { throw .tokenMissing }
-        let claims = try verify(token, isRenewal: false, under: rules, now: now, id: id).claims
-        try count(claims, isRenewal: false, rules)
-        return TokenHolder(claims: claims, origin: origin, rules: rules)
+        if let callback = rules.callback, callback.decides(token) {
+            try checkClock()
+            try bound(token, from: origin.address, by: callback)
+            let party = try wrap(LicenseError.internalFailure, try callback.party(of: token, using: crypto))
+            return TokenSender(token: token, standing: .undecided(callback), party: party, origin: origin, rules: rules)
+        }
+        let (decisive, claims) = try verify(token, isRenewal: false, under: rules, now: now, id: id)
+        let party = try party(claims, of: decisive)
+        try count(party, isRenewal: false, rules)
+        return TokenSender(token: decisive, standing: .verified(claims), party: party, origin: origin, rules: rules)
     }
 
     /// Counts a request of an address: all that can be said of one that presents no token.
@@ -87,8 +94,8 @@ package final class AdmissionControl {
     }
 
     /// The same for a request that costs no RSA.
-    package func waitForTurn(of holder: TokenHolder) async throws(LicenseError) {
-        try await waitForTurn(isRenewal: false, holder.rules)
+    package func waitForTurn(of sender: TokenSender) async throws(LicenseError) {
+        try await waitForTurn(isRenewal: false, sender.rules)
     }
 
     private func waitForTurn(isRenewal: Bool, _ rules: LicenseRules) async throws(LicenseError) {
@@ -129,19 +136,30 @@ package final class AdmissionControl {
         return (token, claims)
     }
 
-    /// A renewal may go on if new licences have used up the rate: a picture that runs should not stop because others begin. A token
-    /// without a subject has nothing to count by.
-    private func count(_ claims: Claims, isRenewal: Bool, _ rules: LicenseRules) throws(LicenseError) {
-        guard let rate = rules.rates.perSubject, let name = claims.subject else { return }
-        let subject = RateBuckets.Subject(issuer: claims.issuer, name: name)
-        if let wait = buckets.subjects.take(subject, at: rate, urgent: isRenewal) { throw .tooOften(.subject, wait) }
+    /// Counts a request of the token's subject, or of the token itself if it names no subject.
+    func count(
+        _ claims: Claims, of token: PresentedToken, isRenewal: Bool, _ rules: LicenseRules
+    ) throws(LicenseError) {
+        guard rules.rates.perSubject != nil else { return }
+        try count(try party(claims, of: token), isRenewal: isRenewal, rules)
+    }
+
+    /// A renewal may go on if new licences have used up the rate: a picture that runs should not stop because others
+    /// begin.
+    private func count(_ party: TokenParty, isRenewal: Bool, _ rules: LicenseRules) throws(LicenseError) {
+        guard let rate = rules.rates.perSubject else { return }
+        if let wait = buckets.subjects.take(party, at: rate, urgent: isRenewal) { throw .tooOften(.subject, wait) }
+    }
+
+    private func party(_ claims: Claims, of token: PresentedToken) throws(LicenseError) -> TokenParty {
+        try wrap(LicenseError.internalFailure, try TokenParty(claims, of: token, using: crypto))
     }
 
     /// Bounds how much RSA is bought by tokens that this server cannot verify.
     private func bound(
         _ token: PresentedToken, from address: IPAddress?, by callback: CallbackDecider
     ) throws(LicenseError) {
-        try callback.refuseDenied(token, using: crypto)
+        _ = try CallbackDecider.single(token)
         if let address,
             let wait = buckets.unverifiedAddresses.take(address.subscriber, at: callback.settings.ratePerAddress)
         {
@@ -169,14 +187,9 @@ final class RateBuckets: Sendable {
     /// The least that a limiter takes, for one party.
     private static let singleCapacity = 32
 
-    struct Subject: Hashable {
-        let issuer: String
-        let name: String
-    }
-
     let all: RateLimiter<Int>
     let addresses: RateLimiter<IPAddress>
-    let subjects: RateLimiter<Subject>
+    let subjects: RateLimiter<TokenParty>
     /// Requests whose tokens only the operator's service can read.
     let unverified: RateLimiter<Int>
     let unverifiedAddresses: RateLimiter<IPAddress>

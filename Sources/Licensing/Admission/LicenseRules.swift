@@ -52,11 +52,14 @@ package struct EntitlementRules: Sendable {
     package let policy: EntitlementPolicy
     /// The field in which trusted proxies name the client's country; nil if no proxy does.
     package let countryField: String?
+    /// Whether a token that proves too little is answered 403, as DASH-IF has it, and not 401.
+    package let hidesAuthentication: Bool
 
     package init(
         tokens: VerifiedTokenCache, finder: TokenFinder = TokenFinder(),
-        policy: EntitlementPolicy = EntitlementPolicy(), countryField: String? = nil
+        policy: EntitlementPolicy = EntitlementPolicy(), countryField: String? = nil, hidesAuthentication: Bool = false
     ) {
+        self.hidesAuthentication = hidesAuthentication
         self.tokens = tokens
         self.finder = finder
         self.policy = policy

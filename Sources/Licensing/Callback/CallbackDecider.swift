@@ -15,8 +15,8 @@ package protocol CallbackTransport: Sendable {
 package enum CallbackOutage: Error, Equatable, Sendable {
     /// This server has too many questions under way; the fault is not the service's.
     case busy
-    /// It has failed so often that it is not asked for a while.
-    case breakerOpen
+    /// It has failed so often that it is not asked for so many seconds, at least 1.
+    case breakerOpen(seconds: Int64)
     case timedOut
     /// Its name leads to an address that it may not have.
     case addressForbidden
@@ -31,8 +31,9 @@ package enum CallbackOutage: Error, Equatable, Sendable {
 
 /// Lets the operator's own service decide about tokens that nobody here can read (entitlement, section 4.9).
 ///
-/// Content and device stand inside the SPC, so RSA is bought before the service can be asked: for these tokens alone, within rates of their
-/// own, and not for a token that the service has just refused.
+/// Content and device stand inside the SPC, so RSA is bought before the service can be asked: for these tokens alone,
+/// and within rates of their own. The service is not asked again about a content and track that it has just refused to
+/// the token.
 package final class CallbackDecider: Sendable {
     package struct Settings: Sendable {
         /// What happens to renewals while the service does not answer.
@@ -50,7 +51,7 @@ package final class CallbackDecider: Sendable {
         package var memory = CallbackMemory.Limits()
         package var breaker = CircuitBreaker.Limits()
         /// How many SPCs may be opened for tokens that nobody has verified.
-        package var rate = Rate(perSecond: 200, burst: 400)
+        package var rate = Rate(perSecond: 1000, burst: 2000)
         package var ratePerAddress = Rate(perSecond: 10, burst: 50)
 
         package init(name: String, sources: Set<TokenSource>) {
@@ -93,13 +94,9 @@ package final class CallbackDecider: Sendable {
 
     func decides(_ token: PresentedToken) -> Bool { settings.sources.contains(token.source) }
 
-    /// Refuses a token that the service has refused lately, before RSA is bought for it. Throws `entitlementDenied`.
-    func refuseDenied(_ token: PresentedToken, using crypto: CryptoContext) throws(LicenseError) {
-        let digest = try Self.digest(of: try Self.single(token), crypto)
-        let isDenied = state.withLock { [now] in $0.memory.isDenied(token: digest, now: now) }
-        guard isDenied else { return }
-        counts.note(.denied)
-        throw .entitlementDenied(error: nil)
+    /// The token as a party of its own: what it says is known to the service alone.
+    func party(of token: PresentedToken, using crypto: CryptoContext) throws(CryptoError) -> TokenParty {
+        .digest(try token.wholeDigest(using: crypto), issuer: settings.name)
     }
 
     static func single(_ token: PresentedToken) throws(LicenseError) -> [UInt8] {
@@ -126,8 +123,12 @@ package final class CallbackDecider: Sendable {
         on loop: LoopContext
     ) async throws(LicenseError) -> Decision {
         let subject = CallbackMemory.Subject(
-            token: try Self.digest(of: question.token, crypto), keyID: question.content.keyID,
-            device: question.device, use: question.use)
+            token: try Self.digest(of: question.token, crypto), content: question.content, device: question.device,
+            use: question.use)
+        if state.withLock({ [now] in $0.memory.isDenied(subject, now: now) }) {
+            counts.note(.denied)
+            throw .entitlementDenied(error: nil)
+        }
         if let claims = state.withLock({ [now] in $0.memory.permission(for: subject, now: now) }),
             wallTime < claims.expiresAt
         {
@@ -174,8 +175,10 @@ package final class CallbackDecider: Sendable {
     private func ask(
         _ question: CallbackQuestion, on loop: LoopContext
     ) async throws(CallbackOutage) -> CallbackAnswer {
-        let call = state.withLock { [nanoseconds] in $0.breaker.begin(now: nanoseconds) }
-        guard let call else { throw .breakerOpen }
+        let (call, wait) = state.withLock { [nanoseconds] state in
+            (state.breaker.begin(now: nanoseconds), state.breaker.secondsUntilProbe(now: nanoseconds))
+        }
+        guard let call else { throw .breakerOpen(seconds: wait) }
         do throws(CallbackOutage) {
             let body = try await transport.ask(question.body, on: loop)
             let answer = try Self.read(body, question)

@@ -52,6 +52,7 @@ package struct LicenseExplainer: Sendable {
             token: rules.entitlement.tokens.verifier.explain(subject.token, now: now))
         let claims = explanation.token.claims
         if let claims {
+            explanation.revocation = revocation(of: claims, now: now)
             explanation.findings = PolicyLint.findings(in: claims, policy: rules.entitlement.policy, now: now)
         }
         guard let message = subject.message else { return explanation }
@@ -70,6 +71,15 @@ package struct LicenseExplainer: Sendable {
         }
         explanation.stages = stages.finish()
         return explanation
+    }
+
+    private func revocation(of claims: Claims, now: Int64) -> CheckResult {
+        do throws(EntitlementError) {
+            try revocations.check(claims, now: now)
+            return CheckResult("revocation", .passed)
+        } catch {
+            return CheckResult("revocation", .failed(error))
+        }
     }
 
     /// An SPC, and what led to its contents.

@@ -43,6 +43,8 @@ package struct LicenseExplanation: Sendable {
     }
 
     package let token: TokenExplanation
+    /// Whether something is revoked, as far as the token alone tells; nil if the token is not good.
+    package internal(set) var revocation: CheckResult?
     /// What is odd about the token's rights under the rules of the configuration.
     package internal(set) var findings: [PolicyFinding] = []
     /// Nil where no SPC was brought: then the answer is about the token alone.
@@ -65,13 +67,20 @@ package struct LicenseExplanation: Sendable {
     /// What the first refusal would be; nil where nothing that can be known beforehand refuses.
     package var refusal: LicenseError? {
         if let refusal = token.refusal { return .entitlement(refusal) }
+        if case .failed(let error)? = revocation?.verdict { return .entitlement(error) }
         for result in stages ?? [] {
             if case .failed(let error) = result.verdict { return error }
         }
         if case .failure(let error)? = sync { return .entitlement(error) }
         if case .failure(let error)? = gate?.decision { return .entitlement(error) }
-        if case .failure(let error)? = terms { return .terms(error) }
+        if case .failure(let error)? = terms { return .terms(error, of: limitedTerm(where: error)) }
         return nil
+    }
+
+    /// The limit that the device cannot be told.
+    package func limitedTerm(where error: LicenseTermsError) -> LimitedTerm? {
+        guard case .success(let authorization)? = gate?.decision else { return nil }
+        return LimitedTerm(authorization.limits, where: error)
     }
 
     /// What a licence would spend or count in the shared store, which alone can say whether there is any left.

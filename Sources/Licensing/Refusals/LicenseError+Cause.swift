@@ -12,8 +12,10 @@ extension LicenseError {
         case .contentUnknown: RefusalCause("the asset id names no single live key, and no right names it")
         case .keyNotFound: RefusalCause("no single live key is stored for the asset id")
         case .store(let error): RefusalCause("store: \(error)")
+        case .keyStore(let outage): RefusalCause("key store: \(outage)")
         case .denied(let denial): RefusalCause("shared state: \(denial)")
-        case .terms(let error): RefusalCause("terms: \(error)")
+        case .terms(let error, let term):
+            RefusalCause("terms: \(error)\(term.map { " (\($0.rawValue))" } ?? "")")
         case .challengeNotOpen: RefusalCause("the sync report's challenge is not open")
         case .module(let error): RefusalCause("external module: \(error)")
         case .clockUntrusted: RefusalCause("the wall clock is behind the time that is known: only renewals are served")

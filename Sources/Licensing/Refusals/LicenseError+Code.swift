@@ -14,7 +14,8 @@ extension LicenseError {
         case .keyNotFound: .keyNotFound
         case .store(let error): error.code
         case .denied(let denial): denial.code
-        case .terms(let error): error.code
+        case .terms(let error, _): error.code
+        case .keyStore: .keyStoreTimeout
         case .challengeNotOpen: .spcReplayed
         case .module(let error): error.code
         case .overloaded, .entitlementUnavailable(.busy): .overloaded
@@ -30,6 +31,7 @@ extension LicenseError {
     package var retryAfterSeconds: Int64? {
         if case .entitlement(let error) = self { return error.retryAfterSeconds }
         if case .rateLimited(_, let seconds) = self { return seconds }
+        if case .entitlementUnavailable(.breakerOpen(let seconds)) = self { return seconds }
         // A clock is not mended in two seconds.
         if code == .clockUntrusted { return 10 }
         return code.passesByItself ? 2 : nil
@@ -39,7 +41,7 @@ extension LicenseError {
 extension ProblemCode {
     /// Too much work, or a part that is away: the same request may be good a moment later.
     fileprivate var passesByItself: Bool {
-        [.overloaded, .storageUnavailable, .moduleUnavailable, .entitlementUnavailable].contains(self)
+        [.overloaded, .storageUnavailable, .keyStoreTimeout, .moduleUnavailable, .entitlementUnavailable].contains(self)
     }
 }
 

@@ -39,6 +39,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case sessionExpired = "session_expired"
     case sessionKilled = "session_killed"
     case keyNotFound = "key_not_found"
+    case keyStoreTimeout = "key_store_timeout"
     case adminTokenInvalid = "admin_token_invalid"
     case rateLimited = "rate_limited"
     case overloaded

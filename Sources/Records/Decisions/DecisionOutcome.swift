@@ -41,6 +41,14 @@ package protocol DecisionStore: Sendable {
     func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome
 }
 
+/// Where playbacks give their slots back when their devices say that they have stopped.
+package protocol PlaybackSlotStore: Sendable {
+    /// Frees the slots that the playbacks of these claims hold themselves. A slot that another device holds, and one
+    /// that was evicted, stays as it is; a playback without a slot is no error. When it returns, the slots are free for
+    /// all nodes.
+    func release(_ claims: [SlotClaim], at now: Int64) async throws(StoreError)
+}
+
 /// The part of a decision that all nodes share, where the ledger is another store's.
 package protocol SharedStateStore: Sendable {
     /// As `DecisionStore.commit`, without the ledger entry. One round trip.

@@ -42,6 +42,21 @@ extension PostgreSQLStore: RecountedStore {
     }
 }
 
+extension PostgreSQLStore: PlaybackSlotStore {
+    /// Under the locks of the groups, as decisions about them are.
+    package func release(_ claims: [SlotClaim], at now: Int64) async throws(StoreError) {
+        let locks = Set(claims.map(\.group.lockNumber)).sorted()
+        guard let home = locks.last else { return }
+        let playbacks = claims.map(\.playback)
+        let values: [PostgreSQLValue] = [
+            .byteArrays(claims.map(\.group.bytes)), .byteArrays(playbacks.map(\.device.bytes)),
+            .integers(playbacks.map { $0.session.map { Int64(bitPattern: $0) } }),
+            .byteArrays(playbacks.map(\.content.bytes)),
+        ]
+        _ = try await run(.releaseSlots, values, .write(UInt64(bitPattern: home)), locks: locks)
+    }
+}
+
 /// What `settle_account_1` says. The numbers are in the database's functions, and never change.
 private enum SettleVerdict: Int64 {
     case recorded = 0

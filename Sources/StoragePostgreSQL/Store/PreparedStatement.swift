@@ -30,6 +30,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case revocationChanges
     case openChallenge
     case takeChallenge
+    case releaseSlots
     case shipLedger
     case shippedThrough
     case receivedBatches
@@ -185,6 +186,14 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             """
             SELECT \(Self.revocationColumns), number, mark, is_lifted FROM revocation_change
             WHERE number >= $1 ORDER BY number LIMIT $2
+            """
+        case .releaseSlots:
+            """
+            DELETE FROM slot USING unnest($1::bytea[], $2::bytea[], $3::int8[], $4::bytea[])
+                AS stopped (slot_group, device, session, content)
+            WHERE slot.slot_group = stopped.slot_group AND slot.device = stopped.device AND NOT slot.is_evicted
+                AND slot.session IS NOT DISTINCT FROM stopped.session
+                AND (stopped.session IS NOT NULL OR slot.content = stopped.content)
             """
         case .openChallenge: "SELECT open_challenge_1($1, $2, $3, $4, $5, $6)"
         case .takeChallenge:

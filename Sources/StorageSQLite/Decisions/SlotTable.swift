@@ -9,6 +9,7 @@ struct SlotTable: ~Copyable {
     private var update: SQLiteStatement
     private var delete: SQLiteStatement
     private var insertEvicted: SQLiteStatement
+    private var deletePlayback: SQLiteStatement
 
     init(_ connection: inout SQLiteConnection) throws(StoreError) {
         let ofGroup = try connection.prepare(
@@ -37,12 +38,15 @@ struct SlotTable: ~Copyable {
             INSERT INTO evicted_slot (playback_group, device, playback, held_until) VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT (playback_group, device, playback) DO UPDATE SET held_until = ?4
             """)
+        let deletePlayback = try connection.prepare(
+            "DELETE FROM slot WHERE playback_group = ?1 AND device = ?2 AND playback = ?3")
         self.ofGroup = ofGroup
         self.findEvicted = findEvicted
         self.insert = insert
         self.update = update
         self.delete = delete
         self.insertEvicted = insertEvicted
+        self.deletePlayback = deletePlayback
     }
 
     /// Tries claims one after the other: the changes that grant them all, or the first denial. Stores nothing.
@@ -59,6 +63,15 @@ struct SlotTable: ~Copyable {
             if let denial = changes[place].now.take(claim, wasEvicted: wasEvicted) { return .denied(denial) }
         }
         return .granted(changes)
+    }
+
+    /// Frees the slot that the claim's playback holds, if it holds one.
+    mutating func release(_ claim: SlotClaim) throws(StoreError) {
+        defer { deletePlayback.reset() }
+        try deletePlayback.bind(claim.group, at: 1)
+        try deletePlayback.bind(claim.playback.device, at: 2)
+        try deletePlayback.bind(PlaybackName(claim.playback).bytes, at: 3)
+        _ = try deletePlayback.step()
     }
 
     private mutating func storedSlots(of group: Pseudonym) throws(StoreError) -> [SlotGroup.Slot] {

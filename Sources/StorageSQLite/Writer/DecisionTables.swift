@@ -70,6 +70,9 @@ struct DecisionTables: ~Copyable {
         case .openChallenge(let request, let expiresAt, let limit):
             return .done(try challenges.open(request, expiresAt: expiresAt, limit: limit))
         case .takeChallenge(let request): return .done(try challenges.take(request))
+        case .releaseSlots(let claims, _):
+            for claim in claims { try slots.release(claim) }
+            return .done(true)
         case .keepClock(let record):
             try clock.keep(record)
             return .done(true)
@@ -115,7 +118,7 @@ struct DecisionTables: ~Copyable {
             try ledger.append(entry)
             return true
         case .decision, .entry, .keptEntry, .noteSettled, .forgetKept, .tryToWrite, .openChallenge, .takeChallenge,
-            .keepClock, .acceptClock, .changeAccount:
+            .releaseSlots, .keepClock, .acceptClock, .changeAccount:
             preconditionFailure("no change of what is revoked")
         }
     }

@@ -22,6 +22,7 @@ enum WriteRequest: Sendable {
     case dropAnyPending(RevocationKey, entry: [UInt8], at: Int64)
     case openChallenge(ChallengeRequest, expiresAt: Int64, limit: Int)
     case takeChallenge(ChallengeRequest)
+    case releaseSlots([SlotClaim], at: Int64)
     case keepClock(ClockRecord)
     /// The offset is the wall clock's against the boot-time clock, in nanoseconds.
     case acceptClock(offset: Int64, entry: [UInt8], at: Int64)
@@ -32,7 +33,9 @@ enum WriteRequest: Sendable {
     var time: Int64? {
         switch self {
         case .decision(let decision, _): decision.now
-        case .entry(_, let at), .keptEntry(_, let at, _, _, _), .acceptClock(_, _, let at): at
+        case .entry(_, let at), .keptEntry(_, let at, _, _, _), .acceptClock(_, _, let at),
+            .releaseSlots(_, let at):
+            at
         case .revoke(let revocation, _), .keepPending(let revocation, _): revocation.revokedAt
         case .lift(_, _, let at), .changeAccount(_, _, let at): at
         case .dropPending, .noteSettled, .forgetKept, .tryToWrite, .keepClock: nil

@@ -7,11 +7,17 @@ import Testing
     private static let limits = CallbackMemory.Limits(
         allowedSeconds: 30, denialMaximum: 2, deniedSeconds: 10, capacity: 8)
 
-    private static func subject(_ number: UInt8, key: UInt64 = 1, use: LicenseUse = .streaming)
-        -> CallbackMemory.Subject
-    {
+    private static let device = DeviceIdentifier([UInt8](repeating: 1, count: 20))
+
+    private static func subject(
+        _ number: UInt8, key: UInt64 = 1, content: String = "movie-1", track: String? = nil,
+        device: DeviceIdentifier? = device, use: LicenseUse = .streaming
+    ) -> CallbackMemory.Subject {
         CallbackMemory.Subject(
-            token: token(number), keyID: KeyID(words: Bytes16(high: 0, low: key)), device: nil, use: use)
+            token: token(number),
+            content: CallbackQuestion.Content(
+                contentID: content, keyID: KeyID(words: Bytes16(high: 0, low: key)), track: track),
+            device: device, use: use)
     }
 
     private static func token(_ number: UInt8) -> [UInt8] { [UInt8](repeating: number, count: 32) }
@@ -19,8 +25,7 @@ import Testing
     private static func claims() throws -> Claims {
         try Claims.decided(
             by: "portal",
-            allowing: RequestedContent(
-                contentID: "movie-1", keyID: KeyID(words: Bytes16(high: 0, low: 1)), trackLabels: []),
+            allowing: CallbackQuestion.Content(contentID: "movie-1", keyID: KeyID(words: Bytes16(high: 0, low: 1))),
             now: 0, life: 3600)
     }
 
@@ -63,23 +68,44 @@ import Testing
         #expect(memory.grace(for: Self.subject(1), now: 1) == nil)
     }
 
-    @Test func refusesATokenAfterSoManyDenialsInARow() throws {
+    @Test func refusesAContentAfterSoManyDenialsInARow() throws {
         var memory = CallbackMemory(Self.limits)
         memory.noteDenial(of: Self.subject(1), now: 0)
-        #expect(!memory.isDenied(token: Self.token(1), now: 0))
-        // Another track was refused too.
-        memory.noteDenial(of: Self.subject(1, key: 2), now: 1)
-        #expect(memory.isDenied(token: Self.token(1), now: 10))
-        #expect(!memory.isDenied(token: Self.token(1), now: 11))
-        #expect(!memory.isDenied(token: Self.token(2), now: 1))
+        #expect(!memory.isDenied(Self.subject(1), now: 0))
+        // Another device and another use are the same content and track.
+        memory.noteDenial(of: Self.subject(1, device: nil, use: .offline), now: 1)
+        #expect(memory.isDenied(Self.subject(1), now: 10))
+        #expect(!memory.isDenied(Self.subject(1), now: 11))
+        #expect(!memory.isDenied(Self.subject(2), now: 1))
     }
 
-    @Test func forgetsDenialsOnceTheTokenIsAllowedSomething() throws {
+    /// UHD and HD denied say nothing of SD.
+    @Test func keepsDenialsOfTracksAndContentsApart() throws {
+        var memory = CallbackMemory(Self.limits)
+        for track in ["UHD", "HD"] {
+            for _ in 0..<2 { memory.noteDenial(of: Self.subject(1, key: 2, track: track), now: 0) }
+            #expect(memory.isDenied(Self.subject(1, key: 3, track: track), now: 0))
+        }
+        #expect(!memory.isDenied(Self.subject(1, track: "SD"), now: 0))
+        #expect(!memory.isDenied(Self.subject(1, content: "movie-2", track: "HD"), now: 0))
+    }
+
+    @Test func forgetsDenialsOnceTheTokenIsAllowedTheContent() throws {
         var memory = CallbackMemory(Self.limits)
         memory.noteDenial(of: Self.subject(1), now: 0)
-        memory.noteAnswer(try Self.claims(), for: Self.subject(1, key: 2), lease: 60, now: 0)
+        memory.noteAnswer(try Self.claims(), for: Self.subject(1), lease: 60, now: 0)
         memory.noteDenial(of: Self.subject(1), now: 1)
-        #expect(!memory.isDenied(token: Self.token(1), now: 1))
+        #expect(!memory.isDenied(Self.subject(1), now: 1))
+    }
+
+    /// What the service has said of one device, if only an external module can tell devices apart, holds for no other
+    /// one.
+    @Test func believesNoAnswerAboutADeviceThatIsNotKnown() throws {
+        var memory = CallbackMemory(Self.limits)
+        memory.noteAnswer(try Self.claims(), for: Self.subject(1, device: nil), lease: 60, now: 0)
+        memory.noteRemembered(Self.subject(1, device: nil), lease: 60, now: 0)
+        #expect(memory.permission(for: Self.subject(1, device: nil), now: 0) == nil)
+        #expect(memory.grace(for: Self.subject(1, device: nil), now: 0) == nil)
     }
 
     @Test func believesNoAnswerAfterADenial() throws {

@@ -6,8 +6,8 @@ import Testing
 @testable import Entitlements
 
 @Suite struct CallbackMessagesTests {
-    private static let content = RequestedContent(
-        contentID: "movie-1", keyID: KeyID(words: Bytes16(high: 1, low: 2)), trackLabels: [])
+    private static let content = CallbackQuestion.Content(
+        contentID: "movie-1", keyID: KeyID(words: Bytes16(high: 1, low: 2)))
     private static let question = {
         var question = CallbackQuestion(
             messageID: KeyID(words: Bytes16(high: 3, low: 4)), token: Array("opaque".utf8), content: content,
@@ -109,7 +109,11 @@ import Testing
         let claims = try Claims.decided(by: "portal", allowing: Self.content, now: 1000, life: 60)
         #expect(claims.rights == [Right(.keyIDs([Self.content.keyID]))])
         #expect(throws: EntitlementError.offlineNotGranted) {
-            try Gate.authorize(claims: claims, content: Self.content, for: .offline, now: 1000)
+            try Gate.authorize(
+                claims: claims,
+                content: RequestedContent(
+                    contentID: Self.content.contentID, keyID: Self.content.keyID, trackLabels: []),
+                for: .offline, now: 1000)
         }
     }
 }

@@ -66,6 +66,10 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
             .rateLimited(.unverifiedTokens, retryAfterSeconds: 4), 429, "rate_limited", retryAfterSeconds: 4),
         RefusalSample(.rateLimited(.address, retryAfterSeconds: 1), 429, "rate_limited", retryAfterSeconds: 1),
         RefusalSample(.rateLimited(.subject, retryAfterSeconds: 9), 429, "rate_limited", retryAfterSeconds: 9),
+        RefusalSample(
+            .entitlementUnavailable(.breakerOpen(seconds: 4)), 503, "entitlement_unavailable", retryAfterSeconds: 4),
+        RefusalSample(.keyStore(.unreachable), 503, "key_store_timeout", retryAfterSeconds: 2),
+        RefusalSample(.terms(.durationNeedsPlaybackState, of: .lease), 403, "terms_not_expressible"),
         RefusalSample(.overloaded, 429, "overloaded", retryAfterSeconds: 2),
         RefusalSample(.internalFailure(.randomnessUnavailable), 500, "internal"),
     ]
@@ -181,7 +185,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
 /// Numbers the cases of the errors, so that a case without a sample is seen: a new case does not compile before it has a number here.
 extension LicenseError {
     static let caseCount =
-        12 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
+        13 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
 
     var caseNumber: Int {
         switch self {
@@ -197,11 +201,12 @@ extension LicenseError {
         case .rateLimited: 9
         case .overloaded: 10
         case .clockUntrusted: 11
-        case .terms(let error): 12 + error.caseNumber
-        case .entitlement(let error): 12 + LicenseTermsError.caseCount + error.caseNumber
-        case .spc(let error): 12 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
+        case .keyStore: 12
+        case .terms(let error, _): 13 + error.caseNumber
+        case .entitlement(let error): 13 + LicenseTermsError.caseCount + error.caseNumber
+        case .spc(let error): 13 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
         case .store(let error):
-            12 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
+            13 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
         }
     }
 }

@@ -159,7 +159,7 @@ import Testing
         // A key that nobody asked for yet.
         let unknown = try daemon.connect().license(
             try nodes.spc(content: "movie-2"), token: try nodes.token(content: "movie-2"))
-        #expect(unknown.status == 503 && unknown.code == "storage_unavailable")
+        #expect(unknown.status == 503 && unknown.code == "key_store_timeout")
 
         let ready = try daemon.connectAsAdmin().request("GET", "/readyz")
         #expect(ready.status == 200 && ready.text == "ready\ndegraded: postgresql\n")

@@ -4,6 +4,7 @@ import DeviceSimulation
 import Entitlements
 import FairPlay
 import HTTPMessages
+import HTTPServing
 import KeyCrypto
 import Licensing
 import Records
@@ -29,7 +30,7 @@ import Testing
         let response = try await ask(fixture)
         #expect(response.status == .tooManyRequests)
         #expect(response.fields["X-Error-Code"] == "rate_limited")
-        #expect(response.fields["Retry-After"] == "2")
+        #expect(response.waits(2...3))
         #expect(fixture.operations.value == 1)
         fixture.clock.advance(by: .seconds(1))
         #expect(try await ask(fixture).status == .ok)
@@ -49,7 +50,7 @@ import Testing
         let fields: HTTPFields = ["Authorization": "Bearer \(try fixture.token())"]
         #expect(await fixture.ask(.post, "/fps/challenge", fields).status == .ok)
         let refused = await fixture.ask(.post, "/fps/challenge", fields)
-        #expect(refused.status == .tooManyRequests && refused.fields["Retry-After"] == "2")
+        #expect(refused.status == .tooManyRequests && refused.waits(2...3))
         #expect(try await ask(fixture).status == .tooManyRequests)
     }
 
@@ -69,7 +70,7 @@ import Testing
             ("/fps/licenses/query", "query_refused", "too many requests"),
         ] {
             let response = await fixture.ask(.post, path, fields, body: message)
-            #expect(response.status == .tooManyRequests && response.fields["Retry-After"] == "2")
+            #expect(response.status == .tooManyRequests && response.waits(2...3))
             let line = try #require(fixture.log.lines.last)
             let object = try #require(try JSONReader.parse(Array(line.utf8)).object)
             #expect(object["event"]?.string == event && object["cause"]?.string == cause)
@@ -136,7 +137,7 @@ import Testing
         let response = try await second
         #expect(response.status == .tooManyRequests)
         #expect(response.fields["X-Error-Code"] == "overloaded")
-        #expect(response.fields["Retry-After"] == "2")
+        #expect(response.waits(2...3))
         #expect(fixture.operations.value == 1)
         #expect(try await fixture.metrics()["latchkey_overload_refused_total"] == 1)
     }
@@ -183,22 +184,32 @@ import Testing
         ("offline&renew=1", LicenseWish(use: .offline, isRenewal: true)),
         ("format=ckc", LicenseWish(form: .ckc)), ("format=json&renew", LicenseWish(isRenewal: true, form: .json)),
     ])
-    func isReadFromTheQuery(query: String?, wish: LicenseWish) {
-        #expect(LicenseWish(query: query, fields: [:]) == wish)
+    func isReadFromTheQuery(query: String?, wish: LicenseWish) throws {
+        #expect(try LicenseWish(query: query, fields: [:]) == wish)
     }
 
-    @Test(arguments: [
-        "renew=2", "renew=1&renew=1", "offline=x", "offline=1&offline=0", "format=nagra", "format=",
-        "format=raw&format=raw", "previous=7", "previous=0123456789ABCDEF0123456789ABCDEF",
-    ])
-    func isRefusedWhereItIsUnclear(query: String) {
-        #expect(LicenseWish(query: query, fields: [:]) == nil)
+    @Test(
+        arguments: [
+            ("renew=2", .renew), ("renew=1&renew=1", .renew), ("offline=x", .offline),
+            ("offline=1&offline=0", .offline),
+            ("format=nagra", .format), ("format=", .format), ("format=raw&format=raw", .format),
+            ("previous=7", .previous), ("previous=0123456789ABCDEF0123456789ABCDEF", .previous),
+        ] as [(String, LicenseWish.Fault.Parameter)])
+    func namesTheParameterThatIsUnclear(query: String, parameter: LicenseWish.Fault.Parameter) throws {
+        let fault = #expect(throws: LicenseWish.Fault(parameter: parameter)) {
+            try LicenseWish(query: query, fields: [:])
+        }
+        let response = Problem(for: try #require(fault)).response(requestID: RequestID(1), time: WallTime(seconds: 0))
+        let body = try #require(try JSONReader.parse(response.body).object)
+        #expect(response.status == .badRequest && body["code"]?.string == "bad_request")
+        #expect(body["parameter"]?.string == parameter.rawValue)
+        for name in ["detail", "hint"] { #expect(body[name]?.string?.contains(parameter.rawValue) == true) }
     }
 
-    @Test func namesTheLicenceBefore() {
+    @Test func namesTheLicenceBefore() throws {
         let digits = "0123456789abcdef0123456789abcdef"
-        let wish = LicenseWish(query: "renew=1&previous=\(digits)", fields: [:])
-        #expect(wish?.renewal.previous?.description == digits)
+        let wish = try LicenseWish(query: "renew=1&previous=\(digits)", fields: [:])
+        #expect(wish.renewal.previous?.description == digits)
     }
 
     /// NAGRA's players accept JSON and nothing else; a browser accepts everything, and gets the bytes.
@@ -206,13 +217,13 @@ import Testing
         ("application/json", LicenseAnswerForm.nagra), ("text/html, Application/JSON;q=0.5", .nagra), ("*/*", .raw),
         ("application/octet-stream", .raw), ("application/jsonp", .raw), ("application/*", .raw),
     ])
-    func takesTheShapeFromWhatIsAccepted(accept: String, form: LicenseAnswerForm) {
-        #expect(LicenseWish(query: nil, fields: ["Accept": accept])?.form == form)
-        #expect(LicenseWish(query: "format=base64", fields: ["Accept": accept])?.form == .base64)
+    func takesTheShapeFromWhatIsAccepted(accept: String, form: LicenseAnswerForm) throws {
+        #expect(try LicenseWish(query: nil, fields: ["Accept": accept]).form == form)
+        #expect(try LicenseWish(query: "format=base64", fields: ["Accept": accept]).form == .base64)
     }
 
-    @Test func isReadFromAFieldToo() {
-        #expect(LicenseWish(query: nil, fields: ["X-License-Renew": "1"]) == LicenseWish(isRenewal: true))
-        #expect(LicenseWish(query: nil, fields: ["X-License-Renew": "yes"]) == LicenseWish())
+    @Test func isReadFromAFieldToo() throws {
+        #expect(try LicenseWish(query: nil, fields: ["X-License-Renew": "1"]) == LicenseWish(isRenewal: true))
+        #expect(try LicenseWish(query: nil, fields: ["X-License-Renew": "yes"]) == LicenseWish())
     }
 }

@@ -207,3 +207,10 @@ struct BrokenStore: ContentKeySource {
         throw .unavailable(.inputOutput)
     }
 }
+
+extension HTTPResponse {
+    /// Whether the client is told to wait for so many seconds: the least wait, or up to half as much again.
+    func waits(_ seconds: ClosedRange<Int>) -> Bool {
+        fields["Retry-After"].flatMap { Int($0) }.map(seconds.contains) ?? false
+    }
+}

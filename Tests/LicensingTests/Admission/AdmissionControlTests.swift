@@ -74,8 +74,13 @@ import Testing
         #expect(try await ask(token: token()) == .rateLimited(.subject, retryAfterSeconds: 2))
         #expect(await fixture.holder(of: try token()).failure == .rateLimited(.subject, retryAfterSeconds: 2))
         #expect(try await ask(token: fixture.token(subject: "viewer-2")) == nil)
-        #expect(try await ask(token: fixture.token()) == nil, "a token without a subject has nothing to count by")
-        #expect(fixture.operations.value == 3)
+        #expect(try await ask(token: fixture.token()) == nil)
+        #expect(
+            try await ask(token: fixture.token()) == .rateLimited(.subject, retryAfterSeconds: 2),
+            "a token without a subject stands for itself")
+        #expect(try await ask(token: fixture.token(tokenID: "t-1")) == nil)
+        #expect(try await ask(token: fixture.token(expiresIn: 200)) == nil)
+        #expect(fixture.operations.value == 5)
     }
 
     @Test func letsRenewalsGoOnForAnotherBurst() async throws {

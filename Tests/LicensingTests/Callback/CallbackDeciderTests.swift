@@ -30,13 +30,12 @@ import Testing
     }
 
     private func question(
-        _ token: String = "opaque", use: LicenseUse = .streaming, isRenewal: Bool = false
+        _ token: String = "opaque", content: String = "movie-1", use: LicenseUse = .streaming, isRenewal: Bool = false
     ) throws -> CallbackQuestion {
         var question = CallbackQuestion(
             messageID: KeyID(words: try crypto.randomBytes16()), token: Array(token.utf8),
-            content: RequestedContent(
-                contentID: "movie-1", keyID: try KeyID(parsing: "00112233-4455-6677-8899-aabbccddeeff"),
-                trackLabels: []), use: use)
+            content: CallbackQuestion.Content(
+                contentID: content, keyID: try KeyID(parsing: "00112233-4455-6677-8899-aabbccddeeff")), use: use)
         question.device = DeviceIdentifier([UInt8](repeating: 1, count: 20))
         question.session = 7
         question.isRenewal = isRenewal
@@ -156,33 +155,39 @@ import Testing
             try await decide(decider, question(isRenewal: true)).failure == .entitlementUnavailable(.timedOut))
     }
 
-    @Test func refusesATokenThatWasDeniedAgainAndAgain() async throws {
+    @Test func asksNoMoreAboutAContentThatWasDeniedAgainAndAgain() async throws {
         let decider = decider { ($0.memory.denialMaximum, $0.memory.deniedSeconds) = (3, 10) }
         transport.answer(with: .denied(error: 1))
-        let token = PresentedToken(source: .drmToday, tokens: [Array("opaque".utf8)])
-        for _ in 0..<3 {
-            try decider.refuseDenied(token, using: crypto)
-            #expect(try await decide(decider).failure == .entitlementDenied(error: 1))
+        for _ in 0..<3 { #expect(try await decide(decider).failure == .entitlementDenied(error: 1)) }
+        #expect(try await decide(decider).failure == .entitlementDenied(error: nil))
+        #expect(transport.questions.count == 3)
+        for other in [try question("another"), try question(content: "movie-2")] {
+            #expect(try await decide(decider, other).failure == .entitlementDenied(error: 1))
         }
-        #expect(throws: LicenseError.entitlementDenied(error: nil)) {
-            try decider.refuseDenied(token, using: crypto)
-        }
-        let other = PresentedToken(source: .drmToday, tokens: [Array("another".utf8)])
-        try decider.refuseDenied(other, using: crypto)
-        #expect(counts(decider) == [.denied: 4])
+        #expect(counts(decider) == [.denied: 6])
         clock.advance(by: .seconds(10))
-        try decider.refuseDenied(token, using: crypto)
+        #expect(try await decide(decider).failure == .entitlementDenied(error: 1))
+    }
+
+    @Test func believesNoAnswerAboutADeviceThatIsNotKnown() async throws {
+        let decider = decider { $0.failure = .grace }
+        transport.answer(with: .policy(Self.leased))
+        var unknown = try question(isRenewal: true)
+        unknown.device = nil
+        decider.noteIssued(try await decide(decider, unknown).get(), lease: 60)
+        #expect(try await decide(decider, unknown).get().origin == .service)
+        transport.answer(with: .outage(.timedOut))
+        #expect(try await decide(decider, unknown).failure == .entitlementUnavailable(.timedOut))
     }
 
     @Test func takesOneTokenOfABoundedSize() throws {
-        let decider = decider()
         let two = [Array("a".utf8), Array("b".utf8)]
         let large = [[UInt8](repeating: 0x41, count: Token.sizeMaximum + 1)]
         #expect(throws: LicenseError.entitlement(.tokenAmbiguous)) {
-            try decider.refuseDenied(PresentedToken(source: .nvAuthorizations, tokens: two), using: crypto)
+            try CallbackDecider.single(PresentedToken(source: .nvAuthorizations, tokens: two))
         }
         #expect(throws: LicenseError.entitlement(.tokenMalformed(.tooLarge(size: Token.sizeMaximum + 1)))) {
-            try decider.refuseDenied(PresentedToken(source: .drmToday, tokens: large), using: crypto)
+            try CallbackDecider.single(PresentedToken(source: .drmToday, tokens: large))
         }
     }
 
@@ -233,9 +238,10 @@ import Testing
         for _ in 0..<2 { #expect(try await decide(decider).failure == .entitlementUnavailable(.status(503))) }
         #expect(!decider.isAvailable)
         transport.answer(with: .allowed)
-        #expect(try await decide(decider).failure == .entitlementUnavailable(.breakerOpen))
+        clock.advance(by: .milliseconds(1500))
+        #expect(try await decide(decider).failure == .entitlementUnavailable(.breakerOpen(seconds: 4)))
         #expect(transport.questions.count == 2)
-        clock.advance(by: .seconds(5))
+        clock.advance(by: .milliseconds(3500))
         #expect(try await decide(decider).get().origin == .service)
         #expect(decider.isAvailable && transport.questions.count == 3)
     }
@@ -247,7 +253,7 @@ import Testing
         clock.advance(by: .seconds(5))
         #expect(try await decide(decider).failure == .entitlementUnavailable(.timedOut))
         clock.advance(by: .seconds(4))
-        #expect(try await decide(decider).failure == .entitlementUnavailable(.breakerOpen))
+        #expect(try await decide(decider).failure == .entitlementUnavailable(.breakerOpen(seconds: 1)))
         #expect(transport.questions.count == 2)
     }
 

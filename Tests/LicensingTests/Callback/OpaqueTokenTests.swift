@@ -58,7 +58,7 @@ import Testing
         try await outcome(message, token: token, isRenewal: isRenewal).map { outcome in
             switch outcome {
             case .license(let license): license
-            case .syncReport: preconditionFailure("an ordinary SPC carries no report")
+            case .syncReport, .playbackEnded: preconditionFailure("an ordinary SPC carries no report")
             }
         }
     }
@@ -107,10 +107,24 @@ import Testing
         #expect(ledger.all.isEmpty, "no row for a token that nobody vouches for")
     }
 
-    @Test func asksNothingAboutAnUnknownContent() async throws {
+    /// A sender with any token would else learn which assets have keys.
+    @Test(arguments: ["movie-1", "movie-9", "00112233-4455-6677-8899-000000000000", "https://elsewhere.example/a?b=c"])
+    func refusesUnknownAssetsLikeKnownOnes(asset: String) async throws {
+        transport.answer(with: .denied(error: 17))
+        let message = try fixture.deviceRequest(.v1, assetID: asset).message
+        #expect(try await license(message).failure == .entitlementDenied(error: 17))
+        #expect(transport.questions.count == 1 && fixture.operations.value == 1)
+        transport.answer(with: .outage(.timedOut))
+        #expect(try await license(message).failure == .entitlementUnavailable(.timedOut))
+        #expect(transport.questions.first?["contentID"]?.string?.isEmpty == false)
+        #expect(transport.questions.first?["kid"]?.string.flatMap { try? KeyID(parsing: $0) } != nil)
+    }
+
+    @Test func saysThatAKeyIsMissingOnceTheServiceAllowsTheContent() async throws {
         let message = try fixture.deviceRequest(.v1, assetID: "movie-9").message
-        #expect(try await license(message).failure == .contentUnknown)
-        #expect(transport.questions.isEmpty && fixture.operations.value == 1)
+        transport.answer(with: .policy(#"{"rights":[{"content":"movie-9"}]}"#))
+        #expect(try await license(message).failure == .keyNotFound)
+        #expect(transport.questions.first?["contentID"]?.string == "movie-9")
     }
 
     /// RSA is bought for each request, and the service asked for the first alone.
@@ -192,14 +206,88 @@ import Testing
 
     // MARK: What RSA is bought for
 
-    @Test func buysNoRSAForATokenThatWasDeniedAgainAndAgain() async throws {
+    /// RSA is bought within rates, because the content stands inside the SPC.
+    @Test func asksNoMoreAboutAContentThatWasDeniedAgainAndAgain() async throws {
         configure { ($0.memory.denialMaximum, $0.memory.deniedSeconds) = (2, 10) }
         transport.answer(with: .denied(error: 17))
         for _ in 0..<2 { #expect(try await license().failure == .entitlementDenied(error: 17)) }
         #expect(try await license().failure == .entitlementDenied(error: nil))
-        #expect(fixture.operations.value == 2 && transport.questions.count == 2)
+        #expect(fixture.operations.value == 3 && transport.questions.count == 2)
         clock.advance(by: .seconds(10))
         #expect(try await license().failure == .entitlementDenied(error: 17))
+    }
+
+    /// `?renew=true` beside a token that was not verified says nothing of the sender.
+    @Test func givesNoPriorityToATokenThatWasNotVerified() throws {
+        let request = LicenseRequest(
+            message: try fixture.deviceRequest(.v1).message, renewal: RenewalWish(isRenewal: true))
+        let callback = try #require(fixture.rules.callback)
+        let token = PresentedToken(source: .drmToday, tokens: [Self.token])
+        let admission = try Admission(request, by: token, .undecided(callback), under: fixture.rules)
+        #expect(!admission.isRenewal)
+    }
+
+    // MARK: Other requests
+
+    /// The token stands for itself, whatever subject the service names: the challenge is its own.
+    @Test func givesAChallengeThatTheReportOfTheSameTokenUses() async throws {
+        transport.answer(with: .policy(Self.leased))
+        guard case .challenge(let challenge) = try await fixture.challenge(token: Self.token, header: Self.header).get()
+        else {
+            Issue.record("no challenge")
+            return
+        }
+        #expect(transport.questions.isEmpty)
+        let details = SyncReportVersion2(
+            challenge: challenge, flags: [.report, .success], titleID: Bytes16(high: 1, low: 2), streamIDs: [])
+        let report = SyncReport(.version2(details), remaining: .seconds(60))
+        let message = try fixture.deviceRequest(.v2) { $0.sync = .report(report) }.message
+        #expect(try await outcome(message, token: Array("another".utf8)).failure == .challengeNotOpen)
+        guard case .syncReport(let accepted) = try await outcome(message).get() else {
+            Issue.record("a sync SPC is answered without a licence")
+            return
+        }
+        #expect(accepted.isChallengeAccepted)
+        #expect(try await outcome(message).failure == .challengeNotOpen)
+    }
+
+    @Test func boundsTheChallengesOfTokensThatNobodyHasVerified() async throws {
+        configure { $0.ratePerAddress = Rate(perSecond: 1, burst: 2) }
+        let here = RequestOrigin(address: .v4(0x7f00_0001))
+        for number in 1...2 {
+            let token = Array("token-\(number)".utf8)
+            #expect(await fixture.challenge(token: token, header: Self.header, from: here).failure == nil)
+        }
+        let failure = await fixture.challenge(token: Self.token, header: Self.header, from: here).failure
+        #expect(failure == .rateLimited(.unverifiedTokens, retryAfterSeconds: 2))
+    }
+
+    /// What a question about licences is answered by: the service says whose token it is.
+    @Test func asksWhoseTokenAskerHas() async throws {
+        let content = CallbackQuestion.Content(contentID: "movie-1", keyID: KeyID(words: Bytes16(high: 1, low: 2)))
+        transport.answer(with: .policy(Self.leased))
+        let holder = try await fixture.holder(of: Self.token, header: Self.header, asking: content).get()
+        #expect(holder.claims.subject == "viewer-1" && holder.claims.issuer == "service")
+        transport.answer(with: .denied(error: 1))
+        let failure = await fixture.holder(of: Self.token, header: Self.header, asking: content).failure
+        #expect(failure == .entitlementDenied(error: 1))
+    }
+
+    /// A service that says neither subject nor id leaves the token itself, by a name that is not the token.
+    @Test func namesTheTokenInTheLedgerIfNothingElseDoes() async throws {
+        let license = try await license()
+        #expect(license.failure == nil)
+        let entry = try #require(store.entries.first)
+        #expect(entry.subject == nil && entry.tokenID?.hasPrefix("digest-") == true)
+        #expect(entry.tokenID?.contains("opaque") == false)
+    }
+
+    /// What the service makes of tokens counts as a subject's too, so that one token cannot fill the ledger.
+    @Test func countsTheSubjectThatTheServiceNames() async throws {
+        transport.answer(with: .policy(Self.leased))
+        fixture.reload { $0.rates = RequestRates(perSubject: Rate(perSecond: 1, burst: 2)) }
+        for _ in 0..<2 { #expect(try await license().failure == nil) }
+        #expect(try await license().failure == .rateLimited(.subject, retryAfterSeconds: 2))
     }
 
     @Test func boundsWhatAnAddressBuys() async throws {

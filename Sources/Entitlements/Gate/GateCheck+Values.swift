@@ -1,0 +1,80 @@
+import ByteCoding
+import POSIXSockets
+
+/// What the checks of the gate look at and what they want, in words for the operator.
+extension RequestCheck {
+    func values(_ request: GateRequest) -> CheckedValues {
+        let limits = request.claims.limits
+        switch self {
+        case .revocation: return CheckedValues()
+        case .device:
+            return CheckedValues(
+                found: request.device.identifier?.description ?? "not known",
+                expected: request.claims.device.pinned?.description)
+        case .address:
+            return CheckedValues(
+                found: request.origin.address?.description ?? "not known",
+                expected: limits.networks.isEmpty ? nil : ExplainedText.list(limits.networks.map(\.description)))
+        case .country:
+            return CheckedValues(
+                found: request.origin.country?.text ?? "not known",
+                expected: limits.countries.isEmpty ? nil : ExplainedText.list(limits.countries.map(\.text)))
+        }
+    }
+}
+
+extension RightCheck {
+    func values(_ right: Right, _ request: GateRequest) -> CheckedValues {
+        switch self {
+        case .coverage:
+            return CheckedValues(
+                found: "content \(ExplainedText.shown(request.content.contentID)), kid \(request.content.keyID)",
+                expected: right.selector.words)
+        case .profile:
+            return CheckedValues(
+                found: right.profile.map(ExplainedText.shown) ?? "none",
+                expected: right.profile == nil ? nil : ExplainedText.list(request.policy.profiles.keys.sorted()))
+        case .use:
+            return CheckedValues(
+                found: request.use == .offline ? "offline" : "streaming",
+                expected: right.mode.rawValue + (right.lease == nil ? "" : ", with a lease"))
+        case .start:
+            return CheckedValues(
+                found: ExplainedText.time(request.now), expected: right.start.map { "from \(ExplainedText.time($0))" })
+        case .end:
+            return CheckedValues(
+                found: ExplainedText.time(request.now), expected: right.end.map { "before \(ExplainedText.time($0))" })
+        case .outputs: return outputValues(right, request)
+        case .securityLevel: return levelValues(right, request)
+        }
+    }
+
+    private func outputValues(_ right: Right, _ request: GateRequest) -> CheckedValues {
+        let outputs = (try? request.tightened(right).outputs) ?? right.outputs
+        let refused = [("AirPlay", outputs.airPlay), ("AV adapter", outputs.avAdapter)].filter { $0.1 == false }
+        return CheckedValues(
+            found: request.device.isAirPlay
+                ? "AirPlay" : request.device.isAVAdapter ? "AV adapter" : "the device itself",
+            expected: refused.isEmpty ? nil : "no " + refused.map(\.0).joined(separator: ", no "))
+    }
+
+    private func levelValues(_ right: Right, _ request: GateRequest) -> CheckedValues {
+        let tightened = (try? request.tightened(right)) ?? right
+        return CheckedValues(
+            found: request.device.securityLevel?.rawValue ?? "not known",
+            expected: tightened.protection(ofTracks: request.content.trackLabels).securityLevel.map {
+                "at least \($0.rawValue)"
+            })
+    }
+}
+
+extension Right.Selector {
+    fileprivate var words: String {
+        switch self {
+        case .content(let name): "content \(ExplainedText.shown(name))"
+        case .keyIDs(let keyIDs): "kids " + ExplainedText.list(keyIDs.map(\.description))
+        case .contentPrefix(let prefix): "contents that begin with \(ExplainedText.shown(prefix))"
+        case .anything: "anything"
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import ByteCoding
+
+/// What explanations show of a token. Of a token that does not verify it is what the token says, which nobody vouches
+/// for.
+extension TokenVerifier {
+    func values(of token: Token, now: Int64) -> [TokenExplanation.Check: CheckedValues] {
+        let claims = try? TokenPayload.read(token)
+        let entry = try? issuerAndKey(of: token)
+        var values: [TokenExplanation.Check: CheckedValues] = [:]
+        values[.key] = CheckedValues(
+            found: (token.keyID ?? TokenPayload.axinomKeyID(of: token)).map { "kid \(ExplainedText.shown($0))" }
+                ?? "no kid",
+            expected: ExplainedText.list(issuers.issuers.flatMap { $0.keys.map(\.id) }))
+        if let (_, key) = entry {
+            values[.keyState] = CheckedValues(found: key.state.words, expected: "active")
+        }
+        values[.algorithm] = CheckedValues(
+            found: token.algorithm.rawValue,
+            expected: sessionKey(of: token) == nil ? entry?.1.algorithm.rawValue : SigningAlgorithm.hs256.rawValue)
+        guard let claims else { return values }
+        values[.issuerAndAudience] = issuerValues(of: claims, entry?.0)
+        let dialect = entry?.0.dialect ?? .jwt
+        if let times = try? TokenTimes(of: claims, in: dialect) { add(times, entry?.0, now: now, to: &values) }
+        return values
+    }
+
+    func add(
+        _ times: TokenTimes, _ issuer: Issuer?, now: Int64, to values: inout [TokenExplanation.Check: CheckedValues]
+    ) {
+        let named = [("from", times.notBefore), ("issued", times.issuedAt), ("until", times.expiresAt)]
+        let words = named.compactMap { name, date in date.map { "\(name) \(ExplainedText.time($0.up))" } }
+        values[.time] = CheckedValues(
+            found: words.joined(separator: ", "), expected: "\(ExplainedText.time(now)), within \(leeway) s")
+        let beginning = times.issuedAt ?? times.notBefore
+        values[.life] = CheckedValues(
+            found: beginning.map { "\(times.expiresAt.up - $0.down) s" } ?? "no beginning",
+            expected: issuer?.maximumLife.map { "at most \($0) s" })
+    }
+
+    private func issuerValues(of claims: ClaimObject, _ issuer: Issuer?) -> CheckedValues {
+        func words(_ name: String) -> String? { claims[name].map { "\(name) \(ExplainedText.shown($0))" } }
+        let names = issuer?.dialect == .axinom ? ["com_key_id"] : ["iss", "aud"]
+        let found = names.compactMap(words)
+        let expected = issuer.flatMap { issuer in
+            issuer.dialect == .axinom
+                ? nil : "iss \"\(ExplainedText.shown(issuer.name))\", aud \"\(ExplainedText.shown(issuer.audience))\""
+        }
+        return CheckedValues(
+            found: found.isEmpty ? "neither iss nor aud" : found.joined(separator: ", "), expected: expected)
+    }
+}
+
+extension KeyState {
+    fileprivate var words: String {
+        switch self {
+        case .next: "next"
+        case .active: "active"
+        case .retiring(let end): "retiring until \(ExplainedText.time(end))"
+        case .revoked: "revoked"
+        }
+    }
+}
+
+extension EntitlementError {
+    /// The claim that a token is refused for.
+    var claimName: String? {
+        switch self {
+        case .claimInvalid(let name), .claimUnsupported(let name): name
+        default: nil  // Every other refusal is of no single claim.
+        }
+    }
+}

@@ -1,0 +1,73 @@
+private import CCurl
+
+/// The calls of one service that are under way together, and the connections that they share (libcurl's multi
+/// interface).
+///
+/// One thread uses it. Only `wake` may be called by any thread.
+@safe
+final class CurlMulti: @unchecked Sendable {
+    // Safe to send: libcurl allows `curl_multi_wakeup` on any thread while the handle exists, and `deinit` is the end
+    // of the last owner.
+    private let multi: UnsafeMutableRawPointer
+
+    /// At most `connectionMaximum` connections are open. Each of them is kept for the next call.
+    init(connectionMaximum: Int) throws(HTTPCallError) {
+        guard CurlHandle.isLibraryReady, let multi = unsafe curl_multi_init() else {
+            throw .failed(code: CURLE_FAILED_INIT.rawValue)
+        }
+        unsafe self.multi = multi
+        for option in [CURLMOPT_MAX_TOTAL_CONNECTIONS, CURLMOPT_MAXCONNECTS] {
+            try Self.check(unsafe latchkey_curl_multi_set_long(multi, option, connectionMaximum))
+        }
+        // Each call has a connection of its own: one that is slow holds up no other.
+        try Self.check(unsafe latchkey_curl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING)))
+    }
+
+    deinit {
+        unsafe curl_multi_cleanup(multi)
+    }
+
+    func add(_ handle: CurlHandle) throws(HTTPCallError) {
+        try Self.check(unsafe curl_multi_add_handle(multi, handle.handle))
+    }
+
+    func remove(_ handle: CurlHandle) {
+        unsafe curl_multi_remove_handle(multi, handle.handle)
+    }
+
+    /// Moves every call as far as it goes without waiting.
+    func perform() throws(HTTPCallError) {
+        var count: Int32 = 0
+        try Self.check(unsafe curl_multi_perform(multi, &count))
+    }
+
+    /// Gives the calls that have ended, by the names of their handles, to `end`.
+    func forEachEnded(_ end: (CurlHandleID, _ code: UInt32) -> Void) {
+        var code = CURLE_OK
+        while let handle = unsafe latchkey_curl_multi_ended(multi, &code) {
+            end(unsafe CurlHandleID(handle), code.rawValue)
+        }
+    }
+
+    /// Waits until a connection is ready, a call's time is over, `wake` is called, or the limit has passed.
+    func wait(atMost milliseconds: Int32) {
+        unsafe curl_multi_poll(multi, nil, 0, milliseconds, nil)
+    }
+
+    func wake() {
+        unsafe curl_multi_wakeup(multi)
+    }
+
+    private static func check(_ code: CURLMcode) throws(HTTPCallError) {
+        guard code == CURLM_OK else { throw .failed(code: UInt32(bitPattern: code.rawValue)) }
+    }
+}
+
+/// Tells handles apart, and is never read as a pointer.
+struct CurlHandleID: Hashable {
+    private let address: UInt
+
+    init(_ handle: UnsafeMutableRawPointer) {
+        address = UInt(bitPattern: handle)
+    }
+}

@@ -1,0 +1,74 @@
+import Entitlements
+import FairPlay
+import Licensing
+import Records
+
+/// What a client hears beside the code, where that leads to the fix. The token is verified by then, or the client has
+/// said the fact itself, so none of it helps a stranger.
+extension Problem {
+    mutating func tellParticulars(of error: LicenseError) {
+        switch error {
+        case .entitlement(let error): tellParticulars(of: error)
+        case .denied(.slotsFull(let current, let limit)):
+            detail = "\(current) playbacks run, and \(limit) may run at once"
+            facts = [("current", .number(Int64(current))), ("max", .number(Int64(limit)))]
+        case .terms(let error, let term): tellParticulars(of: error, term)
+        case .tokenMissing, .spc, .contentUnknown, .keyNotFound, .store, .keyStore, .denied, .challengeNotOpen, .module,
+            .entitlementDenied, .entitlementUnavailable, .rateLimited, .overloaded, .clockUntrusted, .internalFailure:
+            break
+        }
+    }
+
+    private mutating func tellParticulars(of error: EntitlementError) {
+        switch error {
+        case .tokenExpired(let seconds):
+            detail = "The token expired \(seconds) s ago"
+            facts = [("expired_ago", .number(seconds))]
+        case .tokenNotYetValid(let seconds):
+            detail = "The token becomes valid in \(seconds) s"
+            facts = [("valid_in", .number(seconds))]
+        case .claimInvalid(let name):
+            detail = "The claim \(name) of the token is missing or invalid"
+            facts = [("claim", .word(name))]
+        case .claimUnsupported(let name):
+            detail = "The claim \(name) of the token is not supported"
+            facts = [("claim", .word(name))]
+        case .profileUnknown:
+            detail = "A right of the token names a profile that the server does not have"
+            hint = "Configure the profile under entitlement.profiles, or name another one."
+        case .streamingNotGranted:
+            detail = "The token allows this content for offline use alone"
+            hint = "Ask for an offline licence with ?offline=1, or fetch a token with a right to stream."
+        case .offlineNotGranted: detail = "The token allows this content for streaming alone"
+        case .offlineOutlivesLease:
+            detail = "The right has a lease, and an offline licence would outlive it"
+            hint = "Fetch a token whose right for offline use has no lease; storage and playback limit it."
+        case .tokenMalformed, .tokenAmbiguous, .algorithmNotPinned, .keyUnknown, .keyRevoked, .keyRetired,
+            .signatureInvalid, .lifeTooLong, .issuerMismatch, .audienceMismatch, .contentNotCovered, .rightNotStarted,
+            .rightEnded, .tokenRevoked, .subjectDisabled, .deviceRevoked, .contentRevoked, .sessionKilled,
+            .sessionEnded,
+            .tokenOfAnotherServer, .deviceMismatch, .addressDenied, .countryDenied, .outputNotAllowed,
+            .securityLevelTooLow, .cryptoFailed:
+            break
+        }
+    }
+
+    private mutating func tellParticulars(of error: LicenseTermsError, _ term: LimitedTerm?) {
+        let name = term?.rawValue
+        switch error {
+        case .durationNeedsPlaybackState:
+            detail = "This device cannot be told \(name ?? "a limit in time"): its SPC has no media playback state"
+            hint =
+                "Have the player support leases (HLS: EXT-X-KEY with the playback state), or grant a right without it."
+        case .offlineKeyUnsupported, .offlineKeyVersion2Unsupported:
+            detail = "This device cannot be told \(name ?? "the limits of an offline licence"): it has no offline keys"
+            hint = "Update the device, or grant a right with an end alone."
+        case .dualExpiryUnsupported:
+            detail = "This device cannot be told \(name ?? "storage and playback"): it knows one end of a kept key"
+            hint = "Grant a right with one of storage and end, without playback."
+        // What a device lacks in protection is in the log alone.
+        case .hdcpTypeUnsupported, .securityLevelTooLow, .denyListOutdated, .virtualMachine: return
+        }
+        if let name { facts = [("term", .word(name))] }
+    }
+}
