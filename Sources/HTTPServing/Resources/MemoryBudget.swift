@@ -96,6 +96,8 @@ package final class MemoryBudget: Sendable {
     /// Brings the charges of a connection from what it held to what it holds. Returns the first share that has no room for it, and then
     /// `held` says what is charged: all that became less, and what fitted.
     func move(_ held: inout HeldMemory, to new: HeldMemory, of holder: IPAddress?) -> Share? {
+        // As after most events.
+        if held == new { return nil }
         guard fitsHolder(holder, growth: new.transient - held.transient) else {
             counters(of: .heads).refusals.add(1, ordering: .relaxed)
             return new.bodies > held.bodies ? .bodies : new.heads > held.heads ? .heads : .outbound
@@ -103,16 +105,22 @@ package final class MemoryBudget: Sendable {
         let before = held.transient
         let growth = new.transient - before
         defer { settleHolder(holder, by: held.transient - before - growth) }
-        for (share, path) in HeldMemory.shares {
-            let change = new[keyPath: path] - held[keyPath: path]
-            if change < 0 {
-                release(-change, from: share)
-            } else if change > 0, !charge(change, to: share) {
-                return share
-            }
-            held[keyPath: path] = new[keyPath: path]
-        }
+        guard move(&held.connection, to: new.connection, in: .connections) else { return .connections }
+        guard move(&held.heads, to: new.heads, in: .heads) else { return .heads }
+        guard move(&held.bodies, to: new.bodies, in: .bodies) else { return .bodies }
+        guard move(&held.outbound, to: new.outbound, in: .outbound) else { return .outbound }
         return nil
+    }
+
+    /// False if a share has no room, and then nothing has changed.
+    private func move(_ held: inout Int, to new: Int, in share: Share) -> Bool {
+        if new < held {
+            release(held - new, from: share)
+        } else if new > held, !charge(new - held, to: share) {
+            return false
+        }
+        held = new
+        return true
     }
 
     /// Counts the growth for the holder if it may have it. Loses nothing for clients that hold nothing: no lock is taken for them.
@@ -146,9 +154,4 @@ struct HeldMemory: Equatable, Sendable {
 
     /// What a client makes grow by what it sends, or by not reading.
     var transient: Int { heads + bodies + outbound }
-
-    /// The path of each share.
-    static var shares: [(MemoryBudget.Share, WritableKeyPath<HeldMemory, Int>)] {
-        [(.connections, \.connection), (.heads, \.heads), (.bodies, \.bodies), (.outbound, \.outbound)]
-    }
 }
