@@ -42,6 +42,16 @@ struct AdminRoutes: HTTPHandler {
         }
     }
 
+    /// Only an administrator has a body kept.
+    func decideBody(of request: HTTPRequest, on loop: LoopContext) -> HTTPBodyDecision {
+        let rules = rules.current
+        guard request.path == "/v1/explain" || request.path == RevocationEndpoint.path else { return .drop }
+        let refusal =
+            gate.refusal(ofHostIn: request, hasToken: !tokens(rules).isEmpty) ?? refusalOfSender(of: request, rules)
+        guard let refusal else { return .keep }
+        return .refuse(response(to: refusal, requestIDs.next(on: loop)))
+    }
+
     private func answerRevocation(_ request: HTTPRequest, _ rules: LiveRules, _ id: RequestID) -> HTTPAnswer {
         guard let revocations else { return refuse(.notFound, id) }
         do throws(AdminGate.Refusal) {
@@ -106,7 +116,11 @@ struct AdminRoutes: HTTPHandler {
     }
 
     private func refuse(_ refusal: AdminGate.Refusal, _ id: RequestID) -> HTTPAnswer {
+        .now(response(to: refusal, id))
+    }
+
+    private func response(to refusal: AdminGate.Refusal, _ id: RequestID) -> HTTPResponse {
         let problem = Problem(refusal.code, retryAfterSeconds: refusal.retryAfterSeconds)
-        return .now(refusals.response(to: "request_refused", problem, because: RefusalCause(refusal.cause), id: id))
+        return refusals.response(to: "request_refused", problem, because: RefusalCause(refusal.cause), id: id)
     }
 }

@@ -72,6 +72,30 @@ package final class AdmissionControl {
         return TokenHolder(claims: claims, origin: origin, rules: rules)
     }
 
+    /// Whether a request is refused whatever its body holds: its address has used up its rate, or it presents no token that this server
+    /// accepts. A token that only the operator's service can read is not judged here.
+    ///
+    /// Counts nothing: `admit` counts the request, with its body or with its refusal. A good token is remembered, so looking at it twice
+    /// costs one signature.
+    package func refusesHead(
+        presenting carriers: TokenCarriers, from address: IPAddress?, under rules: LicenseRules, now: Int64
+    ) -> Bool {
+        if let rate = rules.rates.perAddress, let address,
+            buckets.addresses.wait(of: address.subscriber, at: rate) != nil
+        {
+            return true
+        }
+        do throws(LicenseError) {
+            guard let token = try token(in: carriers, rules) else { return true }
+            if let callback = rules.callback, callback.decides(token) { return false }
+            let claims = try claims(of: token, under: rules, now: now)
+            try revocations.check(claims, now: now)
+            return false
+        } catch {
+            return true
+        }
+    }
+
     /// Counts a request of an address: all that can be said of one that presents no token.
     package func admit(from address: IPAddress?, under rules: LicenseRules) throws(LicenseError) {
         guard let rate = rules.rates.perAddress, let address,
@@ -109,15 +133,7 @@ package final class AdmissionControl {
     private func verify(
         _ token: PresentedToken, under rules: LicenseRules, now: Int64, id: String?
     ) throws(LicenseError) -> Claims {
-        _ = try revocations.known()
-        let claims: Claims
-        do throws(EntitlementError) {
-            claims = try rules.entitlement.tokens.verify(token, now: now, crypto: crypto)
-        } catch {
-            // A client must not throw away a good token because the clock here is wrong.
-            if error.isAboutTime { try checkClock() }
-            throw .entitlement(error)
-        }
+        let claims = try claims(of: token, under: rules, now: now)
         do throws(LicenseError) {
             try revocations.check(claims, now: now)
         } catch {
@@ -125,6 +141,19 @@ package final class AdmissionControl {
             throw error
         }
         return claims
+    }
+
+    private func claims(
+        of token: PresentedToken, under rules: LicenseRules, now: Int64
+    ) throws(LicenseError) -> Claims {
+        _ = try revocations.known()
+        do throws(EntitlementError) {
+            return try rules.entitlement.tokens.verify(token, now: now, crypto: crypto)
+        } catch {
+            // A client must not throw away a good token because the clock here is wrong.
+            if error.isAboutTime { try checkClock() }
+            throw .entitlement(error)
+        }
     }
 
     /// A renewal may go on if new licences have used up the rate: a picture that runs should not stop because others begin. A token
