@@ -151,7 +151,7 @@ _ALL = [
     Attack("silent", 500, 10_000, 16, 12, ((REFUSED % "silent",),), 1),
     Attack("tls", 1200, 16_400, 16, 3, ((REFUSED % "evicted", REFUSED % "memory"),), 0.01),
     # Of 64 KiB of requests on each connection the part that waits is held as heads.
-    Attack("readers", 100, 1000, 16, 5, ((ABUSED % "slow_reading", REFUSED % "memory"),), 0.5, limits=QUICK),
+    Attack("readers", 300, 1000, 16, 5, ((ABUSED % "slow_reading", REFUSED % "memory"),), 0.5, limits=QUICK),
     Attack("header", 100, 1000, 16, 4, ((ABUSED % "slow_head",),), 0.5, SLOW, QUICK),
     Attack("body", 100, 1000, 16, 4, ((NO_TOKEN,),), 0.5, SLOW, QUICK, is_long_only=True),
     Attack("body", 100, 1000, 16, 4, ((ABUSED % "slow_body",),), 0.5, SLOW, QUICK, has_token=True),
