@@ -38,6 +38,16 @@ package struct SEESEndpoint: Sendable {
         }
     }
 
+    /// Whether the request comes from a client of the settings, by its head alone.
+    package func isAuthentic(_ request: HTTPRequest, _ settings: SEESSettings) -> Bool {
+        do throws(ExpressPlayRefusal) {
+            try authenticate(request, settings)
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// By the certificate of the connection, or by what the request presents.
     private func authenticate(
         _ request: HTTPRequest, _ settings: SEESSettings

@@ -66,7 +66,7 @@ extension Span<UInt8> {
     }
 
     /// A copy of a range.
-    func copy(_ range: Range<Int>) -> [UInt8] {
+    package func copy(_ range: Range<Int>) -> [UInt8] {
         // Safe: the pointer lives for the call, and `extracting` has checked the range.
         unsafe extracting(range).withUnsafeBufferPointer { unsafe Array($0) }
     }

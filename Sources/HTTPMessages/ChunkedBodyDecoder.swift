@@ -32,6 +32,8 @@ package struct ChunkedBodyDecoder: Sendable {
     private var trailerSize = 0
     private var trailerCount = 0
     private var trailerLine: [UInt8] = []
+    /// How many bytes of the body have been decoded.
+    private(set) var bodySize = 0
 
     /// A decoder before the first chunk.
     package init(limits: HTTPLimits) {
@@ -40,7 +42,7 @@ package struct ChunkedBodyDecoder: Sendable {
 
     /// Decodes from `position` on and moves it behind what was consumed; whether the body, with its trailer, is complete.
     ///
-    /// Data is appended to `body`, which never grows above the limit. Bytes behind the body's end are not touched.
+    /// Data is appended to `body`; all of it together stays within the limit. Bytes behind the body's end are not touched.
     package mutating func decode(
         _ bytes: Span<UInt8>, from position: inout Int, into body: inout [UInt8]
     ) throws(HTTPProblem) -> Bool {
@@ -48,18 +50,19 @@ package struct ChunkedBodyDecoder: Sendable {
             if case .data(let remaining) = state {
                 let taken = min(remaining, bytes.count - position)
                 bytes.append(position..<position + taken, to: &body)
+                bodySize += taken
                 position += taken
                 state = taken == remaining ? .dataCarriageReturn : .data(remaining: remaining - taken)
                 continue
             }
-            state = try advance(bytes[position], bodySize: body.count)
+            state = try advance(bytes[position])
             position += 1
             if case .finished = state { return true }
         }
         return false
     }
 
-    private mutating func advance(_ byte: UInt8, bodySize: Int) throws(HTTPProblem) -> State {
+    private mutating func advance(_ byte: UInt8) throws(HTTPProblem) -> State {
         switch state {
         case .size(let digits, let value):
             return try advanceSize(byte, digits, value)

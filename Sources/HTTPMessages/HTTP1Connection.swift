@@ -64,6 +64,12 @@ package struct HTTP1Connection: Sendable {
     private let limits: HTTPLimits
     private var state = State.waiting
     private var body: [UInt8] = []
+    /// How many bytes of the body have arrived, dropped ones included.
+    private var bodySize = 0
+    /// Whether the body is read and not kept.
+    private var dropsBody = false
+    /// The head of a request whose body is still arriving, until `takeUndecidedHead`.
+    private var undecidedHead: HTTPRequestHead?
     /// Input that was not looked at begins at `earlyStart`.
     private var early: [UInt8] = []
     private var earlyStart = 0
@@ -82,7 +88,7 @@ package struct HTTP1Connection: Sendable {
         switch state {
         case .waiting: .waiting
         case .head: .head
-        case .sizedBody, .chunkedBody: .body(received: body.count)
+        case .sizedBody, .chunkedBody: .body(received: bodySize)
         case .answering: .answering
         case .writing: .writing
         case .closed: .closed
@@ -217,6 +223,29 @@ package struct HTTP1Connection: Sendable {
         return action
     }
 
+    // MARK: Bodies that are not wanted
+
+    /// The head of a request whose body has not arrived whole, once: its owner may decide by it what becomes of the body.
+    ///
+    /// Until `dropBody` or `refuseBody` the body is kept.
+    package mutating func takeUndecidedHead() -> HTTPRequestHead? {
+        defer { undecidedHead = nil }
+        return undecidedHead
+    }
+
+    /// The answer does not depend on the body that is arriving: it is read and dropped, and the request is dispatched without it.
+    package mutating func dropBody() {
+        switch state {
+        case .sizedBody, .chunkedBody: (dropsBody, body) = (true, [])
+        case .waiting, .head, .answering, .writing, .closed: break
+        }
+    }
+
+    /// The request whose body is arriving is refused by its head: `respond` follows. The rest of the input is dropped.
+    package mutating func refuseBody() {
+        endReading(isHead: isHeadRequest)
+    }
+
     // MARK: Input that came early
 
     private mutating func keep(_ bytes: Span<UInt8>) {
@@ -275,9 +304,11 @@ package struct HTTP1Connection: Sendable {
         case .length(let length):
             state = .sizedBody(head, remaining: length)
             guard length <= limits.bodySizeMaximum else { throw .bodyTooLarge }
+            beginBody()
             return try startBody(head, hasBodyBytes, bytes, &position)
         case .chunked:
             state = .chunkedBody(head, ChunkedBodyDecoder(limits: limits))
+            beginBody()
             return try startBody(head, hasBodyBytes, bytes, &position)
         case .stream:
             preconditionFailure("the head of another protocol version")
@@ -299,15 +330,27 @@ package struct HTTP1Connection: Sendable {
     private mutating func startBody(
         _ head: HTTPRequestHead, _ hasBodyBytes: Bool, _ bytes: Span<UInt8>, _ position: inout Int
     ) throws(HTTPProblem) -> Action {
-        if hasBodyBytes { return try advance(bytes, &position) }
-        return head.transfer.expectsContinue ? .sendContinue : .read
+        let action: Action
+        if hasBodyBytes {
+            action = try advance(bytes, &position)
+        } else {
+            action = head.transfer.expectsContinue ? .sendContinue : .read
+        }
+        if case .dispatch = action { return action }
+        undecidedHead = head
+        return action
+    }
+
+    private mutating func beginBody() {
+        (body, bodySize, dropsBody) = ([], 0, false)
     }
 
     private mutating func advanceSizedBody(
         _ head: HTTPRequestHead, _ remaining: Int, _ bytes: Span<UInt8>, _ position: inout Int
     ) -> Action {
         let taken = min(remaining, bytes.count - position)
-        bytes.append(position..<position + taken, to: &body)
+        if !dropsBody { bytes.append(position..<position + taken, to: &body) }
+        bodySize += taken
         position += taken
         guard taken == remaining else {
             state = .sizedBody(head, remaining: remaining - taken)
@@ -320,7 +363,10 @@ package struct HTTP1Connection: Sendable {
         _ head: HTTPRequestHead, _ decoder: ChunkedBodyDecoder, _ bytes: Span<UInt8>, _ position: inout Int
     ) throws(HTTPProblem) -> Action {
         var decoder = decoder
-        guard try decoder.decode(bytes, from: &position, into: &body) else {
+        let isComplete = try decoder.decode(bytes, from: &position, into: &body)
+        bodySize = decoder.bodySize
+        if dropsBody { body = [] }
+        guard isComplete else {
             state = .chunkedBody(head, decoder)
             return .read
         }
@@ -336,15 +382,21 @@ package struct HTTP1Connection: Sendable {
         state = .answering(head.transfer.keepsAlive ? .nextRequest : .close, plan)
         let message = HTTPRequestMessage(head: head, body: body)
         body = []
+        undecidedHead = nil
         return .dispatch(message)
     }
 
     private mutating func refuse(_ problem: HTTPProblem, isHead: Bool) -> Action {
+        endReading(isHead: isHead)
+        return .refuse(problem)
+    }
+
+    private mutating func endReading(isHead: Bool) {
         body = []
+        undecidedHead = nil
         dropEarlyInput()
         isDraining = true
         state = .answering(.linger, HTTPResponsePlan(omitsBody: isHead, connection: .close))
-        return .refuse(problem)
     }
 
     private var isHeadRequest: Bool {

@@ -14,6 +14,11 @@ package enum ConnectionAbuse: String, Equatable, Sendable, CaseIterable {
     case outboundFrames = "outbound_frames"
     /// TLS records that carry hardly any data, or none: key updates, empty records, records of a few bytes.
     case smallRecords = "small_records"
+    /// A head, or what HTTP/2 sends before the first one, did not arrive within its deadline.
+    case slowHead = "slow_head"
+    /// A body did not arrive within its deadline or at its least rate. Over HTTP/2 it is the second request that does not end in time,
+    /// be it before or after its answer.
+    case slowBody = "slow_body"
     /// The client did not take the output within `HTTPLimits.writeDeadline`.
     case slowReading = "slow_reading"
 }

@@ -66,7 +66,9 @@ final class HTTP1Driver: ConnectionDriver {
             connection.readOnceMore()
             guard connection.isOpen, machine.phase == .waiting, !machine.hasEarlyInput else { return }
             guard connection.hasReceived else { return connection.refuse(.silent) }
-        case .head, .body, .answering, .closed: break
+        case .head: connection.count(.slowHead)
+        case .body: connection.count(.slowBody)
+        case .answering, .closed: break
         }
         perform(machine.deadlinePassed(), on: connection)
     }
@@ -97,8 +99,10 @@ final class HTTP1Driver: ConnectionDriver {
     private func perform(_ action: HTTP1Connection.Action, on connection: HTTPConnection) {
         switch action {
         case .read:
+            guard bodyIsAwaited(on: connection) else { return }
             updateDeadline(on: connection)
         case .sendContinue:
+            guard bodyIsAwaited(on: connection) else { return }
             updateDeadline(on: connection)
             connection.write { $0 += HTTPResponse.interimContinue }
         case .dispatch(let message):
@@ -113,11 +117,31 @@ final class HTTP1Driver: ConnectionDriver {
     }
 
     private func dispatch(_ message: HTTPRequestMessage, on connection: HTTPConnection) {
-        exchange = HTTPExchange(method: message.head.method, startedAt: connection.now)
+        beginExchange(message.head.method, on: connection)
+        connection.dispatch(message.head, body: message.body, as: StreamToken())
+    }
+
+    private func beginExchange(_ method: HTTPMethod, on connection: HTTPConnection) {
+        exchange = HTTPExchange(method: method, startedAt: connection.now)
         // The handler has deadlines of its own.
         arrival = nil
         connection.setDeadline(.distantFuture)
-        connection.dispatch(message.head, body: message.body, as: StreamToken())
+    }
+
+    /// Has the handler decide about a body whose head has just come. False if the request was refused by its head.
+    private func bodyIsAwaited(on connection: HTTPConnection) -> Bool {
+        guard let head = machine.takeUndecidedHead() else { return true }
+        switch connection.decideBody(of: head) {
+        case .keep: return true
+        case .drop:
+            machine.dropBody()
+            return true
+        case .refuse(let response):
+            machine.refuseBody()
+            beginExchange(head.method, on: connection)
+            respond(response, to: StreamToken(), on: connection)
+            return false
+        }
     }
 
     /// Head and body leave in one write, unless the kernel takes less.

@@ -525,6 +525,12 @@ extension HTTPConnection {
         }
     }
 
+    /// Has the handler decide what becomes of the body that belongs to this head.
+    func decideBody(of head: HTTPRequestHead) -> HTTPBodyDecision {
+        let request = HTTPRequest(head: head, body: [], peer: peer(of: head))
+        return listener.settings.handler.decideBody(of: request, on: loop)
+    }
+
     /// The peer as the request's own fields let it be known.
     private func peer(of head: HTTPRequestHead) -> HTTPPeer {
         let proxies = listener.settings.trustedProxies
@@ -565,8 +571,13 @@ extension HTTPConnection {
     /// Ends the connection by a reset, and counts why.
     func end(because abuse: ConnectionAbuse) {
         guard isOpen else { return }
-        listener.observer.connectionAbused(peer, abuse)
+        count(abuse)
         close(reset: true)
+    }
+
+    /// Counts why the connection ends; the caller ends it.
+    func count(_ abuse: ConnectionAbuse) {
+        listener.observer.connectionAbused(peer, abuse)
     }
 
     /// Closes at once; with `reset` the peer is told that something was lost.

@@ -7,8 +7,27 @@ package protocol HTTPHandler: Sendable {
     /// Answers a request at once, or hands back work that may wait. Called on the connection's loop, which it must not block.
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer
 
+    /// Decides by its head what becomes of the body of a request, before more of it is kept than came with the head. Called on the
+    /// connection's loop, once, and only if the body has not arrived whole. The request has no body here.
+    func decideBody(of request: HTTPRequest, on loop: LoopContext) -> HTTPBodyDecision
+
     /// The response to what never became a request. The connection closes after it; over HTTP/2 only the stream does.
     func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse
+}
+
+extension HTTPHandler {
+    package func decideBody(of request: HTTPRequest, on loop: LoopContext) -> HTTPBodyDecision { .keep }
+}
+
+/// What becomes of a body that is still arriving.
+package enum HTTPBodyDecision: Sendable {
+    /// It is kept, and the whole request is answered. `100 Continue` is sent if the client waits for it.
+    case keep
+    /// It is read and dropped, and the request is answered without it: the answer does not depend on it.
+    case drop
+    /// The request is refused with this response, whatever its body holds. An HTTP/1.1 connection closes after the response, because
+    /// the rest of the body is not read as a body. An HTTP/2 stream closes.
+    case refuse(HTTPResponse)
 }
 
 /// How a handler answers.

@@ -30,12 +30,20 @@ package final class RateLimiter<Party: Hashable & Sendable>: Sendable {
     /// call: so a reload can change it. No party gets a new burst by that, and none waits longer than the new rate makes it wait.
     package func take(_ party: Party, at rate: Rate, urgent: Bool = false) -> Duration? {
         let now = clock.monotonicTime.nanoseconds
-        let part = parts[Int(UInt(bitPattern: party.hashValue) % UInt(parts.count))]
-        let wait = part.take(
+        let wait = part(of: party).take(
             party, now: now, interval: rate.interval, burst: Int64(urgent ? 2 * rate.burst : rate.burst),
             debtMaximum: 2 * Int64(rate.burst) * rate.interval)
         return wait.map { .nanoseconds($0) }
     }
+
+    /// How long a party has to wait for its next event, nil if not at all. Counts nothing.
+    package func wait(of party: Party, at rate: Rate) -> Duration? {
+        let now = clock.monotonicTime.nanoseconds
+        return part(of: party).wait(party, now: now, interval: rate.interval, burst: Int64(rate.burst))
+            .map { .nanoseconds($0) }
+    }
+
+    private func part(of party: Party) -> Part { parts[Int(UInt(bitPattern: party.hashValue) % UInt(parts.count))] }
 
     /// How many parties are remembered.
     package var count: Int { parts.reduce(0) { $0 + $1.count } }
@@ -54,6 +62,13 @@ package final class RateLimiter<Party: Hashable & Sendable>: Sendable {
         }
 
         var count: Int { generations.withLock { $0.younger.count + $0.older.count } }
+
+        /// The nanoseconds to wait, or nil. A debt that only a slower rate can have made is no longer than `take` makes it.
+        func wait(_ party: Party, now: Int64, interval: Int64, burst: Int64) -> Int64? {
+            let fullAt = generations.withLock { $0.younger[party] ?? $0.older[party] } ?? now
+            let wait = min(fullAt - now, 2 * burst * interval) - (burst - 1) * interval
+            return wait > 0 ? wait : nil
+        }
 
         /// The nanoseconds to wait, or nil.
         func take(_ party: Party, now: Int64, interval: Int64, burst: Int64, debtMaximum: Int64) -> Int64? {

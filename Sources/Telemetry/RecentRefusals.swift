@@ -3,7 +3,7 @@ import Synchronization
 /// The last refusals with their causes, in memory: an operator finds one by its request id although the log is sampled.
 ///
 /// Nothing in an entry is a secret, and nothing but numbers comes from the client. It has a fixed number of places, so strangers can push
-/// entries out, but not make it grow: about 4 MiB with 10,000 entries.
+/// entries out, but not make it grow: 5 MB with 10,000 entries.
 package final class RecentRefusals: Sendable {
     /// One refusal.
     package struct Entry: Equatable, Sendable {
@@ -36,10 +36,16 @@ package final class RecentRefusals: Sendable {
         }
     }
 
+    /// What an entry takes in the ring, in bytes. Its texts are cut to what fits; only a cause is long.
+    static let entrySizeMaximum = 512
+
     private struct Ring {
-        var entries: [Entry] = []
+        /// One place of `entrySizeMaximum` bytes behind the other.
+        var places: [UInt8] = []
         /// Where the next entry goes once all places are taken.
         var next = 0
+
+        var count: Int { places.count / entrySizeMaximum }
     }
 
     private let capacity: Int
@@ -49,22 +55,99 @@ package final class RecentRefusals: Sendable {
     package init(capacity: Int = 10_000) {
         precondition(capacity > 0, "a ring needs a place")
         self.capacity = capacity
+        // One block for all: entries that were allocated one by one would each keep a page of the memory around them from the system.
+        ring.withLock { $0.places.reserveCapacity(capacity * Self.entrySizeMaximum) }
     }
 
     /// How many refusals are kept.
-    package var count: Int { ring.withLock { $0.entries.count } }
+    package var count: Int { ring.withLock { $0.count } }
 
     /// Keeps a refusal in place of the oldest one.
     package func note(_ entry: Entry) {
+        let bytes = entry.encoded
         ring.withLock { ring in
-            guard ring.entries.count == capacity else { return ring.entries.append(entry) }
-            ring.entries[ring.next] = entry
+            guard ring.count == capacity else { return ring.places.append(contentsOf: bytes) }
+            let start = ring.next * Self.entrySizeMaximum
+            ring.places.replaceSubrange(start..<start + Self.entrySizeMaximum, with: bytes)
             ring.next = (ring.next + 1) % capacity
         }
     }
 
     /// The refusal of this request; nil if it is not among the last ones.
     package func entry(of requestID: String) -> Entry? {
-        ring.withLock { ring in ring.entries.first { $0.requestID == requestID } }
+        let wanted = Array(requestID.utf8)
+        let place: [UInt8]? = ring.withLock { ring in
+            for start in stride(from: 0, to: ring.places.count, by: Self.entrySizeMaximum) {
+                let place = ring.places[start..<start + Self.entrySizeMaximum]
+                var reader = EntryReader(place)
+                if reader.next().elementsEqual(wanted) { return Array(place) }
+            }
+            return nil
+        }
+        return place.map { Entry(encoded: $0[...]) }
     }
+}
+
+// MARK: The form of an entry in the ring
+
+extension RecentRefusals.Entry {
+    /// Texts, each behind its size in two bytes, up to an empty name of a number; then zeros.
+    ///
+    ///     request id, seconds, nanoseconds, event, code, (name, value)*, "", cause
+    fileprivate var encoded: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(RecentRefusals.entrySizeMaximum)
+        func append(_ text: String) {
+            // Two bytes stay for the size of each text that may follow.
+            let room = RecentRefusals.entrySizeMaximum - bytes.count - 2
+            let utf8 = text.utf8.prefix(max(0, room))
+            guard room >= 0 else { return }
+            bytes += [UInt8(utf8.count >> 8), UInt8(utf8.count & 0xff)]
+            bytes += utf8
+        }
+        for text in [requestID, String(time.seconds), String(time.nanoseconds), event, code] { append(text) }
+        for (name, value) in numbers {
+            append(name)
+            append(value)
+        }
+        append("")
+        append(cause)
+        bytes += repeatElement(0, count: RecentRefusals.entrySizeMaximum - bytes.count)
+        return bytes
+    }
+
+    fileprivate init(encoded bytes: ArraySlice<UInt8>) {
+        var reader = EntryReader(bytes)
+        requestID = reader.nextText()
+        time = WallTime(seconds: Int64(reader.nextText()) ?? 0, nanoseconds: UInt32(reader.nextText()) ?? 0)
+        event = reader.nextText()
+        code = reader.nextText()
+        var numbers: [(name: String, value: String)] = []
+        while true {
+            let name = reader.nextText()
+            if name.isEmpty { break }
+            numbers.append((name, reader.nextText()))
+        }
+        self.numbers = numbers
+        cause = reader.nextText()
+    }
+}
+
+/// Reads the texts of an entry in their order; behind the end they are empty.
+private struct EntryReader {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: ArraySlice<UInt8>) {
+        rest = bytes
+    }
+
+    mutating func next() -> ArraySlice<UInt8> {
+        guard rest.count >= 2 else { return [] }
+        let size = Int(rest[rest.startIndex]) << 8 | Int(rest[rest.startIndex + 1])
+        rest = rest.dropFirst(2)
+        defer { rest = rest.dropFirst(size) }
+        return rest.prefix(size)
+    }
+
+    mutating func nextText() -> String { String(decoding: next(), as: UTF8.self) }
 }

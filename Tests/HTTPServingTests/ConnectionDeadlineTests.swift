@@ -42,6 +42,7 @@ import Testing
         server.advance(by: .seconds(1))
         #expect(client.receiveAll() == response("408 Request Timeout", "request_timeout", closes))
         #expect(server.observer.problems.all == [.headTimeout])
+        #expect(server.observer.abuses.all == [.slowHead])
     }
 
     @Test func refusesABodyThatComesTooSlowly() throws {
@@ -62,6 +63,7 @@ import Testing
         server.advance(by: .seconds(2))
         #expect(client.receiveAll() == response("408 Request Timeout", "request_timeout", closes))
         #expect(server.observer.problems.all == [.bodyTimeout])
+        #expect(server.observer.abuses.all == [.slowBody])
     }
 
     @Test func refusesABodyThatTakesTooLongInAll() throws {

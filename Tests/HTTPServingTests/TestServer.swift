@@ -89,7 +89,7 @@ final class TestHandler: HTTPHandler {
         switch request.path {
         case "/now": return .now(HTTPResponse(status: .ok, body: Array("now".utf8)))
         case "/peer": return .now(HTTPResponse(status: .ok, body: Array(request.peer.address.description.utf8)))
-        case "/echo": return .now(HTTPResponse(status: .ok, body: request.body))
+        case "/echo", "/dropped": return .now(HTTPResponse(status: .ok, body: request.body))
         case "/loop": return .now(HTTPResponse(status: .ok, body: Array("\(loop.index)".utf8)))
         case "/large":
             largeCount.update { $0 += 1 }
@@ -103,6 +103,14 @@ final class TestHandler: HTTPHandler {
                 return HTTPResponse(status: .ok, body: Array("later".utf8))
             }
         default: return .now(HTTPResponse(status: .notFound))
+        }
+    }
+
+    func decideBody(of request: HTTPRequest, on loop: LoopContext) -> HTTPBodyDecision {
+        switch request.path {
+        case "/refused": .refuse(HTTPResponse(status: .unauthorized, body: Array("no".utf8)))
+        case "/dropped": .drop
+        default: .keep
         }
     }
 

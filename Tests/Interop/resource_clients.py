@@ -1,20 +1,28 @@
 """Clients that make a server hold memory and places and give nothing for it; a program of its own.
 
-    python resource_clients.py silent|tls|heads|bodies|readers|abort HOST PORT COUNT SECONDS [ADDRESSES]
+    python resource_clients.py KIND HOST PORT COUNT SECONDS [ADDRESSES [TOKEN]]
 
-`silent` sends nothing. `tls` sends half of a ClientHello. `heads` has 100 HTTP/2 requests on each connection, whose heads are 17 bytes on
-the wire and 16 KiB decoded, and whose bodies never come. `bodies` has 16 HTTP/2 requests on each, of whose bodies the last byte is
-missing. `readers` ask for much over HTTP/1.1 and read nothing. `abort` connects, sends half of a ClientHello and resets, again and again,
-COUNT times a second.
+    silent      sends nothing
+    tls         sends half of a ClientHello
+    heads       100 HTTP/2 requests on each connection, whose heads are 17 bytes on the wire and 16 KiB decoded, and
+                whose bodies never come
+    bodies      16 HTTP/2 requests on each connection, of whose bodies the last byte is missing
+    readers     ask for much over HTTP/1.1 and read nothing
+    abort       connects, sends half of a ClientHello and resets, again and again, COUNT times a second
+    handshakes  does the same with the ClientHello of a real client: in turn the connection ends in its middle, behind
+                it, behind the server's answer, and at the end of the handshake; by FIN and by RST
 
-The clients come from so many loopback addresses, 127.0.0.2 and following ones. Prints one line when they are there, and at the end one of
-JSON: how many were opened, how many the server ended, and how many bytes were sent. Nothing is tried again.
+With a token the requests of `heads` and `bodies` present it. A client of these two whose connection has ended opens the
+next. The clients come from so many loopback addresses, 127.0.0.2 and following ones. Prints one line when they are
+there, and at the end one of JSON: how many were opened, how many the server ended, and how many bytes were sent.
 """
 
 import json
+import multiprocessing
 import resource
 import select
 import socket
+import ssl
 import struct
 import sys
 import time
@@ -27,30 +35,35 @@ DATA, HEADERS, END_HEADERS = 0, 1, 4
 STREAMS, BODIES, BODY_SIZE = 100, 16, 65_536
 HELLO = bytes.fromhex("16030100c8010000c40303") + b"\x11" * 32
 OPENING_SECONDS = 60
+REOPENED = ("heads", "bodies")
+REOPENED_AT_ONCE = 50
+REOPENING_PAUSE_SECONDS = 0.02
+ABORTING_PROCESSES = 4
 
 
 def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
     return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
 
 
-def header_blocks(size: int, count: int) -> tuple[bytes, bytes]:
+def header_blocks(size: int, count: int, token: str) -> tuple[bytes, bytes]:
     """The first block, which puts a long field into the table, and every later one, which names it `count` times."""
     encoder = Encoder()
     request = [(":method", "POST"), (":path", "/fps/license"), (":scheme", "http"), (":authority", "a")]
     # Without a length a body would reserve as much as one may have, and the server would refuse most of the requests.
     length = [("content-length", "1" if count else str(BODY_SIZE))]
-    fields = length + [("x-a", "a" * size)] * count
+    fields = length + [("authorization", f"Bearer {token}")] * bool(token) + [("x-a", "a" * size)] * count
     return encoder.encode(request + fields, huffman=False), encoder.encode(request + fields, huffman=False)
 
 
-def heads() -> bytes:
-    first, later = header_blocks(3900, 4)
+def heads(token: str) -> bytes:
+    # A table has 4096 bytes: the token takes its part of them.
+    first, later = header_blocks(3900 - len(token) - 64 * bool(token), 4, token)
     frames = [frame(HEADERS, END_HEADERS, 1 + 2 * index, later if index else first) for index in range(STREAMS)]
     return PREFACE + SETTINGS + SETTINGS_ACKNOWLEDGEMENT + b"".join(frames)
 
 
-def bodies() -> bytes:
-    first, later = header_blocks(0, 0)
+def bodies(token: str) -> bytes:
+    first, later = header_blocks(0, 0, token)
     frames = [frame(HEADERS, END_HEADERS, 1 + 2 * index, later if index else first) for index in range(BODIES)]
     piece = b"a" * 16_383
     for index in range(BODIES):
@@ -59,12 +72,11 @@ def bodies() -> bytes:
 
 
 FIRST = {
-    "silent": b"",
-    "tls": HELLO,
-    "heads": heads(),
-    "bodies": bodies(),
-    "readers": b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n" * 2000,
-    "abort": HELLO,
+    "silent": lambda token: b"",
+    "tls": lambda token: HELLO,
+    "heads": heads,
+    "bodies": bodies,
+    "readers": lambda token: b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n" * 2000,
 }
 
 
@@ -90,34 +102,94 @@ def send_all(connection: socket.socket, data: bytes) -> int:
     return sent
 
 
-def ended(connections: list[socket.socket]) -> int:
-    """How many of them the server has ended."""
+def ended(connections: list[socket.socket]) -> list[socket.socket]:
+    """Those that the server has ended."""
     poll = select.poll()
     names = {}
     for connection in connections:
         poll.register(connection, select.POLLRDHUP | select.POLLHUP | select.POLLERR)
         names[connection.fileno()] = connection
-    return len(poll.poll(0))
+    return [names[number] for number, _ in poll.poll(0)]
 
 
-def abort(address: tuple[str, int], rate: int, seconds: float) -> dict[str, int]:
+# --- Handshakes that are given up ------------------------------------------------------------------------------------
+
+
+def real_hello() -> tuple[ssl.SSLObject, ssl.MemoryBIO, ssl.MemoryBIO, bytes]:
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    session = context.wrap_bio(incoming, outgoing, server_hostname="localhost")
+    try:
+        session.do_handshake()
+    except ssl.SSLWantReadError:
+        pass
+    return session, incoming, outgoing, outgoing.read()
+
+
+def give_up(kind: str, connection: socket.socket, number: int, hello: bytes) -> None:
+    """Leaves a handshake at one of several points."""
+    if number % 2:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    if kind == "abort":
+        connection.send(HELLO)
+    elif (point := number // 2 % 8) < 2:
+        connection.send(hello[: len(hello) // 2])
+    elif point < 4:
+        connection.send(hello)
+    elif point < 7:
+        connection.send(hello)
+        connection.recv(65536)
+    else:
+        finish(connection)
+
+
+def finish(connection: socket.socket) -> None:
+    session, incoming, outgoing, hello = real_hello()
+    connection.send(hello)
+    while True:
+        incoming.write(connection.recv(65536))
+        try:
+            session.do_handshake()
+            break
+        except ssl.SSLWantReadError:
+            continue
+    connection.send(outgoing.read())
+
+
+def abort(kind: str, address: tuple[str, int], rate: int, seconds: float, addresses: int) -> dict[str, int]:
+    hello = real_hello()[3]
     start, count, failed = time.monotonic(), 0, 0
-    print(f"{rate} are there", flush=True)
     while time.monotonic() - start < seconds:
         if count > rate * (time.monotonic() - start):
             time.sleep(0.001)
             continue
         count += 1
         try:
-            with open_one("abort", address, count, 16) as connection:
-                connection.send(HELLO)
-                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            with open_one(kind, address, count, addresses) as connection:
+                give_up(kind, connection, count, hello)
         except OSError:
             failed += 1
     return {"opened": count, "ended": failed, "sent": count * len(HELLO)}
 
 
-def hold(kind: str, address: tuple[str, int], count: int, seconds: float, addresses: int) -> dict[str, int]:
+def abort_from_processes(kind: str, *arguments: object) -> dict[str, int]:
+    """One process does not reach the rate."""
+    address, rate, *rest = arguments
+    print(f"{rate} are there", flush=True)
+    with multiprocessing.Pool(ABORTING_PROCESSES) as pool:
+        share = (kind, address, rate // ABORTING_PROCESSES, *rest)
+        tallies = pool.starmap(abort, [share] * ABORTING_PROCESSES)
+    return {name: sum(tally[name] for tally in tallies) for name in tallies[0]}
+
+
+# --- Connections that are held ---------------------------------------------------------------------------------------
+
+
+def hold(
+    kind: str, address: tuple[str, int], count: int, seconds: float, addresses: int, token: str
+) -> dict[str, int]:
+    first = FIRST[kind](token)
     connections: list[socket.socket] = []
     sent = failed = 0
     deadline = time.monotonic() + OPENING_SECONDS
@@ -130,21 +202,38 @@ def hold(kind: str, address: tuple[str, int], count: int, seconds: float, addres
             failed += 1
             continue
         connections.append(connection)
-        sent += send_all(connection, FIRST[kind])
+        sent += send_all(connection, first)
     print(f"{len(connections)} are there", flush=True)
-    time.sleep(seconds)
-    return {"opened": len(connections), "ended": ended(connections) + failed, "sent": sent}
+    opened, count = len(connections), 0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        time.sleep(REOPENING_PAUSE_SECONDS)
+        if kind not in REOPENED:
+            continue
+        for connection in ended(connections)[:REOPENED_AT_ONCE]:
+            connections.remove(connection)
+            connection.close()
+            count += 1
+            try:
+                connections.append(open_one(kind, address, opened, addresses))
+            except OSError:
+                failed += 1
+                continue
+            opened += 1
+            sent += send_all(connections[-1], first)
+    return {"opened": opened, "ended": count + len(ended(connections)) + failed, "sent": sent}
 
 
 def main() -> None:
     kind, host, port, count, seconds = sys.argv[1:6]
     addresses = int(sys.argv[6]) if len(sys.argv) > 6 else 1
+    token = sys.argv[7] if len(sys.argv) > 7 else ""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    if kind == "abort":
-        tally = abort((host, int(port)), int(count), float(seconds))
+    if kind in ("abort", "handshakes"):
+        tally = abort_from_processes(kind, (host, int(port)), int(count), float(seconds), addresses)
     else:
-        tally = hold(kind, (host, int(port)), int(count), float(seconds), addresses)
+        tally = hold(kind, (host, int(port)), int(count), float(seconds), addresses, token)
     print(json.dumps(tally), flush=True)
 
 

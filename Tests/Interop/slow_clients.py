@@ -1,6 +1,6 @@
 """Many clients that waste a server's connections, from several addresses of this machine; a program of its own.
 
-    python slow_clients.py header|body|read|pipeline HOST PORT COUNT SECONDS
+    python slow_clients.py header|body|read|pipeline HOST PORT COUNT SECONDS [ADDRESSES [TOKEN]]
 
 `read` asks a lot and hardly reads; `pipeline` asks without end and reads slowly, so that there always is more to answer.
 
@@ -10,12 +10,13 @@ server ended. A client whose connection has ended opens the next. (slowhttptest 
 
 import asyncio
 import json
+import resource
 import socket
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
-ADDRESS_COUNT = 16
+ADDRESSES = 16
 RETRY_SECONDS = 0.5
 OPENING_SECONDS = 20
 PIPELINED_COUNT = 2000
@@ -44,6 +45,14 @@ KINDS = {
 }
 
 
+def with_token(kind: Kind, token: str) -> Kind:
+    """The same clients with a token in their requests."""
+    if not token:
+        return kind
+    host = b"Host: a\r\n"
+    return replace(kind, first=kind.first.replace(host, host + f"Authorization: Bearer {token}\r\n".encode()))
+
+
 @dataclass
 class Tally:
     opened: int = 0
@@ -51,7 +60,7 @@ class Tally:
     failed: int = 0
 
 
-async def waste(kind: Kind, address: tuple[str, int], index: int, deadline: float, tally: Tally) -> None:
+async def waste(kind: Kind, address: tuple[str, int], source: str, deadline: float, tally: Tally) -> None:
     loop = asyncio.get_running_loop()
     while time.monotonic() < deadline:
         with socket.socket() as connection:
@@ -61,7 +70,7 @@ async def waste(kind: Kind, address: tuple[str, int], index: int, deadline: floa
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)
             try:
-                connection.bind((f"127.0.0.{2 + index % ADDRESS_COUNT}", 0))
+                connection.bind((source, 0))
                 await loop.sock_connect(connection, address)
             except OSError:
                 tally.failed += 1
@@ -96,11 +105,17 @@ def _send_some(connection: socket.socket, data: bytes) -> None:
 
 
 async def main() -> None:
-    kind, host, port, count, seconds = sys.argv[1:]
+    kind, host, port, count, seconds = sys.argv[1:6]
+    addresses = int(sys.argv[6]) if len(sys.argv) > 6 else ADDRESSES
+    token = sys.argv[7] if len(sys.argv) > 7 else ""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     tally = Tally()
     deadline = time.monotonic() + OPENING_SECONDS + float(seconds)
+    behaviour = with_token(KINDS[kind], token)
+    sources = (f"127.0.0.{2 + index % addresses}" for index in range(int(count)))
     clients = [
-        asyncio.create_task(waste(KINDS[kind], (host, int(port)), index, deadline, tally)) for index in range(int(count))
+        asyncio.create_task(waste(behaviour, (host, int(port)), source, deadline, tally)) for source in sources
     ]
     while tally.opened < int(count) and time.monotonic() < deadline - float(seconds):
         await asyncio.sleep(0.02)

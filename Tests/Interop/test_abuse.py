@@ -250,7 +250,7 @@ def _is_alive(daemon: OwnDaemon) -> bool:
 
 def huge_request(framing: bytes) -> Iterator[bytes]:
     """A head that announces a body, then 64 MiB of it."""
-    yield b"POST /fps/license HTTP/1.1\r\nHost: a\r\n" + framing + b"\r\n\r\n"
+    yield b"POST /livez HTTP/1.1\r\nHost: a\r\n" + framing + b"\r\n\r\n"
     piece = b"a" * 16 * 1024
     is_chunked = framing.startswith(b"Transfer-Encoding")
     for _ in range(HUGE_SIZE // len(piece)):

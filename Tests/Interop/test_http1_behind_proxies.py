@@ -85,7 +85,7 @@ def test_both_read_the_same_requests(name: str, pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("chunked", [False, True], ids=["sized", "chunked"])
-@pytest.mark.parametrize(("size", "status"), [(1, 401), (4097, 401), (BODY_SIZE, 401), (BODY_SIZE + 1, 413)])
+@pytest.mark.parametrize(("size", "status"), [(1, 405), (4097, 405), (BODY_SIZE, 405), (BODY_SIZE + 1, 413)])
 def test_both_agree_on_the_length_of_a_body(size: int, status: int, chunked: bool, pair: Pair) -> None:
     """The daemon's limit shows how long a body is to it, on the byte."""
     sent = chunks_of(size) if chunked else sized(b" %d" % size, b"a" * size)

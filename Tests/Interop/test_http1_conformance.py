@@ -89,7 +89,25 @@ def test_a_body_is_asked_for_once(chunked: bool, daemon: OwnDaemon) -> None:
         assert connection.recv(4096) == b"HTTP/1.1 100 Continue\r\n\r\n"
         connection.sendall((b"5\r\nabcde\r\n0\r\n\r\n" if chunked else b"abcde") + MARKER)
         received, ended = http1_wire.read_all(connection)
-    assert http1_wire.parse(received, ended).statuses == [401, 200]
+    assert http1_wire.parse(received, ended).statuses == [405, 200]
+    assert ended
+
+
+@pytest.mark.parametrize("asks", [False, True], ids=["not invited", "invited"])
+@pytest.mark.parametrize("framing", [b"Content-Length: 5", b"Transfer-Encoding: chunked"], ids=["sized", "chunked"])
+def test_a_licence_request_without_a_token_is_refused_by_its_head(
+    framing: bytes, asks: bool, daemon: OwnDaemon
+) -> None:
+    """The body never comes, and is not asked for; the rest of the stream is no request."""
+    head = b"POST /fps/license HTTP/1.1\r\nHost: a\r\n" + framing + b"\r\nExpect: 100-continue" * asks + b"\r\n\r\n"
+    with socket.create_connection(daemon.public, timeout=http1_wire.TIMEOUT_SECONDS) as connection:
+        connection.sendall(head)
+        received = connection.recv(65536)
+        connection.sendall(MARKER)
+        rest, ended = http1_wire.read_all(connection)
+    (answer,) = http1_wire.parse(received + rest, ended).responses
+    assert (answer.status, answer.field("X-Error-Code")) == (401, "token_missing")
+    assert answer.field("Connection") == "close"
     assert ended
 
 

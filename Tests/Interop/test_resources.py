@@ -17,158 +17,36 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import http1_wire
+from abuse_cases import ATTACKS, GOOD_TIMEOUT_SECONDS, IS_LONG, P99_MAXIMUM, REFUSED, REQUEST, Attack, run, table
 from own_daemon import OwnDaemon, new_setup, running_daemon, start_daemon, stop_daemon
-
-IS_LONG = os.environ.get("LATCHKEY_ABUSE") == "long"
-MEBIBYTE = 1 << 20
-BUDGET = 64 * MEBIBYTE
-RESIDENT_MAXIMUM = 128 * MEBIBYTE + BUDGET
-# After the attack the daemon has so long to give its memory back, but for this rest.
-REST_SECONDS = 30
-REST_MAXIMUM = 20 * MEBIBYTE
-GOOD_PAUSE_SECONDS = 0.01
-GOOD_TIMEOUT_SECONDS = 10
-P99_MAXIMUM = 0.02
-REQUEST = b"GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
-
-
-@dataclass
-class Watch:
-    """A good client with a connection for each request, and the daemon's size meanwhile."""
-
-    daemon: OwnDaemon
-    times: list[float] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
-    peak: int = 0
-    _stop: threading.Event = field(default_factory=threading.Event)
-
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        threads = [threading.Thread(target=target) for target in (self._ask, self._measure)]
-        for thread in threads:
-            thread.start()
-        try:
-            yield
-        finally:
-            self._stop.set()
-            for thread in threads:
-                thread.join()
-
-    @property
-    def p99(self) -> float:
-        return sorted(self.times)[int(len(self.times) * 0.99)]
-
-    def _ask(self) -> None:
-        while not self._stop.is_set():
-            start = time.perf_counter()
-            try:
-                with socket.create_connection(self.daemon.public, timeout=GOOD_TIMEOUT_SECONDS) as connection:
-                    connection.sendall(REQUEST)
-                    answer = b"".join(iter(lambda: connection.recv(4096), b""))
-                assert answer.startswith(b"HTTP/1.1 200 "), answer
-                self.times.append(time.perf_counter() - start)
-            except (OSError, AssertionError) as error:
-                self.failures.append(repr(error))
-            self._stop.wait(GOOD_PAUSE_SECONDS)
-
-    def _measure(self) -> None:
-        while not self._stop.is_set():
-            self.peak = max(self.peak, self.daemon.resident_bytes())
-            self._stop.wait(0.1)
-
-
-def attack(daemon: OwnDaemon, kind: str, count: int, seconds: float, addresses: int = 1) -> dict[str, int]:
-    """Runs the clients to their end."""
-    program = str(Path(__file__).with_name("resource_clients.py"))
-    host, port = daemon.public
-    command = [sys.executable, program, kind, host, str(port), str(count), str(seconds), str(addresses)]
-    ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=180)
-    return json.loads(ended.stdout.splitlines()[-1])
-
-
-def has_rest(daemon: OwnDaemon, start: int) -> bool:
-    """Whether the daemon gives its memory back in time, and charges nothing any more for clients that have gone."""
-    deadline = time.monotonic() + REST_SECONDS
-    while daemon.resident_bytes() > start + REST_MAXIMUM or charged(daemon) > 0:
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.2)
-    return True
-
-
-def charged(daemon: OwnDaemon) -> float:
-    metrics = daemon.metrics()
-    return sum(value for name, value in metrics.items() if name.startswith("latchkey_memory_charged_bytes{"))
 
 
 # --- Memory and connections ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Attack:
-    kind: str
-    short_count: int
-    long_count: int
-    addresses: int
-    seconds: float
-    # The metric that counts why the server has ended or refused something; any of them.
-    counted: tuple[str, ...]
-    limits: dict[str, object] = field(default_factory=dict)
-
-    @property
-    def count(self) -> int:
-        return self.long_count if IS_LONG else self.short_count
-
-
-REFUSED = 'latchkey_http_connections_refused_total{reason="%s"}'
-ATTACKS = [
-    # Each holds 1.6 MiB of decoded heads for 6 kB on the wire.
-    Attack("heads", 100, 1000, 1, 3, (REFUSED % "memory",)),
-    Attack("heads", 100, 1000, 16, 3, (REFUSED % "memory",)),
-    Attack("bodies", 100, 400, 1, 3, ('latchkey_memory_refused_total{share="heads"}', REFUSED % "memory")),
-    Attack("bodies", 100, 400, 16, 3, ('latchkey_memory_refused_total{share="bodies"}',)),
-    Attack("silent", 1200, 16_400, 16, 3, (REFUSED % "evicted",)),
-    Attack("silent", 500, 10_000, 16, 12, (REFUSED % "silent",)),
-    Attack("tls", 1200, 16_400, 16, 3, (REFUSED % "evicted", REFUSED % "memory")),
-    Attack("readers", 100, 1000, 16, 5, ()),
-    Attack("abort", 200, 2000, 16, 5, ()),
-]
+@pytest.fixture(scope="module")
+def rows() -> Iterator[list[tuple[str, ...]]]:
+    """One row for each attack, printed as one table behind the last."""
+    rows: list[tuple[str, ...]] = []
+    yield rows
+    print(f"\n{table(rows)}")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", ATTACKS, ids=lambda case: f"{case.kind}-{case.addresses}-{case.seconds}")
-def test_what_clients_hold_is_bounded(case: Attack, tmp_path: Path, latchkey_programs: None) -> None:
-    limits: dict[str, object] = {"memoryBudget": BUDGET}
-    if not IS_LONG:
-        limits["connectionsMaximum"] = 1024
-    with running_daemon(tmp_path, limits=limits) as daemon:
-        watch = Watch(daemon)
-        daemon.metrics()
-        start = daemon.resident_bytes()
-        with watch.running():
-            tally = attack(daemon, case.kind, case.count, case.seconds, case.addresses)
-        metrics = daemon.metrics()
-        counted = {name: metrics[name] for name in case.counted}
-        rests = has_rest(daemon, start)
-        print(
-            f"\n{case.kind} from {case.addresses}: {tally}; resident {start / MEBIBYTE:.0f} MiB, at most"
-            f" {watch.peak / MEBIBYTE:.0f}, then {daemon.resident_bytes() / MEBIBYTE:.0f}; good client"
-            f" {len(watch.times)} requests, {len(watch.failures)} lost, p99 {watch.p99 * 1e3:.1f} ms; {counted}"
-        )
-        assert watch.failures == []
-        assert watch.peak < RESIDENT_MAXIMUM
-        assert rests, f"{daemon.resident_bytes()} bytes stay"
-        if IS_LONG:
-            assert watch.p99 < P99_MAXIMUM
-        if case.counted:
-            assert any(counted.values()), counted
+@pytest.mark.parametrize("case", ATTACKS, ids=lambda case: case.name.replace(" ", "-"))
+def test_what_clients_hold_is_bounded(
+    case: Attack, tmp_path: Path, latchkey_programs: None, rows: list[tuple[str, ...]]
+) -> None:
+    outcome = run(case, tmp_path)
+    rows.append(outcome.row)
+    outcome.check()
+    assert outcome.watch.times
 
 
 # --- Descriptors -----------------------------------------------------------------------------------------------------
@@ -366,7 +244,8 @@ SATURATION = {
     ),
     "latchkey_http_connections_abused_total": (
         "abuse",
-        {"resets", "control_frames", "continuations", "header_block", "expanded_headers", "outbound_frames",
+        {"resets", "control_frames", "continuations", "header_block", "expanded_headers", "outbound_frames", "slow_head",
+         "slow_body",
          "small_records", "slow_reading"},
     ),
     "latchkey_admin_tokens_refused_total": ("reason", {"wrong", "slowed"}),

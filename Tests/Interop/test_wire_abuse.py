@@ -37,6 +37,17 @@ ATTACKS = {
     "key_updates": (4, True, {"small_records"}),
     "small_records": (1, True, {"small_records"}),
 }
+# The unit tests of the session have the same floods: here they run in the long form alone.
+FLOODS = {
+    "pings": (4, False, {"control_frames"}),
+    "settings": (4, False, {"control_frames"}),
+    "windows": (4, False, {"control_frames"}),
+    "priorities": (4, False, {"control_frames"}),
+    "unknown": (4, False, {"control_frames"}),
+    "empty_data": (4, False, {"control_frames"}),
+    "resets": (4, False, {"resets"}),
+    "continuations": (4, False, {"continuations"}),
+}
 
 
 class GoodClient:
@@ -93,11 +104,11 @@ def attackers(kind: str, count: int, daemon: OwnDaemon) -> Iterator[subprocess.P
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ATTACKS)
+@pytest.mark.parametrize("kind", ATTACKS | (FLOODS if IS_LONG else {}))
 def test_an_attack_by_frames_and_records_ends_and_harms_nobody(
     kind: str, tmp_path: Path, latchkey_programs: None
 ) -> None:
-    count, is_tls, reasons = ATTACKS[kind]
+    count, is_tls, reasons = (ATTACKS | FLOODS)[kind]
     tls = make_pair(tmp_path, "main", hosts=("localhost",)).configuration if is_tls else None
     # A client that does not read has 30 seconds otherwise.
     with running_daemon(tmp_path, limits={"writeDeadline": "1s"}, tls=tls) as daemon:

@@ -7,6 +7,10 @@
     key_updates     TLS 1.3 key updates and nothing else
     small_records   the body of a request in TLS records of one byte
 
+    pings, settings, windows, priorities, unknown, empty_data, resets
+                    frames of HTTP/2 that bring no request, as many as go into the socket
+    continuations   a header block that never ends, in empty pieces
+
 Prints one line when all clients are there, and at the end one of JSON. A client whose connection has ended opens the next.
 """
 
@@ -201,7 +205,58 @@ def pieces(connection: socket.socket, data: bytes) -> Iterator[tuple[socket.sock
         yield connection, data[start : start + PIECE_SIZE]
 
 
-KINDS = {one.__name__: one for one in (outbound, expanded, key_updates, small_records)}
+# --- Floods ----------------------------------------------------------------------------------------------------------
+
+
+def flood(first: bytes, repeated: bytes):
+    """A client that sends the same bytes as long as they go, and reads what comes."""
+
+    def kind(address: tuple[str, int], is_first: bool) -> Iterator[tuple[socket.socket, bytes]]:
+        connection = connect(address)
+        yield connection, first
+        piece = repeated * max(1, PIECE_SIZE // 4 // len(repeated))
+        while True:
+            yield connection, piece
+            drain(connection)
+
+    return kind
+
+
+def numbered(first: bytes, make, step: int = 2):
+    """The same with a new stream in every piece."""
+
+    def kind(address: tuple[str, int], is_first: bool) -> Iterator[tuple[socket.socket, bytes]]:
+        connection = connect(address)
+        yield connection, first
+        stream = 1
+        while True:
+            yield connection, b"".join(make(number) for number in range(stream, stream + 100 * step, step))
+            stream += 100 * step
+            drain(connection)
+
+    return kind
+
+
+START = PREFACE + SETTINGS + frame(4, 1, 0, b"")
+# A POST without a length, whose body is awaited.
+OPEN_BLOCK = b"\x83\x86\x84\x01\x01h"
+
+
+def reset_at_once(stream: int) -> bytes:
+    return frame(1, 5, stream, REQUEST_BLOCK) + frame(3, 0, stream, struct.pack(">I", 8))
+
+
+FLOODS = {
+    "pings": flood(START, frame(6, 0, 0, b"12345678")),
+    "settings": flood(START, frame(4, 0, 0, struct.pack(">HI", 4, 65_535))),
+    "windows": flood(START, frame(8, 0, 0, struct.pack(">I", 1))),
+    "priorities": flood(START, frame(2, 0, 1, struct.pack(">IB", 0, 1))),
+    "unknown": flood(START, frame(99, 0, 0, b"")),
+    "empty_data": flood(START + frame(1, 4, 1, OPEN_BLOCK), frame(0, 0, 1, b"")),
+    "resets": numbered(START, reset_at_once),
+    "continuations": flood(START + frame(1, 1, 1, REQUEST_BLOCK), frame(9, 0, 1, b"")),
+}
+KINDS = {one.__name__: one for one in (outbound, expanded, key_updates, small_records)} | FLOODS
 
 
 # --- Clients ---------------------------------------------------------------------------------------------------------

@@ -33,6 +33,21 @@ import Testing
         #expect(limiter.take(1, at: Self.one) == nil)
     }
 
+    @Test func tellsTheWaitWithoutCounting() {
+        let (limiter, rate) = (limiter(), Rate(perSecond: 10, burst: 3))
+        for taken in 0..<3 {
+            for _ in 0..<10 { #expect(limiter.wait(of: 1, at: rate) == nil) }
+            #expect(limiter.count == (taken == 0 ? 0 : 1))
+            #expect(limiter.take(1, at: rate) == nil)
+        }
+        #expect(limiter.wait(of: 1, at: rate) == .milliseconds(100))
+        #expect(limiter.wait(of: 2, at: rate) == nil)
+        clock.advance(by: .milliseconds(99))
+        #expect(limiter.wait(of: 1, at: rate) == .milliseconds(1))
+        clock.advance(by: .milliseconds(1))
+        #expect(limiter.wait(of: 1, at: rate) == nil)
+    }
+
     @Test func countsEachPartyByItself() {
         let limiter = limiter()
         #expect((0..<100).allSatisfy { limiter.take($0, at: Self.one) == nil })

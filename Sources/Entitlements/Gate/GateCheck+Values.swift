@@ -7,6 +7,10 @@ extension RequestCheck {
         let limits = request.claims.limits
         switch self {
         case .revocation: return CheckedValues()
+        case .scope:
+            return CheckedValues(
+                found: "content \(ExplainedText.shown(request.content.contentID))",
+                expected: request.claims.scope.map { ExplainedText.list($0.texts) })
         case .device:
             return CheckedValues(
                 found: request.device.identifier?.description ?? "not known",
@@ -44,6 +48,10 @@ extension RightCheck {
         case .end:
             return CheckedValues(
                 found: ExplainedText.time(request.now), expected: right.end.map { "before \(ExplainedText.time($0))" })
+        case .rental:
+            return CheckedValues(
+                found: request.rental?.firstPlay.map { "first played at \(ExplainedText.time($0))" } ?? "not played",
+                expected: right.rental.map { "begun within \($0.start) s, played within \($0.play) s" })
         case .outputs: return outputValues(right, request)
         case .securityLevel: return levelValues(right, request)
         }

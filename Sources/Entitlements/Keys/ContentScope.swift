@@ -19,6 +19,12 @@ package struct ContentScope: Equatable, Sendable {
             prefixes: elements.filter { $0.hasSuffix("*") }.map { String($0.dropLast()) })
     }
 
+    /// The elements as the configuration writes them, ids first; sorted.
+    var texts: [String] {
+        ids.map { String(decoding: $0, as: UTF8.self) }.sorted()
+            + prefixes.map { String(decoding: $0, as: UTF8.self) + "*" }.sorted()
+    }
+
     package func covers(_ contentID: String) -> Bool {
         let bytes = Array(contentID.utf8)
         return ids.contains(bytes) || prefixes.contains { bytes.starts(with: $0) }

@@ -12,6 +12,9 @@ final class HTTP2Driver: ConnectionDriver {
     private let limits: HTTPLimits
     private var session: HTTP2Session?
     private var isSettling = false
+    /// Input that came before the turn's budget of decoded heads was spent; what begins at `heldStart` was not looked at.
+    private var held: [UInt8] = []
+    private var heldStart = 0
     /// Since when the kernel has not taken all output.
     private var congestedSince: MonotonicTime?
 
@@ -21,7 +24,7 @@ final class HTTP2Driver: ConnectionDriver {
 
     // MARK: Events
 
-    var isReading: Bool { congestedSince == nil }
+    var isReading: Bool { congestedSince == nil && held.isEmpty }
 
     func started(on connection: HTTPConnection) {
         session = HTTP2Session(
@@ -33,8 +36,25 @@ final class HTTP2Driver: ConnectionDriver {
     func socketReady(on connection: HTTPConnection) {}
 
     func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {
-        session?.receive(bytes, now: connection.now)
+        guard let session else { return }
+        let count = session.receive(bytes, now: connection.now)
+        if count < bytes.count {
+            held = bytes.copy(count..<bytes.count)
+            heldStart = 0
+        }
         settle(connection)
+        takeFurtherTurn(connection)
+    }
+
+    /// Looks at more of the input that is held. While the socket is congested it is not looked at, as nothing is read.
+    private func receiveHeld(_ session: HTTP2Session, on connection: HTTPConnection) {
+        let bytes = held
+        heldStart += session.receive(bytes.span.extracting(heldStart..<bytes.count), now: connection.now)
+        if heldStart == bytes.count { (held, heldStart) = ([], 0) }
+    }
+
+    private func takeFurtherTurn(_ connection: HTTPConnection) {
+        if connection.isOpen, congestedSince == nil, !held.isEmpty { connection.requestInputTurn() }
     }
 
     func inputEnded(on connection: HTTPConnection) {
@@ -46,14 +66,19 @@ final class HTTP2Driver: ConnectionDriver {
         congestedSince = nil
         settle(connection)
         if connection.isOpen && isReading && connection.mayHaveInput { connection.requestInputTurn() }
+        takeFurtherTurn(connection)
     }
 
     func resumed(on connection: HTTPConnection) {
         settle(connection)
     }
 
-    /// The session keeps no input.
-    func inputTurnCame(on connection: HTTPConnection) {}
+    func inputTurnCame(on connection: HTTPConnection) {
+        guard let session, congestedSince == nil, !held.isEmpty else { return }
+        receiveHeld(session, on: connection)
+        settle(connection)
+        takeFurtherTurn(connection)
+    }
 
     func deadlinePassed(on connection: HTTPConnection) {
         if let congestedSince, connection.now >= congestedSince + limits.writeDeadline {
@@ -78,16 +103,21 @@ final class HTTP2Driver: ConnectionDriver {
 
     func closed() {
         session = nil
+        held = []
     }
 
     // MARK: What the driver holds
 
-    var state: HTTPConnectionState { session?.isIdle == false ? .busy : .idle }
+    var state: HTTPConnectionState { session?.isIdle == false || !held.isEmpty ? .busy : .idle }
 
-    var heldMemory: HeldMemory { session?.heldMemory ?? HeldMemory() }
+    var heldMemory: HeldMemory {
+        var memory = session?.heldMemory ?? HeldMemory()
+        memory.heads += held.capacity
+        return memory
+    }
 
     func makeRoom(on connection: HTTPConnection) -> Bool {
-        guard let session, session.refuseNewest(now: connection.now) else { return false }
+        guard let session, session.makeRoom(now: connection.now) else { return false }
         settle(connection)
         return true
     }
@@ -121,12 +151,14 @@ final class HTTP2Driver: ConnectionDriver {
         switch event {
         case .dispatch(let id, let message):
             connection.dispatch(message.head, body: message.body, as: StreamToken(id))
+        case .decideBody(let id, let head):
+            session.decided(connection.decideBody(of: head), about: id, date: connection.date, now: connection.now)
         case .refuse(let id, let problem):
             session.respond(connection.refusal(of: problem), to: id, date: connection.date, now: connection.now)
         case .dropped(let problem):
             connection.listener.observer.inputRefused(connection.peer, problem)
         case .abused(let abuse):
-            connection.listener.observer.connectionAbused(connection.peer, abuse)
+            connection.count(abuse)
         case .finished(let exchange):
             connection.report(exchange)
         }

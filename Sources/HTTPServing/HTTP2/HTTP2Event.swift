@@ -4,6 +4,8 @@ import HTTPMessages
 enum HTTP2Event: Equatable {
     /// Have this request answered, then call `respond` for its stream.
     case dispatch(Int32, HTTPRequestMessage)
+    /// Have the handler decide about the body that follows this head, then call `decided` for its stream.
+    case decideBody(Int32, HTTPRequestHead)
     /// Have this problem answered, then call `respond` for its stream.
     case refuse(Int32, HTTPProblem)
     /// Input that never became a request; the session has reset the stream, or ends, without an answer.

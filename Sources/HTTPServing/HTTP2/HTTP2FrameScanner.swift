@@ -54,10 +54,21 @@ struct HTTP2FrameScanner: Equatable, Sendable {
         prefaceLeft > 0 || !header.isEmpty || isInHeaderBlock || (payloadLeft > 0 && current != .data)
     }
 
-    /// The next frame whose header is complete, or `nil` at the end of `bytes`; `position` moves behind what was looked at.
-    mutating func next(_ bytes: Span<UInt8>, from position: inout Int) -> HTTP2FrameHeader? {
+    /// Whether the last frame is complete, and ended a header block.
+    var isBehindHeaderBlock: Bool {
+        guard payloadLeft == 0, header.isEmpty, !isInHeaderBlock else { return false }
+        return current == .headers || current == .continuation
+    }
+
+    /// Moves `position` behind the payload of the frame that has begun, as far as it has come.
+    mutating func skipPayload(_ bytes: Span<UInt8>, from position: inout Int) {
         skip(&prefaceLeft, bytes.count, &position)
         skip(&payloadLeft, bytes.count, &position)
+    }
+
+    /// The next frame whose header is complete, or `nil` at the end of `bytes`; `position` moves behind what was looked at.
+    mutating func next(_ bytes: Span<UInt8>, from position: inout Int) -> HTTP2FrameHeader? {
+        skipPayload(bytes, from: &position)
         while position < bytes.count {
             if header.isEmpty && !isInHeaderBlock { beginningCount &+= 1 }
             header.append(bytes[position])

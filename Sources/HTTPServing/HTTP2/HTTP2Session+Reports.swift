@@ -6,6 +6,7 @@ import HTTPMessages
 extension HTTP2Session {
     /// A header block begins: a request's, or a trailer. Returns whether its fields are wanted.
     func beganHeaders(on id: Int32, isRequest: Bool) -> Bool {
+        decodedSize += HeldMemory.streamSize
         guard isRequest else {
             streams[id]?.trailer = HTTP2TrailerReader(limits: limits)
             return true
@@ -25,6 +26,7 @@ extension HTTP2Session {
     ///
     /// A block that is only somewhat too large is read to its end, so that it is answered 431: what is stopped here can only be reset.
     func received(name: Span<UInt8>, value: Span<UInt8>, on id: Int32) -> Bool {
+        decodedSize += name.count + value.count
         guard let stream = streams[id] else { return true }
         let verdict: HTTP2FieldVerdict
         if case .head(var reader) = stream.phase {
@@ -58,10 +60,12 @@ extension HTTP2Session {
         guard let stream = streams[id] else { return giveBack(data.count) }
         guard case .body = stream.phase else { return drop(data.count, of: stream) }
         // A declared length was compared with the limit before, and nghttp2 compares it with what comes.
-        guard stream.body.count + data.count <= limits.bodySizeMaximum else {
+        guard stream.bodySize + data.count <= limits.bodySizeMaximum else {
             refuse(stream, .bodyTooLarge)
             return drop(data.count, of: stream)
         }
+        stream.bodySize += data.count
+        if stream.dropsBody { return giveBack(data.count) }
         // The bytes are borrowed for the call.
         unsafe data.withUnsafeBufferPointer { unsafe stream.body.append(contentsOf: $0) }
         heldBodiesSize += data.count
@@ -90,8 +94,12 @@ extension HTTP2Session {
         guard let stream = streams[id] else { return }
         if let exchange = stream.exchange { events.append(.finished(exchange)) }
         stream.exchange = nil
+        heldResponsesSize -= stream.responseSize
+        stream.forgetResponse()
         if stream.requestHasEnded { return }
         stream.phase = .lingering(since: now)
+        stream.headSize = HeldMemory.streamSize
+        heldHeadsSize += stream.headSize
         stopIfEnoughWasDropped(stream)
     }
 

@@ -27,9 +27,47 @@ extension HTTP2Session {
         reservedSize += size
         stream.reservedSize = size
         stream.phase = .body(head, since: now)
+        holdHead(head, of: stream)
+        undecided.append(stream.id)
+    }
+
+    /// Asks about bodies that did not arrive whole together with their heads.
+    func askAboutBodies() {
+        guard !undecided.isEmpty else { return }
+        for id in undecided {
+            if case .body(let head, _) = streams[id]?.phase { events.append(.decideBody(id, head)) }
+        }
+        undecided.removeAll(keepingCapacity: true)
+    }
+
+    /// What the handler has decided about the body of a stream, which may have gone meanwhile.
+    func decided(_ decision: HTTPBodyDecision, about id: Int32, date: [UInt8], now: MonotonicTime) {
+        self.now = now
+        guard let stream = streams[id], case .body(let head, _) = stream.phase else { return }
+        switch decision {
+        case .keep: submitContinue(to: stream, head)
+        case .drop:
+            releaseBody(of: stream)
+            holdHead(head, of: stream)
+            stream.dropsBody = true
+            submitContinue(to: stream, head)
+        case .refuse(let response):
+            stream.exchange = HTTPExchange(method: head.method, startedAt: now)
+            stopBody(of: stream)
+            inFlightCount += 1
+            respond(response, to: id, date: date, now: now)
+        }
+    }
+
+    /// RFC 9110 section 10.1.1: no interim response once the body has begun to arrive.
+    private func submitContinue(to stream: HTTP2Stream, _ head: HTTPRequestHead) {
+        guard head.transfer.expectsContinue, stream.bodySize == 0 else { return }
+        unsafe HTTP2Library.submitContinue(on: stream.id, to: handle)
+    }
+
+    private func holdHead(_ head: HTTPRequestHead, of stream: HTTP2Stream) {
         stream.headSize = head.memorySize + HeldMemory.streamSize
         heldHeadsSize += stream.headSize
-        if head.transfer.expectsContinue { unsafe HTTP2Library.submitContinue(on: stream.id, to: handle) }
     }
 
     func reservation(for framing: HTTPBodyFraming) throws(HTTPProblem) -> Int {
@@ -60,11 +98,7 @@ extension HTTP2Session {
 
     /// Has a problem answered; what is malformed is reset (RFC 9113 section 8.1.1).
     func refuse(_ stream: HTTP2Stream, _ problem: HTTPProblem) {
-        let size = stream.body.count
-        releaseBody(of: stream)
-        // What it has sent stays within the window of its stream otherwise, and it could not send the rest.
-        if size > 0 { unsafe nghttp2_session_consume_stream(handle, stream.id, size) }
-        stream.phase = .answering
+        stopBody(of: stream)
         if case .malformed = problem {
             events.append(.dropped(problem))
             return reset(stream.id, .protocolError)
@@ -73,9 +107,34 @@ extension HTTP2Session {
         events.append(.refuse(stream.id, problem))
     }
 
-    /// Refuses the newest stream whose body is still arriving, because there is no memory for it; false if there is none.
-    func refuseNewest(now: MonotonicTime) -> Bool {
+    /// Gives up the body of a stream that is answered now.
+    private func stopBody(of stream: HTTP2Stream) {
+        let size = stream.bodySize
+        releaseBody(of: stream)
+        // What it has sent stays within the window of its stream otherwise, and it could not send the rest.
+        if size > 0 { unsafe nghttp2_session_consume_stream(handle, stream.id, size) }
+        stream.phase = .answering
+    }
+
+    /// There is no memory: ends the streams that are answered already, or else refuses the newest one whose body is still arriving. False
+    /// if there is none.
+    func makeRoom(now: MonotonicTime) -> Bool {
         self.now = now
+        return endLingeringStreams() || refuseNewest()
+    }
+
+    private func endLingeringStreams() -> Bool {
+        var hasEnded = false
+        for stream in streams.values {
+            guard case .lingering = stream.phase else { continue }
+            releaseBody(of: stream)
+            reset(stream.id, .noError)
+            hasEnded = true
+        }
+        return hasEnded
+    }
+
+    private func refuseNewest() -> Bool {
         var newest: HTTP2Stream?
         for stream in streams.values {
             guard case .body = stream.phase, stream.id > newest?.id ?? 0 else { continue }
@@ -117,6 +176,8 @@ extension HTTP2Session {
 
     /// Ends a header block in its middle, with its stream: the rest of its fields is not looked at.
     func stopFields(of stream: HTTP2Stream, _ problem: HTTPProblem) {
+        // nghttp2 decodes the rest without a report.
+        decodedSize = max(decodedSize, Self.decodedSizePerTurnMaximum)
         releaseBody(of: stream)
         events.append(.dropped(problem))
         if case .malformed = problem { return reset(stream.id, .protocolError) }

@@ -11,7 +11,15 @@ import Telemetry
 /// (`isFinished`).
 @safe
 final class HTTP2Session {
+    /// How much one turn decodes of heads, in bytes, each head counting `HeldMemory.streamSize` besides: two heads of the default size. A
+    /// few bytes of HPACK can stand for many decoded ones, so a bound on the bytes of the wire does not bound the work.
+    static let decodedSizePerTurnMaximum = 32 * 1024
+
+    /// So many times a request may stay unfinished; then the connection ends.
+    private static let unfinishedRequestsMaximum = 2
+
     let limits: HTTPLimits
+    private let isTrustedProxy: Bool
     // nghttp2 calls back with a pointer to this object, which outlives the session: `deinit` deletes it.
     let handle: OpaquePointer
 
@@ -20,6 +28,8 @@ final class HTTP2Session {
     var floodGuard: HTTP2FloodGuard
     var streams: [Int32: HTTP2Stream] = [:]
     var events: [HTTP2Event] = []
+    /// Streams whose heads have come, and about whose bodies nothing is decided.
+    var undecided: [Int32] = []
 
     /// Streams whose RST_STREAM was counted when it was decided, and is not written yet.
     var countedResets: Set<Int32> = []
@@ -32,6 +42,9 @@ final class HTTP2Session {
     var heldHeadsSize = 0
     var heldBodiesSize = 0
     var heldResponsesSize = 0
+    private var unfinishedCount = 0
+    /// What was decoded of heads in this turn.
+    var decodedSize = 0
 
     /// The time of the event that is being handled.
     var now: MonotonicTime
@@ -63,6 +76,7 @@ final class HTTP2Session {
     /// A session before its first byte. The connection of a trusted proxy carries many clients, so resets do not end it.
     init(limits: HTTPLimits, isTrustedProxy: Bool = false, now: MonotonicTime) {
         self.limits = limits
+        self.isTrustedProxy = isTrustedProxy
         self.now = now
         openedAt = now
         idleSince = now
@@ -79,13 +93,14 @@ final class HTTP2Session {
 
     // MARK: Input
 
-    /// Bytes of the client, from its preface on.
-    func receive(_ bytes: Span<UInt8>, now: MonotonicTime) {
+    /// Bytes of the client, from its preface on. Returns how many were taken. If that is not all, the turn's budget of decoded heads is
+    /// spent, and the rest is to be given again in a later turn.
+    @discardableResult
+    func receive(_ bytes: Span<UInt8>, now: MonotonicTime) -> Int {
         self.now = now
-        guard endReason == .none else { return }
+        guard endReason == .none else { return bytes.count }
         let beginningCount = scanner.beginningCount
-        let (end, verdict) = inspect(bytes)
-        feed(bytes.extracting(first: end))
+        let (end, verdict) = take(bytes)
         checkOutboundFrames()
         switch verdict {
         case .good: break
@@ -96,6 +111,7 @@ final class HTTP2Session {
         if scanner.beginningCount != beginningCount { headStartedAt = now }
         if !scanner.isWithinHead { headStartedAt = nil }
         noteIdleness()
+        return endReason == .none ? end : bytes.count
     }
 
     /// Ends the session at once if more frames wait than a client can need that reads: a GOAWAY would only wait behind them.
@@ -117,6 +133,7 @@ final class HTTP2Session {
 
     /// What is to be done; the list is empty afterwards.
     func takeEvents() -> [HTTP2Event] {
+        askAboutBodies()
         defer { events = [] }
         return events
     }
@@ -127,16 +144,33 @@ final class HTTP2Session {
         case fault(HTTP2StreamOrder.Fault)
     }
 
-    /// Looks at the frames before nghttp2 does; how many bytes it may see, and why no more.
-    private func inspect(_ bytes: Span<UInt8>) -> (end: Int, Verdict) {
-        var position = 0
-        while let frame = scanner.next(bytes, from: &position) {
-            let start = max(0, position - HTTP2FrameScanner.headerSize)
-            let isRequest = order.opensStream(frame)
-            if let fault = order.received(frame) { return (start, .fault(fault)) }
-            if let abuse = floodGuard.received(frame, isRequest: isRequest, now: now) { return (start, .abuse(abuse)) }
+    /// Looks at each frame before nghttp2 does, and has nghttp2 process them until the turn's budget is spent or a frame breaks a rule;
+    /// how many bytes were taken, and why no more.
+    private func take(_ bytes: Span<UInt8>) -> (end: Int, Verdict) {
+        decodedSize = 0
+        var (position, fedCount) = (0, 0)
+        while true {
+            scanner.skipPayload(bytes, from: &position)
+            if scanner.isBehindHeaderBlock && position > fedCount {
+                feed(bytes.extracting(fedCount..<position))
+                fedCount = position
+                if endReason != .none || decodedSize >= Self.decodedSizePerTurnMaximum { return (position, .good) }
+            }
+            guard let frame = scanner.next(bytes, from: &position) else { break }
+            if let verdict = judge(frame) {
+                feed(bytes.extracting(fedCount..<max(fedCount, position - HTTP2FrameScanner.headerSize)))
+                return (bytes.count, verdict)
+            }
         }
+        feed(bytes.extracting(fedCount..<bytes.count))
         return (bytes.count, .good)
+    }
+
+    /// What is wrong with a frame; nil if nothing is.
+    private func judge(_ frame: HTTP2FrameHeader) -> Verdict? {
+        let isRequest = order.opensStream(frame)
+        if let fault = order.received(frame) { return .fault(fault) }
+        return floodGuard.received(frame, isRequest: isRequest, now: now).map { .abuse($0) }
     }
 
     private func feed(_ bytes: Span<UInt8>) {
@@ -251,8 +285,17 @@ final class HTTP2Session {
     }
 
     private func endBecauseOfDeadline(_ code: HTTP2ErrorCode) {
-        events.append(.dropped(.headTimeout))
+        events += [.dropped(.headTimeout), .abused(.slowHead)]
         terminate(code)
+    }
+
+    /// A request did not end in time, before its answer or after it. The second time ends the connection, once the other requests are
+    /// answered. The connection of a trusted proxy goes on: other clients are behind it.
+    private func noteUnfinishedRequest() {
+        unfinishedCount += 1
+        guard unfinishedCount == Self.unfinishedRequestsMaximum, !isTrustedProxy else { return }
+        events.append(.abused(.slowBody))
+        beginDrain(now: now)
     }
 
     /// GOAWAY, and nothing after it; what is in flight is lost.
@@ -296,9 +339,13 @@ final class HTTP2Session {
         if idleDeadline <= now || drainDeadline <= now { finishDrain() }
         for stream in streams.values where stream.deadline(limits) <= now {
             switch stream.phase {
-            case .body: refuse(stream, .bodyTimeout)
+            case .body:
+                refuse(stream, .bodyTimeout)
+                noteUnfinishedRequest()
             case .responding: reset(stream.id, .cancel)
-            case .lingering: reset(stream.id, .noError)
+            case .lingering:
+                reset(stream.id, .noError)
+                noteUnfinishedRequest()
             case .head, .answering: break
             }
         }

@@ -20,11 +20,15 @@ final class HTTP2Stream {
     var requestHasEnded = false
     /// What has arrived of the body; also what the connection's window is still to be given back for.
     var body: [UInt8] = []
-    /// How many bytes of a body that is not wanted were dropped.
+    /// How many bytes of the body have arrived, whether they are kept or not.
+    var bodySize = 0
+    /// Whether the body is read and not kept: the answer does not depend on it.
+    var dropsBody = false
+    /// How many bytes were dropped that came after the answer.
     var droppedSize = 0
     /// What this stream takes of the bytes that bodies may have at once.
     var reservedSize = 0
-    /// What is held of the head while the body arrives, in bytes.
+    /// What is charged for the head while the body arrives, and for the stream while the rest of the request is dropped, in bytes.
     var headSize = 0
     var trailer: HTTP2TrailerReader?
     /// Whether the method is HEAD.
@@ -43,6 +47,11 @@ final class HTTP2Stream {
     func beginResponse(_ body: [UInt8]) {
         response = body
         sentCount = 0
+    }
+
+    /// The whole response was written.
+    func forgetResponse() {
+        (response, sentCount) = ([], 0)
     }
 
     /// What is held of the response's body.
@@ -64,7 +73,7 @@ final class HTTP2Stream {
         switch phase {
         // A header block has no other frames within it, so the session measures it.
         case .head, .answering: .distantFuture
-        case .body(_, let start): start + limits.bodyAllowance(received: body.count)
+        case .body(_, let start): start + limits.bodyAllowance(received: bodySize)
         case .responding(let start): start + limits.writeDeadline
         case .lingering(let start): start + limits.lingerDeadline
         }

@@ -97,7 +97,8 @@ package final class MemoryBudget: Sendable {
     /// Brings the charges of a connection from what it held to what it holds. Returns the first share that has no room for it, and then
     /// `held` says what is charged: all that became less, and what fitted.
     func move(_ held: inout HeldMemory, to new: HeldMemory, of holder: IPAddress?) -> Share? {
-        guard new != held else { return nil }
+        // As after most events.
+        if held == new { return nil }
         guard fitsHolder(holder, growth: new.transient - held.transient) else {
             counters(of: .heads).refusals.add(1, ordering: .relaxed)
             return new.bodies > held.bodies ? .bodies : new.heads > held.heads ? .heads : .outbound
@@ -105,21 +106,22 @@ package final class MemoryBudget: Sendable {
         let before = held.transient
         let growth = new.transient - before
         defer { settleHolder(holder, by: held.transient - before - growth) }
-        return change(&held.connection, to: new.connection, of: .connections)
-            ?? change(&held.heads, to: new.heads, of: .heads)
-            ?? change(&held.bodies, to: new.bodies, of: .bodies)
-            ?? change(&held.outbound, to: new.outbound, of: .outbound)
+        guard move(&held.connection, to: new.connection, in: .connections) else { return .connections }
+        guard move(&held.heads, to: new.heads, in: .heads) else { return .heads }
+        guard move(&held.bodies, to: new.bodies, in: .bodies) else { return .bodies }
+        guard move(&held.outbound, to: new.outbound, in: .outbound) else { return .outbound }
+        return nil
     }
 
-    /// Charges or releases the difference; the share if it has no room for it.
-    private func change(_ held: inout Int, to new: Int, of share: Share) -> Share? {
+    /// False if a share has no room, and then nothing has changed.
+    private func move(_ held: inout Int, to new: Int, in share: Share) -> Bool {
         if new < held {
             release(held - new, from: share)
         } else if new > held, !charge(new - held, to: share) {
-            return share
+            return false
         }
         held = new
-        return nil
+        return true
     }
 
     /// Counts the growth for the holder if it may have it. Loses nothing for clients that hold nothing: no lock is taken for them.

@@ -52,6 +52,16 @@ struct AdminRoutes: HTTPHandler {
         }
     }
 
+    /// Only an administrator has a body kept.
+    func decideBody(of request: HTTPRequest, on loop: LoopContext) -> HTTPBodyDecision {
+        let rules = rules.current
+        guard request.path == "/v1/explain" || request.path == RevocationEndpoint.path else { return .drop }
+        let refusal =
+            gate.refusal(ofHostIn: request, hasToken: !tokens(rules).isEmpty) ?? refusalOfSender(of: request, rules)
+        guard let refusal else { return .keep }
+        return .refuse(response(to: refusal, requestIDs.next(on: loop)))
+    }
+
     /// Answers a sender that has shown a token, whose name stands in the ledger.
     private func answerWithActor<Endpoint>(
         _ request: HTTPRequest, _ rules: LiveRules, _ id: RequestID, _ endpoint: Endpoint?,
@@ -117,7 +127,11 @@ struct AdminRoutes: HTTPHandler {
     }
 
     private func refuse(_ refusal: AdminGate.Refusal, _ id: RequestID) -> HTTPAnswer {
+        .now(response(to: refusal, id))
+    }
+
+    private func response(to refusal: AdminGate.Refusal, _ id: RequestID) -> HTTPResponse {
         let problem = Problem(refusal.code, retryAfterSeconds: refusal.retryAfterSeconds)
-        return .now(refusals.response(to: "request_refused", problem, because: RefusalCause(refusal.cause), id: id))
+        return refusals.response(to: "request_refused", problem, because: RefusalCause(refusal.cause), id: id)
     }
 }

@@ -42,6 +42,24 @@ struct ExpressPlayRoutes: Sendable {
         }
     }
 
+    /// Whether a request is refused whatever its body holds; nil if its answer does not depend on a body. The form of a token request may
+    /// hold the customer's secret, so its body is always wanted.
+    func refusesHead(of request: HTTPRequest, under rules: LiveRules, on loop: LoopContext) -> Bool? {
+        guard let settings = rules.expressPlay else { return nil }
+        switch request.path {
+        case "/hms/fp/token":
+            let isServed = !settings.customers.isEmpty && (request.method == .get || request.method == .post)
+            return isServed ? false : nil
+        case "/sees/SEESServlet":
+            guard let sees = settings.sees, request.method == .post else { return nil }
+            return !self.sees.isAuthentic(request, sees)
+        case let path where settings.redeemPaths.contains(path):
+            guard request.method == .post else { return nil }
+            return license.refusesHead(of: request, under: rules.license, on: loop)
+        default: return nil
+        }
+    }
+
     /// As any licence request, but that refusals are told in ExpressPlay's manner.
     private func redeem(
         _ request: HTTPRequest, under rules: LicenseRules, id: RequestID, on loop: LoopContext

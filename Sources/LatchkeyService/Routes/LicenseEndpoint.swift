@@ -1,5 +1,6 @@
 import ByteCoding
 import ContentKeys
+import Entitlements
 import EventLoops
 import FairPlay
 import HTTPMessages
@@ -51,6 +52,18 @@ struct LicenseEndpoint: Sendable {
             return .later { loop in await respond(to: admission, as: wish.form, id: id, since: start, on: loop) }
         } catch {
             return .now(refuse(error, id))
+        }
+    }
+
+    /// Whether the request is refused whatever its body holds. `answer` says why.
+    func refusesHead(of request: HTTPRequest, under rules: LicenseRules, on loop: LoopContext) -> Bool {
+        do throws(LicenseError) {
+            return try pipelines.pipeline(on: loop).admissionControl.refusesHead(
+                presenting: request.tokenCarriers, from: request.origin(countryField: nil).address, under: rules,
+                now: clock.wallTime.seconds)
+        } catch {
+            // Without a pipeline no request is served.
+            return true
         }
     }
 

@@ -23,6 +23,27 @@ struct PublicRoutes: HTTPHandler {
         }
     }
 
+    /// Refuses by its head what no body can make good, and drops bodies on which no answer depends: strangers cannot have bodies kept.
+    /// The refusal is the one that `answer` gives.
+    func decideBody(of request: HTTPRequest, on loop: LoopContext) -> HTTPBodyDecision {
+        let rules = rules.current
+        let isRefused: Bool
+        switch request.path {
+        case "/fps/license", "/fps/licenses/query", "/fps/challenge":
+            guard request.method == .post else { return .drop }
+            isRefused = license.refusesHead(of: request, under: rules.license, on: loop)
+        default:
+            guard let expressPlay else { return .drop }
+            switch expressPlay.refusesHead(of: request, under: rules, on: loop) {
+            case .some(let verdict): isRefused = verdict
+            case nil: return .drop
+            }
+        }
+        // A request whose token has come of age since then is not refused.
+        guard isRefused, case .now(let response) = answer(request, on: loop) else { return .keep }
+        return .refuse(response)
+    }
+
     /// What `*` and addresses that are not there answer OPTIONS with.
     private static let allMethods = "GET, HEAD, POST, OPTIONS"
 

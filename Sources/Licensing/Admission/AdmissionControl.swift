@@ -80,6 +80,43 @@ package final class AdmissionControl {
         return TokenSender(token: decisive, standing: .verified(claims), party: party, origin: origin, rules: rules)
     }
 
+    /// Whether a request is refused whatever its body holds: its address has used up its rate, or it presents no token that this server
+    /// accepts. A token that only the operator's service can read is not judged here.
+    ///
+    /// Counts nothing: `admit` counts the request, with its body or with its refusal. A good token is remembered, so looking at it twice
+    /// costs one signature.
+    package func refusesHead(
+        presenting carriers: TokenCarriers, from address: IPAddress?, under rules: LicenseRules, now: Int64
+    ) -> Bool {
+        if let rate = rules.rates.perAddress, let address,
+            buckets.addresses.wait(of: address.subscriber, at: rate) != nil
+        {
+            return true
+        }
+        do throws(LicenseError) {
+            guard let token = try token(in: carriers, rules) else { return true }
+            if let callback = rules.callback, callback.decides(token) { return false }
+            // In a list the other token may decide about a renewal, which is not known here.
+            if isAccepted(token, isRenewal: false, under: rules, now: now) { return false }
+            guard token.tokens.count > 1 else { return true }
+            return !isAccepted(token, isRenewal: true, under: rules, now: now)
+        } catch {
+            return true
+        }
+    }
+
+    private func isAccepted(
+        _ token: PresentedToken, isRenewal: Bool, under rules: LicenseRules, now: Int64
+    ) -> Bool {
+        do throws(LicenseError) {
+            try revocations.check(
+                try decide(token, isRenewal: isRenewal, under: rules, now: now).claims, now: now)
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// Counts a request of an address: all that can be said of one that presents no token.
     package func admit(from address: IPAddress?, under rules: LicenseRules) throws(LicenseError) {
         guard let rate = rules.rates.perAddress, let address,
@@ -117,16 +154,7 @@ package final class AdmissionControl {
     private func verify(
         _ presented: PresentedToken, isRenewal: Bool, under rules: LicenseRules, now: Int64, id: String?
     ) throws(LicenseError) -> (token: PresentedToken, claims: Claims) {
-        _ = try revocations.known()
-        let (token, claims): (PresentedToken, Claims)
-        do throws(EntitlementError) {
-            (token, claims) = try rules.entitlement.tokens.decide(
-                presented, isRenewal: isRenewal, now: now, crypto: crypto)
-        } catch {
-            // A client must not throw away a good token because the clock here is wrong.
-            if error.isAboutTime { try checkClock() }
-            throw .entitlement(error)
-        }
+        let (token, claims) = try decide(presented, isRenewal: isRenewal, under: rules, now: now)
         do throws(LicenseError) {
             try revocations.check(claims, now: now)
         } catch {
@@ -134,6 +162,19 @@ package final class AdmissionControl {
             throw error
         }
         return (token, claims)
+    }
+
+    private func decide(
+        _ presented: PresentedToken, isRenewal: Bool, under rules: LicenseRules, now: Int64
+    ) throws(LicenseError) -> (token: PresentedToken, claims: Claims) {
+        _ = try revocations.known()
+        do throws(EntitlementError) {
+            return try rules.entitlement.tokens.decide(presented, isRenewal: isRenewal, now: now, crypto: crypto)
+        } catch {
+            // A client must not throw away a good token because the clock here is wrong.
+            if error.isAboutTime { try checkClock() }
+            throw .entitlement(error)
+        }
     }
 
     /// Counts a request of the token's subject, or of the token itself if it names no subject.

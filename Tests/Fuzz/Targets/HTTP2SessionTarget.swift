@@ -56,8 +56,12 @@ struct HTTP2SessionTarget: FuzzTarget {
 
         mutating func receive(_ bytes: [UInt8]) throws {
             let hadEnded = session.endReason != .none
-            session.receive(bytes.span, now: now)
-            try takeEvents(hadEnded: hadEnded)
+            var start = 0
+            repeat {
+                // All turns that the bytes take.
+                start += session.receive(bytes.span.extracting(start..<bytes.count), now: now)
+                try takeEvents(hadEnded: hadEnded)
+            } while start < bytes.count
             if !answersLate { try answer() }
             if !takesOutputLate { takeOutput() }
             try require(session.streams.count <= limits.http2.streamsMaximum, "there are no more streams than may be")
@@ -81,9 +85,21 @@ struct HTTP2SessionTarget: FuzzTarget {
                     try require(message.body.count <= limits.bodySizeMaximum, "a body is within its limit")
                     waiting.append(id)
                 case .refuse(let id, _): waiting.append(id)
+                case .decideBody(let id, _): decide(id)
                 case .dropped, .abused, .finished: break
                 }
             }
+        }
+
+        /// Every decision is made, by the number of the stream.
+        private func decide(_ id: Int32) {
+            let decision: HTTPBodyDecision =
+                switch id % 6 {
+                case 1: .keep
+                case 3: .drop
+                default: .refuse(HTTPResponse(status: .unauthorized, body: [4]))
+                }
+            session.decided(decision, about: id, date: HTTP2SessionTarget.date, now: now)
         }
 
         private mutating func answer() throws {

@@ -20,7 +20,7 @@ import Testing
         #expect(!script.session.isFinished)
         script.advance(by: instant)
         #expect(script.goAwayCode() == 4)
-        #expect(script.events() == [.dropped(.headTimeout)])
+        #expect(script.events() == [.dropped(.headTimeout), .abused(.slowHead)])
         #expect(script.session.isFinished)
     }
 
@@ -45,7 +45,7 @@ import Testing
         #expect(script.goAwayCode() == nil)
         script.advance(by: instant)
         #expect(script.goAwayCode() == 11)
-        #expect(script.events() == [.dropped(.headTimeout)])
+        #expect(script.events() == [.dropped(.headTimeout), .abused(.slowHead)])
     }
 
     @Test func endsAConnectionWhoseFrameIsSlow() {
@@ -64,7 +64,7 @@ import Testing
         #expect(script.goAwayCode() == nil)
         script.advance(by: instant)
         #expect(script.goAwayCode() == 11)
-        #expect(script.events().map(\.dispatchedStream) == [1, nil])
+        #expect(script.events().map(\.dispatchedStream) == [1, nil, nil])
     }
 
     @Test func refusesABodyThatComesTooSlowly() {
@@ -85,6 +85,57 @@ import Testing
         // Only the stream is gone.
         script.respond(ok, to: 3)
         #expect(script.output().map(\.streamID) == [3])
+    }
+
+    /// A client whose requests do not end goes with the second one, but not before its other requests are answered.
+    @Test func endsAConnectionWhoseBodiesAreSlow() {
+        let script = HTTP2Script()
+        script.send(.request(1, "POST", flags: open), .request(3))
+        #expect(script.events().compactMap(\.dispatchedStream) == [3])
+        script.advance(by: .seconds(5))
+        #expect(script.events() == [.refuse(1, .bodyTimeout)])
+        script.respond(HTTPResponse(status: .requestTimeout), to: 1)
+        #expect(script.output().map(\.type) == [1])
+        _ = script.events()
+        script.advance(by: .seconds(2))
+        #expect(script.events() == [.abused(.slowBody)])
+        script.respond(ok, to: 3)
+        #expect(script.output().contains { $0.type == 1 && $0.streamID == 3 })
+        script.advance(by: .seconds(1))
+        #expect(script.goAwayCode() == 0)
+        #expect(script.session.isFinished)
+    }
+
+    /// A client that is refused by its head and does not end its request, again and again, would keep its connection busy.
+    @Test func endsAConnectionWhoseRefusedRequestsDoNotEnd() {
+        let script = HTTP2Script()
+        script.decision = .refuse(HTTPResponse(status: .unauthorized))
+        script.send(.request(1, "POST", flags: open), .request(3, "POST", flags: open))
+        #expect(script.events() == [])
+        #expect(script.output().map(\.type) == [1, 1])
+        _ = script.events()
+        script.advance(by: .seconds(2) - instant)
+        #expect(script.events() == [])
+        script.advance(by: instant)
+        #expect(script.events() == [.abused(.slowBody)])
+        #expect(script.output().filter { $0.type == 3 }.count == 2)
+        script.advance(by: .seconds(1))
+        #expect(script.goAwayCode() == 0)
+        #expect(script.session.isFinished)
+    }
+
+    /// Behind a proxy are other clients.
+    @Test func keepsATrustedProxyOneOfWhoseBodiesIsSlow() {
+        let script = HTTP2Script(isTrustedProxy: true)
+        script.send(.request(1, "POST", flags: open))
+        script.advance(by: .seconds(5))
+        #expect(script.events() == [.refuse(1, .bodyTimeout)])
+        script.respond(HTTPResponse(status: .requestTimeout), to: 1)
+        #expect(script.output().map(\.type) == [1])
+        script.advance(by: .seconds(2))
+        #expect(script.output() == [.reset(1, code: 0)])
+        script.send(.request(3))
+        #expect(script.events().compactMap(\.dispatchedStream) == [3])
     }
 
     @Test func refusesABodyThatTakesTooLongInAll() {

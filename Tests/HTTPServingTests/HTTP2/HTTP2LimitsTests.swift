@@ -87,6 +87,37 @@ import Testing
         }
     }
 
+    /// Heads of one turn decode to a bounded size, whatever their size on the wire: the rest waits for other connections.
+    @Test func decodesNoMoreHeadsInATurnThanItMay() {
+        let script = HTTP2Script()
+        let count = 50
+        var frames = [expanded(1, count: 3)]
+        let basic = HPACKLiterals.block([(":method", "GET"), (":scheme", "http"), (":authority", "h"), (":path", "/")])
+        for number in 1..<count { frames.append(.headers(UInt32(2 * number + 1), basic + [0xBE, 0xBE, 0xBE])) }
+        var rest = frames.flatMap { $0.bytes() }
+        var turns: [Int] = []
+        while !rest.isEmpty {
+            rest.removeFirst(script.sendInOneTurn(rest))
+            turns.append(script.events().compactMap(\.dispatchedStream).count)
+        }
+        #expect(turns.reduce(0, +) == count)
+        // A head of 12,000 bytes may be the one that exceeds the budget.
+        let most = HTTP2Session.decodedSizePerTurnMaximum / 12_000 + 1
+        #expect(turns.allSatisfy { (1...most).contains($0) })
+    }
+
+    /// A request without large fields counts too: its handling costs time.
+    @Test func takesABoundedNumberOfSmallHeadsInATurn() {
+        let script = HTTP2Script()
+        let bytes = (0..<60).flatMap { HTTP2Frame.request(UInt32(2 * $0 + 1)).bytes() }
+        let taken = script.sendInOneTurn(bytes)
+        #expect(taken < bytes.count)
+        let count = script.events().compactMap(\.dispatchedStream).count
+        #expect((1...HTTP2Session.decodedSizePerTurnMaximum / HeldMemory.streamSize).contains(count))
+        script.send(Array(bytes.dropFirst(taken)))
+        #expect(script.events().compactMap(\.dispatchedStream).count == 60 - count)
+    }
+
     /// Twice the number of fields is where a trailer or a head is stopped too, whatever their size.
     @Test(arguments: [0, 1])
     func stopsHeadsOfFarTooManyFields(excess: Int) {

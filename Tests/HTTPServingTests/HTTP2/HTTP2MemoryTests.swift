@@ -30,13 +30,36 @@ import Testing
         for id: UInt32 in [1, 3, 5] { script.send(.request(id, "POST", flags: Self.flags)) }
         script.send(.request(7, path: "/whole"))
         _ = script.events()
-        #expect(script.session.refuseNewest(now: script.now))
+        #expect(script.session.makeRoom(now: script.now))
         #expect(script.events() == [.refuse(5, .overloaded)])
-        #expect(script.session.refuseNewest(now: script.now))
-        #expect(script.session.refuseNewest(now: script.now))
+        #expect(script.session.makeRoom(now: script.now))
+        #expect(script.session.makeRoom(now: script.now))
         #expect(script.events() == [.refuse(3, .overloaded), .refuse(1, .overloaded)])
         // The request that is complete is being answered, and goes on.
-        #expect(!script.session.refuseNewest(now: script.now))
+        #expect(!script.session.makeRoom(now: script.now))
         #expect(script.session.heldMemory == HeldMemory(connection: HeldMemory.http2Size))
+    }
+
+    /// A client that is refused by its head and goes on holds a stream, and nothing of its answer. These streams go first.
+    @Test func endsStreamsThatAreAnsweredFirst() {
+        let script = HTTP2Script()
+        let empty = script.session.heldMemory
+        script.decision = .refuse(HTTPResponse(status: .unauthorized, body: [1, 2, 3]))
+        script.send(.request(1, "POST", flags: Self.flags), .request(3, "POST", flags: Self.flags))
+        _ = script.events()
+        #expect(script.session.heldMemory.outbound == 6)
+        _ = script.output()
+        #expect(script.session.heldMemory.outbound == 0)
+        #expect(script.session.heldMemory.heads == 2 * HeldMemory.streamSize)
+        script.decision = .keep
+        script.send(.request(5, "POST", flags: Self.flags))
+        _ = script.events()
+        #expect(script.session.makeRoom(now: script.now))
+        #expect(script.events() == [])
+        #expect(script.output().filter { $0.type == 3 }.map(\.streamID).sorted() == [1, 3])
+        #expect(script.session.heldMemory.heads > HeldMemory.streamSize)
+        #expect(script.session.makeRoom(now: script.now))
+        #expect(script.events() == [.refuse(5, .overloaded)])
+        #expect(script.session.heldMemory == empty)
     }
 }

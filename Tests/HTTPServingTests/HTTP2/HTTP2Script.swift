@@ -7,6 +7,10 @@ import TestSupport
 /// A session and a client that sends what it likes, in memory.
 final class HTTP2Script {
     let session: HTTP2Session
+    /// What the handler decides about every body.
+    var decision = HTTPBodyDecision.keep
+    /// The streams about whose bodies it was asked.
+    private(set) var askedAbout: [Int32] = []
     private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000)
 
     static let date = Array("Sun, 06 Nov 1994 08:49:37 GMT".utf8)
@@ -21,7 +25,16 @@ final class HTTP2Script {
         _ = output()
     }
 
+    /// Sends in as many turns as the session takes.
     func send(_ bytes: [UInt8]) {
+        var start = 0
+        repeat {
+            start += session.receive(bytes.span.extracting(start..<bytes.count), now: now)
+        } while start < bytes.count
+    }
+
+    /// Sends in one turn, and gives the number of bytes that the session takes.
+    func sendInOneTurn(_ bytes: [UInt8]) -> Int {
         session.receive(bytes.span, now: now)
     }
 
@@ -40,7 +53,15 @@ final class HTTP2Script {
         return bytes
     }
 
-    func events() -> [HTTP2Event] { session.takeEvents() }
+    /// What the session wants, but for decisions about bodies, which are given.
+    func events() -> [HTTP2Event] {
+        session.takeEvents().filter { event in
+            guard case .decideBody(let id, _) = event else { return true }
+            askedAbout.append(id)
+            session.decided(decision, about: id, date: Self.date, now: now)
+            return false
+        }
+    }
 
     func respond(_ response: HTTPResponse, to id: Int32) {
         session.respond(response, to: id, date: Self.date, now: now)

@@ -79,6 +79,10 @@ import Testing
         let expecting = [("expect", "100-continue")]
         script.send(
             .request(1, "POST", more: expecting + [("content-length", "10")], flags: HTTP2Frame.endHeaders))
+        // Not before the handler has decided about the body.
+        #expect(script.output() == [])
+        #expect(script.events() == [])
+        #expect(script.askedAbout == [1])
         let interim = script.output()
         #expect(interim.map(\.type) == [1])
         #expect(interim.first?.flags == HTTP2Frame.endHeaders)

@@ -1,0 +1,36 @@
+"""Runs all attacks on the memory and the connections of a daemon, and prints what they cost as one table.
+
+    LATCHKEY_BIN=.../latchkey LATCHKEY_ABUSE=long python abuse_table.py [--before] [NAME ...]
+
+It judges nothing, so it also measures a version before these attacks were met: `--before` gives the daemon no setting
+that such a version does not know. With names only the attacks of these kinds run.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+from abuse_cases import ATTACKS, Attack, run, table
+
+
+def row(case: Attack, knows_budget: bool) -> tuple[str, ...]:
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            return run(case, Path(folder), knows_budget).row
+        except Exception as error:  # pylint: disable=broad-except
+            # A daemon that is gone, or that no longer answers, is a result too.
+            return (case.name, *["-"] * 7, f"{type(error).__name__}: {error}"[:60].splitlines()[0])
+
+
+def main() -> None:
+    names = set(sys.argv[1:]) - {"--before"}
+    rows = []
+    for case in ATTACKS:
+        if not names or case.kind in names:
+            rows.append(row(case, "--before" not in sys.argv))
+            print("  ".join(rows[-1]), file=sys.stderr, flush=True)
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    main()

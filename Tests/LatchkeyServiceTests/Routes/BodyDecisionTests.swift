@@ -1,0 +1,114 @@
+import ByteCoding
+import Entitlements
+import HTTPMessages
+import HTTPServing
+import Licensing
+import TestSupport
+import Testing
+
+@testable import LatchkeyService
+
+/// Which requests are refused by their heads, before their bodies are kept.
+@Suite struct BodyDecisionTests {
+    private func decide(
+        _ fixture: RoutesFixture, _ method: HTTPMethod, _ path: String, _ fields: HTTPFields = [:]
+    ) async -> HTTPBodyDecision {
+        let routes = fixture.publicRoutes
+        return await fixture.onLoop { routes.decideBody(of: RoutesFixture.request(method, path, fields), on: $0) }
+    }
+
+    private func decideAsAdmin(
+        _ fixture: RoutesFixture, _ method: HTTPMethod, _ path: String, token: String?
+    ) async -> HTTPBodyDecision {
+        let routes = fixture.adminRoutes
+        let fields: HTTPFields = token.map { ["Authorization": "Bearer \($0)"] } ?? [:]
+        return await fixture.onLoop { routes.decideBody(of: RoutesFixture.request(method, path, fields), on: $0) }
+    }
+
+    private func code(_ decision: HTTPBodyDecision) throws -> String? {
+        guard case .refuse(let response) = decision else { return nil }
+        return try JSONReader.parse(response.body).object?["code"]?.string
+    }
+
+    private func word(_ decision: HTTPBodyDecision) -> String {
+        switch decision {
+        case .keep: "keep"
+        case .drop: "drop"
+        case .refuse(let response): "\(response.status.code)"
+        }
+    }
+
+    @Test(arguments: ["/fps/license", "/fps/licenses/query", "/fps/challenge"])
+    func keepsBodiesOfTokenHoldersAlone(path: String) async throws {
+        let fixture = try RoutesFixture()
+        let good = ["Authorization": "Bearer \(try fixture.token())"] as HTTPFields
+        #expect(word(await decide(fixture, .post, path, good)) == "keep")
+        #expect(try code(await decide(fixture, .post, path)) == "token_missing")
+        #expect(try code(await decide(fixture, .post, path, ["Authorization": "Bearer a.b"])) == "token_malformed")
+        let late = ["Authorization": "Bearer \(try fixture.token(startsIn: 5000))"] as HTTPFields
+        #expect(try code(await decide(fixture, .post, path, late)) == "token_not_yet")
+        let broken = ["Authorization": "Bearer \(try fixture.token().dropLast(4))AAAA"] as HTTPFields
+        #expect(try code(await decide(fixture, .post, path, broken)) == "token_signature")
+    }
+
+    /// What a client hears does not tell when it was refused.
+    @Test func refusesByTheHeadAsItRefusesTheWholeRequest() async throws {
+        let fixture = try RoutesFixture()
+        let whole = await fixture.license([1, 2, 3], token: nil)
+        guard case .refuse(let early) = await decide(fixture, .post, "/fps/license") else {
+            Issue.record("it is not refused")
+            return
+        }
+        #expect(early.status == whole.status)
+        #expect(early.body.count == whole.body.count)
+        #expect(early.fields.map(\.name) == whole.fields.map(\.name))
+        #expect(early.fields["X-Error-Code"] == whole.fields["X-Error-Code"])
+        #expect(try await fixture.metrics()[#"latchkey_licenses_refused_total{code="token_missing"}"#] == 2)
+    }
+
+    /// A stranger can hold no body by asking for what needs none.
+    @Test(arguments: [
+        (HTTPMethod.options, "/fps/license"), (.get, "/fps/license"), (.put, "/fps/license"), (.post, "/livez"),
+        (.get, "/livez"), (.post, "/fps/certificate"), (.post, "/nothing"), (.options, "*"),
+        (.post, "/hms/fp/token"), (.post, "/sees/SEESServlet"),
+    ])
+    func dropsBodiesThatNoAnswerDependsOn(method: HTTPMethod, path: String) async throws {
+        let fixture = try RoutesFixture()
+        #expect(word(await decide(fixture, method, path)) == "drop")
+    }
+
+    /// A request counts once, whether its body comes with its head or later.
+    @Test func countsNoHeadThatItAdmits() async throws {
+        let fixture = try RoutesFixture(rates: RequestRates(perAddress: Rate(perSecond: 1, burst: 2)))
+        let good = ["Authorization": "Bearer \(try fixture.token())"] as HTTPFields
+        for _ in 0..<10 { #expect(word(await decide(fixture, .post, "/fps/license", good)) == "keep") }
+        // Two refusals use up the burst.
+        #expect(try code(await decide(fixture, .post, "/fps/license")) == "token_missing")
+        #expect(try code(await decide(fixture, .post, "/fps/license")) == "token_missing")
+        #expect(try code(await decide(fixture, .post, "/fps/license")) == "rate_limited")
+        #expect(try code(await decide(fixture, .post, "/fps/license", good)) == "rate_limited")
+        fixture.clock.advance(by: .seconds(1))
+        #expect(word(await decide(fixture, .post, "/fps/license", good)) == "keep")
+    }
+
+    @Test func refusalsAreOpenToWebPages() async throws {
+        let fixture = try RoutesFixture()
+        fixture.use(CORSPolicy(origins: .any))
+        guard case .refuse(let response) = await decide(fixture, .post, "/fps/license", ["Origin": "https://a.example"])
+        else {
+            Issue.record("it is not refused")
+            return
+        }
+        #expect(response.fields["Access-Control-Allow-Origin"] == "*")
+    }
+
+    @Test func keepsBodiesOfAdministratorsAlone() async throws {
+        let fixture = try RoutesFixture()
+        for path in ["/v1/explain", "/v1/revocations"] {
+            #expect(word(await decideAsAdmin(fixture, .post, path, token: RoutesFixture.adminToken)) == "keep")
+            #expect(try code(await decideAsAdmin(fixture, .post, path, token: nil)) == "admin_token_invalid")
+            #expect(try code(await decideAsAdmin(fixture, .post, path, token: "wrong")) == "admin_token_invalid")
+        }
+        #expect(word(await decideAsAdmin(fixture, .get, "/metrics", token: nil)) == "drop")
+    }
+}
