@@ -63,11 +63,19 @@ extension DecisionRecorder {
         let claims = try wrap(LicenseError.internalFailure) { () throws(CryptoError) in
             let spender = Spender(
                 license: license, request: request, device: try pseudonyms.pseudonym(of: .device, deviceID.bytes),
-                token: try PresentedDigest(of: request, using: crypto), pseudonyms: pseudonyms, deviceLife: deviceLife)
+                subject: try subject(of: license.authorization), token: try PresentedDigest(of: request, using: crypto),
+                pseudonyms: pseudonyms, deviceLife: deviceLife)
             return try spender.slotClaims(license.authorization.obligations)
         }
         guard !claims.isEmpty else { return }
         try await wrapAsync(LicenseError.store, try await store.release(claims, at: license.times.issuedAt))
+    }
+
+    /// Nil for a token without a subject.
+    private func subject(of authorization: Authorization) throws(CryptoError) -> Pseudonym? {
+        try authorization.subject.map { subject throws(CryptoError) in
+            try pseudonyms.pseudonym(of: .subject, Array(authorization.issuer.utf8), Array(subject.utf8))
+        }
     }
 
     private func entry(
@@ -79,9 +87,7 @@ extension DecisionRecorder {
             kind: request.isRenewal ? .licenseRenewed : .licenseIssued, at: facts.issuedAt, license: license.id,
             keyID: request.key.keyID, content: request.key.contentID.text, detail: facts.type)
         entry.previous = request.claims.renewal.map { LicenseID($0.license) }
-        entry.subject = try authorization.subject.map { subject throws(CryptoError) in
-            try pseudonyms.pseudonym(of: .subject, Array(authorization.issuer.utf8), Array(subject.utf8))
-        }
+        entry.subject = try subject(of: authorization)
         entry.device = device
         entry.tokenID = try tokenName(
             of: request, subject: authorization.subject, tokenID: authorization.tokenID,

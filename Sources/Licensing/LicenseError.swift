@@ -54,7 +54,8 @@ package enum LimitedTerm: String, Sendable, CaseIterable {
         case .durationNeedsPlaybackState, .offlineKeyUnsupported, .offlineKeyVersion2Unsupported,
             .dualExpiryUnsupported:
             break
-        case .hdcpTypeUnsupported, .securityLevelTooLow, .denyListOutdated, .virtualMachine: return nil
+        case .hdcpTypeUnsupported, .securityLevelTooLow, .denyListOutdated, .virtualMachine, .virtualMachineUnknown:
+            return nil
         }
         switch limits {
         case .streaming(let limits):

@@ -183,7 +183,8 @@ struct AnsweredRecipe {
             assetID: "movie-1".utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }),
         AnsweredRecipe("v2-shortest-asset-id", .v2, "An asset id of two bytes.", assetID: [0x61, 0x62]),
         AnsweredRecipe(
-            "v2-longest-asset-id", .v2, "An asset id of 200 bytes, the most that an alias has.", assetID: [UInt8](repeating: 0x61, count: 200)),
+            "v2-longest-asset-id", .v2, "An asset id of 200 bytes, the most that an alias has.",
+            assetID: [UInt8](repeating: 0x61, count: 200)),
     ]
 
     private static let blocks = [

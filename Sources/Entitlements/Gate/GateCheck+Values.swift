@@ -50,7 +50,8 @@ extension RightCheck {
                 found: ExplainedText.time(request.now), expected: right.end.map { "before \(ExplainedText.time($0))" })
         case .rental:
             return CheckedValues(
-                found: request.rental?.firstPlay.map { "first played at \(ExplainedText.time($0))" } ?? "not played",
+                found: request.rental.memory?.firstPlay.map { "first played at \(ExplainedText.time($0))" }
+                    ?? "not played",
                 expected: right.rental.map { "begun within \($0.start) s, played within \($0.play) s" })
         case .outputs: return outputValues(right, request)
         case .securityLevel: return levelValues(right, request)

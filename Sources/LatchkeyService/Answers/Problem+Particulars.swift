@@ -47,7 +47,8 @@ extension Problem {
             .signatureInvalid, .lifeTooLong, .issuerMismatch, .audienceMismatch, .contentNotCovered, .rightNotStarted,
             .rightEnded, .tokenRevoked, .subjectDisabled, .deviceRevoked, .contentRevoked, .sessionKilled,
             .sessionEnded,
-            .tokenOfAnotherServer, .deviceMismatch, .addressDenied, .countryDenied, .outputNotAllowed,
+            .tokenOfAnotherServer, .sessionOfAnotherServer, .deviceMismatch, .addressDenied, .countryDenied,
+            .outputNotAllowed,
             .securityLevelTooLow, .cryptoFailed:
             break
         }
@@ -67,7 +68,8 @@ extension Problem {
             detail = "This device cannot be told \(name ?? "storage and playback"): it knows one end of a kept key"
             hint = "Grant a right with one of storage and end, without playback."
         // What a device lacks in protection is in the log alone.
-        case .hdcpTypeUnsupported, .securityLevelTooLow, .denyListOutdated, .virtualMachine: return
+        case .hdcpTypeUnsupported, .securityLevelTooLow, .denyListOutdated, .virtualMachine, .virtualMachineUnknown:
+            return
         }
         if let name { facts = [("term", .word(name))] }
     }
