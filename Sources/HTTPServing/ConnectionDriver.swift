@@ -64,12 +64,22 @@ protocol ConnectionDriver: AnyObject {
     /// What the driver holds because of its client; of `connection` only what it adds. Asked for after each event.
     var heldMemory: HeldMemory { get }
 
-    /// The memory budget has no room for what the driver holds of a request that is still arriving: refuses the newest
-    /// such request. Returns false if no request is arriving.
-    func makeRoom(on connection: HTTPConnection) -> Bool
+    /// The memory budget has no room for what the driver holds: ends what is answered already, or else refuses the newest
+    /// request that is still arriving.
+    func makeRoom(on connection: HTTPConnection) -> MemoryRelief
 
     /// The connection is closed, for whatever reason: forget everything, and call nothing any more.
     func closed()
+}
+
+/// What a driver has given up because there is no memory.
+enum MemoryRelief {
+    /// Nothing: no request is arriving.
+    case none
+    /// What was answered already.
+    case answered
+    /// A request, which was refused.
+    case request
 }
 
 /// A driver of what comes before HTTP: it writes nothing, dispatches nothing, and asks for no turn.
@@ -81,7 +91,7 @@ extension PreludeDriver {
 
     var state: HTTPConnectionState { .arriving }
     var heldMemory: HeldMemory { HeldMemory() }
-    func makeRoom(on connection: HTTPConnection) -> Bool { false }
+    func makeRoom(on connection: HTTPConnection) -> MemoryRelief { .none }
     func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {}
     func inputEnded(on connection: HTTPConnection) {}
     func outputDrained(on connection: HTTPConnection) {}

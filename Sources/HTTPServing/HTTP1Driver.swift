@@ -88,10 +88,10 @@ final class HTTP1Driver: ConnectionDriver {
 
     var heldMemory: HeldMemory { HeldMemory(heads: machine.headMemory, bodies: machine.bodyMemory) }
 
-    func makeRoom(on connection: HTTPConnection) -> Bool {
-        guard let action = machine.refuseForMemory() else { return false }
+    func makeRoom(on connection: HTTPConnection) -> MemoryRelief {
+        guard let action = machine.refuseForMemory() else { return .none }
         perform(action, on: connection)
-        return true
+        return .request
     }
 
     // MARK: Carrying out the machine's actions

@@ -188,8 +188,11 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         while isOpen, let share = resources.memory.move(&charged, to: held, of: countedAddress?.clientNetwork) {
             switch share {
             case .heads, .bodies:
-                memoryRefusalCount += 1
-                if endsAfterRefusals || !driver.makeRoom(on: self) { return refuse(.memory) }
+                switch endsAfterRefusals ? .none : driver.makeRoom(on: self) {
+                case .none: return refuse(.memory)
+                case .answered: break
+                case .request: memoryRefusalCount += 1
+                }
             case .connections:
                 if !services.evictLongestIdle(otherThan: self) { return refuse(.memory) }
             case .outbound, .requests:
@@ -200,7 +203,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
 
     /// A client that goes on although its requests found no room. A trusted proxy has many clients, and goes on for the others.
     private var endsAfterRefusals: Bool {
-        countedAddress != nil && memoryRefusalCount > Self.memoryRefusalsMaximum
+        countedAddress != nil && memoryRefusalCount >= Self.memoryRefusalsMaximum
     }
 
     private var held: HeldMemory {

@@ -88,10 +88,11 @@ package final class HTTPServer: Sendable {
         return DrainReport(cutOffConnectionCount: cutOff)
     }
 
-    /// Has the kernel begin no new connections, and waits until those that it has begun are in the queues.
+    /// Has every answer end its connection and the kernel begin no new one, and waits until those that it has begun are
+    /// in the queues.
     private func endArrivals() {
-        let listeners = listeners.withLock { $0.filter { $0.port != nil } }
-        for part in listeners.flatMap(\.parts) { _ = part.loop.runAndWait { part.refuseNewConnections() } }
+        let listeners = listeners.withLock { $0 }
+        for part in listeners.flatMap(\.parts) { _ = part.loop.runAndWait { part.beginEnd() } }
         let ports = Set(listeners.compactMap(\.port))
         if !ports.isEmpty { UnfinishedHandshakes.waitForEnd(on: ports, within: Self.handshakePatience) }
     }

@@ -25,6 +25,8 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
     private var hasEnded = false
     private var backOffTimer: TimerID?
     private var connections: [ObjectIdentifier: HTTPConnection] = [:]
+    /// Whether connections end as soon as their requests are answered.
+    private var isDraining = false
     private var drainEnd: (deadline: TimerID, done: (Int) -> Void)?
 
     init(
@@ -76,6 +78,7 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
             closed: { [weak self] in self?.forget($0) })
         connections[ObjectIdentifier(connection)] = connection
         connection.start()
+        if isDraining { connection.drain() }
     }
 
     private func refusal(isProxy: Bool, _ countedAddress: IPAddress?) -> HTTPConnectionRefusal? {
@@ -151,10 +154,18 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
         socket.close()
     }
 
-    /// Has the kernel begin no new TCP connection, while handshakes that have begun end and are accepted.
-    func refuseNewConnections() {
+    /// From now on every answer ends its connection, and the kernel begins no new TCP connection. Handshakes that have
+    /// begun end, and are accepted, until `drain`.
+    func beginEnd() {
         // A unix socket has no handshake, and would be readable all the time.
-        if !hasEnded && socket.address.port != nil { socket.refuseNewConnections() }
+        if !hasEnded && !socket.isPassed && socket.address.port != nil { socket.refuseNewConnections() }
+        beginDraining()
+    }
+
+    private func beginDraining() {
+        guard !isDraining else { return }
+        isDraining = true
+        for connection in connections.values { connection.drain() }
     }
 
     /// Takes the connections that the kernel has queued: their clients may have sent requests, which closing the socket
@@ -181,7 +192,7 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
         guard drainEnd == nil else { return done(0) }
         let deadline = loop.schedule(after: limit) { [self] in cutOff() }
         drainEnd = (deadline, done)
-        for connection in connections.values { connection.drain() }
+        beginDraining()
         finishDrainIfDone()
     }
 

@@ -43,7 +43,7 @@ extension Command {
         operands: [CommandOperand("FILE", help: "the token, or \"-\" for standard input")],
         options: [config, spc, offline, address, country, .json],
         run: { arguments, context throws(CommandError) in
-            let use: LicenseUse = arguments.isSet(offline) ? .offline : .streaming
+            let use: LicenseUse? = arguments.isSet(offline) ? .offline : nil
             let subject = LicenseExplainer.Subject(
                 token: try readToken(arguments, context), message: try readMessage(arguments, context), use: use,
                 origin: RequestOrigin(address: try readAddress(arguments), country: try readCountry(arguments)))
@@ -51,7 +51,7 @@ extension Command {
                 configuration: try arguments.required(config), looksUpKeys: subject.message != nil, context)
             let report = try await wrapAsync(
                 { (error: CryptoError) in CommandError.failed("OpenSSL failed (\(error))") },
-                try ExplanationReport(await explainer.explain(subject, now: context.now), for: use))
+                try ExplanationReport(await explainer.explain(subject, now: context.now)))
             if arguments.isSet(.json) {
                 try context.printObject(report.write)
             } else {

@@ -169,7 +169,7 @@ class Remembered:
         assert node.ask(message(self.device), self.once).code == "token_used"
         assert node.ask(self.spc, token(sub=subject(), limits={"uses": 1})).code == "spc_replayed"
         assert node.ask(message(other), self.bound).code == "device_mismatch"
-        assert node.ask(message(other), self._of(self.account, device={"max": 1})).code == "device_mismatch"
+        assert node.ask(message(other), self._of(self.account, device={"max": 1})).code == "device_limit"
         assert node.ask(message(self.device), self._of(self.revoked)).code == "subject_disabled"
 
     def nothing_is_given(self, node: ClockedNode) -> None:

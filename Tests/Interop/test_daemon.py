@@ -84,6 +84,10 @@ def test_a_minted_limit_has_its_own_key_type(
 @pytest.mark.parametrize("state", PLAYBACK_STATES, ids=[f"{state:08x}" for state in PLAYBACK_STATES])
 def test_no_playback_state_loosens_a_lease(state: int, deployment: Deployment, device: Device) -> None:
     options = SPCOptions(deployment.asset_id, playback_state=replace(STATE, state=state))
+    if state == tags.PLAYBACK_STOPPED:
+        answer = deployment.client.licence(device.request(options).message, deployment.token_for(LEASE_AND_RENTAL))
+        assert answer.status == 200 and answer.problem["playback"] == "ended"
+        return
     opened = deployment.licence(device, options, deployment.token_for(LEASE_AND_RENTAL))
     assert opened.terms == Streaming(LEASE_SECONDS, RENTAL_SECONDS)
 

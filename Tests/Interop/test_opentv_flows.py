@@ -453,8 +453,18 @@ def test_a_licence_to_keep_needs_no_other_url(app: App, capabilities: int) -> No
     spc = app.spc(capabilities=capabilities)
     answer = app.ask(spc, app.content_token(profile=None, duration=900, storable=True), "?offline=0")
     assert opened(answer, spc)[1].terms == Streaming(lease=900)
+    assert explained(app, spc.message, app.content_token(profile=None, duration=900, storable=True))["use"] == "offline"
     # A right that is not storable streams.
     assert Player(app, duration=900).acquire(capabilities).terms == Streaming(lease=900)
+
+
+def explained(app: App, spc: bytes, token: str) -> dict[str, object]:
+    """What `latchkey token explain` says of a request without `?offline=`."""
+    folder = app.daemon.setup
+    (folder / "explained.jwt").write_text(token)
+    (folder / "explained.spc").write_bytes(spc)
+    arguments = (str(folder / "explained.jwt"), "--spc", str(folder / "explained.spc"), "--json")
+    return json.loads(run_latchkey(folder, "token", "explain", *arguments))
 
 
 # --- When licences end -----------------------------------------------------------------------------------------------

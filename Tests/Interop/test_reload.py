@@ -14,7 +14,7 @@ import time
 import urllib.parse
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -476,6 +476,34 @@ changes(
     False,
     True,
 )
+@shows("entitlement.issuers[].contents")
+def issuer_contents(lab: Lab) -> None:
+    assert lab.code() == "good"
+    # The load's tokens are of another issuer.
+    lab.change({f"{ISSUER}.contents": ["other/*"]})
+    assert lab.code() == "content_mismatch"
+    lab.change({f"{ISSUER}.contents": ["other/*", lab.contents["SD"]]})
+    assert lab.code() == "good"
+
+
+@shows("entitlement.issuers[].offlineByRight")
+def offline_by_right(lab: Lab) -> None:
+    def is_persistent() -> bool:
+        rights = [{"content": lab.contents["SD"], "mode": "both"}]
+        return lab.opened(lab.token(rights=rights)).is_persistent
+
+    assert not is_persistent()
+    lab.change({f"{ISSUER}.offlineByRight": True})
+    assert is_persistent()
+
+
+changes(
+    "entitlement.dashIFStatus",
+    lambda lab: lab.post(lab.device().request(lab.options()).message, {}).status,
+    {"entitlement.dashIFStatus": True},
+    401,
+    403,
+)
 changes(
     "entitlement.leeway",
     lambda lab: lab.code(lab.token(exp=int(time.time()) - 20, iat=int(time.time()) - 60, nbf=None)),
@@ -776,7 +804,7 @@ def callback_breaker(lab: Lab) -> None:
     assert lab.metric("latchkey_callback_available") == 1
 
 
-def rate_step(names: str, place: str, ask: Callable[[Lab], bool]) -> None:
+def rate_step(names: str, place: str, ask: Callable[[Lab], bool], *, counts_the_load: bool = False) -> None:
     """A rate by its two fields: which of a few requests in a row are let through.
 
     What was taken under one rate counts under the next one, so those that let everything through come first.
@@ -784,6 +812,12 @@ def rate_step(names: str, place: str, ask: Callable[[Lab], bool]) -> None:
 
     @shows(f"{names}.perSecond", f"{names}.burst")
     def rate(lab: Lab) -> None:
+        with lab.load.paused() if counts_the_load else nullcontext():
+            try_rates(lab)
+            # The load goes on under the rate that it began with.
+            lab.restore()
+
+    def try_rates(lab: Lab) -> None:
         def results() -> list[bool]:
             return [ask(lab) for _ in range(8)]
 
@@ -931,6 +965,15 @@ def sealed(url: str) -> bytes:
     return tokens.decode(urllib.parse.parse_qs(urllib.parse.urlsplit(url).query)["ExpressPlayToken"][0])
 
 
+changes(
+    f"{EACH_CUSTOMER}.contents",
+    lambda lab: ask_for_token(lab).status == 200,
+    {f"{CUSTOMER}.contents": ["other/*"]},
+    True,
+    False,
+)
+
+
 @shows(f"{EACH_CUSTOMER}.issuer")
 def customer_issuer(lab: Lab) -> None:
     def sealing_key() -> int:
@@ -1023,14 +1066,17 @@ def sees_token_life(lab: Lab) -> None:
 def sees_devices(lab: Lab) -> None:
     cookie = f"viewer-{secrets.token_hex(6)}"
 
-    def registers(device: Device) -> bool:
-        query = urllib.parse.urlsplit(sees(lab, 2, cookie)["epTokenURL"]).query
+    def plays(device: Device, kind: int) -> bool:
+        query = urllib.parse.urlsplit(sees(lab, kind, cookie)["epTokenURL"]).query
         return lab.post(device.request(lab.options()).message, {}, f"?{query}", "/redeem/").status == 200
 
     first, second = lab.device(), lab.device()
-    assert registers(first) and not registers(second)
+    # The second takes the place of the first, until there is a place for each.
+    assert plays(first, 2) and plays(second, 2)
+    assert plays(second, 1) and not plays(first, 1)
     lab.change({"expressPlay.sees.devicesMaximum": 2})
-    assert registers(second)
+    assert plays(first, 2)
+    assert plays(second, 1) and plays(first, 1)
 
 
 # --- Limits ---------------------------------------------------------------------------------------------------------
@@ -1057,7 +1103,11 @@ def rate_of_all(lab: Lab) -> None:
 
 
 rate_step(
-    "limits.rates.perSubject", "limits.rates.perSubject", lambda lab: lab.code(lab.token(sub="one viewer")) == "good"
+    "limits.rates.perSubject",
+    "limits.rates.perSubject",
+    lambda lab: lab.code(lab.token(sub="one viewer")) == "good",
+    # Its token has no subject, and counts for itself.
+    counts_the_load=True,
 )
 
 

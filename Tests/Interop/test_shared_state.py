@@ -178,7 +178,7 @@ def test_the_adapter_of_a_screen_shares_the_place_and_is_no_device(node: Node) -
     assert node.ask(message(node.device(), 7, tags.PLAYING_OR_PAUSED), token(**claims)).status == 200
     adapter = message(node.device(), 9, tags.PLAYING_OR_PAUSED, tags.STREAMING_TO_AV_ADAPTER)
     assert node.ask(adapter, token(**claims)).status == 200
-    assert node.ask(message(node.device(), 10, tags.PLAYING_OR_PAUSED), token(**claims)).code == "device_mismatch"
+    assert node.ask(message(node.device(), 10, tags.PLAYING_OR_PAUSED), token(**claims)).code == "device_limit"
 
 
 def test_a_lent_screen_is_counted_where_nothing_plays(node: Node) -> None:

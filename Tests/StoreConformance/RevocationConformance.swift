@@ -141,6 +141,8 @@ package enum RevocationConformance {
             group.addTask {
                 var (found, position) = ([RevocationChange](), RevocationPosition.start)
                 while found.count < count * nodes.count {
+                    // A writer that fails ends the test, and this too.
+                    try Task.checkCancellation()
                     let part = try await changes(of: nodes[0], after: position, limit: 50)
                     found += part.changes
                     position = part.through

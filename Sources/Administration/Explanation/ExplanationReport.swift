@@ -1,6 +1,6 @@
 package import ByteCoding
 import ContentKeys
-package import Entitlements
+import Entitlements
 import FairPlay
 package import KeyCrypto
 package import Licensing
@@ -9,12 +9,10 @@ import Records
 /// An explanation as JSON, and as text for a person. It shows the true cause of a rejected SPC, which no client ever hears.
 package struct ExplanationReport {
     private let explanation: LicenseExplanation
-    private let use: LicenseUse
     private let blocks: [(tag: UInt64, value: [UInt8])]
 
-    package init(_ explanation: LicenseExplanation, for use: LicenseUse) throws(CryptoError) {
+    package init(_ explanation: LicenseExplanation) throws(CryptoError) {
         self.explanation = explanation
-        self.use = use
         blocks =
             if case .success(let terms)? = explanation.terms {
                 try terms.describedBlocks(using: CryptoContext())
@@ -60,7 +58,7 @@ extension ExplanationReport {
     package func write(to writer: inout JSONWriter) {
         writer.name("allowed")
         if let isAllowed { writer.bool(isAllowed) } else { writer.null() }
-        writer.member("use", use == .offline ? "offline" : "streaming")
+        writer.member("use", explanation.use == .offline ? "offline" : "streaming")
         writer.name("refusal")
         if let refusal = explanation.refusal {
             writer.object { ExplainedCheck.write(refusal, to: &$0) }

@@ -116,10 +116,11 @@ final class HTTP2Driver: ConnectionDriver {
         return memory
     }
 
-    func makeRoom(on connection: HTTPConnection) -> Bool {
-        guard let session, session.makeRoom(now: connection.now) else { return false }
-        settle(connection)
-        return true
+    func makeRoom(on connection: HTTPConnection) -> MemoryRelief {
+        guard let session else { return .none }
+        let relief = session.makeRoom(now: connection.now)
+        if relief != .none { settle(connection) }
+        return relief
     }
 
     // MARK: Carrying out

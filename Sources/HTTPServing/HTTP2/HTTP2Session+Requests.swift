@@ -116,11 +116,12 @@ extension HTTP2Session {
         stream.phase = .answering
     }
 
-    /// There is no memory: ends the streams that are answered already, or else refuses the newest one whose body is still arriving. False
-    /// if there is none.
-    func makeRoom(now: MonotonicTime) -> Bool {
+    /// There is no memory: ends the streams that are answered already, or else refuses the newest one whose body is still
+    /// arriving.
+    func makeRoom(now: MonotonicTime) -> MemoryRelief {
         self.now = now
-        return endLingeringStreams() || refuseNewest()
+        if endLingeringStreams() { return .answered }
+        return refuseNewest() ? .request : .none
     }
 
     private func endLingeringStreams() -> Bool {

@@ -45,7 +45,7 @@ struct ExplainEndpoint: Sendable {
         do throws(CryptoError) {
             let explanation = try await pipelines.explainer(under: rules).explain(
                 subject, now: clock.wallTime.seconds)
-            let report = try ExplanationReport(explanation, for: subject.use)
+            let report = try ExplanationReport(explanation)
             logger.log(
                 .info, "explained", from: .client,
                 [

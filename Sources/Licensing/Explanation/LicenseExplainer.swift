@@ -10,11 +10,12 @@ package struct LicenseExplainer: Sendable {
     package struct Subject: Sendable {
         package var token: [UInt8]
         package var message: [UInt8]?
-        package var use: LicenseUse
+        /// Nil if the request does not say it.
+        package var use: LicenseUse?
         package var origin: RequestOrigin
 
         package init(
-            token: [UInt8], message: [UInt8]? = nil, use: LicenseUse = .streaming,
+            token: [UInt8], message: [UInt8]? = nil, use: LicenseUse? = nil,
             origin: RequestOrigin = RequestOrigin()
         ) {
             self.token = token
@@ -49,7 +50,7 @@ package struct LicenseExplainer: Sendable {
     /// `now` is in seconds since 1970. An SPC costs one RSA operation, whatever the token is: that is for the operator's eyes alone.
     package func explain(_ subject: Subject, now: Int64) async throws(CryptoError) -> LicenseExplanation {
         var explanation = LicenseExplanation(
-            token: rules.entitlement.tokens.verifier.explain(subject.token, now: now))
+            token: rules.entitlement.tokens.verifier.explain(subject.token, now: now), use: subject.use ?? .streaming)
         let claims = explanation.token.claims
         if let claims {
             explanation.revocation = revocation(of: claims, now: now)
@@ -63,6 +64,7 @@ package struct LicenseExplainer: Sendable {
             if let claims, let record = await record(for: opened.spc, claims, &stages) {
                 explanation.key = record.attributes
                 if var request = request(of: subject, message, by: claims, for: record.attributes, opened.spc) {
+                    explanation.use = request.use
                     explanation.rental = await rental(of: claims, record.attributes.contentID, now: now)
                     request.rental = try? explanation.rental?.get()
                     try decide(about: request, &explanation, now: now, using: crypto)

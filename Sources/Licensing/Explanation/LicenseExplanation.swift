@@ -43,6 +43,8 @@ package struct LicenseExplanation: Sendable {
     }
 
     package let token: TokenExplanation
+    /// What the licence is for. If the request does not say it, the rights of some issuers do, once the content is known.
+    package internal(set) var use: LicenseUse
     /// Whether something is revoked, as far as the token alone tells; nil if the token is not good.
     package internal(set) var revocation: CheckResult?
     /// What is odd about the token's rights under the rules of the configuration.
@@ -60,8 +62,9 @@ package struct LicenseExplanation: Sendable {
     /// For a sync SPC, whether its sender may ask about the content.
     package internal(set) var sync: Result<SyncPermission, EntitlementError>?
 
-    init(token: TokenExplanation) {
+    init(token: TokenExplanation, use: LicenseUse) {
         self.token = token
+        self.use = use
     }
 
     /// What the first refusal would be; nil where nothing that can be known beforehand refuses.

@@ -30,13 +30,13 @@ import Testing
         for id: UInt32 in [1, 3, 5] { script.send(.request(id, "POST", flags: Self.flags)) }
         script.send(.request(7, path: "/whole"))
         _ = script.events()
-        #expect(script.session.makeRoom(now: script.now))
+        #expect(script.session.makeRoom(now: script.now) == .request)
         #expect(script.events() == [.refuse(5, .overloaded)])
-        #expect(script.session.makeRoom(now: script.now))
-        #expect(script.session.makeRoom(now: script.now))
+        #expect(script.session.makeRoom(now: script.now) == .request)
+        #expect(script.session.makeRoom(now: script.now) == .request)
         #expect(script.events() == [.refuse(3, .overloaded), .refuse(1, .overloaded)])
         // The request that is complete is being answered, and goes on.
-        #expect(!script.session.makeRoom(now: script.now))
+        #expect(script.session.makeRoom(now: script.now) == .none)
         #expect(script.session.heldMemory == HeldMemory(connection: HeldMemory.http2Size))
     }
 
@@ -54,11 +54,11 @@ import Testing
         script.decision = .keep
         script.send(.request(5, "POST", flags: Self.flags))
         _ = script.events()
-        #expect(script.session.makeRoom(now: script.now))
+        #expect(script.session.makeRoom(now: script.now) == .answered)
         #expect(script.events() == [])
         #expect(script.output().filter { $0.type == 3 }.map(\.streamID).sorted() == [1, 3])
         #expect(script.session.heldMemory.heads > HeldMemory.streamSize)
-        #expect(script.session.makeRoom(now: script.now))
+        #expect(script.session.makeRoom(now: script.now) == .request)
         #expect(script.events() == [.refuse(5, .overloaded)])
         #expect(script.session.heldMemory == empty)
     }

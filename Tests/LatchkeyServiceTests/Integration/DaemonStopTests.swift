@@ -52,7 +52,9 @@ import Testing
 
     @Test func aSecondSignalEndsItAtOnce() throws {
         let stuck = try daemon.connect()
-        stuck.send("POST /fps/license HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n")
+        stuck.send(
+            "POST /fps/license HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(try fixture.token())\r\n"
+                + "Content-Length: 10\r\nExpect: 100-continue\r\n\r\n")
         #expect(try stuck.receive().status == 100)
         daemon.process.signal(SIGTERM)
         #expect(daemon.line(event: "stopping") != nil)
