@@ -1062,6 +1062,10 @@ def sees_token_life(lab: Lab) -> None:
     assert life() == 60
 
 
+# Types of SEES requests: the first playback on a device, and one on a device that is registered.
+REGISTRATION, REGISTERED = 2, 3
+
+
 @shows("expressPlay.sees.devicesMaximum")
 def sees_devices(lab: Lab) -> None:
     cookie = f"viewer-{secrets.token_hex(6)}"
@@ -1072,11 +1076,11 @@ def sees_devices(lab: Lab) -> None:
 
     first, second = lab.device(), lab.device()
     # The second takes the place of the first, until there is a place for each.
-    assert plays(first, 2) and plays(second, 2)
-    assert plays(second, 1) and not plays(first, 1)
+    assert plays(first, REGISTRATION) and plays(second, REGISTRATION)
+    assert plays(second, REGISTERED) and not plays(first, REGISTERED)
     lab.change({"expressPlay.sees.devicesMaximum": 2})
-    assert plays(first, 2)
-    assert plays(second, 1) and plays(first, 1)
+    assert plays(first, REGISTRATION)
+    assert plays(second, REGISTERED) and plays(first, REGISTERED)
 
 
 # --- Limits ---------------------------------------------------------------------------------------------------------
