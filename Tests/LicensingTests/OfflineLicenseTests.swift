@@ -123,7 +123,7 @@ import Testing
                 == .duration(.persistentLimited(try #require(Self.seconds(1)))))
         #expect(
             try await issue(right, capabilities: Self.capable, hasState: false).failure
-                == .terms(.durationNeedsPlaybackState))
+                == .terms(.durationNeedsPlaybackState, of: .end))
     }
 
     @Test func refusesOfflineUseThatTheRightDoesNotGrant() async throws {
