@@ -47,8 +47,6 @@ from licence_policy import ContentKey
 from own_daemon import running_daemon
 from tls_material import make_pair
 
-ASSET_ID_SIZE_MAXIMUM = 1024
-
 
 @pytest.fixture(scope="module")
 def service(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
@@ -76,7 +74,7 @@ def test_a_playlist_can_carry_the_whole_token_url(service: Service, key: dict[st
     """The app swaps the scheme, and hands the player's whole key URI on as asset id."""
     url = service.token_url(key)
     key_uri = url.replace("https://", "skd://")
-    opened = service.licence(key_uri.replace("skd://", "https://"), key_uri.encode()[:ASSET_ID_SIZE_MAXIMUM])
+    opened = service.licence(key_uri.replace("skd://", "https://"), key_uri.encode())
     assert opened.content_key.hex() == key["contentKey"] and opened.content_iv.hex() == key["iv"]
 
 
@@ -111,7 +109,7 @@ def test_a_compact_token_takes_the_same_place(service: Service) -> None:
 def test_a_stored_key_needs_no_asset_id_of_its_own(service: Service) -> None:
     """A token that names one key says which, where the asset id is the token URL."""
     url = service.token_url({"kid": service.key.key_id.hex()})
-    for asset_id in (url.replace("https://", "skd://").encode()[:ASSET_ID_SIZE_MAXIMUM], service.content.encode()):
+    for asset_id in (url.replace("https://", "skd://").encode(), service.content.encode()):
         opened = service.licence(url, asset_id)
         assert opened.content_key == service.key.key and opened.content_iv == service.key.iv
 
@@ -125,7 +123,7 @@ def test_a_licence_has_the_tokens_terms(service: Service, key: dict[str, str]) -
 def test_the_ledger_ties_the_licence_to_its_token(service: Service, key: dict[str, str]) -> None:
     cookie = f"order-{secrets.token_hex(8)}"
     url = service.token_url(key | {"cookie": cookie})
-    assert service.licence(url, url.encode()[:ASSET_ID_SIZE_MAXIMUM]).content_key.hex() == key["contentKey"]
+    assert service.licence(url, url.encode()).content_key.hex() == key["contentKey"]
     text = run_latchkey(service.daemon.setup, "ledger", "query", "--json", "--cookie", cookie)
     by_kind = {entry["kind"]: entry for entry in json.loads(text)["entries"]}
     assert set(by_kind) == {"tokenMinted", "licenseIssued"}
@@ -138,7 +136,7 @@ def test_the_ledger_ties_the_licence_to_its_token(service: Service, key: dict[st
 def test_a_content_with_one_key_needs_no_asset_id_of_its_own(service: Service) -> None:
     """A token that names a content says which key, if the content has exactly one and the asset id names no key at all."""
     url = service.token_url({"kid": f"^{service.content}"})
-    for asset_id in (url.replace("https://", "skd://").encode()[:ASSET_ID_SIZE_MAXIMUM], b"another"):
+    for asset_id in (url.replace("https://", "skd://").encode(), b"another"):
         opened = service.licence(url, asset_id)
         assert opened.content_key == service.key.key and opened.content_iv == service.key.iv
 
@@ -231,7 +229,7 @@ def test_an_on_premise_server_is_addressed_by_the_key_uri(service: Service, key:
     """The playlist names this server itself; the app swaps `skd` for its scheme and asks there."""
     token = token_of(service.token_url(key))
     key_uri = f"skd://{service.daemon.public[0]}:{service.daemon.public[1]}/hms/fp/rights/?ExpressPlayToken={token}"
-    context = service.device().request(options(key_uri.encode()[:ASSET_ID_SIZE_MAXIMUM]))
+    context = service.device().request(options(key_uri.encode()))
     request = urllib.request.Request(key_uri.replace("skd://", "http://"), data=context.message, method="POST")
     with urllib.request.urlopen(request, timeout=20) as response:
         assert response.status == 200
@@ -272,7 +270,7 @@ class TVSDKApp:
         return found[1]
 
     def _play(self, uri: str, url: str) -> OpenedCKC:
-        context = self.device.request(options(uri.encode()[:ASSET_ID_SIZE_MAXIMUM]))
+        context = self.device.request(options(uri.encode()))
         request = urllib.request.Request(self.routed(url), data=context.message, method="POST")
         request.add_header("Content-Type", "application/octet-stream")
         with urllib.request.urlopen(request, timeout=20) as response:
@@ -558,7 +556,7 @@ def test_nothing_secret_is_written_down(service: Service, key: dict[str, str]) -
     unwrapped = service.token_url({"kek": kek, "ek": wrapped, "iv": key["iv"]})
     tokens = [good, unwrapped, sees_url(service, 2, "viewer")]
     for url in tokens:
-        service.redeem(url, service.device().request(options(url.encode()[:ASSET_ID_SIZE_MAXIMUM])).message)
+        service.redeem(url, service.device().request(options(url.encode())).message)
         service.redeem(url[:-3] + "AAA", b"no SPC")
     for authenticator in (AUTHENTICATOR, TEST_AUTHENTICATOR):
         assert service.ask_by_get(key, authenticator).status in (400, 401)
