@@ -76,8 +76,7 @@ package struct SchemaMigrator<Script: Sendable> {
         }
     }
 
-    /// Steps that the database has not been through. There are none for a newer database that this program can work
-    /// with.
+    /// Steps that the database has not been through. A newer database that this program can work with lacks none.
     private func missingSteps<Database: MigratedDatabase & ~Copyable>(
         of database: inout Database
     ) throws(SchemaError<Database.Failure>) -> ArraySlice<SchemaMigration<Script>> {

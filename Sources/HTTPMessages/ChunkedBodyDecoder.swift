@@ -1,7 +1,8 @@
 /// Joins the chunks of a body (RFC 9112 section 7.1), byte by byte as they arrive.
 ///
-/// Strict: one to sixteen hexadecimal digits, no space around them, CRLF alone. Extensions must have their form without white space, are
-/// counted against their limit and ignored; so is the trailer section, whose fields obey the same rules as a head's.
+/// Strict: one to sixteen hexadecimal digits, no space around them, CRLF alone. Extensions must have their form
+/// without white space, are counted against their limit and ignored; so is the trailer section, whose fields obey the
+/// same rules as a head's.
 package struct ChunkedBodyDecoder: Sendable {
     private enum State: Sendable {
         case size(digits: Int, value: UInt64)
@@ -40,9 +41,11 @@ package struct ChunkedBodyDecoder: Sendable {
         self.limits = limits
     }
 
-    /// Decodes from `position` on and moves it behind what was consumed; whether the body, with its trailer, is complete.
+    /// Decodes from `position` on and moves it behind what was consumed; whether the body, with its trailer, is
+    /// complete.
     ///
-    /// Data is appended to `body`; all of it together stays within the limit. Bytes behind the body's end are not touched.
+    /// Data is appended to `body`; all of it together stays within the limit. Bytes behind the body's end are not
+    /// touched.
     package mutating func decode(
         _ bytes: Span<UInt8>, from position: inout Int, into body: inout [UInt8]
     ) throws(HTTPProblem) -> Bool {

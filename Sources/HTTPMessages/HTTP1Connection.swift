@@ -1,7 +1,8 @@
-/// An HTTP/1.1 connection as a server sees it: bytes and answers in, actions out. It has no socket, no clock and no task.
+/// An HTTP/1.1 connection as a server sees it: bytes and answers in, actions out. It has no socket, no clock and no
+/// task.
 ///
-/// One request is in flight at a time. Whoever owns the socket carries the actions out, stops reading while a request is being
-/// answered, and measures the deadline that `phase` names; input that came early waits in here.
+/// One request is in flight at a time. Whoever owns the socket carries the actions out, stops reading while a request
+/// is being answered, and measures the deadline that `phase` names; input that came early waits in here.
 ///
 ///     waiting ─ first byte ─> head ─> body ─> answering ─ respond ─> writing ─ sent ─> waiting
 ///        any of the first three ─ problem ─> writing ─ sent ─> closed
@@ -36,8 +37,8 @@ package struct HTTP1Connection: Sendable {
         case refuse(HTTPProblem)
         /// Close; nothing is to be written.
         case close
-        /// Send the end of the stream, and close only after the peer has ended too or the linger limits are reached: what it still
-        /// sends would otherwise reset the connection and could destroy the last response.
+        /// Send the end of the stream, and close only after the peer has ended too or the linger limits are reached:
+        /// what it still sends would otherwise reset the connection and could destroy the last response.
         case linger
     }
 
@@ -98,7 +99,8 @@ package struct HTTP1Connection: Sendable {
     /// Whether input is here that has not been looked at; `resume` looks at it.
     package var hasEarlyInput: Bool { earlyStart < early.count }
 
-    /// What is held of a head, and of input that was not looked at, in bytes. A request that is being answered is not counted.
+    /// What is held of a head, and of input that was not looked at, in bytes. A request that is being answered is not
+    /// counted.
     package var headMemory: Int {
         switch state {
         case .waiting, .answering, .writing, .closed: early.capacity
@@ -180,15 +182,16 @@ package struct HTTP1Connection: Sendable {
         }
     }
 
-    /// The server is going down, and bytes that came before are still to be received: the next response announces the end.
+    /// The server is going down, and bytes that came before are still to be received: the next response announces the
+    /// end.
     package mutating func announceDrain() {
         isDraining = true
     }
 
     /// The server is going down: the request that has begun, or the next one, is the last.
     ///
-    /// A connection that waits for a request stays: its client may have sent one already, and would lose it by a close. The owner gives
-    /// it a short time.
+    /// A connection that waits for a request stays: its client may have sent one already, and would lose it by a
+    /// close. The owner gives it a short time.
     package mutating func drain() {
         isDraining = true
     }
@@ -225,7 +228,8 @@ package struct HTTP1Connection: Sendable {
 
     // MARK: Bodies that are not wanted
 
-    /// The head of a request whose body has not arrived whole, once: its owner may decide by it what becomes of the body.
+    /// The head of a request whose body has not arrived whole, once: its owner may decide by it what becomes of the
+    /// body.
     ///
     /// Until `dropBody` or `refuseBody` the body is kept.
     package mutating func takeUndecidedHead() -> HTTPRequestHead? {
@@ -233,7 +237,8 @@ package struct HTTP1Connection: Sendable {
         return undecidedHead
     }
 
-    /// The answer does not depend on the body that is arriving: it is read and dropped, and the request is dispatched without it.
+    /// The answer does not depend on the body that is arriving: it is read and dropped, and the request is dispatched
+    /// without it.
     package mutating func dropBody() {
         switch state {
         case .sizedBody, .chunkedBody: (dropsBody, body) = (true, [])
@@ -315,7 +320,8 @@ package struct HTTP1Connection: Sendable {
         }
     }
 
-    /// An empty line alone, which some clients send behind a body, is no beginning of a request: it is taken, and the wait goes on.
+    /// An empty line alone, which some clients send behind a body, is no beginning of a request: it is taken, and the
+    /// wait goes on.
     private mutating func noteIncompleteHead(_ parser: HTTPHeadParser, _ size: Int, _ position: inout Int) {
         guard !parser.hasBegun, size > 0, parser.emptyLineSize == size else {
             state = .head(parser)

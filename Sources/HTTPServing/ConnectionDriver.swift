@@ -10,12 +10,13 @@ import HTTPMessages
 /// HTTP/1.1 and HTTP/2, then one of these two. Each hands over to the next by `HTTPConnection.handOver` or `speak`, and
 /// hears nothing after that.
 ///
-/// A call of the connection may close it (a write that fails does), and may come back to the driver before it returns:
-/// `HTTPConnection.dispatch` calls `respond` at once when the handler answers at once. So a driver brings its own state in order
-/// before it calls, and looks at `HTTPConnection.isOpen` before it goes on. Nothing is called any more once the connection is closed,
-/// but for `closed`.
+/// A call of the connection may close it (a write that fails does), and may come back to the driver before it
+/// returns: `HTTPConnection.dispatch` calls `respond` at once when the handler answers at once. So a driver brings
+/// its own state in order before it calls, and looks at `HTTPConnection.isOpen` before it goes on. Nothing is called
+/// any more once the connection is closed, but for `closed`.
 protocol ConnectionDriver: AnyObject {
-    /// Whether bytes are wanted now. While this is `false` nothing is read, and what the peer sends waits in the kernel.
+    /// Whether bytes are wanted now. While this is `false` nothing is read, and what the peer sends waits in the
+    /// kernel.
     ///
     /// A driver that turns this to `true` by itself, outside `received`, calls `HTTPConnection.requestInputTurn`.
     var isReading: Bool { get }
@@ -43,7 +44,8 @@ protocol ConnectionDriver: AnyObject {
     /// The turn has come that `HTTPConnection.requestResume` asked for, to write.
     func resumed(on connection: HTTPConnection)
 
-    /// The turn has come that `HTTPConnection.requestInputTurn` asked for: looks at what the driver keeps of the input, once.
+    /// The turn has come that `HTTPConnection.requestInputTurn` asked for: looks at what the driver keeps of the
+    /// input, once.
     ///
     /// Called only while `isReading` does not hold; otherwise the connection uses the turn to read.
     func inputTurnCame(on connection: HTTPConnection)
@@ -51,8 +53,8 @@ protocol ConnectionDriver: AnyObject {
     /// The instant of `HTTPConnection.setDeadline` has come. No deadline runs until a new one is set.
     func deadlinePassed(on connection: HTTPConnection)
 
-    /// The handler's answer to the request that was dispatched under this token. Comes once per `dispatch`, unless the connection
-    /// closes first.
+    /// The handler's answer to the request that was dispatched under this token. Comes once per `dispatch`, unless
+    /// the connection closes first.
     func respond(_ response: HTTPResponse, to stream: StreamToken, on connection: HTTPConnection)
 
     /// The server is going down: finish the requests that have begun, take no new ones (HTTP/2: GOAWAY), then close.
@@ -64,8 +66,8 @@ protocol ConnectionDriver: AnyObject {
     /// What the driver holds because of its client; of `connection` only what it adds. Asked for after each event.
     var heldMemory: HeldMemory { get }
 
-    /// The memory budget has no room for what the driver holds: ends what is answered already, or else refuses the newest
-    /// request that is still arriving.
+    /// The memory budget has no room for what the driver holds: ends what is answered already, or else refuses the
+    /// newest request that is still arriving.
     func makeRoom(on connection: HTTPConnection) -> MemoryRelief
 
     /// The connection is closed, for whatever reason: forget everything, and call nothing any more.
@@ -101,8 +103,8 @@ extension PreludeDriver {
     func closed() {}
 }
 
-/// Names a request among those that are being answered on one connection. What it means is up to the driver: the stream's identifier
-/// in HTTP/2, 0 in HTTP/1.1.
+/// Names a request among those that are being answered on one connection. What it means is up to the driver: the
+/// stream's identifier in HTTP/2, 0 in HTTP/1.1.
 struct StreamToken: Hashable, Sendable {
     let number: Int32
 

@@ -4,11 +4,13 @@ package import POSIXSockets
 
 /// What answers the requests of a listener. One instance serves all loops at once.
 package protocol HTTPHandler: Sendable {
-    /// Answers a request at once, or hands back work that may wait. Called on the connection's loop, which it must not block.
+    /// Answers a request at once, or hands back work that may wait. Called on the connection's loop, which it must
+    /// not block.
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer
 
-    /// Decides by its head what becomes of the body of a request, before more of it is kept than came with the head. Called on the
-    /// connection's loop, once, and only if the body has not arrived whole. The request has no body here.
+    /// Decides by its head what becomes of the body of a request, before more of it is kept than came with the head.
+    /// Called on the connection's loop, once, and only if the body has not arrived whole. The request has no body
+    /// here.
     func decideBody(of request: HTTPRequest, on loop: LoopContext) -> HTTPBodyDecision
 
     /// The response to what never became a request. The connection closes after it; over HTTP/2 only the stream does.
@@ -25,8 +27,8 @@ package enum HTTPBodyDecision: Sendable {
     case keep
     /// It is read and dropped, and the request is answered without it: the answer does not depend on it.
     case drop
-    /// The request is refused with this response, whatever its body holds. An HTTP/1.1 connection closes after the response, because
-    /// the rest of the body is not read as a body. An HTTP/2 stream closes.
+    /// The request is refused with this response, whatever its body holds. An HTTP/1.1 connection closes after the
+    /// response, because the rest of the body is not read as a body. An HTTP/2 stream closes.
     case refuse(HTTPResponse)
 }
 
@@ -34,8 +36,8 @@ package enum HTTPBodyDecision: Sendable {
 package enum HTTPAnswer: Sendable {
     /// With this response, without a task.
     case now(HTTPResponse)
-    /// With what this work returns. It runs as one task on the connection's loop, to its end even when the connection is lost
-    /// meanwhile; then its response goes nowhere.
+    /// With what this work returns. It runs as one task on the connection's loop, to its end even when the connection
+    /// is lost meanwhile; then its response goes nowhere.
     case later(@Sendable (LoopContext) async -> HTTPResponse)
 }
 
@@ -72,7 +74,8 @@ package struct HTTPPeer: Hashable, Sendable {
     package let listener: String
     /// What is known of TLS between us and whoever connected; `nil` where there is none.
     package internal(set) var tls: TLSFacts?
-    /// Whether a trusted proxy has sent the request on. Only then what its fields say of the client is the proxy's word, not the client's.
+    /// Whether a trusted proxy has sent the request on. Only then what its fields say of the client is the proxy's
+    /// word, not the client's.
     package internal(set) var isBehindTrustedProxy: Bool
 
     package init(

@@ -8,9 +8,10 @@ extension Rate {
 
 /// Allows each of many parties so many events, as token buckets do.
 ///
-/// Of a party only one instant is kept: when its bucket will be full again (the generic cell rate algorithm). At most about `capacity`
-/// parties are remembered, however many there are: when the younger half is full, the older one is forgotten, and who is forgotten
-/// begins with a full bucket. All threads may use it at once; parties are spread over parts with a lock each.
+/// Of a party only one instant is kept: when its bucket will be full again (the generic cell rate algorithm). At most
+/// about `capacity` parties are remembered, however many there are: when the younger half is full, the older one is
+/// forgotten, and who is forgotten begins with a full bucket. All threads may use it at once; parties are spread over
+/// parts with a lock each.
 package final class RateLimiter<Party: Hashable & Sendable>: Sendable {
     private static var partCount: Int { 16 }
 
@@ -26,8 +27,9 @@ package final class RateLimiter<Party: Hashable & Sendable>: Sendable {
 
     /// Counts an event of a party. Returns nil if the event may happen now, or else how long the party has to wait.
     ///
-    /// An `urgent` event may draw on twice the burst, so it still gets through if the others have used up theirs. The rate comes with each
-    /// call: so a reload can change it. No party gets a new burst by that, and none waits longer than the new rate makes it wait.
+    /// An `urgent` event may draw on twice the burst, so it still gets through if the others have used up theirs. The
+    /// rate comes with each call: so a reload can change it. No party gets a new burst by that, and none waits longer
+    /// than the new rate makes it wait.
     package func take(_ party: Party, at rate: Rate, urgent: Bool = false) -> Duration? {
         let now = clock.monotonicTime.nanoseconds
         let wait = part(of: party).take(
@@ -63,7 +65,8 @@ package final class RateLimiter<Party: Hashable & Sendable>: Sendable {
 
         var count: Int { generations.withLock { $0.younger.count + $0.older.count } }
 
-        /// The nanoseconds to wait, or nil. A debt that only a slower rate can have made is no longer than `take` makes it.
+        /// The nanoseconds to wait, or nil. A debt that only a slower rate can have made is no longer than `take`
+        /// makes it.
         func wait(_ party: Party, now: Int64, interval: Int64, burst: Int64) -> Int64? {
             let fullAt = generations.withLock { $0.younger[party] ?? $0.older[party] } ?? now
             let wait = min(fullAt - now, 2 * burst * interval) - (burst - 1) * interval

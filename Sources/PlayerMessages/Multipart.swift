@@ -10,8 +10,8 @@ struct Multipart {
     private static let partCountMaximum = 16
     private static let headSizeMaximum = 2048
 
-    /// Nil if the body is none. The first line is believed, and the type only if the body does not begin with a
-    /// boundary line: some players label a multipart body as a form.
+    /// Nil if the body is not multipart. The first line is believed, and the type only if the body does not begin
+    /// with a boundary line: some players label a multipart body as a form.
     init?(_ text: ArraySlice<UInt8>, contentType: String?) {
         guard text.starts(with: "--".utf8), let end = text.firstIndex(of: 0x0A) else { return nil }
         let line = text[..<end].last == 0x0D ? text[..<(end - 1)] : text[..<end]

@@ -2,8 +2,8 @@ import Synchronization
 
 /// The last refusals with their causes, in memory: an operator finds one by its request id although the log is sampled.
 ///
-/// Nothing in an entry is a secret, and nothing but numbers comes from the client. It has a fixed number of places, so strangers can push
-/// entries out, but not make it grow: 5 MB with 10,000 entries.
+/// Nothing in an entry is a secret, and nothing but numbers comes from the client. It has a fixed number of places,
+/// so strangers can push entries out, but not make it grow: 5 MB with 10,000 entries.
 package final class RecentRefusals: Sendable {
     /// One refusal.
     package struct Entry: Equatable, Sendable {
@@ -55,7 +55,8 @@ package final class RecentRefusals: Sendable {
     package init(capacity: Int = 10_000) {
         precondition(capacity > 0, "a ring needs a place")
         self.capacity = capacity
-        // One block for all: entries that were allocated one by one would each keep a page of the memory around them from the system.
+        // One block for all: entries that were allocated one by one would each keep a page of the memory around them
+        // from the system.
         ring.withLock { $0.places.reserveCapacity(capacity * Self.entrySizeMaximum) }
     }
 

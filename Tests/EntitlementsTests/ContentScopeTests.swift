@@ -55,7 +55,7 @@ import Testing
         #expect(try !isAllowed(bounded, "movie-2"))
         let free = try claims(nil, rights: rights)
         #expect(try isAllowed(free, "movie-2"))
-        // Of a key id alone nobody knows whose content it is.
+        // A key id alone does not tell the content.
         #expect(!Gate.namesAsset(bounded, contentID: nil, keyID: try KeyID(parsing: Self.keyID)))
     }
 

@@ -56,7 +56,7 @@ import Testing
         #expect(failures(issuance.verifier.explain(other, now: 0)) == ["algorithm token_alg"])
     }
 
-    /// What the checks have found and what they want, of a token that nobody vouches for too.
+    /// What the checks have found and what they want, also of a token without a good signature.
     @Test func showsWhatIsFoundAndWhatIsExpected() throws {
         let issuance = try Issuance(maximumLife: 300)
         let payload = Issuance.payload([

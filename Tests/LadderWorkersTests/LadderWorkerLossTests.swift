@@ -11,7 +11,8 @@ import Testing
 extension LadderWorkerTests {
     /// What the loss of workers costs, and how it is made good.
     @Suite struct Losses {
-        /// Killed again and again under load: each kill loses one call at most, and every other one is answered rightly.
+        /// Killed again and again under load: each kill loses one call at most, and every other one is answered
+        /// rightly.
         @Test func losesOneCallPerKillAtMost() async throws {
             var options = StandInOptions(.applicationSecret(TestCall.applicationSecret))
             options.busyMicroseconds = 100
@@ -109,7 +110,8 @@ extension LadderWorkerTests {
             return fixture.reaches { Self.processorTime(of: process).map { $0 - before >= more } ?? false }
         }
 
-        /// A call that computes for ever is ended long before its deadline, and the one behind it is answered by the next worker.
+        /// A call that computes for ever is ended long before its deadline, and the one behind it is answered by the
+        /// next worker.
         @Test func endsAWorkerThatComputesForEver() async throws {
             let clock = ManualClock()
             let fixture = try PoolFixture(clock: clock) { $0.processorTimeMaximum = .milliseconds(100) }

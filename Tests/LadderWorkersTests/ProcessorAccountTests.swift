@@ -16,7 +16,8 @@ import Testing
                 from: .init(spent: spentBefore, answered: .zero, time: MonotonicTime(nanoseconds: 0)))
         }
 
-        /// Whether the account is overdrawn after so many looks, between each two of which so much was spent and answered.
+        /// Whether the account is overdrawn after so many looks, between each two of which so much was spent and
+        /// answered.
         func isOverdrawn(looks: Int, spent: Duration, answered: Duration) -> Bool {
             for _ in 0..<looks {
                 self.spent += spent

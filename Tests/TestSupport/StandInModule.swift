@@ -4,7 +4,8 @@ package import KeyCrypto
 
 /// A ladder module of our own, built from Tests/LadderStandIn with the C compiler when a test first asks for it.
 ///
-/// It lies in the temporary folder under the hash of what it was built from, so that it is built once and not once per run.
+/// It lies in the temporary folder under the hash of what it was built from, so that it is built once and not once
+/// per run.
 package enum StandInModule {
     /// What a build may lack.
     package enum Variant: String, Sendable, CaseIterable {
@@ -27,7 +28,8 @@ package enum StandInModule {
             "stand_in_module.c", with: [headers.appending(path: "latchkey_ladder.h")], options, libraries: ["-lcrypto"])
     }
 
-    /// The path of a program that becomes `program`, with the arguments that it gets, where the kernel seems to have no Landlock.
+    /// The path of a program that becomes `program`, with the arguments that it gets, where the kernel seems to have
+    /// no Landlock.
     package static func buildWithoutLandlock(program: String) throws -> String {
         try compile("without_landlock.c", with: [], ["-DPROGRAM=\"\(program)\""], libraries: [])
     }
@@ -102,7 +104,8 @@ package struct StandInOptions: Sendable {
 
 /// What a stand-in module does instead of answering, in every call or in one that names it among its key formats.
 ///
-/// A probe answers with a failure whose status says what it found: the `errno` of what must be refused, or 1,000 and a number.
+/// A probe answers with a failure whose status says what it found: the `errno` of what must be refused, or 1,000 and
+/// a number.
 package enum StandInFault: UInt64, Sendable, CaseIterable {
     case crash = 1
     case abort, exit, hang, overrunAnswer, overrunHeap, valueTooSmall, valueTooLarge, garbageKeys, garbageAnswer

@@ -29,7 +29,7 @@ extension Right {
         "min_level", "tracks", "airplay", "av_adapter", "profile", "renew_ahead", "rental",
     ]
 
-    /// A `duration` is a rental that nobody remembers: of both, nobody could say which one counts.
+    /// A `duration` is a rental without a memory. With both, it would be unclear which one counts.
     private static func rental(of claims: ClaimObject) throws(EntitlementError) -> RentalTerms? {
         guard let rental = try claims.object("rental") else { return nil }
         guard claims["duration"] == nil else { throw claims.invalid("rental") }

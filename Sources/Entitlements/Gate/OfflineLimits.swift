@@ -12,7 +12,7 @@ package enum OfflineLimits: Equatable, Sendable {
     /// The limits that a right sets at `now`.
     ///
     /// `storage` bounds the time until the first play, `playback` the time from it on, and `duration`, `life` and `end`
-    /// the whole. A device counts playback from a moment that nobody knows now, possibly the last second of storage,
+    /// the whole. A device counts playback from a moment that is not known now, possibly the last second of storage,
     /// and cannot be told the time of an end. So where the whole is bounded, storage and playback together fit into
     /// what remains:
     ///

@@ -7,7 +7,8 @@ package struct UnsayableClaim: Error, Equatable, Sendable {
     package let dialect: TokenDialect
 }
 
-/// What a token is to say, as the other dialects write it. Each writer says everything or refuses: a limit that is left out would grant more.
+/// What a token is to say, as the other dialects write it. Each writer says everything or refuses: a limit that is
+/// left out would grant more.
 extension TokenContents {
     /// The payload of a token that the key signs. Throws for what the dialect cannot say.
     func payload(in dialect: TokenDialect, keyID: String) throws(UnsayableClaim) -> [UInt8] {

@@ -1,7 +1,7 @@
 import ByteCoding
 
-/// What explanations show of a token. Of a token that does not verify it is what the token says, which nobody vouches
-/// for.
+/// What explanations show of a token. Of a token that does not verify it is what the token says, which no signature
+/// vouches for.
 extension TokenVerifier {
     func values(of token: Token, now: Int64) -> [TokenExplanation.Check: CheckedValues] {
         let claims = try? TokenPayload.read(token)

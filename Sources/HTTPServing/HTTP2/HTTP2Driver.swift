@@ -3,7 +3,8 @@ import Telemetry
 
 /// HTTP/2 on a connection: carries bytes between it and the session, and carries out what the session asks for.
 ///
-/// It reads unless output waits for the kernel: a client that sends and does not read would otherwise make the session hold the answers.
+/// It reads unless output waits for the kernel: a client that sends and does not read would otherwise make the
+/// session hold the answers.
 final class HTTP2Driver: ConnectionDriver {
     /// How much output is made at once, and how often in one turn before others have theirs.
     private static let outputSize = 64 * 1024
@@ -12,7 +13,8 @@ final class HTTP2Driver: ConnectionDriver {
     private let limits: HTTPLimits
     private var session: HTTP2Session?
     private var isSettling = false
-    /// Input that came before the turn's budget of decoded heads was spent; what begins at `heldStart` was not looked at.
+    /// Input that came before the turn's budget of decoded heads was spent; what begins at `heldStart` was not looked
+    /// at.
     private var held: [UInt8] = []
     private var heldStart = 0
     /// Since when the kernel has not taken all output.

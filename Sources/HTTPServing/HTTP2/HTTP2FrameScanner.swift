@@ -36,7 +36,8 @@ extension HTTP2FrameHeader.Kind {
 
 /// Follows the frames in what a client sends, without looking into them.
 ///
-/// nghttp2 reports only frames that it does not ignore; what counts floods has to see them all, and before they cost anything.
+/// nghttp2 reports only frames that it does not ignore; what counts floods has to see them all, and before they cost
+/// anything.
 struct HTTP2FrameScanner: Equatable, Sendable {
     /// The size of a frame's header, in bytes.
     static let headerSize = 9
@@ -49,7 +50,8 @@ struct HTTP2FrameScanner: Equatable, Sendable {
     /// How many frames have begun, a whole header block counting as one.
     private(set) var beginningCount = 0
 
-    /// Whether the client owes the rest of something that must come soon: the preface, a frame other than DATA, a header block.
+    /// Whether the client owes the rest of something that must come soon: the preface, a frame other than DATA, a
+    /// header block.
     var isWithinHead: Bool {
         prefaceLeft > 0 || !header.isEmpty || isInHeaderBlock || (payloadLeft > 0 && current != .data)
     }
@@ -66,7 +68,8 @@ struct HTTP2FrameScanner: Equatable, Sendable {
         skip(&payloadLeft, bytes.count, &position)
     }
 
-    /// The next frame whose header is complete, or `nil` at the end of `bytes`; `position` moves behind what was looked at.
+    /// The next frame whose header is complete, or `nil` at the end of `bytes`; `position` moves behind what was
+    /// looked at.
     mutating func next(_ bytes: Span<UInt8>, from position: inout Int) -> HTTP2FrameHeader? {
         skipPayload(bytes, from: &position)
         while position < bytes.count {

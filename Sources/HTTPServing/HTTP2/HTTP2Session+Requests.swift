@@ -116,8 +116,8 @@ extension HTTP2Session {
         stream.phase = .answering
     }
 
-    /// There is no memory: ends the streams that are answered already, or else refuses the newest one whose body is still
-    /// arriving.
+    /// There is no memory: ends the streams that are answered already, or else refuses the newest one whose body is
+    /// still arriving.
     func makeRoom(now: MonotonicTime) -> MemoryRelief {
         self.now = now
         if endLingeringStreams() { return .answered }

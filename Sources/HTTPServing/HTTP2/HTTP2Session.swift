@@ -2,17 +2,20 @@ import CNghttp2
 import HTTPMessages
 import Telemetry
 
-/// The one owner of an nghttp2 server session: bytes and answers in, events and bytes out. It has no socket, no clock and no task.
+/// The one owner of an nghttp2 server session: bytes and answers in, events and bytes out. It has no socket, no clock
+/// and no task.
 ///
-/// nghttp2 keeps the rules of frames, of HPACK, of flow control and of the states of streams (RFC 9113). This class makes requests of
-/// what it reports, and adds what nghttp2 leaves out: limits, deadlines, floods, errors on closed streams, and the orderly end.
+/// nghttp2 keeps the rules of frames, of HPACK, of flow control and of the states of streams (RFC 9113). This class
+/// makes requests of what it reports, and adds what nghttp2 leaves out: limits, deadlines, floods, errors on closed
+/// streams, and the orderly end.
 ///
-/// Every method takes the time. After each one there may be events (`takeEvents`), output (`write`), a new `nextDeadline`, and the end
-/// (`isFinished`).
+/// Every method takes the time. After each one there may be events (`takeEvents`), output (`write`), a new
+/// `nextDeadline`, and the end (`isFinished`).
 @safe
 final class HTTP2Session {
-    /// How much one turn decodes of heads, in bytes, each head counting `HeldMemory.streamSize` besides: two heads of the default size. A
-    /// few bytes of HPACK can stand for many decoded ones, so a bound on the bytes of the wire does not bound the work.
+    /// How much one turn decodes of heads, in bytes, each head counting `HeldMemory.streamSize` besides: two heads of
+    /// the default size. A few bytes of HPACK can stand for many decoded ones, so a bound on the bytes of the wire
+    /// does not bound the work.
     static let decodedSizePerTurnMaximum = 32 * 1024
 
     /// So many times a request may stay unfinished; then the connection ends.
@@ -73,7 +76,8 @@ final class HTTP2Session {
         case refused
     }
 
-    /// A session before its first byte. The connection of a trusted proxy carries many clients, so resets do not end it.
+    /// A session before its first byte. The connection of a trusted proxy carries many clients, so resets do not end
+    /// it.
     init(limits: HTTPLimits, isTrustedProxy: Bool = false, now: MonotonicTime) {
         self.limits = limits
         self.isTrustedProxy = isTrustedProxy
@@ -93,8 +97,8 @@ final class HTTP2Session {
 
     // MARK: Input
 
-    /// Bytes of the client, from its preface on. Returns how many were taken. If that is not all, the turn's budget of decoded heads is
-    /// spent, and the rest is to be given again in a later turn.
+    /// Bytes of the client, from its preface on. Returns how many were taken. If that is not all, the turn's budget
+    /// of decoded heads is spent, and the rest is to be given again in a later turn.
     @discardableResult
     func receive(_ bytes: Span<UInt8>, now: MonotonicTime) -> Int {
         self.now = now
@@ -114,7 +118,8 @@ final class HTTP2Session {
         return endReason == .none ? end : bytes.count
     }
 
-    /// Ends the session at once if more frames wait than a client can need that reads: a GOAWAY would only wait behind them.
+    /// Ends the session at once if more frames wait than a client can need that reads: a GOAWAY would only wait
+    /// behind them.
     private func checkOutboundFrames() {
         guard endReason == .none,
             unsafe HTTP2Library.outboundFrameCount(of: handle) > limits.http2.outboundFramesMaximum
@@ -144,8 +149,8 @@ final class HTTP2Session {
         case fault(HTTP2StreamOrder.Fault)
     }
 
-    /// Looks at each frame before nghttp2 does, and has nghttp2 process them until the turn's budget is spent or a frame breaks a rule;
-    /// how many bytes were taken, and why no more.
+    /// Looks at each frame before nghttp2 does, and has nghttp2 process them until the turn's budget is spent or a
+    /// frame breaks a rule; how many bytes were taken, and why no more.
     private func take(_ bytes: Span<UInt8>) -> (end: Int, Verdict) {
         decodedSize = 0
         var (position, fedCount) = (0, 0)
@@ -259,7 +264,8 @@ final class HTTP2Session {
         unsafe nghttp2_submit_shutdown_notice(handle)
     }
 
-    /// A PING behind the warning: its acknowledgement tells that the warning was read, and that what was on its way before has come.
+    /// A PING behind the warning: its acknowledgement tells that the warning was read, and that what was on its way
+    /// before has come.
     func submitPing() {
         unsafe nghttp2_submit_ping(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
     }
@@ -289,8 +295,8 @@ final class HTTP2Session {
         terminate(code)
     }
 
-    /// A request did not end in time, before its answer or after it. The second time ends the connection, once the other requests are
-    /// answered. The connection of a trusted proxy goes on: other clients are behind it.
+    /// A request did not end in time, before its answer or after it. The second time ends the connection, once the
+    /// other requests are answered. The connection of a trusted proxy goes on: other clients are behind it.
     private func noteUnfinishedRequest() {
         unfinishedCount += 1
         guard unfinishedCount == Self.unfinishedRequestsMaximum, !isTrustedProxy else { return }
@@ -355,8 +361,8 @@ final class HTTP2Session {
         idleSince = streams.isEmpty && inFlightCount == 0 ? idleSince ?? now : nil
     }
 
-    /// A stream's window takes a whole body and one byte, so that what is too large shows; the connection's takes what all bodies may
-    /// have together, and the bytes by which some turn out too large.
+    /// A stream's window takes a whole body and one byte, so that what is too large shows; the connection's takes
+    /// what all bodies may have together, and the bytes by which some turn out too large.
     private func submitSettings() {
         let streamWindow = max(65_535, limits.bodySizeMaximum + 1)
         let connectionWindow = max(limits.http2.bodiesSizeMaximum, limits.bodySizeMaximum) + limits.http2.streamsMaximum

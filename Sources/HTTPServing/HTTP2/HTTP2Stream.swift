@@ -28,7 +28,8 @@ final class HTTP2Stream {
     var droppedSize = 0
     /// What this stream takes of the bytes that bodies may have at once.
     var reservedSize = 0
-    /// What is charged for the head while the body arrives, and for the stream while the rest of the request is dropped, in bytes.
+    /// What is charged for the head while the body arrives, and for the stream while the rest of the request is
+    /// dropped, in bytes.
     var headSize = 0
     var trailer: HTTP2TrailerReader?
     /// Whether the method is HEAD.

@@ -5,10 +5,11 @@ extension TrustedProxies {
     /// The client of a request that came from `peer`, by its `X-Forwarded-For` fields, or without those by `Forwarded`
     /// (RFC 7239).
     ///
-    /// Each proxy adds whom it got the request from, so the list is read from its end: past every trusted proxy, to the
-    /// first address that is not one. What stands before that is the client's own claim. The word of a peer that is not
-    /// trusted counts for nothing, and an element that is no address ends the reading. The two fields are never mixed:
-    /// a proxy that writes one of them and passes the other on would give the client the last word.
+    /// Each proxy adds the address that it got the request from, so the list is read from its end: past every trusted
+    /// proxy, to the first address that is not one. What stands before that is the client's own claim. The word of a
+    /// peer that is not trusted counts for nothing, and an element that is no address ends the reading. The two
+    /// fields are never mixed: a proxy that writes one of them and passes the other on would give the client the last
+    /// word.
     func client(of peer: SocketAddress, _ fields: HTTPFields) -> SocketAddress {
         guard !isEmpty, contains(peer) else { return peer }
         let lists = fields.values(of: "x-forwarded-for")

@@ -3,10 +3,11 @@ import Synchronization
 
 /// Bounds what clients can make the process hold in memory, over all connections of a server.
 ///
-/// The budget has fixed shares. A charge that does not fit its share is refused and changes nothing; the caller then gives something up.
-/// What one client network holds of heads, bodies and output together is bounded too, so that one client cannot fill a share that others
-/// need. Only what stays after an event is charged, in steps of `HeldMemory.step`: a request that arrives in one read and is answered at
-/// once costs no charge, and a head that arrives byte by byte costs one for each step.
+/// The budget has fixed shares. A charge that does not fit its share is refused and changes nothing; the caller then
+/// gives something up. What one client network holds of heads, bodies and output together is bounded too, so that one
+/// client cannot fill a share that others need. Only what stays after an event is charged, in steps of
+/// `HeldMemory.step`: a request that arrives in one read and is answered at once costs no charge, and a head that
+/// arrives byte by byte costs one for each step.
 ///
 /// All threads may use it at once. Charges are estimates of what is held, and the allocator keeps more than that.
 package final class MemoryBudget: Sendable {
@@ -94,8 +95,8 @@ package final class MemoryBudget: Sendable {
 
     // MARK: What one connection holds
 
-    /// Brings the charges of a connection from what it held to what it holds. Returns the first share that has no room for it, and then
-    /// `held` says what is charged: all that became less, and what fitted.
+    /// Brings the charges of a connection from what it held to what it holds. Returns the first share that has no
+    /// room for it, and then `held` says what is charged: all that became less, and what fitted.
     func move(_ held: inout HeldMemory, to new: HeldMemory, of holder: IPAddress?) -> Share? {
         // As after most events.
         if held == new { return nil }
@@ -124,7 +125,8 @@ package final class MemoryBudget: Sendable {
         return true
     }
 
-    /// Counts the growth for the holder if it may have it. Loses nothing for clients that hold nothing: no lock is taken for them.
+    /// Counts the growth for the holder if it may have it. Loses nothing for clients that hold nothing: no lock is
+    /// taken for them.
     private func fitsHolder(_ holder: IPAddress?, growth: Int) -> Bool {
         guard let holder, growth != 0 else { return true }
         return holders.withLock { holders in

@@ -18,7 +18,7 @@ package final class Daemon: Sendable {
     private let logger: Logger
     private let refusal = Mutex<DaemonError?>(nil)
 
-    /// Why the daemon must stop although nobody has told it to: PostgreSQL was away at the start, and its first
+    /// Why the daemon must stop although no operator told it to: PostgreSQL was away at the start, and its first
     /// connection shows that it cannot serve.
     package var stopCause: DaemonError? { refusal.withLock { $0 } }
 

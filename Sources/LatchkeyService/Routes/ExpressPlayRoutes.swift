@@ -42,8 +42,8 @@ struct ExpressPlayRoutes: Sendable {
         }
     }
 
-    /// Whether a request is refused whatever its body holds; nil if its answer does not depend on a body. The form of a token request may
-    /// hold the customer's secret, so its body is always wanted.
+    /// Whether a request is refused whatever its body holds; nil if its answer does not depend on a body. The form of
+    /// a token request may hold the customer's secret, so its body is always wanted.
     func refusesHead(of request: HTTPRequest, under rules: LiveRules, on loop: LoopContext) -> Bool? {
         guard let settings = rules.expressPlay else { return nil }
         switch request.path {

@@ -209,7 +209,7 @@ extension CallbackQuestion.Content {
 
 /// The sender, as the ledger knows it.
 private struct Asker: Sendable {
-    /// Nil for a token of which nobody has said what it allows.
+    /// Nil if it is not known what the token allows.
     let holder: TokenHolder?
     /// Nil if the token has no subject; then it may only ask about what was given for itself.
     private let subject: Pseudonym?

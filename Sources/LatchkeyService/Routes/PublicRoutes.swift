@@ -23,8 +23,8 @@ struct PublicRoutes: HTTPHandler {
         }
     }
 
-    /// Refuses by its head what no body can make good, and drops bodies on which no answer depends: strangers cannot have bodies kept.
-    /// The refusal is the one that `answer` gives.
+    /// Refuses by its head what no body can make good, and drops bodies on which no answer depends: strangers cannot
+    /// have bodies kept. The refusal is the one that `answer` gives.
     func decideBody(of request: HTTPRequest, on loop: LoopContext) -> HTTPBodyDecision {
         let rules = rules.current
         let isRefused: Bool

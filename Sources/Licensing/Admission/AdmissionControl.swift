@@ -9,10 +9,10 @@ import Telemetry
 ///
 ///     rate of the address -> token -> revocations -> clock -> container of the SPC -> rate of the subject -> waiting room
 ///
-/// The address comes first, because its rate costs nothing to check. A subject is counted only once a signature vouches for it, so that
-/// strangers use up no subject's rate. Both rates refuse at once: the party that exceeds one is alone the cause. The rate of all requests
-/// together is no single party's fault, so there a request waits for its turn. While the clock is behind, only renewals by session tokens
-/// pass.
+/// The address comes first, because its rate costs nothing to check. A subject is counted only once a signature
+/// vouches for it, so that strangers use up no subject's rate. Both rates refuse at once: the party that exceeds one
+/// is alone the cause. The rate of all requests together is no single party's fault, so there a request waits for its
+/// turn. While the clock is behind, only renewals by session tokens pass.
 ///
 /// Belongs to the loop of its pipeline. Everything but `waitForTurn` is done at once.
 package final class AdmissionControl {
@@ -80,11 +80,11 @@ package final class AdmissionControl {
         return TokenSender(token: decisive, standing: .verified(claims), party: party, origin: origin, rules: rules)
     }
 
-    /// Whether a request is refused whatever its body holds: its address has used up its rate, or it presents no token that this server
-    /// accepts. A token that only the operator's service can read is not judged here.
+    /// Whether a request is refused whatever its body holds: its address has used up its rate, or it presents no
+    /// token that this server accepts. A token that only the operator's service can read is not judged here.
     ///
-    /// Counts nothing: `admit` counts the request, with its body or with its refusal. A good token is remembered, so looking at it twice
-    /// costs one signature.
+    /// Counts nothing: `admit` counts the request, with its body or with its refusal. A good token is remembered, so
+    /// looking at it twice costs one signature.
     package func refusesHead(
         presenting carriers: TokenCarriers, from address: IPAddress?, under rules: LicenseRules, now: Int64
     ) -> Bool {
@@ -125,7 +125,8 @@ package final class AdmissionControl {
         throw .tooOften(.address, wait)
     }
 
-    /// Waits until the rate of all requests together allows this one, renewals first. Throws `overloaded` if that takes too long.
+    /// Waits until the rate of all requests together allows this one, renewals first. Throws `overloaded` if that
+    /// takes too long.
     func waitForTurn(of admission: Admission) async throws(LicenseError) {
         try await waitForTurn(isRenewal: admission.isRenewal, admission.rules)
     }

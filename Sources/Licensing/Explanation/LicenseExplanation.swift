@@ -3,7 +3,8 @@ package import ContentKeys
 package import Entitlements
 package import FairPlay
 
-/// Every question that the pipeline asks of a request, in its order, with the answer and the reason, and the terms that would come of it.
+/// Every question that the pipeline asks of a request, in its order, with the answer and the reason, and the terms
+/// that would come of it.
 ///
 /// It is a value of findings alone: no licence can be made of it.
 package struct LicenseExplanation: Sendable {
@@ -43,7 +44,8 @@ package struct LicenseExplanation: Sendable {
     }
 
     package let token: TokenExplanation
-    /// What the licence is for. If the request does not say it, the rights of some issuers do, once the content is known.
+    /// What the licence is for. If the request does not say it, the rights of some issuers do, once the content is
+    /// known.
     package internal(set) var use: LicenseUse
     /// Whether something is revoked, as far as the token alone tells; nil if the token is not good.
     package internal(set) var revocation: CheckResult?

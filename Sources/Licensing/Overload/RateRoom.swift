@@ -38,8 +38,8 @@ final class RateRoom {
             counts.noteRefusal()
             return false
         }
-        // Resumed exactly once: the code that takes a guest out of the room resumes it, and the timer runs as long as one is
-        // in it.
+        // Resumed exactly once: the code that takes a guest out of the room resumes it, and the timer runs as long as
+        // one is in it.
         return unsafe await withUnsafeContinuation { continuation in
             let guest = unsafe Guest(rate: rate, continuation: continuation)
             let deadline = now + limits.nanoseconds

@@ -112,7 +112,7 @@ extension DecisionDenial {
         switch self {
         case .replayed: .spcReplayed
         case .tokenUsed: .tokenUsed
-        // Without a place to give, the device is none of those that are registered.
+        // Without a place to give, the device is not registered.
         case .deviceLimit(limit: 0), .otherDevice: .deviceMismatch
         case .deviceLimit: .deviceLimit
         case .slotsFull: .concurrencyLimit

@@ -100,7 +100,7 @@ package protocol AccountStore: Sendable {
         of owner: Pseudonym, after: Pseudonym?, now: Int64, limit: Int
     ) async throws(StoreError) -> [KnownDevice]
 
-    /// By group and number. An evicted playback is none.
+    /// By group and number. An evicted playback is not listed.
     func playbacks(
         of owner: Pseudonym, after: PlaybackPosition?, now: Int64, limit: Int
     ) async throws(StoreError) -> [KnownPlayback]

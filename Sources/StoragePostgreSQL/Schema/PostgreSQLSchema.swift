@@ -15,8 +15,8 @@ enum PostgreSQLSchema {
         number: 1, oldestProgram: 1,
         script: [contentKeys, sharedState, claimDevice, claimSlot, settle, challenges + "\n" + openChallenge, ledger])
 
-    /// Revocations of names that are an issuer's own; the issuer is empty for all others. No program has written to the table of the step
-    /// before, which goes in a later step.
+    /// Revocations of names that are an issuer's own; the issuer is empty for all others. No program has written to
+    /// the table of the step before, which goes in a later step.
     private static let issuersRevocations = Migration(
         number: 3, oldestProgram: 1,
         script: [
@@ -35,8 +35,8 @@ enum PostgreSQLSchema {
 }
 
 extension PostgreSQLSchema {
-    /// The same tables as in SQLite. Key ids, sealed keys and aliases are bytes; scheme, state and floors are the raw values of their types;
-    /// times are seconds since 1970. Texts are ordered by their bytes.
+    /// The same tables as in SQLite. Key ids, sealed keys and aliases are bytes; scheme, state and floors are the raw
+    /// values of their types; times are seconds since 1970. Texts are ordered by their bytes.
     private static let contentKeys = """
         CREATE TABLE key_encryption_key (
             version int8 PRIMARY KEY,
@@ -65,9 +65,9 @@ extension PostgreSQLSchema {
 
     /// What all nodes must agree on. Pseudonyms are 32 bytes, and ends are seconds since 1970.
     ///
-    /// Rows of one device owner, token, request or slot group are changed under the advisory lock of its pseudonym's first eight bytes, so
-    /// counts need no further locks. `age` is the place in the order in which slots began to count, NULL for one that counts nothing;
-    /// `claimed` the place of the last claim. Both come from one sequence.
+    /// Rows of one device owner, token, request or slot group are changed under the advisory lock of its pseudonym's
+    /// first eight bytes, so counts need no further locks. `age` is the place in the order in which slots began to
+    /// count, NULL for one that counts nothing; `claimed` the place of the last claim. Both come from one sequence.
     private static let sharedState = """
         CREATE TABLE replay (
             request bytea PRIMARY KEY,
@@ -221,7 +221,8 @@ extension PostgreSQLSchema {
         END $$;
         """
 
-    /// What `settle_1` and the functions around it take: the decision. Lines after the first are indented as in those functions.
+    /// What `settle_1` and the functions around it take: the decision. Lines after the first are indented as in those
+    /// functions.
     static let settleParameters = """
         in_now int8, in_locks int8[],
             in_request bytea, in_request_token bytea, in_retry_until int8, in_request_kept_until int8, in_answer bytea,
@@ -231,8 +232,9 @@ extension PostgreSQLSchema {
             in_contents bytea[], in_confirmed bool[], in_relayed bool[], in_held_until int8[],
         """
 
-    /// A whole decision: takes the locks in the order given (the caller sorts them), then replay, token use, devices and slots, in the order
-    /// of `DecisionStore.commit`. What is denied half-way is undone. NULL for a request or a token means that there is none.
+    /// A whole decision: takes the locks in the order given (the caller sorts them), then replay, token use, devices
+    /// and slots, in the order of `DecisionStore.commit`. What is denied half-way is undone. NULL for a request or a
+    /// token means that there is none.
     static let settle = """
         CREATE FUNCTION settle_1(
             \(settleParameters)
@@ -339,8 +341,8 @@ extension PostgreSQLSchema {
 
     /// The rows of all nodes' ledgers in the nodes' own encoding, and the batches that seal them.
     ///
-    /// `ship_ledger_1` stores what is new. It fails with LK002, and stores nothing, when something is there already with other bytes: two nodes
-    /// share an id, or a node's ledger was put back to an older state.
+    /// `ship_ledger_1` stores what is new. It fails with LK002, and stores nothing, when something is there already
+    /// with other bytes: two nodes share an id, or a node's ledger was put back to an older state.
     private static let ledger = """
         CREATE TABLE ledger_entry (
             node text COLLATE "C" NOT NULL,

@@ -3,11 +3,13 @@ import EventLoops
 import Synchronization
 import Telemetry
 
-/// The connections of a store: some for decisions, some for everything else, and one that asks the server for a sign of life.
+/// The connections of a store: some for decisions, some for everything else, and one that asks the server for a sign
+/// of life.
 ///
-/// A server that owes an answer and has sent nothing on any connection for `PostgreSQLLimits.silence` is silent: an outage, as if it were
-/// gone. Then nothing waits for it, and calls fail at once, until it sends something again. A server that answers some calls and is late
-/// with others is busy, which is no outage. All but `health` belongs to the loop.
+/// A server that owes an answer and has sent nothing on any connection for `PostgreSQLLimits.silence` is silent: an
+/// outage, as if it were gone. Then nothing waits for it, and calls fail at once, until it sends something again. A
+/// server that answers some calls and is late with others is busy, which is no outage. All but `health` belongs to
+/// the loop.
 final class ConnectionSet: @unchecked Sendable {
     // Safe to send: what is behind the lock may be read anywhere, the rest is used on the loop alone.
 
@@ -23,7 +25,8 @@ final class ConnectionSet: @unchecked Sendable {
     private var lastHeard: MonotonicTime
     /// Since when the server is silent.
     private var silentSince: MonotonicTime?
-    /// When the connections that have heard nothing since this instant are replaced: after a silence, some may lead to a server that is gone.
+    /// When the connections that have heard nothing since this instant are replaced: after a silence, some may lead
+    /// to a server that is gone.
     private var staleCheck: (at: MonotonicTime, heardBefore: MonotonicTime)?
     private var tick: TimerID?
     private var hasConnected = false
@@ -124,7 +127,8 @@ final class ConnectionSet: @unchecked Sendable {
         silentSince = now
         state.withLock { $0.isSilent = true }
         for connection in all { connection.giveUpWaiting(with: .silent) }
-        // The old connections stay for a server that goes on; another one that took over its name is found by a new connection.
+        // The old connections stay for a server that goes on; another one that took over its name is found by a new
+        // connection.
         probe?.replace()
         isProbeOwed = false
     }
@@ -147,7 +151,8 @@ final class ConnectionSet: @unchecked Sendable {
             DatabaseCall(.signOfLife, [], deadline: now + .seconds(60)) { [weak self] _ in self?.isProbeOwed = false })
     }
 
-    /// The connection kept for it, or any other while that one still connects: a server that stops in that moment is silent too.
+    /// The connection kept for it, or any other while that one still connects: a server that stops in that moment is
+    /// silent too.
     ///
     /// In a silence a new connection asks, because the old ones may lead to a server that is gone.
     private var connectionForSignOfLife: PipelinedConnection? {

@@ -106,7 +106,8 @@ import Testing
         #expect(script.session.isFinished)
     }
 
-    /// A client that is refused by its head and does not end its request, again and again, would keep its connection busy.
+    /// A client that is refused by its head and does not end its request, again and again, would keep its connection
+    /// busy.
     @Test func endsAConnectionWhoseRefusedRequestsDoNotEnd() {
         let script = HTTP2Script()
         script.decision = .refuse(HTTPResponse(status: .unauthorized))

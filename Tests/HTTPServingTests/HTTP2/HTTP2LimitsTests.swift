@@ -56,7 +56,8 @@ import Testing
         return .headers(stream, basic + entering + value + [UInt8](repeating: 0x80 | 62, count: count))
     }
 
-    /// What is far too large is not decoded into fields: the stream is reset at the first such block, the second ends the connection.
+    /// What is far too large is not decoded into fields: the stream is reset at the first such block, the second ends
+    /// the connection.
     @Test func endsAConnectionWhoseHeadsExpandFarTooMuch() {
         let script = HTTP2Script()
         script.send(expanded(1, count: 10_000))
@@ -87,7 +88,8 @@ import Testing
         }
     }
 
-    /// Heads of one turn decode to a bounded size, whatever their size on the wire: the rest waits for other connections.
+    /// Heads of one turn decode to a bounded size, whatever their size on the wire: the rest waits for other
+    /// connections.
     @Test func decodesNoMoreHeadsInATurnThanItMay() {
         let script = HTTP2Script()
         let count = 50

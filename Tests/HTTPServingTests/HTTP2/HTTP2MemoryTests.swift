@@ -40,7 +40,8 @@ import Testing
         #expect(script.session.heldMemory == HeldMemory(connection: HeldMemory.http2Size))
     }
 
-    /// A client that is refused by its head and goes on holds a stream, and nothing of its answer. These streams go first.
+    /// A client that is refused by its head and goes on holds a stream, and nothing of its answer. These streams go
+    /// first.
     @Test func endsStreamsThatAreAnsweredFirst() {
         let script = HTTP2Script()
         let empty = script.session.heldMemory

@@ -2,7 +2,7 @@ import Foundation
 
 /// Decides when a lease is renewed, and with what. It has no timer and no clock of its own.
 ///
-/// Times are seconds of a clock that nobody sets, such as `ProcessInfo.processInfo.systemUptime`. The rule is the
+/// Times are seconds of a clock that is never set, such as `ProcessInfo.processInfo.systemUptime`. The rule is the
 /// server's (its article "Renewals"): renew when the answer says, with the session token; if that fails, ask again
 /// after a hundredth of the lease, with the same SPC for a minute at most. A lease leaves room for 33 attempts in its
 /// last third.

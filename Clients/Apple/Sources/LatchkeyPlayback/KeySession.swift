@@ -211,7 +211,7 @@
         }
     }
 
-    /// Seconds of a clock that nobody sets, and a way to wait for a time of it. It stands still while the device
+    /// Seconds of a clock that is never set, and a way to wait for a time of it. It stands still while the device
     /// sleeps.
     struct Clock {
         var now: () -> TimeInterval = { ProcessInfo.processInfo.systemUptime }
