@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-import Testing
+import TestSupport
 
 /// An HTTP server on a free loopback port that gives every request the same answer, one connection after the other, and says nothing where
 /// the answer is empty.
@@ -11,24 +11,12 @@ final class AnsweringServer: Sendable {
 
     /// `answer` is the whole response, head included.
     init(_ answer: String) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let descriptor = self.descriptor
-        // The address is a sockaddr_in, which these calls take as the sockaddr that it begins with.
-        let isListening = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { general in
-                unsafe bind(descriptor, general, size) == 0 && listen(descriptor, 4) == 0
-                    && getsockname(descriptor, general, &size) == 0
-            }
-        }
-        try #require(isListening)
-        port = UInt16(bigEndian: address.sin_port)
+        let listener = try LoopbackListener()
+        descriptor = listener.descriptor
+        port = listener.port
         // The thread holds the descriptor and the state alone, so that the server ends with its owner. It also closes
         // the descriptor: if the owner did, the thread might accept on a number that another server has by then.
-        Thread.detachNewThread { [owner = Weak(self)] in
+        Thread.detachNewThread { [owner = Weak(self), descriptor] in
             defer { close(descriptor) }
             while true {
                 let connection = accept(descriptor, nil, nil)

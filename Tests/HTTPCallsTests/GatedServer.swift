@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-import Testing
+import TestSupport
 
 /// An HTTP server on a free loopback port that takes many connections at once and answers no request before its gate
 /// opens: by itself once so many requests are there together, or by `open`.
@@ -49,23 +49,11 @@ final class GatedServer: Sendable {
     }
 
     init(gathered: Int) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let listener = try LoopbackListener(backlog: 128)
+        descriptor = listener.descriptor
         gate = Gate(gathered: gathered)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let descriptor = self.descriptor
-        // The address is a sockaddr_in, which these calls take as the sockaddr that it begins with.
-        let isListening = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { general in
-                unsafe bind(descriptor, general, size) == 0 && listen(descriptor, 128) == 0
-                    && getsockname(descriptor, general, &size) == 0
-            }
-        }
-        try #require(isListening)
-        port = UInt16(bigEndian: address.sin_port)
-        Thread.detachNewThread { [gate] in
+        port = listener.port
+        Thread.detachNewThread { [gate, descriptor] in
             defer { close(descriptor) }
             while true {
                 let connection = accept(descriptor, nil, nil)

@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-import Testing
+import TestSupport
 
 /// An HTTP server on a free loopback port that gives one fixed answer to one request, and remembers the request.
 final class OneAnswerServer: Sendable {
@@ -10,21 +10,9 @@ final class OneAnswerServer: Sendable {
 
     /// `answer` is the whole response, head included.
     init(answer: [UInt8]) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let descriptor = self.descriptor
-        // The address is a sockaddr_in, which these calls take as the sockaddr that it begins with.
-        let isListening = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { general in
-                unsafe bind(descriptor, general, size) == 0 && listen(descriptor, 4) == 0
-                    && getsockname(descriptor, general, &size) == 0
-            }
-        }
-        try #require(isListening)
-        url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
+        let listener = try LoopbackListener()
+        descriptor = listener.descriptor
+        url = "http://127.0.0.1:\(listener.port)"
         Thread.detachNewThread { [self] in serve(answer) }
     }
 
