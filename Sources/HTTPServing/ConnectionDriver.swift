@@ -66,9 +66,9 @@ protocol ConnectionDriver: AnyObject {
     /// What the driver holds because of its client; of `connection` only what it adds. Asked for after each event.
     var heldMemory: HeldMemory { get }
 
-    /// The memory budget has no room for what the driver holds: ends what is answered already, or else refuses the
-    /// newest request that is still arriving.
-    func makeRoom(on connection: HTTPConnection) -> MemoryRelief
+    /// The memory budget has no room for what the driver holds: ends what is answered already, or else, if it may,
+    /// refuses the newest request that is still arriving.
+    func makeRoom(on connection: HTTPConnection, mayRefuse: Bool) -> MemoryRelief
 
     /// The connection is closed, for whatever reason: forget everything, and call nothing any more.
     func closed()
@@ -93,7 +93,7 @@ extension PreludeDriver {
 
     var state: HTTPConnectionState { .arriving }
     var heldMemory: HeldMemory { HeldMemory() }
-    func makeRoom(on connection: HTTPConnection) -> MemoryRelief { .none }
+    func makeRoom(on connection: HTTPConnection, mayRefuse: Bool) -> MemoryRelief { .none }
     func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {}
     func inputEnded(on connection: HTTPConnection) {}
     func outputDrained(on connection: HTTPConnection) {}

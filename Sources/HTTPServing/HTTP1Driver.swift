@@ -88,8 +88,8 @@ final class HTTP1Driver: ConnectionDriver {
 
     var heldMemory: HeldMemory { HeldMemory(heads: machine.headMemory, bodies: machine.bodyMemory) }
 
-    func makeRoom(on connection: HTTPConnection) -> MemoryRelief {
-        guard let action = machine.refuseForMemory() else { return .none }
+    func makeRoom(on connection: HTTPConnection, mayRefuse: Bool) -> MemoryRelief {
+        guard mayRefuse, let action = machine.refuseForMemory() else { return .none }
         perform(action, on: connection)
         return .request
     }

@@ -188,7 +188,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         while isOpen, let share = resources.memory.move(&charged, to: held, of: countedAddress?.clientNetwork) {
             switch share {
             case .heads, .bodies:
-                switch endsAfterRefusals ? .none : driver.makeRoom(on: self) {
+                switch driver.makeRoom(on: self, mayRefuse: !endsAfterRefusals) {
                 case .none: return refuse(.memory)
                 case .answered: break
                 case .request: memoryRefusalCount += 1

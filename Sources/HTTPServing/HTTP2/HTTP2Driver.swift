@@ -118,9 +118,9 @@ final class HTTP2Driver: ConnectionDriver {
         return memory
     }
 
-    func makeRoom(on connection: HTTPConnection) -> MemoryRelief {
+    func makeRoom(on connection: HTTPConnection, mayRefuse: Bool) -> MemoryRelief {
         guard let session else { return .none }
-        let relief = session.makeRoom(now: connection.now)
+        let relief = session.makeRoom(mayRefuse: mayRefuse, now: connection.now)
         if relief != .none { settle(connection) }
         return relief
     }

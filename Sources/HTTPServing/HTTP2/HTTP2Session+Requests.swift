@@ -116,12 +116,12 @@ extension HTTP2Session {
         stream.phase = .answering
     }
 
-    /// There is no memory: ends the streams that are answered already, or else refuses the newest one whose body is
-    /// still arriving.
-    func makeRoom(now: MonotonicTime) -> MemoryRelief {
+    /// There is no memory: ends the streams that are answered already, or else, if it may, refuses the newest one
+    /// whose body is still arriving.
+    func makeRoom(mayRefuse: Bool = true, now: MonotonicTime) -> MemoryRelief {
         self.now = now
         if endLingeringStreams() { return .answered }
-        return refuseNewest() ? .request : .none
+        return mayRefuse && refuseNewest() ? .request : .none
     }
 
     private func endLingeringStreams() -> Bool {
