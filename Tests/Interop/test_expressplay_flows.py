@@ -15,6 +15,7 @@ import urllib.parse
 import urllib.request
 import uuid
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
@@ -301,20 +302,29 @@ def app(service: Service) -> TVSDKApp:
     return app
 
 
-@pytest.mark.parametrize("kind", ["a key inside", "a key's id", "a content"])
-def test_tvsdk_asks_an_on_premise_server_at_the_swapped_key_uri(
-    service: Service, app: TVSDKApp, key: dict[str, str], kind: str
-) -> None:
-    parameters = {
-        "a key inside": key,
-        "a key's id": {"kid": service.key.key_id.hex()},
-        "a content": {"kid": f"^{service.content}"},
-    }[kind]
-    token = token_of(service.token_url(parameters))
+@dataclass(frozen=True)
+class NamedKey:
+    """How a token URL names the key, and the key that it opens, in hexadecimal."""
+
+    parameters: dict[str, str]
+    key: str
+
+
+@pytest.fixture(params=["a key inside", "a key's id", "a content"])
+def named(request: pytest.FixtureRequest, service: Service, key: dict[str, str]) -> NamedKey:
+    kept = service.key.key.hex()
+    return {
+        "a key inside": NamedKey(key, key["contentKey"]),
+        "a key's id": NamedKey({"kid": service.key.key_id.hex()}, kept),
+        "a content": NamedKey({"kid": f"^{service.content}"}, kept),
+    }[request.param]
+
+
+def test_tvsdk_asks_an_on_premise_server_at_the_swapped_key_uri(service: Service, app: TVSDKApp, named: NamedKey) -> None:
+    token = token_of(service.token_url(named.parameters))
     authority = f"{service.daemon.public[0]}:{service.daemon.public[1]}"
     opened = app.play(playlist_with(f"skd://{authority}/hms/fp/rights/?ExpressPlayToken={token}"))
-    expected = key["contentKey"] if kind == "a key inside" else service.key.key.hex()
-    assert opened.content_key.hex() == expected
+    assert opened.content_key.hex() == named.key
 
 
 def test_tvsdk_asks_an_entitlement_server_for_a_token_url(service: Service, app: TVSDKApp) -> None:
@@ -328,21 +338,12 @@ def test_tvsdk_asks_an_entitlement_server_for_a_token_url(service: Service, app:
         assert refusal.value.code == 403
 
 
-@pytest.mark.parametrize("kind", ["a key inside", "a key's id", "a content"])
-def test_tvsdk_finds_the_token_url_in_the_playlist(
-    service: Service, app: TVSDKApp, key: dict[str, str], kind: str
-) -> None:
+def test_tvsdk_finds_the_token_url_in_the_playlist(service: Service, app: TVSDKApp, named: NamedKey) -> None:
     """The packager pasted the token URL as it came, with another scheme: `skd://fp.…:80/hms/fp/rights/?ExpressPlayToken=…`."""
-    parameters = {
-        "a key inside": key,
-        "a key's id": {"kid": service.key.key_id.hex()},
-        "a content": {"kid": f"^{service.content}"},
-    }[kind]
-    url = service.token_url(parameters)
+    url = service.token_url(named.parameters)
     assert url.startswith(REDEEM_URL)
     opened = app.play(playlist_with(url.replace("https://", "skd://")))
-    expected = key["contentKey"] if kind == "a key inside" else service.key.key.hex()
-    assert opened.content_key.hex() == expected
+    assert opened.content_key.hex() == named.key
 
 
 # --- Refusals ----------------------------------------------------------------------------------------------------------
