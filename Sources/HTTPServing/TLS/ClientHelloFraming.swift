@@ -1,7 +1,8 @@
-/// Tells by its framing alone whether the input of a connection holds a whole ClientHello (RFC 8446 sections 4, 4.1.2 and 5.1).
+/// Tells by its framing alone whether the input of a connection holds a whole ClientHello (RFC 8446 sections 4, 4.1.2
+/// and 5.1).
 ///
-/// It is judged before OpenSSL sees the connection: a TLS session costs 40 KiB and some ten microseconds, and half of a message is
-/// worth neither. What the message says is left to OpenSSL.
+/// It is judged before OpenSSL sees the connection: a TLS session costs 40 KiB and some ten microseconds, and half of a
+/// message is worth neither. What the message says is left to OpenSSL.
 enum ClientHelloFraming {
     /// What the input so far amounts to.
     enum Verdict: Equatable {
@@ -26,8 +27,8 @@ enum ClientHelloFraming {
 
     /// Judges all input since the client began.
     ///
-    /// The message may be spread over records. Records without a payload are none of a handshake, and hellos of SSL 2.0 are not
-    /// taken (RFC 8446 appendix D.5).
+    /// The message may be spread over records. Records without a payload are none of a handshake, and hellos of SSL 2.0
+    /// are not taken (RFC 8446 appendix D.5).
     static func verdict(on input: Span<UInt8>) -> Verdict {
         var message = Message()
         var position = 0

@@ -1,7 +1,7 @@
 /// Carries out the TLS handshake of a connection, and hands over to the protocol that it agrees on.
 ///
-/// OpenSSL reads and writes the socket itself, so this driver takes no bytes. TLS begins when the whole ClientHello waits in the
-/// kernel: until then the connection costs no more than a silent one.
+/// OpenSSL reads and writes the socket itself, so this driver takes no bytes. TLS begins when the whole ClientHello
+/// waits in the kernel: until then the connection costs no more than a silent one.
 final class TLSHandshakeDriver: PreludeDriver {
     private let context: TLSContext
     /// Whether OpenSSL has the connection.
