@@ -9,7 +9,7 @@ import Telemetry
 ///
 /// 1. **Poll.** `epoll_wait`, without sleeping if anything below is left over, else until the next timer.
 /// 2. **Channels.** Each ready channel is called once; at most 256 per turn. Then the channels that asked for another go.
-/// 3. **Timers** whose deadline has come, at most 256.
+/// 3. **Timers** whose deadline has come, at most 32: what a timer ends costs as much as a request.
 /// 4. **Jobs** of tasks, and closures from other threads, in the order in which they were enqueued; at most 512 per turn.
 /// 5. **Turn-end hooks**, which run batches. What they make ready runs at once, before the next poll, within step 4's limit.
 ///
@@ -24,7 +24,7 @@ import Telemetry
 /// Safe to share between threads: `inbox`, `wake`, the counters and `clock` are; everything else belongs to the loop's thread, and
 /// each way to it checks that.
 final class EventLoop: TaskExecutor, @unchecked Sendable {
-    static let timersPerTurnMaximum = 256
+    static let timersPerTurnMaximum = 32
     static let jobsPerTurnMaximum = 512
 
     let index: Int

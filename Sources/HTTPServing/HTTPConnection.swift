@@ -413,7 +413,10 @@ extension HTTPConnection {
 
     /// Begins TLS, before anything was read; `false` if there is no memory for it. OpenSSL reads and writes the socket from then on.
     func startTLS(_ context: TLSContext) -> Bool {
-        isOpen && transport.startTLS(context, limits: listener.limits, now: now)
+        guard isOpen, transport.startTLS(context, limits: listener.limits, now: now) else { return false }
+        // A handshake is not worth its time if the connection finds no room.
+        charge()
+        return isOpen
     }
 
     /// Goes on with the TLS handshake as far as the socket allows.

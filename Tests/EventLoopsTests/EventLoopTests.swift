@@ -110,6 +110,30 @@ import Testing
         group.stop(within: .zero)
     }
 
+    /// Many timers that end at once, as those of a wave of connections do, do not hold up what comes meanwhile.
+    @Test func looksAtChannelsBetweenTimers() throws {
+        let clock = ManualClock()
+        let group = try EventLoopGroup(count: 1, clock: clock)
+        let loop = group.loops[0]
+        let log = Log<String>()
+        let channel = CounterChannel(log)
+        try #require(loop.runAndWait { channel.register(on: loop) } == true)
+        loop.runAndWait {
+            for number in 0..<200 {
+                _ = loop.schedule(after: .seconds(1)) {
+                    if number == 0 { channel.counter.wake() }
+                    log.append("timer")
+                }
+            }
+        }
+        clock.advance(by: .seconds(1))
+        group.wakeAll()
+        let position = try #require(log.wait(for: 202).firstIndex(of: "ready"))
+        #expect(position <= 32)
+        loop.runAndWait { channel.unregister(on: loop) }
+        group.stop(within: .zero)
+    }
+
     @Test func firesTimersByItselfWithTheMachinesClock() throws {
         let group = try EventLoopGroup(count: 1)
         let loop = group.loops[0]

@@ -35,6 +35,63 @@ import Testing
         #expect(server.observer.handshakes.all.count == 1)
     }
 
+    /// RFC 8446 section 5.1 lets a client spread its first message over records.
+    @Test(arguments: [tls12, tls13], [1, 3, 100])
+    func servesAClientWhoseHelloComesInRecords(version: Int32, size: Int) throws {
+        let server = try TestServer(tls: try context())
+        let raw = try server.connect()
+        raw.sendAtOnce()
+        let client = try TricklingTLSClient(raw, to: server, version: version, helloRecordSize: size)
+        client.send(get("/now"))
+        #expect(client.receive(until: "now") == response("200 OK", "now"))
+    }
+
+    /// Half of a ClientHello, in one record or in whole records of one byte, is no reason to keep what TLS costs.
+    @Test(arguments: [nil, 1])
+    func holdsNoTLSBeforeTheWholeHello(recordSize: Int?) throws {
+        let server = try TestServer(tls: try context())
+        let raw = try server.connect()
+        raw.sendAtOnce()
+        var charges: [Int] = []
+        let client = try TricklingTLSClient(
+            raw, to: server, version: tls13, helloRecordSize: recordSize,
+            beforeLastByteOfHello: {
+                server.wait(forConnections: 1)
+                charges.append(server.resources.memory.charged(to: .connections))
+                #expect(server.resources.connectionCount(in: .arriving) == 1)
+            })
+        #expect(charges == [HeldMemory.connectionSize])
+        client.send(get("/now"))
+        #expect(client.receive(until: "now") == response("200 OK", "now"))
+        server.settle()
+        let both = HeldMemory.connectionSize + HeldMemory.tlsSize
+        #expect(server.resources.memory.charged(to: .connections) == both)
+    }
+
+    /// The first byte that no ClientHello has there ends the connection: the rest is not waited for.
+    @Test(arguments: ["G", "\u{15}", "\u{16}\u{2}", "\u{16}\u{3}\u{1}\0\0", "\u{16}\u{3}\u{1}\0\u{4}\u{2}"])
+    func refusesOtherInputAtOnce(input: String) throws {
+        let server = try TestServer(tls: try context())
+        let client = try server.connect()
+        client.send(input)
+        #expect(server.observer.failedHandshakes.wait(for: 1) == [.notTLS])
+        #expect(client.receive() == [])
+        server.wait(forConnections: 0)
+        #expect(server.server.connectionObjectCount == 0)
+    }
+
+    /// The memory is asked for before the handshake, which the server then has no time for.
+    @Test func refusesAHandshakeThatHasNoRoom() throws {
+        let memory = MemoryBudget(size: 1 << 20)
+        let server = try TestServer(tls: try context(), resources: ServerResources(memory: memory))
+        let room = memory.maximum(of: .connections) - HeldMemory.connectionSize
+        #expect(memory.charge(room, to: .connections))
+        #expect(throws: HandshakeFailed.self) { try server.connectTLS() }
+        #expect(server.observer.refusedConnections.wait(for: 1) == [.memory])
+        #expect(server.observer.handshakes.all.isEmpty)
+        server.wait(forConnections: 0)
+    }
+
     /// The client's first message comes in one piece with the PROXY header: no event announces it again.
     @Test func shakesHandsWithAClientWhoseHelloCameWithThePROXYHeader() throws {
         let server = try TestServer(tls: try context(), trustedProxies: proxy, expectsProxyHeader: true)
@@ -89,7 +146,12 @@ private final class TricklingTLSClient {
     private let output: OpaquePointer
 
     /// Shakes hands, with a byte at a time unless `request` leaves together with the client's last message.
-    init(_ raw: RawClient, to server: TestServer, version: Int32, sendsAtOnce request: String? = nil) throws {
+    ///
+    /// The first message comes in records with payloads of `helloRecordSize` bytes, if that is given.
+    init(
+        _ raw: RawClient, to server: TestServer, version: Int32, sendsAtOnce request: String? = nil,
+        helloRecordSize: Int? = nil, beforeLastByteOfHello: () -> Void = {}
+    ) throws {
         (self.raw, self.server) = (raw, server)
         // Safe here and below: objects of OpenSSL that this one owns, used on one thread.
         unsafe context = try #require(SSL_CTX_new(TLS_client_method()))
@@ -99,13 +161,23 @@ private final class TricklingTLSClient {
         unsafe SSL_set_bio(session, input, output)
         unsafe latchkey_tls_set_client_versions(session, version, version)
         unsafe SSL_set_connect_state(session)
+        var isHello = true
         while true {
             let result = unsafe SSL_do_handshake(session)
             if result == 1 { break }
             guard unsafe SSL_get_error(session, result) == SSL_ERROR_WANT_READ else {
                 throw HandshakeFailed(reason: ERR_GET_REASON(ERR_peek_error()))
             }
-            sendOutput(inPieces: request == nil)
+            if isHello {
+                let hello = ClientHelloFramingTests.inRecords(of: helloRecordSize, takeOutput())
+                send(hello.dropLast(), inPieces: request == nil)
+                server.settle()
+                beforeLastByteOfHello()
+                send(hello.suffix(1), inPieces: false)
+                isHello = false
+            } else {
+                sendOutput(inPieces: request == nil)
+            }
             try #require(takeInput())
         }
         if let request { encrypt(request) }
@@ -141,11 +213,18 @@ private final class TricklingTLSClient {
         unsafe SSL_write(session, bytes, Int32(bytes.count))
     }
 
-    private func sendOutput(inPieces: Bool) {
+    private func sendOutput(inPieces: Bool) { send(takeOutput()[...], inPieces: inPieces) }
+
+    /// What OpenSSL has written.
+    private func takeOutput() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 65536)
         let count = unsafe BIO_read(output, &bytes, Int32(bytes.count))
         bytes.removeLast(bytes.count - Int(max(0, count)))
-        if !inPieces { return raw.send(bytes) }
+        return bytes
+    }
+
+    private func send(_ bytes: ArraySlice<UInt8>, inPieces: Bool) {
+        if !inPieces { return raw.send(Array(bytes)) }
         for byte in bytes {
             raw.send([byte])
             server.settle()

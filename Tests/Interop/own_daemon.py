@@ -117,10 +117,15 @@ def new_setup(
     subprocess.run([tool, "init", setup], check=True, stdout=subprocess.DEVNULL, timeout=START_SECONDS)
     configuration = setup / "latchkey.json5"
     if limits:
-        # The set-up's own rates stay, unless the test has rates of its own.
-        own = {"rates": {name: {"perSecond": 100_000} for name in ("perAddress", "perSubject")}} | limits
-        (line,) = [line for line in configuration.read_text().splitlines() if line.strip().startswith("limits: {")]
-        _replace(configuration, line, f"    limits: {json.dumps(own)},")
+        lines = [line for line in configuration.read_text().splitlines() if line.strip().startswith("limits: {")]
+        if lines:
+            # The set-up's own rates stay, unless the test has rates of its own.
+            own = {"rates": {name: {"perSecond": 100_000} for name in ("perAddress", "perSubject")}} | limits
+            (line,) = lines
+            _replace(configuration, line, f"    limits: {json.dumps(own)},")
+        else:
+            # An older version, whose rates were ample by themselves.
+            _replace(configuration, "    logging: {", f"    limits: {json.dumps(limits)},\n\n    logging: {{")
     if tls:
         address = 'address: "127.0.0.1:8080"'
         _replace(configuration, address, f"{address}, tls: {json.dumps(tls)}")

@@ -1,6 +1,6 @@
 """Clients that make a server hold memory and places and give nothing for it; a program of its own.
 
-    python resource_clients.py KIND HOST PORT COUNT SECONDS [ADDRESSES [TOKEN]]
+    python resource_clients.py KIND HOST PORT COUNT SECONDS [ADDRESSES [TOKEN [SHARE]]]
 
     silent      sends nothing
     tls         sends half of a ClientHello
@@ -13,10 +13,13 @@
                 it, behind the server's answer, and at the end of the handshake; by FIN and by RST
 
 With a token the requests of `heads` and `bodies` present it. A client of these two whose connection has ended opens the
-next. The clients come from so many loopback addresses, 127.0.0.2 and following ones. Prints one line when they are
-there, and at the end one of JSON: how many were opened, how many the server ended, and how many bytes were sent.
+next. The clients come from so many loopback addresses, 127.0.0.2 and following ones. With a share they stay for
+longer than so many seconds, if need be, until the server has ended this part of the opened connections, and for
+another 60 seconds at most. Prints one line when they are there, and at the end one of JSON: how many were opened, how
+many the server ended, and how many bytes were sent.
 """
 
+import functools
 import json
 import multiprocessing
 import resource
@@ -38,6 +41,7 @@ OPENING_SECONDS = 60
 REOPENED = ("heads", "bodies")
 REOPENED_AT_ONCE = 50
 REOPENING_PAUSE_SECONDS = 0.02
+WAIT_SECONDS = 60
 ABORTING_PROCESSES = 4
 
 
@@ -115,11 +119,17 @@ def ended(connections: list[socket.socket]) -> list[socket.socket]:
 # --- Handshakes that are given up ------------------------------------------------------------------------------------
 
 
-def real_hello() -> tuple[ssl.SSLObject, ssl.MemoryBIO, ssl.MemoryBIO, bytes]:
-    context = ssl.create_default_context()
+@functools.cache
+def client_context() -> ssl.SSLContext:
+    """One for all connections, without the authorities of this machine: reading them takes longer than a handshake."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
+
+
+def real_hello() -> tuple[ssl.SSLObject, ssl.MemoryBIO, ssl.MemoryBIO, bytes]:
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-    session = context.wrap_bio(incoming, outgoing, server_hostname="localhost")
+    session = client_context().wrap_bio(incoming, outgoing, server_hostname="localhost")
     try:
         session.do_handshake()
     except ssl.SSLWantReadError:
@@ -187,7 +197,7 @@ def abort_from_processes(kind: str, *arguments: object) -> dict[str, int]:
 
 
 def hold(
-    kind: str, address: tuple[str, int], count: int, seconds: float, addresses: int, token: str
+    kind: str, address: tuple[str, int], count: int, seconds: float, addresses: int, token: str, share: float
 ) -> dict[str, int]:
     first = FIRST[kind](token)
     connections: list[socket.socket] = []
@@ -206,7 +216,14 @@ def hold(
     print(f"{len(connections)} are there", flush=True)
     opened, count = len(connections), 0
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
+
+    def is_over() -> bool:
+        now = time.monotonic()
+        if not end <= now < end + WAIT_SECONDS:
+            return now >= end
+        return count + len(ended(connections)) + failed >= share * opened
+
+    while not is_over():
         time.sleep(REOPENING_PAUSE_SECONDS)
         if kind not in REOPENED:
             continue
@@ -228,12 +245,13 @@ def main() -> None:
     kind, host, port, count, seconds = sys.argv[1:6]
     addresses = int(sys.argv[6]) if len(sys.argv) > 6 else 1
     token = sys.argv[7] if len(sys.argv) > 7 else ""
+    share = float(sys.argv[8]) if len(sys.argv) > 8 else 0
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     if kind in ("abort", "handshakes"):
         tally = abort_from_processes(kind, (host, int(port)), int(count), float(seconds), addresses)
     else:
-        tally = hold(kind, (host, int(port)), int(count), float(seconds), addresses, token)
+        tally = hold(kind, (host, int(port)), int(count), float(seconds), addresses, token, share)
     print(json.dumps(tally), flush=True)
 
 

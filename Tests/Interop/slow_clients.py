@@ -1,11 +1,13 @@
 """Many clients that waste a server's connections, from several addresses of this machine; a program of its own.
 
-    python slow_clients.py header|body|read|pipeline HOST PORT COUNT SECONDS [ADDRESSES [TOKEN]]
+    python slow_clients.py header|body|read|pipeline HOST PORT COUNT SECONDS [ADDRESSES [TOKEN [SHARE]]]
 
 `read` asks a lot and hardly reads; `pipeline` asks without end and reads slowly, so that there always is more to answer.
 
 Prints one line when all are there, and at the end one of JSON: how many connections were opened, and how many the
-server ended. A client whose connection has ended opens the next. (slowhttptest does the same from one address only.)
+server ended. A client whose connection has ended opens the next. With a share they stay for longer than so many
+seconds, if need be, until the server has ended this part of the opened connections, and for another 60 seconds at most.
+(slowhttptest does the same from one address only.)
 """
 
 import asyncio
@@ -19,6 +21,7 @@ from dataclasses import asdict, dataclass, replace
 ADDRESSES = 16
 RETRY_SECONDS = 0.5
 OPENING_SECONDS = 20
+WAIT_SECONDS = 60
 PIPELINED_COUNT = 2000
 REQUEST = b"GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -108,19 +111,23 @@ async def main() -> None:
     kind, host, port, count, seconds = sys.argv[1:6]
     addresses = int(sys.argv[6]) if len(sys.argv) > 6 else ADDRESSES
     token = sys.argv[7] if len(sys.argv) > 7 else ""
+    share = float(sys.argv[8]) if len(sys.argv) > 8 else 0
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     tally = Tally()
-    deadline = time.monotonic() + OPENING_SECONDS + float(seconds)
+    opening_deadline = time.monotonic() + OPENING_SECONDS
+    deadline = opening_deadline + float(seconds) + WAIT_SECONDS
     behaviour = with_token(KINDS[kind], token)
     sources = (f"127.0.0.{2 + index % addresses}" for index in range(int(count)))
     clients = [
         asyncio.create_task(waste(behaviour, (host, int(port)), source, deadline, tally)) for source in sources
     ]
-    while tally.opened < int(count) and time.monotonic() < deadline - float(seconds):
+    while tally.opened < int(count) and time.monotonic() < opening_deadline:
         await asyncio.sleep(0.02)
     print(f"{tally.opened} are there", flush=True)
     await asyncio.sleep(float(seconds))
+    while tally.ended < share * tally.opened and time.monotonic() < deadline:
+        await asyncio.sleep(0.02)
     for client in clients:
         client.cancel()
     await asyncio.gather(*clients, return_exceptions=True)

@@ -1,8 +1,11 @@
 /// Carries out the TLS handshake of a connection, and hands over to the protocol that it agrees on.
 ///
-/// OpenSSL reads and writes the socket itself, so this driver takes no bytes.
+/// OpenSSL reads and writes the socket itself, so this driver takes no bytes. TLS begins when the whole ClientHello
+/// waits in the kernel: until then the connection costs no more than a silent one.
 final class TLSHandshakeDriver: PreludeDriver {
     private let context: TLSContext
+    /// Whether OpenSSL has the connection.
+    private var hasBegun = false
 
     /// A handshake with the certificates of this context, which the connection keeps.
     init(_ context: TLSContext) {
@@ -10,11 +13,33 @@ final class TLSHandshakeDriver: PreludeDriver {
     }
 
     func started(on connection: HTTPConnection) {
-        guard connection.startTLS(context) else { return connection.close(reset: true) }
         connection.setDeadline(connection.handshakeDeadline)
     }
 
     func socketReady(on connection: HTTPConnection) {
+        if hasBegun || begin(on: connection) { shakeHands(on: connection) }
+    }
+
+    /// Begins TLS if the client's first message has come; whether it has begun.
+    private func begin(on connection: HTTPConnection) -> Bool {
+        let seen = connection.peek { input in (verdict: ClientHelloFraming.verdict(on: input), size: input.count) }
+        switch seen?.verdict {
+        case nil: break
+        // An end that no event has announced shows as empty input.
+        case .incomplete where connection.peerHasEnded || seen?.size == 0: fail(connection, because: .closed)
+        case .incomplete: break
+        case .notTLS:
+            // What stays unread would make the end a reset.
+            connection.skip(seen?.size ?? 0)
+            fail(connection, because: .notTLS)
+        case .complete:
+            hasBegun = connection.startTLS(context)
+            if !hasBegun { connection.close(reset: true) }
+        }
+        return hasBegun
+    }
+
+    private func shakeHands(on connection: HTTPConnection) {
         switch connection.shakeHands() {
         case .done: finish(connection)
         case .wouldBlock: break
