@@ -118,6 +118,9 @@ package final class LicensePipeline {
         of admission: Admission, _ spc: SPC, _ claims: Claims, now: Int64
     ) async throws(LicenseError) -> LicenseOutcome {
         let record = try await keys.record(for: spc, claims: claims)
+        if let hint = admission.request.assetHint, !hint.agrees(with: record.attributes, try spc.identifiedAsset) {
+            throw .hintMismatch
+        }
         let request = OpenedRequest(
             admission: admission, claims: claims, spc: spc, key: record.attributes,
             revocations: try revocations.known())

@@ -66,7 +66,7 @@ struct ExpressPlayRoutes: Sendable {
     ) -> HTTPAnswer {
         let format = Self.errorFormat(of: request)
         // What is accepted says here how refusals are written.
-        switch license.answer(request, under: rules, id: id, on: loop, formFollowsAccept: false) {
+        switch license.answer(request, at: LicenseAddress(followsAccept: false), under: rules, id: id, on: loop) {
         case .now(let response): return .now(response.restated(in: format))
         case .later(let work): return .later { loop in await work(loop).restated(in: format) }
         }

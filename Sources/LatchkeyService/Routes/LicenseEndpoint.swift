@@ -6,6 +6,7 @@ import FairPlay
 import HTTPMessages
 import HTTPServing
 import Licensing
+import PlayerMessages
 import Records
 import Telemetry
 
@@ -30,14 +31,15 @@ struct LicenseEndpoint: Sendable {
 
     /// Refuses at once what costs no RSA to refuse; else hands back the rest of the way.
     func answer(
-        _ request: HTTPRequest, under rules: LicenseRules, id: RequestID, on loop: LoopContext,
-        formFollowsAccept: Bool = true
+        _ request: HTTPRequest, at address: LicenseAddress = LicenseAddress(), under rules: LicenseRules,
+        id: RequestID, on loop: LoopContext
     ) -> HTTPAnswer {
         let start = loop.now
         let wish: LicenseWish
         do throws(LicenseWish.Fault) {
             wish = try LicenseWish(
-                query: request.query, fields: request.fields, formFollowsAccept: formFollowsAccept)
+                query: request.query, fields: request.fields, standard: address.answer,
+                followsAccept: address.followsAccept)
         } catch {
             let cause = RefusalCause("the query's \(error.parameter.rawValue) is not readable")
             return .now(refuse(Problem(for: error), cause, id))
@@ -47,9 +49,10 @@ struct LicenseEndpoint: Sendable {
                 LicenseRequest(
                     message: request.body, use: wish.use,
                     origin: request.origin(countryField: rules.entitlement.countryField), renewal: wish.renewal,
-                    id: id.text),
+                    assetHint: address.assetHint, id: id.text),
                 presenting: request.tokenCarriers, under: rules, now: clock.wallTime.seconds)
-            return .later { loop in await respond(to: admission, as: wish.form, id: id, since: start, on: loop) }
+            let shape = wish.answer.shape(for: .raw)
+            return .later { loop in await respond(to: admission, as: shape, id: id, since: start, on: loop) }
         } catch {
             return .now(refuse(error, id))
         }
@@ -68,26 +71,33 @@ struct LicenseEndpoint: Sendable {
     }
 
     private func respond(
-        to admission: Admission, as form: LicenseAnswerForm, id: RequestID, since start: MonotonicTime,
+        to admission: Admission, as shape: AnswerShape, id: RequestID, since start: MonotonicTime,
         on loop: LoopContext
     ) async -> HTTPResponse {
         do throws(LicenseError) {
-            let now = clock.wallTime.seconds
-            switch try await pipelines.pipeline(on: loop).answer(admission, now: now) {
-            case .license(let license):
-                metrics.issued(admission.envelope.version, after: loop.now - start)
-                log(license, id)
-                return LicenseAnswer.response(with: license, as: form, at: clock.wallTime, id)
-            case .syncReport(let accepted):
-                metrics.acceptedSyncReport()
-                log(accepted, id)
-                return SyncAnswer.response(to: accepted, now: now, id: id)
-            case .playbackEnded(let ended):
-                log(ended, id)
-                return PlaybackEndAnswer.response(at: clock.wallTime, id)
-            }
+            let outcome = try await outcome(of: admission, id: id, since: start, on: loop)
+            return LicenseAnswer.response(to: [KeyResult(outcome)], as: shape, at: clock.wallTime, id)
         } catch {
             return refuse(error, id, version: admission.envelope.version)
+        }
+    }
+
+    /// What an SPC came to, counted and logged.
+    private func outcome(
+        of admission: Admission, id: RequestID, since start: MonotonicTime, on loop: LoopContext
+    ) async throws(LicenseError) -> KeyOutcome {
+        switch try await pipelines.pipeline(on: loop).answer(admission, now: clock.wallTime.seconds) {
+        case .license(let license):
+            metrics.issued(admission.envelope.version, after: loop.now - start)
+            log(license, id)
+            return .license(license)
+        case .syncReport(let accepted):
+            metrics.acceptedSyncReport()
+            log(accepted, id)
+            return .syncReport(accepted)
+        case .playbackEnded(let ended):
+            log(ended, id)
+            return .playbackEnded(ended)
         }
     }
 
