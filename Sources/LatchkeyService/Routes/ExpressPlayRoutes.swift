@@ -55,7 +55,7 @@ struct ExpressPlayRoutes: Sendable {
             return !self.sees.isAuthentic(request, sees)
         case let path where settings.redeemPaths.contains(path):
             guard request.method == .post else { return nil }
-            return license.refusesHead(of: request, under: rules.license, on: loop)
+            return license.refusesHead(of: request, under: rules.license, mayBringToken: true, on: loop)
         default: return nil
         }
     }
@@ -66,7 +66,7 @@ struct ExpressPlayRoutes: Sendable {
     ) -> HTTPAnswer {
         let format = Self.errorFormat(of: request)
         // What is accepted says here how refusals are written.
-        switch license.answer(request, under: rules, id: id, on: loop, formFollowsAccept: false) {
+        switch license.answer(request, at: LicenseAddress(followsAccept: false), under: rules, id: id, on: loop) {
         case .now(let response): return .now(response.restated(in: format))
         case .later(let work): return .later { loop in await work(loop).restated(in: format) }
         }
