@@ -56,13 +56,17 @@ package final class RSAUnwrapJob: Sendable {
 /// How many private operations a process has run: the counter that shows that a refused token bought none.
 package final class RSAOperationCount: Sendable {
     private let total = Atomic<UInt64>(0)
+    private let batches = Atomic<UInt64>(0)
 
     package init() {}
 
     package var value: UInt64 { total.load(ordering: .relaxed) }
+    /// In how many batches they were run.
+    package var batchCount: UInt64 { batches.load(ordering: .relaxed) }
 
-    func add(_ count: Int) {
+    func addBatch(of count: Int) {
         total.wrappingAdd(UInt64(count), ordering: .relaxed)
+        batches.wrappingAdd(1, ordering: .relaxed)
     }
 }
 
@@ -102,8 +106,8 @@ package final class OpenSSLRSAUnwrapper: RSAUnwrapper {
     }
 
     package func unwrap(_ batch: [RSAUnwrapJob]) {
+        count.addBatch(of: batch.count)
         for job in batch {
-            count.add(1)
             job.settle(output: output, size: decrypt(job))
         }
     }

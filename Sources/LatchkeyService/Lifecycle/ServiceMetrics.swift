@@ -95,6 +95,9 @@ final class ServiceMetrics: Sendable {
         registry.sample(
             "latchkey_rsa_operations_total", help: "RSA private operations.", isCounter: true
         ) { Double(rsaOperations.value) }
+        registry.sample(
+            "latchkey_rsa_batches_total", help: "Batches in which RSA private operations were run.", isCounter: true
+        ) { Double(rsaOperations.batchCount) }
         let overload = overload
         registry.sample("latchkey_overload_waiting", help: "Requests that wait for the overall rate.") {
             Double(overload.waiting)

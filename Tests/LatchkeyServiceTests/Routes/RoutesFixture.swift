@@ -77,6 +77,7 @@ final class RoutesFixture: Sendable {
         shared.recorder = recorder
         shared.challenges = ServerChallenges(
             store: MemoryChallengeStore(), pseudonyms: try MemoryChallengeStore.pseudonyms())
+        metrics.register(shared)
         let logger = Logger(
             level: .trace, sink: log, clock: clock, linesPerEvent: linesPerEvent, sampleClock: clock)
         pipelines = LicensePipelines(shared)
