@@ -2,6 +2,7 @@ import ContentKeys
 import Foundation
 import HTTPMessages
 import HTTPServing
+import KeyCrypto
 import Licensing
 import Records
 import TestSupport
