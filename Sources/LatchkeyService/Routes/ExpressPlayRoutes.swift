@@ -55,7 +55,7 @@ struct ExpressPlayRoutes: Sendable {
             return !self.sees.isAuthentic(request, sees)
         case let path where settings.redeemPaths.contains(path):
             guard request.method == .post else { return nil }
-            return license.refusesHead(of: request, under: rules.license, mayBringToken: true, on: loop)
+            return license.refusesHead(of: request, under: rules.license, on: loop)
         default: return nil
         }
     }

@@ -31,8 +31,7 @@ struct PublicRoutes: HTTPHandler {
         switch request.path {
         case "/fps/license", "/fps/licenses/query", "/fps/challenge":
             guard request.method == .post else { return .drop }
-            isRefused = license.refusesHead(
-                of: request, under: rules.license, mayBringToken: request.path == "/fps/license", on: loop)
+            isRefused = license.refusesHead(of: request, under: rules.license, on: loop)
         default:
             guard let expressPlay else { return .drop }
             switch expressPlay.refusesHead(of: request, under: rules, on: loop) {
