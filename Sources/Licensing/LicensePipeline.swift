@@ -151,8 +151,10 @@ package final class LicensePipeline {
     private func open(_ admission: Admission) async throws(LicenseError) -> OpenedSPC {
         let digest = try wrap(
             LicenseError.internalFailure, try Pseudonym(digesting: admission.request.message, using: crypto))
-        if let job = await recentUnwraps.begin(digest, at: loop.now) {
-            return OpenedSPC(spc: try open(admission, unwrapped: job), digest: digest)
+        switch await recentUnwraps.begin(digest, at: loop.now) {
+        case .known(let job): return OpenedSPC(spc: try open(admission, unwrapped: job), digest: digest)
+        case .failed: throw .overloaded
+        case .isNew: break
         }
         let job: RSAUnwrapJob
         do throws(LicenseError) {

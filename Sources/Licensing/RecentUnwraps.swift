@@ -25,15 +25,19 @@ final class RecentUnwraps: Sendable {
         var younger: [Bytes16: Entry] = [:]
         var older: [Bytes16: Entry] = [:]
         /// The copies that wait for an SPC which is being unwrapped.
-        var underWay: [Bytes16: [CheckedContinuation<Void, Never>]] = [:]
+        var underWay: [Bytes16: [CheckedContinuation<Start, Never>]] = [:]
         /// Whether a loop has the order to sweep.
         var isSwept = false
     }
 
-    private enum Finding {
+    /// What becomes of an SPC that came.
+    enum Start: Sendable {
+        /// It is a copy, and this is its settled job.
         case known(RSAUnwrapJob)
-        case isUnderWay
+        /// The caller unwraps it, and calls `end`.
         case isNew
+        /// It is a copy of one that has waited for the processor as long as it may, and so has the copy.
+        case failed
     }
 
     /// How long a session key is remembered. Zero remembers nothing; copies that come meanwhile wait all the same.
@@ -53,18 +57,17 @@ final class RecentUnwraps: Sendable {
     /// How many session keys are held.
     var count: Int { state.withLock { $0.younger.count + $0.older.count } }
 
-    /// The settled job of an SPC. Nil for a new one: then the caller unwraps it, and calls `end`.
-    func begin(_ digest: Pseudonym, at now: MonotonicTime) async -> RSAUnwrapJob? {
+    /// Waits if a copy is being unwrapped.
+    func begin(_ digest: Pseudonym, at now: MonotonicTime) async -> Start {
         let key = digest.firstHalf
-        while true {
-            switch find(key, at: now) {
-            case .known(let job):
-                reused.wrappingAdd(1, ordering: .relaxed)
-                return job
-            case .isNew: return nil
-            case .isUnderWay: await waitForEnd(of: key)
+        let start =
+            if let start = find(key, at: now) { start } else {
+                await withCheckedContinuation { copy in
+                    if let start = find(key, at: now, waiting: copy) { copy.resume(returning: start) }
+                }
             }
-        }
+        if case .known = start { reused.wrappingAdd(1, ordering: .relaxed) }
+        return start
     }
 
     /// Notes the settled job of an SPC that `begin` has called new; nil if it could not be unwrapped. Returns whether
@@ -84,7 +87,8 @@ final class RecentUnwraps: Sendable {
             }
             return (state.underWay.removeValue(forKey: key) ?? [], mustSweep)
         }
-        for copy in waiting { copy.resume() }
+        let start: Start = job.map { .known($0) } ?? .failed
+        for copy in waiting { copy.resume(returning: start) }
         return mustSweep
     }
 
@@ -99,24 +103,18 @@ final class RecentUnwraps: Sendable {
         }
     }
 
-    /// Marks a new SPC as being unwrapped.
-    private func find(_ key: Bytes16, at now: MonotonicTime) -> Finding {
+    /// Marks a new SPC as being unwrapped. Nil while a copy of it is: then `waiting` is resumed at its end.
+    private func find(
+        _ key: Bytes16, at now: MonotonicTime, waiting: CheckedContinuation<Start, Never>? = nil
+    ) -> Start? {
         state.withLock { state in
             if let entry = state.younger[key] ?? state.older[key], now < entry.end { return .known(entry.job) }
-            if state.underWay[key] != nil { return .isUnderWay }
-            state.underWay[key] = []
-            return .isNew
-        }
-    }
-
-    private func waitForEnd(of key: Bytes16) async {
-        await withCheckedContinuation { copy in
-            let isOver = state.withLock { state in
-                guard state.underWay[key] != nil else { return true }
-                state.underWay[key]?.append(copy)
-                return false
+            guard state.underWay[key] != nil else {
+                state.underWay[key] = []
+                return .isNew
             }
-            if isOver { copy.resume() }
+            if let waiting { state.underWay[key]?.append(waiting) }
+            return nil
         }
     }
 }

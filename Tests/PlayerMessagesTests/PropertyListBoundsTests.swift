@@ -74,7 +74,8 @@ import Testing
     }
 
     @Test func boundsXML() {
-        let start = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" "
+        let start =
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" "
             + "\"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n<plist version=\"1.0\">"
         let accepts = { (text: String) in PropertyListBounds.accepts(Array("\(start)\(text)</plist>".utf8)) }
         #expect(accepts("<dict><key>PlaybackSessionID</key><data>AQID</data></dict>"))

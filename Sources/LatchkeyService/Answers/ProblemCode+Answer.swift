@@ -5,9 +5,8 @@ import Licensing
 extension ProblemCode {
     var status: HTTPStatus {
         switch self {
-        case .bodyEmpty, .bodyUnrecognised, .spcIsCertificate, .spcDoubleBase64, .spcVersionUnsupported, .spcMalformed, .tokenAmbiguous,
-            .tokenSchema,
-            .badRequest:
+        case .bodyEmpty, .bodyUnrecognised, .spcIsCertificate, .spcDoubleBase64, .spcVersionUnsupported, .spcMalformed,
+            .tokenAmbiguous, .tokenSchema, .badRequest:
             .badRequest
         case .spcReplayed: .conflict
         case .rateLimited, .overloaded: .tooManyRequests

@@ -13,7 +13,7 @@ import Telemetry
 /// `POST /fps/license` and its aliases: SPCs in every shape that players send, and the answer in the shape that the
 /// player takes (clients, section 2).
 ///
-/// A request goes one way, whatever its shape:
+/// A request of any shape goes one way:
 ///
 ///     query -> head: address, token, revocations, clock -> shape of the body -> containers -> rates -> licences
 ///

@@ -121,8 +121,8 @@ struct DecisionTables: ~Copyable {
             try revocations.deletePending(key)
             try ledger.append(entry)
             return true
-        case .decision, .entry, .several, .keptEntry, .noteSettled, .forgetKept, .tryToWrite, .openChallenge, .takeChallenge,
-            .releaseSlots, .keepClock, .acceptClock, .changeAccount:
+        case .decision, .entry, .several, .keptEntry, .noteSettled, .forgetKept, .tryToWrite, .openChallenge,
+            .takeChallenge, .releaseSlots, .keepClock, .acceptClock, .changeAccount:
             preconditionFailure("no change of what is revoked")
         }
     }

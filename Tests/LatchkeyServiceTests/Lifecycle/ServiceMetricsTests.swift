@@ -4,8 +4,8 @@ import HTTPMessages
 import HTTPServing
 import KeyCrypto
 import Licensing
-import PlayerMessages
 import POSIXSockets
+import PlayerMessages
 import Telemetry
 import TestSupport
 import Testing

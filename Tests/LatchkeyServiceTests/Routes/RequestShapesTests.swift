@@ -43,27 +43,31 @@ import Testing
         text.replacing("+", with: "%2B").replacing("/", with: "%2F").replacing("=", with: "%3D")
     }
 
-    static let shapes: [Shape] = [
-        Shape("form", "form, unescaped", type: "application/x-www-form-urlencoded") { "spc=\($0)&assetId=movie-1" },
-        Shape("form", "form, URL-safe") { "spc=\(urlSafe($0))" },
-        Shape("form", "form, escaped", type: "text/plain;charset=UTF-8") { "spc=\(escaped($0))&assetId=a" },
-        Shape("form", "form, whole body escaped") { escaped("spc=\($0)") },
-        Shape("form", "form, second part without a name") { "spc=\(escaped($0))&movie-1" },
-        Shape("multipart", "multipart", type: "application/x-www-form-urlencoded") {
-            "--x\r\nContent-Disposition: form-data; name=\"spc\"\r\n\r\n\($0)\r\n--x--\r\n"
-        },
-        Shape("base64", "Base64 text", type: "application/octet-stream") { $0 },
-        Shape("base64", "Base64 text with a mark and a line end") { "\u{FEFF}\($0)\r\n" },
-        Shape("get_fairplay_license", "getFairplayLicense", type: "application/json") {
-            #"{"getFairplayLicense":{"spcMessage":"\#($0)"}}"#
-        },
-        Shape("key_array", "array of keys") { #"[{"keyID":"AQ==","payload":"\#($0)"}]"# },
-        Shape("streaming_keys", "streaming keys", type: "application/x-www-form-urlencoded") {
-            #"{"fairplay-streaming-request":{"version":1,"streaming-keys":[{"id":1,"uri":"skd://a","spc":"\#($0)"}]}}"#
-        },
-    ] + RequestShape.ObjectMember.allCases.map { member in
-        Shape("json", "JSON \(member.rawValue)", type: "application/octet-stream") { #"{"\#(member.rawValue)":"\#($0)"}"# }
-    }
+    static let shapes: [Shape] =
+        [
+            Shape("form", "form, unescaped", type: "application/x-www-form-urlencoded") { "spc=\($0)&assetId=movie-1" },
+            Shape("form", "form, URL-safe") { "spc=\(urlSafe($0))" },
+            Shape("form", "form, escaped", type: "text/plain;charset=UTF-8") { "spc=\(escaped($0))&assetId=a" },
+            Shape("form", "form, whole body escaped") { escaped("spc=\($0)") },
+            Shape("form", "form, second part without a name") { "spc=\(escaped($0))&movie-1" },
+            Shape("multipart", "multipart", type: "application/x-www-form-urlencoded") {
+                "--x\r\nContent-Disposition: form-data; name=\"spc\"\r\n\r\n\($0)\r\n--x--\r\n"
+            },
+            Shape("base64", "Base64 text", type: "application/octet-stream") { $0 },
+            Shape("base64", "Base64 text with a mark and a line end") { "\u{FEFF}\($0)\r\n" },
+            Shape("get_fairplay_license", "getFairplayLicense", type: "application/json") {
+                #"{"getFairplayLicense":{"spcMessage":"\#($0)"}}"#
+            },
+            Shape("key_array", "array of keys") { #"[{"keyID":"AQ==","payload":"\#($0)"}]"# },
+            Shape("streaming_keys", "streaming keys", type: "application/x-www-form-urlencoded") {
+                #"{"fairplay-streaming-request":{"version":1,"streaming-keys":[{"id":1,"uri":"skd://a","spc":"\#($0)"}]}}"#
+            },
+        ]
+        + RequestShape.ObjectMember.allCases.map { member in
+            Shape("json", "JSON \(member.rawValue)", type: "application/octet-stream") {
+                #"{"\#(member.rawValue)":"\#($0)"}"#
+            }
+        }
 
     private func ask(
         _ fixture: RoutesFixture, _ body: [UInt8], type: String? = nil, token: String?, query: String? = "format=raw",
@@ -241,7 +245,8 @@ import Testing
             }
             let routes = fixture.publicRoutes
             for path in ["/fps/license", "/fps/challenge"] {
-                let decision = await fixture.onLoop { routes.decideBody(of: RoutesFixture.request(.post, path), on: $0) }
+                let request = RoutesFixture.request(.post, path)
+                let decision = await fixture.onLoop { routes.decideBody(of: request, on: $0) }
                 if case .keep = decision {
                     #expect(isRead && path == "/fps/license")
                 } else {

@@ -71,7 +71,7 @@ import Testing
         #expect(try await count(fixture, "unverified") == 3)
     }
 
-    /// Whatever follows the first bytes.
+    /// Also if nothing good follows the first bytes.
     @Test func areAcknowledgedUnread() async throws {
         let store = MemoryDecisions()
         let fixture = try RoutesFixture(recorder: try store.recorder())
