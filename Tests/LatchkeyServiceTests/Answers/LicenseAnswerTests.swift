@@ -8,6 +8,7 @@ import HTTPServing
 import KeyCrypto
 import Licensing
 import PlayerMessages
+import Records
 import Telemetry
 import TestSupport
 import Testing
