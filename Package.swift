@@ -196,8 +196,8 @@ var targets: [Target] = [
     tests(
         of: "ServiceConfiguration",
         [
-            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "FairPlay", "HTTPMessages", "Entitlements",
-            "Licensing", "HTTPServing", "HTTPCalls", "StoragePostgreSQL",
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "FairPlay", "HTTPMessages", "PlayerMessages",
+            "Entitlements", "Licensing", "HTTPServing", "HTTPCalls", "StoragePostgreSQL",
         ]),
     tests(
         of: "OperatorCommands",
