@@ -66,18 +66,15 @@ struct LicenseEndpoint: Sendable {
         return answer(raw: request, in: context, under: rules, on: loop)
     }
 
-    /// The addresses that take tokens as this one does, and read none in a body.
-    private static let pathsWithoutBodyTokens: Set<String> = ["/fps/licenses/query", "/fps/challenge"]
-
-    /// Whether the request is refused whatever its body holds. `answer` says why. A token that the body may bring is
-    /// waited for.
-    func refusesHead(of request: HTTPRequest, under rules: LicenseRules, on loop: LoopContext) -> Bool {
-        let mayBringToken =
-            rules.entitlement.finder.readsBody && !Self.pathsWithoutBodyTokens.contains(request.path)
+    /// Whether the request is refused whatever its body holds. `answer` says why. `mayBringToken` says that a token in
+    /// the body would count here, if the configuration lets it count at all.
+    func refusesHead(
+        of request: HTTPRequest, under rules: LicenseRules, mayBringToken: Bool = false, on loop: LoopContext
+    ) -> Bool {
         do throws(LicenseError) {
             return try pipelines.pipeline(on: loop).admissionControl.refusesHead(
                 presenting: request.tokenCarriers, from: request.origin(countryField: nil).address, under: rules,
-                mayBringToken: mayBringToken, now: clock.wallTime.seconds)
+                mayBringToken: mayBringToken && rules.entitlement.finder.readsBody, now: clock.wallTime.seconds)
         } catch {
             // Without a pipeline no request is served.
             return true

@@ -28,7 +28,9 @@ struct PublicRoutes: HTTPHandler {
         let rules = rules.current
         let isRefused: Bool
         switch rules.addresses.address(at: request.path)?.service(for: request.method) {
-        case .license, .licenseQuery, .challenge:
+        case .license:
+            isRefused = license.refusesHead(of: request, under: rules.license, mayBringToken: true, on: loop)
+        case .licenseQuery, .challenge:
             isRefused = license.refusesHead(of: request, under: rules.license, on: loop)
         case .expressPlayToken: isRefused = false  // The form may hold the customer's secret.
         case .entitlementServer:
