@@ -92,7 +92,8 @@ var targets: [Target] = [
         "ServiceConfiguration",
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "HTTPMessages",
-            "Entitlements", "ContentKeys", "Records", "Licensing", "HTTPServing", "HTTPCalls", "StoragePostgreSQL",
+            "PlayerMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "HTTPServing", "HTTPCalls",
+            "StoragePostgreSQL",
         ]),
     module(
         "ExpressPlay",
@@ -114,8 +115,8 @@ var targets: [Target] = [
         "LatchkeyService",
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "CommandLineKit", "FairPlay",
-            "HTTPMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "HTTPServing", "HTTPCalls",
-            "StorageSQLite", "StoragePostgreSQL", "LadderWorkers", "ServiceConfiguration", "ExpressPlay",
+            "HTTPMessages", "PlayerMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "HTTPServing",
+            "HTTPCalls", "StorageSQLite", "StoragePostgreSQL", "LadderWorkers", "ServiceConfiguration", "ExpressPlay",
             "Administration",
         ]),
     module(
@@ -195,8 +196,8 @@ var targets: [Target] = [
     tests(
         of: "ServiceConfiguration",
         [
-            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "FairPlay", "HTTPMessages", "Entitlements",
-            "Licensing", "HTTPServing", "HTTPCalls", "StoragePostgreSQL",
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "FairPlay", "HTTPMessages", "PlayerMessages",
+            "Entitlements", "Licensing", "HTTPServing", "HTTPCalls", "StoragePostgreSQL",
         ]),
     tests(
         of: "OperatorCommands",
@@ -209,7 +210,8 @@ var targets: [Target] = [
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "CommandLineKit", "FairPlay",
             "DeviceSimulation",
-            "HTTPMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "HTTPServing", "HTTPCalls",
+            "HTTPMessages", "PlayerMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "HTTPServing",
+            "HTTPCalls",
             "StorageSQLite",
             "StoragePostgreSQL", "ServiceConfiguration", "ExpressPlay", "Administration", "DatabaseSupport",
             "StoreConformance", "latchkeyd", "latchkey",

@@ -5,6 +5,14 @@ package enum Base64 {
         Base64Alphabet.standard.encode(Array(bytes), padded: true)
     }
 
+    /// The number of characters that encode so many bytes.
+    package static func encodedSize(of byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
+
+    /// Appends the padded encoding of bytes to a text, without a string between.
+    package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
+        Base64Alphabet.standard.append(bytes, to: &text, padded: true)
+    }
+
     /// Decodes the canonical encoding only: full padding, no white space, no bits set behind the last byte.
     package static func decode(_ text: String) throws(TextCodingError) -> [UInt8] {
         try decode(Array(text.utf8)[...])

@@ -22,7 +22,12 @@ struct Base64Alphabet: Sendable {
 
     func encode(_ bytes: [UInt8], padded: Bool) -> String {
         var text: [UInt8] = []
-        text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        append(bytes, to: &text, padded: padded)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    func append(_ bytes: [UInt8], to text: inout [UInt8], padded: Bool) {
+        text.reserveCapacity(text.count + (bytes.count + 2) / 3 * 4)
         for start in stride(from: 0, to: bytes.count, by: 3) {
             let count = min(3, bytes.count - start)
             var group = UInt32(bytes[start]) << 16
@@ -31,7 +36,6 @@ struct Base64Alphabet: Sendable {
             for index in 0...count { text.append(digits[Int(group >> (18 - 6 * UInt32(index)) & 0x3F)]) }
             if padded { text.append(contentsOf: repeatElement(Self.padding, count: 3 - count)) }
         }
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// Decodes the one canonical encoding of some bytes; every other text is refused.

@@ -15,9 +15,9 @@ package struct JSONWriter: Sendable {
         bytes.reserveCapacity(expectedSize)
     }
 
-    /// One JSON object as text.
-    package static func object(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
-        var writer = JSONWriter()
+    /// One JSON object as text of about this many bytes.
+    package static func object(expectedSize: Int = 256, _ write: (inout JSONWriter) -> Void) -> [UInt8] {
+        var writer = JSONWriter(expectedSize: expectedSize)
         writer.object(write)
         return writer.bytes
     }
@@ -108,6 +108,15 @@ package struct JSONWriter: Sendable {
     package mutating func member(_ name: String, _ value: String) {
         self.name(name)
         string(value)
+    }
+
+    /// Writes a member of text that is the Base64 of these bytes. Base64 needs no escapes, so no string is made.
+    package mutating func member(_ name: String, base64 value: [UInt8]) {
+        self.name(name)
+        beginValue()
+        append("\"")
+        Base64.append(value, to: &bytes)
+        append("\"")
     }
 
     /// Writes a member of text, or null where there is none.

@@ -31,4 +31,11 @@ package struct AssetReference: Hashable, Sendable {
         }
         self.candidates = candidates
     }
+
+    /// Whether this name, which stands beside an SPC, may mean the key that the asset id of the SPC has led to: if it
+    /// names the key or its content, or something that the asset id names too, for example an alias.
+    package func agrees(with key: ContentKeyAttributes, _ assetID: AssetID) -> Bool {
+        if candidates.contains(.keyID(key.keyID)) || candidates.contains(.contentID(key.contentID)) { return true }
+        return !Set(candidates).isDisjoint(with: AssetReference(assetID).candidates)
+    }
 }

@@ -6,7 +6,7 @@ import ByteCoding
 ///     UUID, or 32 hexadecimal digits           the key; also with ":" and an IV of 32 digits, which is not read
 ///     22 or 24 characters of Base64            the key, if they are 16 bytes
 ///     any text, percent-decoded once           the content
-///     host/path/NAME, host/;NAME, with "/"     the key or the content of the last part
+///     host/path/NAME, host/;NAME, NAME/        the key or the content of the last part
 ///     …?cid=NAME, or only cid=NAME             the key or the content; also kid, KID, assetId, contentId
 ///     Base64 of {"KeyId": …, "ContentId": …}   the key, or the content
 ///
@@ -49,7 +49,9 @@ struct AssetText {
             candidates += Self.named(by: value)
         }
         let steps = parts[0].split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ";") }
-        if steps.count > 1, let last = steps.last, let value = PercentEncoding.decode(Array(last)) {
+        // One name alone counts if it has a slash at its end, as some players write a host.
+        let isLink = steps.count > 1 || (parts.count == 1 && identifier.last == UInt8(ascii: "/"))
+        if isLink, let last = steps.last, let value = PercentEncoding.decode(Array(last)) {
             candidates += Self.named(by: value)
         }
         return candidates

@@ -41,6 +41,11 @@ package struct CredentialSet: Sendable {
         keys[Selector(version: version, hash: hash)]
     }
 
+    /// The certificate hashes by which SPCs of a version name these credentials, in the order of the credentials.
+    package func hashes(for version: SPCVersion) -> [CertificateHash] {
+        credentials.flatMap(\.keys).filter { $0.version == version }.map(\.hash)
+    }
+
     /// The same set where the credentials of these names climb their ladders in these modules.
     package func connecting(_ modules: [String: any LadderModule]) -> CredentialSet {
         CredentialSet(

@@ -4,30 +4,38 @@ import Synchronization
 ///
 /// The key is 16 bytes whatever happens: until the backend has run, and where the padding or the size does not fit, it is a random one.
 /// What follows then runs through the same code for good and bad ciphertexts alike, and fails at its end.
-package final class RSAUnwrapJob {
+///
+/// A settled job holds the session key alone, and may be read by all threads: it is never written again.
+package final class RSAUnwrapJob: Sendable {
     package static let sessionKeySize = 16
 
-    let key: RSAPrivateKey
-    let padding: OAEPDigest
-    let message: [UInt8]
-    let range: Range<Int>
+    fileprivate struct Input {
+        let key: RSAPrivateKey
+        let padding: OAEPDigest
+        let message: [UInt8]
+        let range: Range<Int>
+    }
+
+    /// Nil once the backend has taken it, so that what is remembered of a job keeps neither message nor private key.
+    private let input: Mutex<Input?>
+    private let genuine = Atomic<Bool>(false)
 
     /// The session key, 16 bytes; random unless `isGenuine`.
     package let sessionKey: SecretBytes
     /// Whether the ciphertext held a session key of 16 bytes. False until the backend has run.
-    package fileprivate(set) var isGenuine = false
+    package var isGenuine: Bool { genuine.load(ordering: .acquiring) }
 
     /// `range` of `message` is the ciphertext; `decoy` is the random key that stands in for one that cannot be had.
     package init(
         key: RSAPrivateKey, padding: OAEPDigest, message: [UInt8], range: Range<Int>, decoy: consuming SecretBytes
     ) {
         precondition(decoy.count == Self.sessionKeySize, "a session key has 16 bytes")
-        self.key = key
-        self.padding = padding
-        self.message = message
-        self.range = range
+        input = Mutex(Input(key: key, padding: padding, message: message, range: range))
         self.sessionKey = decoy
     }
+
+    /// What is to be unwrapped, once.
+    fileprivate func takeInput() -> Input? { input.withLock { $0.take() } }
 
     /// Takes over the first 16 bytes of `output` if they are the whole message, in a time that does not depend on it.
     fileprivate func settle(output: borrowing SecretBytes, size: Int?) {
@@ -41,20 +49,24 @@ package final class RSAUnwrapJob {
                 }
             }
         }
-        isGenuine = fits
+        genuine.store(fits, ordering: .releasing)
     }
 }
 
 /// How many private operations a process has run: the counter that shows that a refused token bought none.
 package final class RSAOperationCount: Sendable {
     private let total = Atomic<UInt64>(0)
+    private let batches = Atomic<UInt64>(0)
 
     package init() {}
 
     package var value: UInt64 { total.load(ordering: .relaxed) }
+    /// In how many batches they were run.
+    package var batchCount: UInt64 { batches.load(ordering: .relaxed) }
 
-    func add(_ count: Int) {
+    func addBatch(of count: Int) {
         total.wrappingAdd(UInt64(count), ordering: .relaxed)
+        batches.wrappingAdd(1, ordering: .relaxed)
     }
 }
 
@@ -94,25 +106,25 @@ package final class OpenSSLRSAUnwrapper: RSAUnwrapper {
     }
 
     package func unwrap(_ batch: [RSAUnwrapJob]) {
+        count.addBatch(of: batch.count)
         for job in batch {
-            count.add(1)
             job.settle(output: output, size: decrypt(job))
         }
     }
 
     private func decrypt(_ job: RSAUnwrapJob) -> Int? {
-        guard let context = context(for: job) else { return nil }
-        let message = job.message
-        return unsafe context.decrypt(message.span.bytes.extracting(job.range), into: output)
+        guard let input = job.takeInput(), let context = context(for: input) else { return nil }
+        let message = input.message
+        return unsafe context.decrypt(message.span.bytes.extracting(input.range), into: output)
     }
 
-    private func context(for job: RSAUnwrapJob) -> RSAOperationContext? {
-        let name = ContextName(key: ObjectIdentifier(job.key), padding: job.padding)
+    private func context(for input: RSAUnwrapJob.Input) -> RSAOperationContext? {
+        let name = ContextName(key: ObjectIdentifier(input.key), padding: input.padding)
         if let known = contexts[name] { return known.context }
-        guard job.key.modulusSize <= output.count,
-            let made = RSAOperationContext(key: job.key.key, padding: job.padding, decrypting: true)
+        guard input.key.modulusSize <= output.count,
+            let made = RSAOperationContext(key: input.key.key, padding: input.padding, decrypting: true)
         else { return nil }
-        contexts[name] = (job.key, made)
+        contexts[name] = (input.key, made)
         return made
     }
 }

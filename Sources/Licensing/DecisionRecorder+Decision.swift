@@ -111,7 +111,11 @@ struct PresentedDigest {
 
     init(of request: OpenedRequest, using crypto: CryptoContext) throws(CryptoError) {
         let admission = request.admission
-        self.request = try Pseudonym(digesting: admission.request.message, using: crypto)
+        if let digest = request.digest {
+            self.request = digest
+        } else {
+            self.request = try Pseudonym(digesting: admission.request.message, using: crypto)
+        }
         token = try admission.token.wholeDigest(using: crypto)
         // What is signed in a token that only the operator's service can read is not known.
         signed = request.isDecidedByService ? token : try admission.token.signedDigest(using: crypto)

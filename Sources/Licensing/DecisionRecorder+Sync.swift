@@ -7,9 +7,11 @@ import Records
 
 extension DecisionRecorder {
     /// Writes down what a device has reported, before its app hears that it was taken.
-    func record(_ accepted: AcceptedSyncReport, now: Int64) async throws(LicenseError) {
+    func record(
+        _ accepted: AcceptedSyncReport, from seat: DecisionSeat?, now: Int64
+    ) async throws(LicenseError) {
         let decision = try decision(on: accepted, now)
-        _ = try await wrapAsync(LicenseError.store, try await record(decision))
+        _ = try await wrapAsync(LicenseError.store, try await record(decision, from: seat))
     }
 
     private func decision(on accepted: AcceptedSyncReport, _ now: Int64) throws(LicenseError) -> LicenseDecision {

@@ -21,7 +21,7 @@ package final class DecisionRecorder: Sendable {
     package let retryWindow: Int64
     /// How long a subject's device keeps its place after its last licence, in seconds.
     package let deviceLife: Int64
-    private let store: any DecisionStore
+    let store: any DecisionStore
     private let accounts: (any AccountStore)?
     private let mode: Mode
     private let unrecorded = Atomic<UInt64>(0)
@@ -58,13 +58,17 @@ package final class DecisionRecorder: Sendable {
     package var unrecordedCount: UInt64 { unrecorded.load(ordering: .relaxed) }
 
     /// A repetition that this node remembers is answered from memory: it spends nothing, and its entry is in the ledger.
-    func record(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
-        guard let replay = decision.localReplay ?? decision.replay else { return try await commit(decision) }
-        if let answer = await recent.begin(replay, at: decision.now) {
+    /// With a seat, the decision is committed with the others of its request.
+    func record(
+        _ decision: LicenseDecision, from seat: DecisionSeat? = nil
+    ) async throws(StoreError) -> DecisionOutcome {
+        guard let replay = decision.localReplay ?? decision.replay else { return try await commit(decision, seat) }
+        // Two requests with the same SPCs in another order would wait for each other otherwise.
+        if let answer = await recent.begin(replay, at: decision.now, beforeWaiting: { seat?.leave() }) {
             return .repeated(answer: answer, isRecorded: true)
         }
         do throws(StoreError) {
-            let outcome = try await commit(decision)
+            let outcome = try await commit(decision, seat)
             recent.end(replay, at: decision.now, with: outcome)
             return outcome
         } catch {
@@ -73,9 +77,12 @@ package final class DecisionRecorder: Sendable {
         }
     }
 
-    private func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
+    private func commit(
+        _ decision: LicenseDecision, _ seat: DecisionSeat?
+    ) async throws(StoreError) -> DecisionOutcome {
         do throws(StoreError) {
-            return try await store.commit(decision)
+            guard let seat else { return try await store.commit(decision) }
+            return try await seat.commit(decision, in: store)
         } catch {
             // A queue that is full is no outage: clients can fill it. What a session renews was granted before.
             guard mode == .bestEffort, case .unavailable(let outage) = error, outage != .busy,

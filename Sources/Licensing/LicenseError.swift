@@ -13,6 +13,8 @@ package enum LicenseError: Error, Equatable, Sendable {
     case contentUnknown
     /// The rights name the asset, but no live key is stored for it, or several are and nothing says which.
     case keyNotFound
+    /// The address of the request names another key than the SPC.
+    case hintMismatch
     case store(StoreError)
     /// The key was asked for, and the store gave no answer in time.
     case keyStore(StoreOutage)

@@ -43,7 +43,8 @@ package struct LicenseFacts: Equatable, Sendable {
         case .licenseRefused, .syncReportAccepted, .keyRevealed, .revoked, .revocationLifted, .refusalsOmitted,
             .renewalsRolledUp, .tokenMinted, .keyCreated, .keyImported, .keyAliased, .keyWithdrawn, .keyRestored,
             .keyDeleted, .nodeStarted, .configurationReloaded, .nodeStopped, .clockAccepted, .rowsPurged,
-            .sharedRowsPurged, .ledgerRejoined, .deviceRemoved, .playbackEnded, .rentalForgotten:
+            .sharedRowsPurged, .ledgerRejoined, .deviceRemoved, .playbackEnded, .rentalForgotten,
+            .sessionEndReported:
             return nil
         }
         id = entry.license

@@ -167,7 +167,8 @@ final class LicenseIssuer {
         if decision.entry.previous == nil {
             decision.entry.previous = await previousLicense(of: request, decision.entry)
         }
-        switch try await wrapAsync(LicenseError.store, try await recorder.record(decision)) {
+        let seat = request.admission.seat
+        switch try await wrapAsync(LicenseError.store, try await recorder.record(decision, from: seat)) {
         case .recorded: return license
         case .denied(let denial): throw .denied(denial)
         case .repeated(let bytes, _):

@@ -4,6 +4,7 @@ package import Entitlements
 import EventLoops
 import FairPlay
 import KeyCrypto
+import Records
 
 /// The way of a licence request on one loop, each stage giving what the next one needs (architecture, "The life of a request").
 ///
@@ -21,6 +22,7 @@ package final class LicensePipeline {
     private let crypto: CryptoContext
     private let opener: SPCOpener
     private let unwraps: UnwrapQueue
+    private let recentUnwraps: RecentUnwraps
     private let keys: RecentContentKeys
     private let revocations: KnownRevocations
     private let refusals: RefusalRecorder?
@@ -34,6 +36,7 @@ package final class LicensePipeline {
         unwraps = UnwrapQueue(
             unwrapper: OpenSSLRSAUnwrapper(counting: shared.operations), counts: shared.overload, on: loop)
         admissionControl = AdmissionControl(shared, using: crypto, on: loop)
+        recentUnwraps = shared.recentUnwraps
         issuer = LicenseIssuer(shared, using: crypto, on: loop)
         syncReports = SyncReports(shared, using: crypto)
         keys = shared.keys
@@ -46,6 +49,11 @@ package final class LicensePipeline {
     /// loop. `now` is in seconds since 1970.
     package func answer(_ admission: Admission, now: Int64) async throws(LicenseError) -> LicenseOutcome {
         try await admissionControl.waitForTurn(of: admission)
+        return try await answerInTurn(admission, now: now)
+    }
+
+    /// The same once the request has had its turn.
+    func answerInTurn(_ admission: Admission, now: Int64) async throws(LicenseError) -> LicenseOutcome {
         switch admission.standing {
         case .verified(let claims): return try await answer(admission, by: claims, now: now)
         case .undecided(let callback): return try await answer(admission, asking: callback, now: now)
@@ -85,9 +93,9 @@ package final class LicensePipeline {
     ) async throws(LicenseError) -> LicenseOutcome {
         var asset: AssetReference?
         do throws(LicenseError) {
-            let spc = try await open(admission)
-            asset = AssetReference(try spc.identifiedAsset)
-            return try await outcome(of: admission, spc, claims, now: now)
+            let opened = try await open(admission)
+            asset = AssetReference(try opened.spc.identifiedAsset)
+            return try await outcome(of: admission, opened, claims, now: now)
         } catch {
             refusals?.note(error, claims, asset: asset, now: now, request: admission.request.id)
             throw error
@@ -97,13 +105,14 @@ package final class LicensePipeline {
     private func answer(
         _ admission: Admission, asking callback: CallbackDecider, now: Int64
     ) async throws(LicenseError) -> LicenseOutcome {
-        let spc = try await open(admission)
+        let opened = try await open(admission)
+        let spc = opened.spc
         let decision = try await decide(admission, spc, callback, now: now)
         do throws(LicenseError) {
             try admissionControl.count(
                 decision.claims, of: admission.token, isRenewal: false, admission.rules)
             try revocations.check(decision.claims, now: now)
-            let outcome = try await outcome(of: admission, spc, decision.claims, now: now)
+            let outcome = try await outcome(of: admission, opened, decision.claims, now: now)
             if case .license(let license) = outcome { callback.noteIssued(decision, lease: license.terms.lease?.value) }
             return outcome
         } catch {
@@ -115,23 +124,62 @@ package final class LicensePipeline {
     }
 
     private func outcome(
-        of admission: Admission, _ spc: SPC, _ claims: Claims, now: Int64
+        of admission: Admission, _ opened: OpenedSPC, _ claims: Claims, now: Int64
     ) async throws(LicenseError) -> LicenseOutcome {
+        let spc = opened.spc
         let record = try await keys.record(for: spc, claims: claims)
-        let request = OpenedRequest(
+        if let hint = admission.request.assetHint, !hint.agrees(with: record.attributes, try spc.identifiedAsset) {
+            throw .hintMismatch
+        }
+        var request = OpenedRequest(
             admission: admission, claims: claims, spc: spc, key: record.attributes,
             revocations: try revocations.known())
+        request.digest = opened.digest
         if let report = spc.syncReport {
             return .syncReport(try await syncReports.accept(report, in: request, now: now))
         }
         return try await issuer.issue(record, to: request, now: now)
     }
 
-    private func open(_ admission: Admission) async throws(LicenseError) -> SPC {
+    private struct OpenedSPC {
+        let spc: SPC
+        /// SHA-256 of the message.
+        let digest: Pseudonym
+    }
+
+    /// A copy of an SPC that was opened lately, or is being opened, costs no RSA.
+    private func open(_ admission: Admission) async throws(LicenseError) -> OpenedSPC {
+        let digest = try wrap(
+            LicenseError.internalFailure, try Pseudonym(digesting: admission.request.message, using: crypto))
+        switch await recentUnwraps.begin(digest, at: loop.now) {
+        case .known(let job): return OpenedSPC(spc: try open(admission, unwrapped: job), digest: digest)
+        case .failed: throw .overloaded
+        case .isNew: break
+        }
+        let job: RSAUnwrapJob
+        do throws(LicenseError) {
+            job = try await unwrap(admission)
+        } catch {
+            _ = recentUnwraps.end(digest, at: loop.now, with: nil)
+            throw error
+        }
+        if recentUnwraps.end(digest, at: loop.now, with: job) { sweepLater() }
+        return OpenedSPC(spc: try open(admission, unwrapped: job), digest: digest)
+    }
+
+    private func unwrap(_ admission: Admission) async throws(LicenseError) -> RSAUnwrapJob {
         let job = try unwrapJob(for: admission)
         let isSettled = await unwraps.unwrap(job, isUrgent: admission.isRenewal, limits: admission.rules.overload)
         guard isSettled else { throw .overloaded }
-        return try open(admission, unwrapped: job)
+        return job
+    }
+
+    private func sweepLater() { Self.sweep(recentUnwraps, after: recentUnwraps.life, on: loop) }
+
+    private static func sweep(_ recent: RecentUnwraps, after delay: Duration, on loop: LoopContext) {
+        _ = loop.schedule(after: delay) {
+            if recent.sweep(at: loop.now) { sweep(recent, after: delay, on: loop) }
+        }
     }
 
     private func unwrapJob(for admission: Admission) throws(LicenseError) -> RSAUnwrapJob {

@@ -27,6 +27,46 @@ package final class LicensePipelines: Sendable {
         }
     }
 
+    /// The outcomes of the SPCs of one request, in their order. They take one turn, are unwrapped in one batch, and
+    /// become durable in one commit. Throws if the request as a whole is refused.
+    package func answer(
+        _ admissions: [Admission], now: Int64, on loop: LoopContext
+    ) async throws(LicenseError) -> [Result<LicenseOutcome, LicenseError>] {
+        guard let first = admissions.first else { return [] }
+        try await pipeline(on: loop).admissionControl.waitForTurn(of: first)
+        let seats = DecisionCompany.seats(admissions.count, on: loop)
+        return await withTaskGroup(of: (Int, Result<LicenseOutcome, LicenseError>).self) { group in
+            for (index, seat) in seats.enumerated() {
+                var admission = admissions[index]
+                admission.seat = seat
+                group.addTask { [admission] in (index, await self.answer(admission, from: seat, now: now, on: loop)) }
+            }
+            var outcomes = admissions.map { _ in Result<LicenseOutcome, LicenseError>.failure(.overloaded) }
+            for await (index, outcome) in group { outcomes[index] = outcome }
+            return outcomes
+        }
+    }
+
+    /// Runs as a child task of a loop's task, and so on the same loop.
+    private func answer(
+        _ admission: Admission, from seat: DecisionSeat, now: Int64, on loop: LoopContext
+    ) async -> Result<LicenseOutcome, LicenseError> {
+        defer { seat.leave() }
+        do throws(LicenseError) {
+            return .success(try await pipeline(on: loop).answerInTurn(admission, now: now))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Records sessions that a device reports as ended; `failed` without a recorder. `now` is in seconds since 1970.
+    package func record(
+        _ sessions: [String], reportedBy sender: LicenseSender, now: Int64
+    ) async -> [SessionReportOutcome] {
+        guard let recorder = shared.recorder else { return sessions.map { _ in .failed } }
+        return await recorder.record(sessions, reportedBy: sender, now: now)
+    }
+
     package var queries: LicenseQueries { LicenseQueries(revocations: shared.revocations) }
 
     /// Explains requests by these rules, and by what is revoked at this moment.
@@ -45,6 +85,8 @@ package struct SharedLicensing: Sendable {
     let keys: RecentContentKeys
     /// Counts RSA private operations.
     let operations: RSAOperationCount
+    /// The session keys of SPCs that were opened lately.
+    let recentUnwraps: RecentUnwraps
     /// Counts requests that wait.
     let overload: OverloadCounts
     let clock: any MonotonicClock
@@ -63,10 +105,16 @@ package struct SharedLicensing: Sendable {
     /// Without this clock the wall clock is always trusted.
     package var trustedClock: TrustedClock?
 
+    /// SPCs that came again and were opened without an RSA operation of their own.
+    package var copyCount: UInt64 { recentUnwraps.reusedCount }
+
+    /// - Parameter copyLife: How long the session key of an SPC is remembered for copies of it.
     package init(
         keys: RecentContentKeys, operations: RSAOperationCount, overload: OverloadCounts = OverloadCounts(),
-        revocations: KnownRevocations = KnownRevocations(), clock: any MonotonicClock = SystemMonotonicClock()
+        revocations: KnownRevocations = KnownRevocations(), copyLife: Duration = .seconds(120),
+        clock: any MonotonicClock = SystemMonotonicClock()
     ) {
+        recentUnwraps = RecentUnwraps(life: copyLife)
         self.keys = keys
         self.operations = operations
         self.overload = overload

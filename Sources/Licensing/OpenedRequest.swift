@@ -19,6 +19,8 @@ struct OpenedRequest: Sendable {
     /// What is remembered of the rental that the request is about; nil if nothing is, and for tokens without such a
     /// rental.
     var rental: RentalStanding.Memory?
+    /// SHA-256 of the SPC, if it was computed on the way; its maker says it.
+    var digest: Pseudonym?
 
     init(
         admission: Admission, claims: Claims, spc: SPC, key: ContentKeyAttributes, revocations: RevocationView

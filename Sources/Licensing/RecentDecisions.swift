@@ -53,13 +53,19 @@ final class RecentDecisions: Sendable {
     var count: Int { state.withLock { $0.younger.count + $0.older.count } }
 
     /// The answer that a request was given before. Nil for a new request: then the caller decides it, and calls `end`.
-    func begin(_ replay: ReplayRecord, at now: Int64) async -> [UInt8]? {
+    ///
+    /// - Parameter beforeWaiting: Called before the caller waits for the outcome of a copy.
+    func begin(
+        _ replay: ReplayRecord, at now: Int64, beforeWaiting: () -> Void = {}
+    ) async -> [UInt8]? {
         guard let (key, asked) = Self.key(of: replay) else { return nil }
         while true {
             switch find(key, at: now) {
             case .known(let license): return RecordedAnswer(license: license, use: asked.use).bytes
             case .isNew: return nil
-            case .isUnderWay: await waitForEnd(of: key)
+            case .isUnderWay:
+                beforeWaiting()
+                await waitForEnd(of: key)
             }
         }
     }

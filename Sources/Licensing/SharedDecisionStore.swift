@@ -72,6 +72,30 @@ package final class SharedDecisionStore: DecisionStore {
         }
     }
 
+    /// Decisions that need no shared state are one commit of the ledger. The others are asked about at once, so that the
+    /// database and the ledger can take them together.
+    package func commit(together decisions: [LicenseDecision]) async -> [Result<DecisionOutcome, StoreError>] {
+        let own = decisions.filter { !$0.needsSharedState }
+        guard own.count < decisions.count else { return await appendTogether(own) }
+        return await withTaskGroup(of: (Int, Result<DecisionOutcome, StoreError>).self) { group in
+            for (index, decision) in decisions.enumerated() {
+                group.addTask { (index, await self.result(of: decision)) }
+            }
+            var outcomes = decisions.map { _ in Result<DecisionOutcome, StoreError>.failure(.unavailable(.busy)) }
+            for await (index, outcome) in group { outcomes[index] = outcome }
+            return outcomes
+        }
+    }
+
+    private func appendTogether(_ decisions: [LicenseDecision]) async -> [Result<DecisionOutcome, StoreError>] {
+        do throws(StoreError) {
+            try await ledger.append(together: decisions.map(\.entry))
+            return decisions.map { _ in .success(.recorded) }
+        } catch {
+            return decisions.map { _ in .failure(error) }
+        }
+    }
+
     private func settle(_ decision: LicenseDecision) async -> Result<DecisionOutcome, StoreError> {
         do throws(StoreError) { return .success(try await shared.settle(decision)) } catch { return .failure(error) }
     }

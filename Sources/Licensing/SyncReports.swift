@@ -51,7 +51,7 @@ final class SyncReports {
         let accepted = AcceptedSyncReport(
             report: report, isChallengeAccepted: report.challenge != nil, deviceID: deviceID,
             permission: permission, credentialName: request.admission.credentialKey.credentialName)
-        try await recorder?.record(accepted, now: now)
+        try await recorder?.record(accepted, from: request.admission.seat, now: now)
         return accepted
     }
 

@@ -16,6 +16,7 @@ extension LedgerEntry.Kind {
         case .revocationLifted: "revocationLifted"
         case .refusalsOmitted: "refusalsOmitted"
         case .renewalsRolledUp: "renewalsRolledUp"
+        case .sessionEndReported: "sessionEndReported"
         case .tokenMinted: "tokenMinted"
         case .keyCreated: "keyCreated"
         case .keyImported: "keyImported"

@@ -33,7 +33,8 @@ struct Form {
         guard !value.isEmpty else { throw .formWithoutSPC }
         let spc = try PlayerMessageReader.spc(fromBase64: value[...], blank: .plus)
         return PlayerRequest(
-            shape: .form, keys: [RequestedKey(spc: spc)], assetHint: assetHint, token: try token())
+            shape: .form, keys: [RequestedKey(spc: spc)], assetHint: assetHint, token: try token(),
+            hasUnnamedPart: parts.contains { $0.name == nil })
     }
 
     private var assetHint: String? {

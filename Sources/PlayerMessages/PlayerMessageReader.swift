@@ -12,10 +12,9 @@ package enum PlayerMessageReader {
         if looksLikeSPC(body[...]) {
             return .request(PlayerRequest(shape: .raw, keys: [RequestedKey(spc: body)]))
         }
-        if body.starts(with: "bplist00".utf8) { return .sessionReport(body) }
+        if isSessionReport(body) { return .sessionReport(body) }
         let text = Self.text(of: body)
         guard let first = text.first else { throw .empty }
-        if isPropertyList(text) { return .sessionReport(body) }
         try refuseKnownMistakes(body, text)
         switch first {
         case UInt8(ascii: "{"), UInt8(ascii: "["): return .request(try JSONRequests.read(Array(text)))
@@ -31,8 +30,18 @@ package enum PlayerMessageReader {
 
     /// Whether bytes begin as an SPC of any version does: a small number of 32 bits, most significant byte first. Its
     /// container and its version are `FairPlay`'s to judge.
-    static func looksLikeSPC(_ bytes: ArraySlice<UInt8>) -> Bool {
+    package static func looksLikeSPC(_ bytes: ArraySlice<UInt8>) -> Bool {
         bytes.count >= 4 && bytes.prefix(3).allSatisfy { $0 == 0 } && bytes[bytes.startIndex + 3] != 0
+    }
+
+    /// Whether a body is a report of expired sessions: a property list, binary or XML.
+    package static func isSessionReport(_ body: [UInt8]) -> Bool {
+        body.starts(with: "bplist00".utf8) || isPropertyList(text(of: body))
+    }
+
+    /// Whether bytes may be text: none of them is a control character but tabs and line ends.
+    package static func isText(_ bytes: [UInt8]) -> Bool {
+        bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
     }
 
     /// The bytes of one SPC out of its text. Throws what the text is instead.

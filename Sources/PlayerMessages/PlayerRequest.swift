@@ -14,12 +14,18 @@ package struct PlayerRequest: Sendable {
     package let assetHint: String?
     /// A token within the body, where some players put it.
     package let token: String?
+    /// Whether a part of a form has no name. Players that send such a form take bare Base64 alone.
+    package let hasUnnamedPart: Bool
 
-    package init(shape: RequestShape, keys: [RequestedKey], assetHint: String? = nil, token: String? = nil) {
+    package init(
+        shape: RequestShape, keys: [RequestedKey], assetHint: String? = nil, token: String? = nil,
+        hasUnnamedPart: Bool = false
+    ) {
         self.shape = shape
         self.keys = keys
         self.assetHint = assetHint
         self.token = token
+        self.hasUnnamedPart = hasUnnamedPart
     }
 }
 

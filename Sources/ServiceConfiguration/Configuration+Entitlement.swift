@@ -20,6 +20,7 @@ extension Configuration.Entitlement {
         let ignored = section.set(
             "ignoredSources", .choice(TokenSource.allCases, example: .bearer), allowsEmpty: true)
         let headers = section.set("tokenHeaders", .fieldName, allowsEmpty: true)
+        let readsBody = section.value("tokenInBody", .boolean, default: false)
         countryField = section.optional("countryField", .fieldName)
         dashIFStatus = section.value("dashIFStatus", .boolean, default: false)
         let policy = EntitlementPolicy(reading: section)
@@ -38,7 +39,7 @@ extension Configuration.Entitlement {
         self.issuers = issuers
         self.leeway = leeway
         self.deviceLife = deviceLife
-        finder = TokenFinder(ignoring: ignored ?? [], headerNames: (headers ?? []).sorted())
+        finder = TokenFinder(ignoring: ignored ?? [], headerNames: (headers ?? []).sorted(), readsBody: readsBody)
         self.policy = policy
         self.sessions = sessions
         self.callback = callback

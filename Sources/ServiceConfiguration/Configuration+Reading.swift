@@ -12,6 +12,7 @@ extension Configuration {
         let listeners = section.section("listeners", Listeners.init(reading:))
         let publicURL = section.optional("publicURL", .publicURL, effect: .reload)
         let cors = section.section("cors", effect: .reload, CORSPolicy.init(reading:))
+        let licensePaths = Self.licensePaths(reading: section)
         let fairplay = section.section("fairplay", effect: .reload, FairPlay.init(reading:))
         let keys = section.section("keys", Keys.init(reading:))
         let storage = section.section("storage", Storage.init(reading:))
@@ -22,7 +23,8 @@ extension Configuration {
         let limits = section.section("limits", Limits.init(reading:))
         let logging = section.section("logging", effect: .reload, Logging.init(reading:))
 
-        guard let listeners, let cors, let fairplay, let keys, let storage, let ledger, let clock, let entitlement,
+        guard let listeners, let cors, let licensePaths, let fairplay, let keys, let storage, let ledger, let clock,
+            let entitlement,
             let expressPlay, let limits, let logging
         else {
             return nil
@@ -30,10 +32,12 @@ extension Configuration {
         if !expressPlay.customers.isEmpty, expressPlay.redeemURL(under: publicURL) == nil {
             section.report("expressPlay", .incomplete(without: "publicURL"))
         }
+        Self.checkLicensePaths(licensePaths, redeemPaths: expressPlay.redeemPaths, in: section)
         self.node = node
         self.listeners = listeners
         self.publicURL = publicURL
         self.cors = cors
+        self.licensePaths = licensePaths
         self.fairplay = fairplay
         self.keys = keys
         self.storage = storage

@@ -15,6 +15,8 @@ package struct Configuration: Equatable, Sendable {
     package let publicURL: String?
     /// Which web pages may read the answers of public listeners.
     package let cors: CORSPolicy
+    /// Where licences and certificates are served, beside the built-in paths. No path fits two of them.
+    package let licensePaths: [LicensePath]
     package let fairplay: FairPlay
     package let keys: Keys
     package let storage: Storage

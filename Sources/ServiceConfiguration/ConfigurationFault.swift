@@ -21,6 +21,8 @@ package enum ConfigurationFault: Equatable, Sendable {
     case invalidValue(expected: String, example: String)
     /// A list has the same element twice.
     case duplicate(of: String)
+    /// Some path of a URL fits both.
+    case pathsOverlap(with: String)
     /// This field does nothing without the other one.
     case incomplete(without: String)
     /// Only one of the two may be there.

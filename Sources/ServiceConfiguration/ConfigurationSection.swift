@@ -232,6 +232,12 @@ final class ConfigurationSection {
         reading.report(path(to: name), at: object?[name]?.position ?? position, fault)
     }
 
+    /// Reports a fault of a value further down; `path` gives the way to it from here, such as `licensePaths[1].path`.
+    func report(below path: String, _ fault: ConfigurationFault) {
+        let place = self.path(to: path)
+        reading.report(place, at: reading.positions[place] ?? position, fault)
+    }
+
     /// Reports every name that an earlier one equals; `path` gives the way from here to the name at an index.
     func requireDistinct(_ names: [String], path: (Int) -> String) {
         var places: [String: String] = [:]

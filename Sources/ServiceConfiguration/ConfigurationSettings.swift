@@ -50,6 +50,7 @@ package struct FixedSettings: Equatable, Sendable {
 package struct LiveSettings: Equatable, Sendable {
     package let publicURL: String?
     package let cors: CORSPolicy
+    package let licensePaths: [Configuration.LicensePath]
     /// The files of each listener, in the order of the listeners.
     package let publicFiles: [Configuration.TLSFiles?]
     package let adminFiles: [AdminFiles]
@@ -82,6 +83,7 @@ package struct LiveSettings: Equatable, Sendable {
     init(_ configuration: Configuration) {
         publicURL = configuration.publicURL
         cors = configuration.cors
+        licensePaths = configuration.licensePaths
         publicFiles = configuration.listeners.public.map(\.transport.tls)
         adminFiles = configuration.listeners.admin.map {
             AdminFiles(tls: $0.transport.tls, tokenFile: $0.tokenFile, tokens: $0.tokens)

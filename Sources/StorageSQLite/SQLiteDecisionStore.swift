@@ -192,6 +192,33 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
         try await decide(.decision(decision, entry: decision.entry.encoded()))
     }
 
+    /// One transaction, and so one sync of the disk.
+    package func commit(together decisions: [LicenseDecision]) async -> [Result<DecisionOutcome, StoreError>] {
+        let requests = decisions.map { WriteRequest.decision($0, entry: $0.entry.encoded()) }
+        do throws(StoreError) {
+            return try await writeSeveral(requests).map { answer in
+                guard case .outcome(let outcome) = answer else {
+                    preconditionFailure("a decision is answered with its outcome")
+                }
+                return .success(outcome)
+            }
+        } catch {
+            return decisions.map { _ in .failure(error) }
+        }
+    }
+
+    /// Appends entries in one transaction.
+    package func append(together entries: [LedgerEntry]) async throws(StoreError) {
+        _ = try await writeSeveral(entries.map { .entry($0.encoded(), at: $0.at) })
+    }
+
+    private func writeSeveral(_ requests: [WriteRequest]) async throws(StoreError) -> [WriteAnswer] {
+        guard case .several(let answers) = try await write(.several(requests)) else {
+            preconditionFailure("several requests are answered together")
+        }
+        return answers
+    }
+
     package func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
         try await decide(.decision(decision, entry: nil))
     }

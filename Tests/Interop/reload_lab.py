@@ -285,6 +285,15 @@ def rich_configuration(setup: Path, service_url: str) -> tuple[dict[str, Any], d
                 "rates": {"all": dict(AMPLE), "perAddress": dict(AMPLE)},
             },
         },
+        "licensePaths": [
+            {
+                "path": "/licences/{tenant}",
+                "serves": "both",
+                "dialect": "standard",
+                "answer": "raw",
+                "certificateFormat": "json",
+            }
+        ],
         "expressPlay": {
             "customers": [
                 {

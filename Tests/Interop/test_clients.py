@@ -3,6 +3,7 @@
 A shape is a row of `SHAPES`, and a client a row of `CLIENTS`: a row that is added is tested with all rows of the other.
 """
 
+import base64
 import json
 import os
 import socket
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -52,7 +54,61 @@ SHAPES = {
     "raw without a type": Shape(None),
     "raw that says it is a form": Shape("application/x-www-form-urlencoded"),
     "raw that says it is JSON": Shape("application/json"),
+    "form": Shape(
+        "application/x-www-form-urlencoded",
+        lambda spc: b"spc=" + base64.b64encode(spc) + b"&assetId=a",
+        lambda answer: base64.b64decode(answer.removeprefix(b"<ckc>").removesuffix(b"</ckc>"), validate=True),
+        "text/plain; charset=utf-8",
+    ),
+    "form of react-native-video": Shape(
+        "application/x-www-form-urlencoded",
+        lambda spc: b"spc=" + quote(base64.b64encode(spc)).encode() + b"&movie-1",
+        lambda answer: base64.b64decode(answer, validate=True),
+        "text/plain; charset=utf-8",
+    ),
+    "Base64": Shape(
+        "application/octet-stream", base64.b64encode, lambda answer: from_json(answer, "ckc"), "application/json"
+    ),
+    "JSON": Shape(
+        "application/json",
+        lambda spc: json.dumps({"spc": base64.urlsafe_b64encode(spc).decode()}).encode(),
+        lambda answer: from_json(answer, "ckc"),
+        "application/json",
+    ),
+    "JSON that says it is bytes": Shape(
+        "application/octet-stream",
+        lambda spc: json.dumps({"spcMessage": base64.b64encode(spc).decode()}).encode(),
+        lambda answer: from_json(answer, "ckcMessage"),
+        "application/json",
+    ),
+    "getFairplayLicense": Shape(
+        "application/json",
+        lambda spc: json.dumps({"getFairplayLicense": {"spcMessage": base64.b64encode(spc).decode()}}).encode(),
+        lambda answer: from_json(answer, "getFairplayLicenseResponse", "ckcResponse"),
+        "application/json",
+    ),
+    "array of keys": Shape(
+        None,
+        lambda spc: json.dumps([{"keyID": "AQ==", "payload": base64.b64encode(spc).decode()}]).encode(),
+        lambda answer: from_json(answer, 0, "payload"),
+        "application/json",
+    ),
+    "streaming keys": Shape(
+        "application/x-www-form-urlencoded",
+        lambda spc: json.dumps(
+            {"fairplay-streaming-request": {"streaming-keys": [{"id": 1, "spc": base64.b64encode(spc).decode()}]}}
+        ).encode(),
+        lambda answer: from_json(answer, "fairplay-streaming-response", "streaming-keys", 0, "ckc"),
+        "application/json",
+    ),
 }
+
+
+def from_json(answer: bytes, *path: str | int) -> bytes:
+    node = json.loads(answer)
+    for step in path:
+        node = node[step]
+    return base64.b64decode(node, validate=True)
 
 
 @dataclass(frozen=True)

@@ -866,6 +866,54 @@ def callback_workers(lab: Lab) -> None:
     assert any(together(lab, 4) == ["good"] * 4 for _ in range(20))
 
 
+# --- Further paths --------------------------------------------------------------------------------------------------
+
+LICENSE_PATH = "licensePaths[0]"
+EACH_LICENSE_PATH = "licensePaths[]"
+
+
+def ask_at_path(lab: Lab) -> Answer:
+    message = lab.device().request(lab.options()).message
+    return lab.post(message, {"Authorization": f"Bearer {lab.token()}"}, path="/licences/a")
+
+
+changes(
+    f"{EACH_LICENSE_PATH}.path",
+    lambda lab: ask_at_path(lab).status,
+    {f"{LICENSE_PATH}.path": "/elsewhere/{tenant}"},
+    200,
+    404,
+)
+changes(
+    f"{EACH_LICENSE_PATH}.answer",
+    lambda lab: ask_at_path(lab).header("Content-Type"),
+    {f"{LICENSE_PATH}.answer": "base64"},
+    "application/octet-stream",
+    "text/plain; charset=utf-8",
+)
+changes(
+    f"{EACH_LICENSE_PATH}.serves",
+    lambda lab: lab.client.send("GET", "/licences/a").status,
+    {f"{LICENSE_PATH}.serves": "license", f"{LICENSE_PATH}.certificateFormat": None},
+    200,
+    405,
+)
+changes(
+    f"{EACH_LICENSE_PATH}.certificateFormat",
+    lambda lab: lab.client.send("GET", "/licences/a").header("Content-Type"),
+    {f"{LICENSE_PATH}.certificateFormat": "pem"},
+    "application/json",
+    "application/x-pem-file",
+)
+changes(
+    f"{EACH_LICENSE_PATH}.dialect",
+    lambda lab: lab.client.send("PUT", "/licences/a").header("Content-Type"),
+    {f"{LICENSE_PATH}.dialect": "nagra"},
+    "application/problem+json",
+    "application/json",
+)
+
+
 # --- ExpressPlay ----------------------------------------------------------------------------------------------------
 
 CUSTOMER = "expressPlay.customers[0]"

@@ -215,7 +215,7 @@ final class LicensingFixture: Sendable {
     }
 
     /// A request's head with a token in a header.
-    private static func carriers(of token: [UInt8]?, in header: String = "Authorization") -> TokenCarriers {
+    static func carriers(of token: [UInt8]?, in header: String = "Authorization") -> TokenCarriers {
         let scheme = header == "Authorization" ? "Bearer " : ""
         return TokenCarriers { name in
             guard let token, name == header else { return [] }
@@ -269,7 +269,7 @@ final class LicensingFixture: Sendable {
         }
     }
 
-    private func onLoop<Value: Sendable>(
+    func onLoop<Value: Sendable>(
         _ index: Int, _ work: @escaping @Sendable (LoopContext) async throws(LicenseError) -> Value
     ) async -> Result<Value, LicenseError> {
         let loop = group.loops[index]

@@ -8,12 +8,23 @@ import Synchronization
 final class RecordingStore: DecisionStore {
     private let outcomes: Mutex<Result<DecisionOutcome, StoreError>>
     private let asked = Mutex<[LicenseDecision]>([])
+    private let sizes = Mutex<[Int]>([])
 
     init(_ outcome: Result<DecisionOutcome, StoreError> = .success(.recorded)) {
         outcomes = Mutex(outcome)
     }
 
     var decisions: [LicenseDecision] { asked.withLock { $0 } }
+
+    /// How many decisions each commit of several had.
+    var batchSizes: [Int] { sizes.withLock { $0 } }
+
+    func commit(together decisions: [LicenseDecision]) async -> [Result<DecisionOutcome, StoreError>] {
+        sizes.withLock { $0.append(decisions.count) }
+        var outcomes: [Result<DecisionOutcome, StoreError>] = []
+        for decision in decisions { outcomes.append(await result(of: decision)) }
+        return outcomes
+    }
 
     func answer(with outcome: Result<DecisionOutcome, StoreError>) {
         outcomes.withLock { $0 = outcome }

@@ -13,6 +13,7 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         case wrongType(JSONTypeName)
         case invalidValue
         case duplicate(of: String)
+        case pathsOverlap(with: String)
         case incomplete(without: String)
         case conflict(with: String)
         case noneOf([String])
@@ -34,6 +35,10 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
 
     private static func rest(_ rest: String, _ path: String, _ kind: Kind) -> BrokenConfiguration {
         BrokenConfiguration(ConfigurationText.make(rest: rest), path, line: 6, kind)
+    }
+
+    private static func paths(_ entries: String, _ path: String, _ kind: Kind) -> BrokenConfiguration {
+        rest("licensePaths: [\(entries)]", "licensePaths\(path)", kind)
     }
 
     private static func listener(_ fields: String, _ path: String, _ kind: Kind) -> BrokenConfiguration {
@@ -236,6 +241,30 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         rest(#"storage: { url: "postgres://x" }"#, "storage.url", .invalidValue),
         rest(#"storage: { url: "sqlite:" }"#, "storage.url", .invalidValue),
 
+        // Further paths of licences.
+        paths(#"{ path: "fps/license" }"#, "[0].path", .invalidValue),
+        paths(#"{ path: "/{kid}" }"#, "[0].path", .invalidValue),
+        paths(#"{ path: "/a/*/b" }"#, "[0].path", .invalidValue),
+        paths(#"{ path: "/a/{kid}/{assetId}" }"#, "[0].path", .invalidValue),
+        paths(#"{ path: 7 }"#, "[0].path", .wrongType(.number)),
+        paths("{ }", "[0].path", .missing),
+        paths("7", "[0]", .wrongType(.number)),
+        paths(#"{ path: "/a", serves: "keys" }"#, "[0].serves", .invalidValue),
+        paths(#"{ path: "/a", dialect: "axinom" }"#, "[0].dialect", .invalidValue),
+        paths(#"{ path: "/a", answer: "xml" }"#, "[0].answer", .invalidValue),
+        paths(#"{ path: "/a", answer: "raw", serves: "certificate" }"#, "[0].answer", .conflict(with: "serves")),
+        paths(#"{ path: "/a", certificateFormat: "pem" }"#, "[0].certificateFormat", .incomplete(without: "serves")),
+        paths(
+            #"{ path: "/a", serves: "both", certificateFormat: "der" }"#, "[0].certificateFormat", .invalidValue),
+        paths(#"{ path: "/a", answers: "raw" }"#, "[0].answers", .unknownKey(nearest: "answer")),
+        paths(
+            #"{ path: "/fps/license" }"#, "[0].path", .pathsOverlap(with: "the built-in path /fps/license")),
+        paths(#"{ path: "/fps/{x}" }"#, "[0].path", .pathsOverlap(with: "the built-in path /fps/license")),
+        paths(#"{ path: "/*/token" }"#, "[0].path", .pathsOverlap(with: "the built-in path /hms/fp/token")),
+        paths(#"{ path: "/a" }, { path: "/a" }"#, "[1].path", .pathsOverlap(with: "licensePaths[0].path")),
+        paths(#"{ path: "/a/{x}" }, { path: "/a/b" }"#, "[1].path", .pathsOverlap(with: "licensePaths[0].path")),
+        paths(#"{ path: "/hms/{x}/rights/" }"#, "[0].path", .pathsOverlap(with: "expressPlay.redeemPaths")),
+
         // Entitlement.
         key((#"algorithm: "ES256""#, #"algorithm: "none""#), "entitlement.issuers[0].keys[0].algorithm", .invalidValue),
         key((#"kid: "k1","#, ""), "entitlement.issuers[0].keys[0].kid", .missing),
@@ -405,6 +434,7 @@ extension BrokenConfiguration.Kind {
         case .wrongType(let found, _, _): self = .wrongType(found)
         case .invalidValue, .databaseURL: self = .invalidValue
         case .duplicate(let other): self = .duplicate(of: other)
+        case .pathsOverlap(let other): self = .pathsOverlap(with: other)
         case .incomplete(let other): self = .incomplete(without: other)
         case .conflict(let other): self = .conflict(with: other)
         case .noneOf(let names): self = .noneOf(names)

@@ -31,6 +31,7 @@ import Testing
         #expect(example.listeners.public == defaults.listeners.public)
         #expect(example.listeners.admin.map(\.address) == defaults.listeners.admin.map(\.address))
         #expect(example.cors == defaults.cors)
+        #expect(example.licensePaths == defaults.licensePaths)
         #expect(example.fairplay == defaults.fairplay)
         #expect(example.keys == defaults.keys)
         #expect(example.storage == defaults.storage)
@@ -62,7 +63,7 @@ import Testing
         "listeners.public[0].allowPlaintext", "listeners.public[0].socketMode", "listeners.admin[0].address",
         "listeners.admin[0].tokenFile", "listeners.admin[0].tokens",
         "publicURL", "cors.origins", "cors.allowCredentials", "cors.allowedHeaders", "cors.maximumAge",
-        "fairplay.credentials[0].name", "fairplay.credentials[0].certificate1024",
+        "licensePaths[0].path", "fairplay.credentials[0].name", "fairplay.credentials[0].certificate1024",
         "fairplay.credentials[0].privateKey1024", "fairplay.credentials[0].certificate2048",
         "fairplay.credentials[0].privateKey2048", "fairplay.credentials[0].applicationSecret",
         "fairplay.credentials[0].spcVersion3", "fairplay.spcVersion3", "fairplay.protocolVersions",

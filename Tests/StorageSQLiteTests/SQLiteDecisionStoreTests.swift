@@ -51,6 +51,32 @@ import Testing
         #expect(try SampleLedger.verify(folder.database).count == rowCount)
     }
 
+    /// The keys of one request cost one sync of the disk, and each has its own outcome.
+    @Test func commitsDecisionsTogether() async throws {
+        let store = try open()
+        defer { store.stop() }
+        func decision(_ number: UInt8) throws -> LicenseDecision {
+            let name = try #require(Pseudonym([UInt8](repeating: number, count: Pseudonym.size)))
+            var decision = LicenseDecision(
+                now: 1000,
+                entry: LedgerEntry(
+                    kind: .licenseIssued, at: 1000,
+                    license: LicenseID(milliseconds: 1_000_000, random: Bytes16(high: 0, low: UInt64(number)))))
+            decision.replay = ReplayRecord(
+                request: name, token: name, retryWindow: 60, keptUntil: 5000, answer: [number])
+            return decision
+        }
+        _ = try await store.commit(try decision(2))
+        let before = store.statistics
+        let outcomes = await store.commit(together: try [1, 2, 3].map(decision))
+        #expect(try outcomes.map { try $0.get() } == [.recorded, .repeated(answer: [2]), .recorded])
+        #expect(store.statistics.batchCount == before.batchCount + 1)
+        #expect(store.statistics.rowCount == before.rowCount + 2)
+        try await store.append(together: [try decision(4).entry, try decision(5).entry])
+        #expect(store.statistics.batchCount == before.batchCount + 2)
+        #expect(store.statistics.rowCount == before.rowCount + 4)
+    }
+
     @Test(arguments: RevocationConformance.Case.allCases)
     func revokes(by rule: RevocationConformance.Case) async throws {
         let store = try open()

@@ -7,11 +7,15 @@ package struct TokenFinder: Equatable, Sendable {
 
     private let ignored: Set<TokenSource>
     private let headerNames: [String]
+    /// Whether a token within the body of a request counts, so that a request without a token in its head is not
+    /// refused before its body has come.
+    package let readsBody: Bool
 
     /// `headerNames` are further headers whose whole value is a token; `ignored` sources are not looked at.
-    package init(ignoring ignored: Set<TokenSource> = [], headerNames: [String] = []) {
+    package init(ignoring ignored: Set<TokenSource> = [], headerNames: [String] = [], readsBody: Bool = false) {
         self.ignored = ignored
         self.headerNames = headerNames
+        self.readsBody = readsBody && !ignored.contains(.body)
     }
 
     /// The names of all header fields in which a token may come.
@@ -35,6 +39,25 @@ package struct TokenFinder: Equatable, Sendable {
             }
         }
         return found
+    }
+
+    /// The places in which the request presents tokens, for people: names of headers and of members of the query.
+    package func places(in carriers: TokenCarriers) -> [String] {
+        let pairs = QueryPairs(carriers.query)
+        var places: [String] = []
+        for source in TokenSource.allCases where !ignored.contains(source) {
+            let headers = source == .headers ? headerNames : source.header.map { [$0] } ?? []
+            places += headers.filter { !carriers.fieldValues($0).isEmpty }
+            places += source.queryNames.filter { !pairs.values($0).isEmpty }.map { "?\($0)=" }
+            if source == .body, carriers.bodyToken != nil { places.append("token in the body") }
+        }
+        return places
+    }
+
+    /// Whether a value of a header in which no token is looked for looks like a token: a JWT, with or without a scheme.
+    package static func looksLikeToken(_ value: String) -> Bool {
+        let last = value.utf8.split(separator: UInt8(ascii: " ")).last ?? []
+        return last.starts(with: "eyJ".utf8) && last.count { $0 == UInt8(ascii: ".") } == 2
     }
 
     /// Every token, or list of them, that a source presents; none of them is empty.

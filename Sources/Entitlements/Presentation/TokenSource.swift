@@ -69,4 +69,9 @@ package struct TokenCarriers {
         self.query = query
         self.bodyToken = bodyToken
     }
+
+    /// The same with a token that the body has.
+    package func with(bodyToken: [UInt8]) -> TokenCarriers {
+        TokenCarriers(fieldValues: fieldValues, query: query, bodyToken: bodyToken)
+    }
 }

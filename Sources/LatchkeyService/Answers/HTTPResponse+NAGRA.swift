@@ -10,20 +10,10 @@ extension HTTPRequest {
     }
 }
 
-extension HTTPAnswer {
-    /// The same answer, with refusals in NAGRA's manner.
-    func restatedForNAGRA() -> HTTPAnswer {
-        switch self {
-        case .now(let response): .now(response.restatedForNAGRA())
-        case .later(let work): .later { loop in await work(loop).restatedForNAGRA() }
-        }
-    }
-}
-
 extension HTTPResponse {
     /// A problem with NAGRA's number before its own members: a JSON object with a numeric `errorCode` (entitlement,
     /// section 1.2.4). Every other response stays as it is, and so do status and fields.
-    fileprivate func restatedForNAGRA() -> HTTPResponse {
+    func restatedForNAGRA() -> HTTPResponse {
         guard let word = fields["X-Error-Code"], let code = ProblemCode(rawValue: word)?.nagraCode,
             body.first == UInt8(ascii: "{")
         else { return self }

@@ -1,88 +1,212 @@
 import ByteCoding
-import ContentKeys
+import FairPlay
 import HTTPMessages
 import HTTPServing
 import Licensing
+import PlayerMessages
 import Records
 import Telemetry
 
-/// In what shape an app wants its licence (design, section 11; clients, section 2).
-enum LicenseAnswerForm: String, CaseIterable, Sendable {
-    case raw
-    case base64
-    case ckc
-    case json
-    /// NAGRA's object, for a raw SPC whose sender accepts JSON. No query asks for it by name.
-    case nagra
-
-    /// Nil for a name that nobody knows. Without one it follows from what the sender accepts: `*/*` accepts raw bytes.
-    init?(named name: String?, accepting accepted: [String]) {
-        guard let name else {
-            self = Self.acceptsJSON(accepted) ? .nagra : .raw
-            return
-        }
-        guard let form = LicenseAnswerForm(rawValue: name), form != .nagra else { return nil }
-        self = form
-    }
-
-    private static func acceptsJSON(_ values: [String]) -> Bool {
-        values.flatMap { $0.split(separator: ",") }.contains { range in
-            let type = range.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
-            return type.lowercased() == "application/json"
-        }
-    }
-}
-
-/// The answer with a licence. What FairPlay does not tell an app is told by header fields, and where the shape is JSON by its members too.
+/// The answer to a request for licences, in the shape that the player takes (clients, section 2).
+///
+/// What FairPlay does not tell an app is told by header fields, and by members where the shape has them. The fields are
+/// about one licence, so an answer with several results has none of them. Base64 goes straight into the body.
 enum LicenseAnswer {
-    private static let commonFields: HTTPFields = ["Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"]
-
+    /// The status is 200, except for one refused key in a shape without a result for each key: then the problem is the
+    /// answer. `results` has one element for each key of the request, in its order, and exactly one unless the shape
+    /// has a result for each key.
     static func response(
-        with license: IssuedLicense, as form: LicenseAnswerForm, at now: WallTime, _ id: RequestID
+        to results: [KeyResult], as shape: AnswerShape, at now: WallTime, _ id: RequestID
     ) -> HTTPResponse {
-        let (type, body) = content(of: license, as: form, at: now)
-        var fields = commonFields
-        fields.append("Content-Type", type)
-        fields.append("X-Request-Id", id.text)
-        append(license.facts, to: &fields)
-        if let token = license.sessionToken { fields.append("X-Session-Token", token) }
+        guard shape.hasResultForEachKey else { return response(to: results.first?.outcome, as: shape, at: now, id) }
+        let body = body(of: results, as: shape, at: now.seconds)
+        var fields = HTTPFields.answer(shape.contentType, id)
+        if results.count == 1, case .license(let license) = results[0].outcome { append(license, to: &fields) }
         return HTTPResponse(status: .ok, fields: fields, body: body)
     }
 
-    private static func content(
-        of license: IssuedLicense, as form: LicenseAnswerForm, at now: WallTime
-    ) -> (String, [UInt8]) {
-        switch form {
-        case .raw: return ("application/octet-stream", license.ckc)
-        case .base64: return ("text/plain; charset=utf-8", Array(Base64.encode(license.ckc).utf8))
-        case .ckc: return ("text/plain; charset=utf-8", Array("<ckc>\(Base64.encode(license.ckc))</ckc>".utf8))
-        case .json: return ("application/json", object(license, ckc: "ckc", token: "session_token", at: now))
-        case .nagra: return ("application/json", object(license, ckc: "CkcMessage", token: "sessionToken", at: now))
+    private static func response(
+        to outcome: KeyOutcome?, as shape: AnswerShape, at now: WallTime, _ id: RequestID
+    ) -> HTTPResponse {
+        switch outcome {
+        case .license(let license):
+            var fields = HTTPFields.answer(shape.contentType, id)
+            append(license, to: &fields)
+            return HTTPResponse(status: .ok, fields: fields, body: body(of: license, as: shape, at: now))
+        case .syncReport(let accepted): return SyncAnswer.response(to: accepted, now: now.seconds, id: id)
+        case .playbackEnded: return PlaybackEndAnswer.response(at: now, id)
+        case .refused(let problem): return problem.response(requestID: id, time: now)
+        case nil: return Problem(.internalError).response(requestID: id, time: now)
         }
     }
 
-    private static func object(
-        _ license: IssuedLicense, ckc: String, token: String, at now: WallTime
-    ) -> [UInt8] {
-        JSONWriter.object { writer in
-            writer.member(ckc, Base64.encode(license.ckc))
-            if let sessionToken = license.sessionToken { writer.member(token, sessionToken) }
-            writer.name("license")
-            writer.object { writer in license.facts.write(to: &writer) }
-            writer.member("server_time", Problem.format(now))
+    // MARK: One licence
+
+    private static func body(of license: IssuedLicense, as shape: AnswerShape, at now: WallTime) -> [UInt8] {
+        let ckc = license.ckc
+        switch shape {
+        case .raw: return ckc
+        case .base64: return text(ckc, "", "")
+        case .ckc: return text(ckc, "<ckc>", "</ckc>")
+        case .json:
+            return JSONWriter.object(expectedSize: size(of: ckc) + 400) { writer in
+                write(license, ckc: "ckc", token: "session_token", at: now, to: &writer)
+            }
+        case .nagra:
+            return JSONWriter.object(expectedSize: size(of: ckc) + 400) { writer in
+                write(license, ckc: "CkcMessage", token: "sessionToken", at: now, to: &writer)
+            }
+        case .kaltura:
+            return JSONWriter.object(expectedSize: size(of: ckc)) { writer in
+                writer.member("ckc", base64: ckc)
+                writer.member("persistence_duration", license.facts.persistenceDuration(at: now.seconds))
+            }
+        case .getFairplayLicense:
+            return JSONWriter.object(expectedSize: size(of: ckc)) { writer in
+                writer.name("getFairplayLicenseResponse")
+                writer.object { writer in writer.member("ckcResponse", base64: ckc) }
+            }
+        case .object(let member):
+            guard let name = member.answerName else {
+                return body(of: [KeyResult(.license(license))], as: .streamingKeys, at: now.seconds)
+            }
+            return JSONWriter.object(expectedSize: size(of: ckc)) { writer in writer.member(name, base64: ckc) }
+        case .keyArray, .streamingKeys: return body(of: [KeyResult(.license(license))], as: shape, at: now.seconds)
         }
     }
 
-    private static func append(_ facts: LicenseFacts, to fields: inout HTTPFields) {
+    private static func text(_ ckc: [UInt8], _ start: String, _ end: String) -> [UInt8] {
+        var body: [UInt8] = []
+        body.reserveCapacity(Base64.encodedSize(of: ckc.count) + start.utf8.count + end.utf8.count)
+        body.append(contentsOf: start.utf8)
+        Base64.append(ckc, to: &body)
+        body.append(contentsOf: end.utf8)
+        return body
+    }
+
+    /// Room for a CKC and short names around it.
+    private static func size(of ckc: [UInt8]) -> Int { Base64.encodedSize(of: ckc.count) + 80 }
+
+    private static func write(
+        _ license: IssuedLicense, ckc: String, token: String, at now: WallTime, to writer: inout JSONWriter
+    ) {
+        writer.member(ckc, base64: license.ckc)
+        if let sessionToken = license.sessionToken { writer.member(token, sessionToken) }
+        writer.name("license")
+        writer.object { writer in license.facts.write(to: &writer) }
+        writer.member("server_time", Problem.format(now))
+    }
+
+    private static func append(_ license: IssuedLicense, to fields: inout HTTPFields) {
+        let facts = license.facts
         fields.append("X-License-Id", facts.id.description)
         fields.append("X-License-Type", facts.type)
         fields.append("X-License-Issued", String(facts.issuedAt))
         if let expiresAt = facts.expiresAt { fields.append("X-License-Expires", String(expiresAt)) }
         if let renewAfter = facts.renewAfter { fields.append("X-License-Renew-After", String(renewAfter)) }
+        if let token = license.sessionToken { fields.append("X-Session-Token", token) }
+    }
+
+    // MARK: A result for each key
+
+    /// `now` is in seconds since 1970.
+    private static func body(of results: [KeyResult], as shape: AnswerShape, at now: Int64) -> [UInt8] {
+        var writer = JSONWriter(expectedSize: 64 + results.count * 1400)
+        if shape == .keyArray {
+            writer.array { writer in
+                for result in results { writer.object { writer in writeArrayEntry(result, to: &writer) } }
+            }
+        } else {
+            writer.object { writer in
+                writer.name("fairplay-streaming-response")
+                writer.object { writer in
+                    writer.name("streaming-keys")
+                    writer.array { writer in
+                        for result in results {
+                            writer.object { writer in writeStreamingKey(result, at: now, to: &writer) }
+                        }
+                    }
+                }
+            }
+        }
+        return writer.bytes
+    }
+
+    /// A browser takes a payload or a number, and nothing else. So an SPC that has no licence as its answer is an error
+    /// to it.
+    private static func writeArrayEntry(_ result: KeyResult, to writer: inout JSONWriter) {
+        if let label = result.label {
+            writer.name("keyID")
+            writer.node(label)
+        }
+        switch result.outcome {
+        case .license(let license): writer.member("payload", base64: license.ckc)
+        case .syncReport, .playbackEnded: writer.member("error", noLicense)
+        case .refused(let problem): writer.member("error", status(of: problem))
+        }
+    }
+
+    /// Times are in seconds from now on, as the demonstration page of hls.js reads them.
+    private static func writeStreamingKey(_ result: KeyResult, at now: Int64, to writer: inout JSONWriter) {
+        if let label = result.label {
+            writer.name("id")
+            writer.node(label)
+        }
+        switch result.outcome {
+        case .license(let license):
+            let facts = license.facts
+            writer.member("status", 0)
+            writer.member("ckc", base64: license.ckc)
+            if let renewAfter = facts.renewAfter { writer.member("renew-after", max(0, renewAfter - now)) }
+            if let lease = facts.lease {
+                writer.member("lease-expiry-time", max(0, facts.issuedAt + Int64(lease) - now))
+            }
+            // Our own: among several keys, no field of the answer can say it.
+            if let token = license.sessionToken { writer.member("session-token", token) }
+        case .syncReport(let accepted):
+            writer.member("status", 0)
+            SyncAnswer.write(accepted, now: now, to: &writer)
+        case .playbackEnded:
+            writer.member("status", 0)
+            writer.member("playback", PlaybackEndAnswer.word)
+        case .refused(let problem): writer.member("status", status(of: problem))
+        }
+    }
+
+    /// The number of `content_mismatch` and its like: there is no licence for this key.
+    private static let noLicense: Int64 = -42604
+
+    private static func status(of problem: Problem) -> Int64 { problem.code.appleStatus ?? noLicense }
+}
+
+extension RequestShape.ObjectMember {
+    /// The member of the answer that has the CKC. Nil if the answer is no flat object: players that send
+    /// `licenseChallenge` (as the documentation of hls.js shows) read Apple's `fairplay-streaming-response`.
+    fileprivate var answerName: String? {
+        switch self {
+        // Brightcove's players get the bytes alone, unless they accept nothing but JSON.
+        case .spc, .serverPlaybackContext: "ckc"
+        case .spcMessage: "ckcMessage"
+        case .capitalSpcMessage: "CkcMessage"
+        case .spcData: "ckcData"
+        case .payload: "payload"
+        case .licenseChallenge: nil
+        }
     }
 }
 
 extension LicenseFacts {
+    /// The longest time that every player reads, about 68 years: Kaltura's players refuse 0 for a licence that they
+    /// keep.
+    static let persistenceDurationMaximum = Int64(Int32.max)
+
+    /// For how many seconds from now on a kept key may begin to play; 0 for a licence that the device does not keep.
+    func persistenceDuration(at now: Int64) -> Int64 {
+        guard isPersistent else { return 0 }
+        guard let storageExpiresAt else { return Self.persistenceDurationMaximum }
+        return min(max(1, storageExpiresAt - now), Self.persistenceDurationMaximum)
+    }
+
     /// The members of a licence; null where it has no such limit.
     func write(to writer: inout JSONWriter) {
         writer.member("id", id.description)

@@ -13,6 +13,9 @@ extension Problem {
             detail = "\(current) playbacks run, and \(limit) may run at once"
             facts = [("current", .number(Int64(current))), ("max", .number(Int64(limit)))]
         case .terms(let error, let term): tellParticulars(of: error, term)
+        case .hintMismatch:
+            detail = "The URL names another key than the SPC"
+            hint = "Send each SPC to the URL that its own key URI names, or to one that names no key."
         case .tokenMissing, .spc, .contentUnknown, .keyNotFound, .store, .keyStore, .denied, .challengeNotOpen, .module,
             .entitlementDenied, .entitlementUnavailable, .rateLimited, .overloaded, .clockUntrusted, .internalFailure:
             break

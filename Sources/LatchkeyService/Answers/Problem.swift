@@ -33,6 +33,10 @@ package struct Problem: Sendable {
         self.code = code
         self.retryAfterSeconds = retryAfterSeconds
         self.allowedMethods = allowedMethods
+        if code == .methodNotAllowed, allowedMethods == "POST, OPTIONS" {
+            detail = "This address takes POST alone, and the request has another method"
+            hint = "Send the request by POST, with the SPC as its body where licences are asked for."
+        }
     }
 
     /// What a client hears about a licence that was not issued.

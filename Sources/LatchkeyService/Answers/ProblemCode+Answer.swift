@@ -5,9 +5,8 @@ import Licensing
 extension ProblemCode {
     var status: HTTPStatus {
         switch self {
-        case .bodyEmpty, .bodyUnrecognised, .spcIsCertificate, .spcVersionUnsupported, .spcMalformed, .tokenAmbiguous,
-            .tokenSchema,
-            .badRequest:
+        case .bodyEmpty, .bodyUnrecognised, .spcIsCertificate, .spcDoubleBase64, .spcVersionUnsupported, .spcMalformed,
+            .tokenAmbiguous, .tokenSchema, .badRequest:
             .badRequest
         case .spcReplayed: .conflict
         case .rateLimited, .overloaded: .tooManyRequests
@@ -55,6 +54,7 @@ extension ProblemCode {
         case .bodyEmpty: "No SPC was sent"
         case .bodyUnrecognised: "The body is not what is served here"
         case .spcIsCertificate: "The body is a certificate, not an SPC"
+        case .spcDoubleBase64: "The SPC was encoded in Base64 twice"
         case .spcVersionUnsupported: "This SPC version is not served"
         case .spcMalformed: "The SPC container is malformed"
         case .spcCertificateUnknown: "No credential has the SPC's certificate hash"
@@ -121,7 +121,8 @@ extension ProblemCode {
         case .bodyUnrecognised: "POST a JSON object with one member, licenses or assets: a list of ids."
         case .spcIsCertificate: "Give the certificate to the player; what the player makes with it is the SPC."
         case .spcVersionUnsupported:
-            "Versions 1 and 2 are served, and 3 where a credential enables it. Text and forms are not SPCs."
+            "Versions 1 and 2 are served, and 3 where a credential enables it. Send the SPC as the player made it."
+        case .spcDoubleBase64: "Encode the SPC once, or send its bytes as they are."
         case .spcMalformed: "Send the SPC exactly as the player made it: binary, whole, and nothing behind it."
         case .spcCertificateUnknown: "Give the player the certificate from GET /fps/certificate."
         case .spcRejected: "Look up the cause in the server's log by the request id."

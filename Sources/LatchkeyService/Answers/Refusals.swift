@@ -19,11 +19,31 @@ struct Refusals: Sendable {
         self.clock = clock
     }
 
-    /// The answer to a request that is refused; `event` names the kind of request in the log.
+    /// The answer to a request that is refused; `event` names the kind of request in the log. `shape` is the form of a
+    /// request for licences, as far as it is known.
     func response(
-        to event: String, _ problem: Problem, because cause: RefusalCause, id: RequestID, spcVersion: UInt32 = 0
+        to event: String, _ problem: Problem, because cause: RefusalCause, id: RequestID, spcVersion: UInt32 = 0,
+        shape: String? = nil
     ) -> HTTPResponse {
         let time = clock.wallTime
+        note(event, problem, because: cause, id: id, spcVersion: spcVersion, shape: shape, at: time)
+        return problem.response(
+            requestID: id, time: time,
+            hidesAuthentication: rules?.current.license.entitlement.hidesAuthentication ?? false)
+    }
+
+    /// Keeps the cause of a refusal that is no answer by itself: of one key among several.
+    func note(
+        _ event: String, _ problem: Problem, because cause: RefusalCause, id: RequestID, spcVersion: UInt32,
+        shape: String?
+    ) {
+        note(event, problem, because: cause, id: id, spcVersion: spcVersion, shape: shape, at: clock.wallTime)
+    }
+
+    private func note(
+        _ event: String, _ problem: Problem, because cause: RefusalCause, id: RequestID, spcVersion: UInt32,
+        shape: String?, at time: WallTime
+    ) {
         let tag = sixteenDigits(cause.tag)
         // Every entry and line has the same fields, so that writing it takes the same time for all rejections of an SPC.
         recent.note(
@@ -36,10 +56,7 @@ struct Refusals: Sendable {
                 .string("request_id", id.text), .string("code", problem.code.rawValue), .string("cause", cause.text),
                 .string("tag", tag), .unsigned("number", cause.number),
                 .unsigned("spc_version", UInt64(spcVersion)),
-            ])
-        return problem.response(
-            requestID: id, time: time,
-            hidesAuthentication: rules?.current.license.entitlement.hidesAuthentication ?? false)
+            ] + (shape.map { [.string("shape", $0)] } ?? []))
     }
 }
 

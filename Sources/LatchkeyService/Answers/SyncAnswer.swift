@@ -16,21 +16,24 @@ enum SyncAnswer {
     }
 
     private static func body(of accepted: AcceptedSyncReport, now: Int64) -> [UInt8] {
+        JSONWriter.object { writer in write(accepted, now: now, to: &writer) }
+    }
+
+    /// The members of a report, for an object that may have others too. `now` is in seconds since 1970.
+    static func write(_ accepted: AcceptedSyncReport, now: Int64, to writer: inout JSONWriter) {
         let report = accepted.report
-        return JSONWriter.object { writer in
-            writer.name("offline-sync")
-            writer.object { writer in write(report, to: &writer) }
-            if let seconds = report.remaining.secondsLeft {
-                writer.member("expiresInSeconds", seconds)
-                writer.member("expirationDate", date(now + Int64(seconds)))
-            } else {
-                writer.name("expiresInSeconds")
-                writer.null()
-                writer.name("expirationDate")
-                writer.null()
-            }
-            writer.member("challengeAccepted", accepted.isChallengeAccepted)
+        writer.name("offline-sync")
+        writer.object { writer in write(report, to: &writer) }
+        if let seconds = report.remaining.secondsLeft {
+            writer.member("expiresInSeconds", seconds)
+            writer.member("expirationDate", date(now + Int64(seconds)))
+        } else {
+            writer.name("expiresInSeconds")
+            writer.null()
+            writer.name("expirationDate")
+            writer.null()
         }
+        writer.member("challengeAccepted", accepted.isChallengeAccepted)
     }
 
     private static func write(_ report: SyncReport, to writer: inout JSONWriter) {

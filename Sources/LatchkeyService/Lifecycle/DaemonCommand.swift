@@ -17,7 +17,8 @@ package enum DaemonCommand {
     private static let check = CommandOption(
         "--check", .flagOrWord("full"),
         help:
-            "check the configuration and every file it names, then exit; with =full the databases too: that they open, and belong to "
+            "check the configuration and every file it names, warn of what works and may not be meant, such as a key URI whose path "
+            + "is not served, then exit; with =full the databases too: that they open, and belong to "
             + "the configured secrets")
     private static let printConfig = CommandOption(
         "--print-config", .flag,
@@ -54,6 +55,7 @@ package enum DaemonCommand {
         let (file, loaded) = try load(path, context)
         if arguments.isSet(check) {
             for warning in file.warnings { context.note("warning: \(warning)") }
+            if let warning = KeyURIWarning(file.configuration) { context.note("warning: \(warning)") }
             for (name, warning) in credentialWarnings(loaded, context) { context.note("warning: \(name): \(warning)") }
             for (name, warning) in loaded.tlsWarnings(now: context.now) { context.note("warning: \(name): \(warning)") }
             for finding in PolicyLint.findings(in: file.configuration.entitlement.policy) {
@@ -116,6 +118,9 @@ package enum DaemonCommand {
         let logger = try makeLogger(loaded.configuration.logging)
         defer { logger.flush() }
         for warning in file.warnings { logger.warning("configuration", [.string("warning", "\(warning)")]) }
+        if let warning = KeyURIWarning(file.configuration) {
+            logger.warning("configuration", [.string("warning", "\(warning)")])
+        }
         for (name, warning) in credentialWarnings(loaded, context) {
             logger.warning("credential", [.string("credential", name), .string("warning", "\(warning)")])
         }

@@ -64,7 +64,9 @@ struct DaemonParts: Sendable {
             loaded, records, clock,
             SharedLicensing(
                 keys: keys, operations: operations, overload: metrics.overload,
-                revocations: KnownRevocations(clock: clock)))
+                revocations: KnownRevocations(clock: clock),
+                copyLife: loaded.configuration.entitlement.retryWindow))
+        metrics.register(shared)
         let revocations = try startRevocations(loaded, records, shared, clock, book, metrics, logger, &running)
         let degradations = watchDegradations(
             [{ records.degradations }, { revocations.degradations }, moduleDegradations(modules, book.cell)], group,

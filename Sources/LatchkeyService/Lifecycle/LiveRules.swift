@@ -14,6 +14,8 @@ final class LiveRules: Sendable {
     let certificates: CertificateEndpoint
     let administration: Administration
     let cors: CORSPolicy
+    /// What is at each path of the public listeners.
+    let addresses: PublicAddresses
     /// The customers in ExpressPlay's manner; nil only in tests without them.
     let expressPlay: ExpressPlaySettings?
 
@@ -27,12 +29,15 @@ final class LiveRules: Sendable {
 
     init(
         license: LicenseRules, certificates: CertificateEndpoint, administration: Administration,
-        cors: CORSPolicy = CORSPolicy(), expressPlay: ExpressPlaySettings? = nil
+        cors: CORSPolicy = CORSPolicy(),
+        licensePaths: [Configuration.LicensePath] = Configuration.LicensePath.standard,
+        expressPlay: ExpressPlaySettings? = nil
     ) {
         self.license = license
         self.certificates = certificates
         self.administration = administration
         self.cors = cors
+        addresses = PublicAddresses(licensePaths: licensePaths, expressPlay)
         self.expressPlay = expressPlay
     }
 }

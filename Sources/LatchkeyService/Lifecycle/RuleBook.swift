@@ -102,7 +102,8 @@ final class RuleBook {
             administration: .init(
                 tokens: loaded.adminTokens(ofListenersLike: started ?? loaded),
                 names: AccountNames(loaded.configuration)),
-            cors: live.cors.allowing(live.entitlement.finder.fieldNames), expressPlay: loaded.expressPlay)
+            cors: live.cors.allowing(live.entitlement.finder.fieldNames),
+            licensePaths: live.licensePaths, expressPlay: loaded.expressPlay)
     }
 }
 

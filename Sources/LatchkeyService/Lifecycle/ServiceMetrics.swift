@@ -13,6 +13,11 @@ final class ServiceMetrics: Sendable {
     private let issuedVersion2: Counter
     private let issuedVersion3: Counter
     private let syncReports: Counter
+    private let repeatedLicenses: Counter
+    private let requests: MetricFamily<RequestLabels, Counter>
+    /// What most requests count.
+    private let issuedRaw: Counter
+    private let sessionReports: MetricFamily<ReportOutcome, Counter>
     private let refusals: MetricFamily<ProblemCode, Counter>
     private let licenseDuration: Histogram
     private let responses: MetricFamily<StatusClass, Counter>
@@ -39,6 +44,18 @@ final class ServiceMetrics: Sendable {
         issuedVersion3 = issued[.version3]
         syncReports = registry.counter(
             "latchkey_sync_reports_total", help: "Reports of devices on keys that they keep, which were accepted.")
+        repeatedLicenses = registry.counter(
+            "latchkey_licenses_repeated_total",
+            help: "Of the issued licences, those that copies of a request got again.")
+        requests = registry.counters(
+            "latchkey_license_requests_total",
+            help: "SPCs, and requests refused as a whole, by the shape of their request and what they came to.",
+            by: RequestLabels.self)
+        issuedRaw = requests[RequestLabels(.raw, .issued)]
+        sessionReports = registry.counters(
+            "latchkey_session_reports_total",
+            help: "Playback sessions that devices report as ended, and reports that name none, by outcome.",
+            by: ReportOutcome.self)
         refusals = registry.counters(
             "latchkey_licenses_refused_total", help: "Licence requests that were refused, by code.",
             by: ProblemCode.self)
@@ -78,6 +95,9 @@ final class ServiceMetrics: Sendable {
         registry.sample(
             "latchkey_rsa_operations_total", help: "RSA private operations.", isCounter: true
         ) { Double(rsaOperations.value) }
+        registry.sample(
+            "latchkey_rsa_batches_total", help: "Batches in which RSA private operations were run.", isCounter: true
+        ) { Double(rsaOperations.batchCount) }
         let overload = overload
         registry.sample("latchkey_overload_waiting", help: "Requests that wait for the overall rate.") {
             Double(overload.waiting)
@@ -95,7 +115,17 @@ final class ServiceMetrics: Sendable {
         ProcessMetrics.register(in: registry)
     }
 
-    func issued(_ version: SPCVersion, after duration: Duration) {
+    /// Registers what licensing counts by itself.
+    func register(_ shared: SharedLicensing) {
+        registry.sample(
+            "latchkey_spc_copies_total", help: "SPCs that came again and were opened without an RSA operation.",
+            isCounter: true
+        ) { Double(shared.copyCount) }
+    }
+
+    func issued(_ version: SPCVersion, _ form: MessageForm, isRepeated: Bool, after duration: Duration) {
+        (form == .raw ? issuedRaw : requests[RequestLabels(form, .issued)]).increment()
+        if isRepeated { repeatedLicenses.increment() }
         switch version {
         case .v1: issuedVersion1.increment()
         case .v2: issuedVersion2.increment()
@@ -113,12 +143,28 @@ final class ServiceMetrics: Sendable {
             })
     }
 
-    func acceptedSyncReport() {
+    func acceptedSyncReport(_ form: MessageForm) {
         syncReports.increment()
+        accepted(form)
     }
 
+    /// An SPC that was answered without a licence, because it asks for none.
+    func accepted(_ form: MessageForm) {
+        requests[RequestLabels(form, .accepted)].increment()
+    }
+
+    func refused(_ code: ProblemCode, _ form: MessageForm) {
+        refused(code)
+        requests[RequestLabels(form, .refused)].increment()
+    }
+
+    /// A refusal at an address that takes no SPCs.
     func refused(_ code: ProblemCode) {
         refusals[code].increment()
+    }
+
+    func noted(_ outcome: ReportOutcome) {
+        sessionReports[outcome].increment()
     }
 }
 
@@ -171,6 +217,25 @@ extension ServiceMetrics: HTTPServerObserver {
     func connectionAbused(_ peer: HTTPPeer, _ abuse: ConnectionAbuse) {
         abuses[abuse].increment()
     }
+}
+
+private struct RequestLabels: MetricLabels {
+    enum Outcome: String, CaseIterable {
+        case issued, accepted, refused
+    }
+
+    static let labelNames = ["shape", "outcome"]
+    static let allCases = MessageForm.allCases.flatMap { form in Outcome.allCases.map { RequestLabels(form, $0) } }
+
+    let form: MessageForm
+    let outcome: Outcome
+
+    init(_ form: MessageForm, _ outcome: Outcome) {
+        self.form = form
+        self.outcome = outcome
+    }
+
+    var labelValues: [String] { [form.rawValue, outcome.rawValue] }
 }
 
 private enum IssuedLabels: String, MetricLabels {

@@ -5,94 +5,44 @@ import HTTPMessages
 import HTTPServing
 import Licensing
 
-/// The addresses of ExpressPlay's apps and back ends: tokens are made, asked for by content, and redeemed.
+/// The addresses of ExpressPlay's back ends, where tokens are made and asked for by content. They are redeemed at
+/// addresses of licences.
 struct ExpressPlayRoutes: Sendable {
-    private let license: LicenseEndpoint
     private let tokens: ExpressPlayTokenEndpoint
     private let sees: SEESEndpoint
-    private let refusals: Refusals
 
-    init(service: ExpressPlayService, license: LicenseEndpoint, refusals: Refusals) {
-        self.license = license
-        self.refusals = refusals
+    init(service: ExpressPlayService) {
         tokens = ExpressPlayTokenEndpoint(service: service)
         sees = SEESEndpoint(service: service)
     }
 
-    /// Nil for every other address, and if no customer is configured who could use this one.
+    /// The answer at one of the two addresses, to a method that it serves. Nil if the rules have no ExpressPlay, or at
+    /// any other address.
     func answer(
-        _ request: HTTPRequest, under rules: LiveRules, id: RequestID, on loop: LoopContext
+        _ request: HTTPRequest, to service: PublicAddress.Service, under rules: LiveRules, id: RequestID,
+        on loop: LoopContext
     ) -> HTTPAnswer? {
-        guard let settings = rules.expressPlay else { return nil }
-        switch request.path {
-        case "/hms/fp/token":
-            guard !settings.customers.isEmpty else { return nil }
-            guard request.method == .get || request.method == .post else {
-                return refuseMethod(of: request, under: rules, id)
-            }
-            return tokens.answer(request, settings, under: rules.license, id: id, on: loop)
-        case "/sees/SEESServlet":
-            guard settings.sees != nil else { return nil }
-            guard request.method == .post else { return refuseMethod(of: request, under: rules, id) }
-            return sees.answer(request, settings, under: rules.license, id: id, on: loop)
-        case let path where settings.redeemPaths.contains(path):
-            guard request.method == .post else { return refuseMethod(of: request, under: rules, id) }
-            return redeem(request, under: rules.license, id: id, on: loop)
-        default: return nil
+        switch service {
+        case .expressPlayToken:
+            rules.expressPlay.flatMap { tokens.answer(request, $0, under: rules.license, id: id, on: loop) }
+        case .entitlementServer:
+            rules.expressPlay.flatMap { sees.answer(request, $0, under: rules.license, id: id, on: loop) }
+        case .license, .certificate, .licenseQuery, .challenge, .live, .ready: nil
         }
     }
 
-    /// Whether a request is refused whatever its body holds; nil if its answer does not depend on a body. The form of
-    /// a token request may hold the customer's secret, so its body is always wanted.
-    func refusesHead(of request: HTTPRequest, under rules: LiveRules, on loop: LoopContext) -> Bool? {
-        guard let settings = rules.expressPlay else { return nil }
-        switch request.path {
-        case "/hms/fp/token":
-            let isServed = !settings.customers.isEmpty && (request.method == .get || request.method == .post)
-            return isServed ? false : nil
-        case "/sees/SEESServlet":
-            guard let sees = settings.sees, request.method == .post else { return nil }
-            return !self.sees.isAuthentic(request, sees)
-        case let path where settings.redeemPaths.contains(path):
-            guard request.method == .post else { return nil }
-            return license.refusesHead(of: request, under: rules.license, on: loop)
-        default: return nil
-        }
+    /// Whether a request to the entitlement server is refused whatever its body holds.
+    func refusesEntitlementHead(of request: HTTPRequest, under rules: LiveRules) -> Bool {
+        guard let sees = rules.expressPlay?.sees else { return true }
+        return !self.sees.isAuthentic(request, sees)
     }
+}
 
-    /// As any licence request, but that refusals are told in ExpressPlay's manner.
-    private func redeem(
-        _ request: HTTPRequest, under rules: LicenseRules, id: RequestID, on loop: LoopContext
-    ) -> HTTPAnswer {
-        let format = Self.errorFormat(of: request)
-        // What is accepted says here how refusals are written.
-        switch license.answer(request, under: rules, id: id, on: loop, formFollowsAccept: false) {
-        case .now(let response): return .now(response.restated(in: format))
-        case .later(let work): return .later { loop in await work(loop).restated(in: format) }
-        }
-    }
-
-    /// The methods of an address, as OPTIONS and a refusal name them. Nil where `answer` gives none.
-    func methods(at path: String, under rules: LiveRules) -> String? {
-        guard let settings = rules.expressPlay else { return nil }
-        switch path {
-        case "/hms/fp/token": return settings.customers.isEmpty ? nil : "GET, POST, OPTIONS"
-        case "/sees/SEESServlet": return settings.sees == nil ? nil : "POST, OPTIONS"
-        default: return settings.redeemPaths.contains(path) ? "POST, OPTIONS" : nil
-        }
-    }
-
-    private func refuseMethod(of request: HTTPRequest, under rules: LiveRules, _ id: RequestID) -> HTTPAnswer {
-        let problem = Problem(.methodNotAllowed, allowedMethods: methods(at: request.path, under: rules))
-        let response = refusals.response(
-            to: "request_refused", problem, because: RefusalCause(problem.code.title), id: id)
-        return .now(response.restated(in: Self.errorFormat(of: request)))
-    }
-
-    /// What the query says, or else what the client takes.
-    private static func errorFormat(of request: HTTPRequest) -> ExpressPlayForm.ErrorFormat {
-        if ExpressPlayForm(query: request.query, body: []).errorFormat == .json { return .json }
-        return request.fields["Accept"]?.contains("application/json") == true ? .json : .html
+extension HTTPRequest {
+    /// How ExpressPlay tells a refusal of this request: as the query says, or else as the client accepts.
+    var expressPlayErrorFormat: ExpressPlayForm.ErrorFormat {
+        if ExpressPlayForm(query: query, body: []).errorFormat == .json { return .json }
+        return fields["Accept"]?.contains("application/json") == true ? .json : .html
     }
 }
 

@@ -6,17 +6,25 @@ import FairPlay
 import HTTPMessages
 import HTTPServing
 import Licensing
+import PlayerMessages
 import Records
 import Telemetry
 
-/// `POST /fps/license`: a raw SPC in, a CKC out in the shape that was asked for; for a sync SPC what it reports, and
-/// for a playback that has stopped a few words, as JSON.
+/// `POST /fps/license` and its aliases: SPCs in every shape that players send, and the answer in the shape that the
+/// player takes (clients, section 2).
+///
+/// A request of any shape goes one way:
+///
+///     query -> head: address, token, revocations, clock -> shape of the body -> containers -> rates -> licences
+///
+/// The body is read once its token is accepted, so a stranger buys no reading. For a sync SPC the answer is what it
+/// reports, for a playback that has stopped a few words, and for a report of ended sessions one word.
 struct LicenseEndpoint: Sendable {
-    private let pipelines: LicensePipelines
-    private let metrics: ServiceMetrics
+    let pipelines: LicensePipelines
+    let metrics: ServiceMetrics
     private let logger: Logger
-    private let refusals: Refusals
-    private let clock: any WallClock
+    let refusals: Refusals
+    let clock: any WallClock
 
     init(
         pipelines: LicensePipelines, metrics: ServiceMetrics, refusals: Refusals, logger: Logger, clock: any WallClock
@@ -28,82 +36,243 @@ struct LicenseEndpoint: Sendable {
         self.refusals = refusals
     }
 
+    /// What is known of a request beside its body.
+    struct Context: Sendable {
+        let wish: LicenseWish
+        let assetHint: AssetReference?
+        let id: RequestID
+        let start: MonotonicTime
+    }
+
     /// Refuses at once what costs no RSA to refuse; else hands back the rest of the way.
     func answer(
-        _ request: HTTPRequest, under rules: LicenseRules, id: RequestID, on loop: LoopContext,
-        formFollowsAccept: Bool = true
+        _ request: HTTPRequest, at address: LicenseAddress = LicenseAddress(), under rules: LicenseRules,
+        id: RequestID, on loop: LoopContext
     ) -> HTTPAnswer {
         let start = loop.now
         let wish: LicenseWish
         do throws(LicenseWish.Fault) {
             wish = try LicenseWish(
-                query: request.query, fields: request.fields, formFollowsAccept: formFollowsAccept)
+                query: request.query, fields: request.fields, standard: address.answer,
+                followsAccept: address.followsAccept)
         } catch {
             let cause = RefusalCause("the query's \(error.parameter.rawValue) is not readable")
-            return .now(refuse(Problem(for: error), cause, id))
+            return .now(refuse(Problem(for: error), cause, id, .unread))
         }
-        do throws(LicenseError) {
-            let admission = try pipelines.pipeline(on: loop).admissionControl.admit(
-                LicenseRequest(
-                    message: request.body, use: wish.use,
-                    origin: request.origin(countryField: rules.entitlement.countryField), renewal: wish.renewal,
-                    id: id.text),
-                presenting: request.tokenCarriers, under: rules, now: clock.wallTime.seconds)
-            return .later { loop in await respond(to: admission, as: wish.form, id: id, since: start, on: loop) }
-        } catch {
-            return .now(refuse(error, id))
+        let context = Context(wish: wish, assetHint: address.assetHint, id: id, start: start)
+        guard PlayerMessageReader.looksLikeSPC(request.body[...]) else {
+            return answer(request, in: context, under: rules, on: loop)
         }
+        return answer(raw: request, in: context, under: rules, on: loop)
     }
 
-    /// Whether the request is refused whatever its body holds. `answer` says why.
-    func refusesHead(of request: HTTPRequest, under rules: LicenseRules, on loop: LoopContext) -> Bool {
+    /// Whether the request is refused whatever its body holds. `answer` says why. `mayBringToken` says that a token in
+    /// the body would count here, if the configuration lets it count at all.
+    func refusesHead(
+        of request: HTTPRequest, under rules: LicenseRules, mayBringToken: Bool = false, on loop: LoopContext
+    ) -> Bool {
         do throws(LicenseError) {
             return try pipelines.pipeline(on: loop).admissionControl.refusesHead(
                 presenting: request.tokenCarriers, from: request.origin(countryField: nil).address, under: rules,
-                now: clock.wallTime.seconds)
+                mayBringToken: mayBringToken && rules.entitlement.finder.readsBody, now: clock.wallTime.seconds)
         } catch {
             // Without a pipeline no request is served.
             return true
         }
     }
 
-    private func respond(
-        to admission: Admission, as form: LicenseAnswerForm, id: RequestID, since start: MonotonicTime,
-        on loop: LoopContext
-    ) async -> HTTPResponse {
+    // MARK: One SPC
+
+    /// The bytes of an SPC, which is what most players send: nothing is decoded or copied.
+    private func answer(
+        raw request: HTTPRequest, in context: Context, under rules: LicenseRules, on loop: LoopContext
+    ) -> HTTPAnswer {
         do throws(LicenseError) {
-            let now = clock.wallTime.seconds
-            switch try await pipelines.pipeline(on: loop).answer(admission, now: now) {
-            case .license(let license):
-                metrics.issued(admission.envelope.version, after: loop.now - start)
-                log(license, id)
-                return LicenseAnswer.response(with: license, as: form, at: clock.wallTime, id)
-            case .syncReport(let accepted):
-                metrics.acceptedSyncReport()
-                log(accepted, id)
-                return SyncAnswer.response(to: accepted, now: now, id: id)
-            case .playbackEnded(let ended):
-                log(ended, id)
-                return PlaybackEndAnswer.response(at: clock.wallTime, id)
-            }
+            let admission = try pipelines.pipeline(on: loop).admissionControl.admit(
+                LicenseRequest(
+                    message: request.body, use: context.wish.use,
+                    origin: request.origin(countryField: rules.entitlement.countryField),
+                    renewal: context.wish.renewal, assetHint: context.assetHint, id: context.id.text),
+                presenting: request.tokenCarriers, under: rules, now: clock.wallTime.seconds)
+            let shape = context.wish.answer.shape(for: .raw)
+            return .later { loop in await respond(to: admission, .raw, as: shape, in: context, on: loop) }
         } catch {
-            return refuse(error, id, version: admission.envelope.version)
+            return .now(refuse(error, of: request, under: rules, context.id, .raw))
         }
     }
 
-    private func refuse(_ error: LicenseError, _ id: RequestID, version: SPCVersion? = nil) -> HTTPResponse {
-        refuse(Problem(for: error), error.cause, id, version: version)
+    private func respond(
+        to admission: Admission, _ form: MessageForm, as shape: AnswerShape, in context: Context, on loop: LoopContext
+    ) async -> HTTPResponse {
+        do throws(LicenseError) {
+            let outcome = try await pipelines.pipeline(on: loop).answer(admission, now: clock.wallTime.seconds)
+            let result = KeyResult(note(outcome, of: admission, form, context, on: loop))
+            return LicenseAnswer.response(to: [result], as: shape, at: clock.wallTime, context.id)
+        } catch {
+            return refuse(
+                Problem(for: error), error.cause, context.id, form, version: admission.envelope.version)
+        }
+    }
+
+    // MARK: Every other shape
+
+    private func answer(
+        _ request: HTTPRequest, in context: Context, under rules: LicenseRules, on loop: LoopContext
+    ) -> HTTPAnswer {
+        // A body is read before its token is known only if the token may stand in it.
+        let early = rules.entitlement.finder.readsBody ? Self.read(request) : nil
+        var carriers = request.tokenCarriers
+        if case .success(.request(let body)) = early, let token = body.token {
+            carriers = carriers.with(bodyToken: Array(token.utf8))
+        }
+        let sender: LicenseSender
+        do throws(LicenseError) {
+            sender = try pipelines.pipeline(on: loop).admissionControl.admitSender(
+                presenting: carriers, from: request.origin(countryField: rules.entitlement.countryField),
+                renewal: context.wish.renewal, under: rules, now: clock.wallTime.seconds, id: context.id.text)
+        } catch {
+            // The device keeps a report until it is answered, and its token is not good for ever.
+            if error.code != .rateLimited, PlayerMessageReader.isSessionReport(request.body) {
+                return .now(acknowledge(.unverified, context.id))
+            }
+            return .now(refuse(error, of: request, carriers, under: rules, context.id, .unread))
+        }
+        switch early ?? Self.read(request) {
+        case .success(.request(let body)): return answer(body, to: request, of: sender, in: context, rules, on: loop)
+        case .success(.sessionReport(let report)): return answer(report, of: sender, in: context, on: loop)
+        case .failure(let error):
+            return .now(refuse(Problem(for: error), RefusalCause("\(error)"), context.id, .unread))
+        }
+    }
+
+    /// Bytes that are no text are judged as an SPC, so that a broken one is told what is wrong with it.
+    private static func read(_ request: HTTPRequest) -> Result<PlayerMessage, PlayerMessageError> {
+        do throws(PlayerMessageError) {
+            return .success(try PlayerMessageReader.read(request.body, contentType: request.fields["Content-Type"]))
+        } catch {
+            guard error == .unrecognised, !PlayerMessageReader.isText(request.body) else { return .failure(error) }
+            return .success(.request(PlayerRequest(shape: .raw, keys: [RequestedKey(spc: request.body)])))
+        }
+    }
+
+    private func answer(
+        _ body: PlayerRequest, to request: HTTPRequest, of sender: LicenseSender, in context: Context,
+        _ rules: LicenseRules, on loop: LoopContext
+    ) -> HTTPAnswer {
+        let shape = context.wish.answer.shape(for: body)
+        let form = MessageForm(body.shape)
+        // A path names one key, so it says nothing of several.
+        let hint = body.keys.count == 1 ? context.assetHint : nil
+        let requests = body.keys.map { key in
+            LicenseRequest(
+                message: key.spc, use: context.wish.use ?? (key.isOffline ? .offline : nil), origin: sender.origin,
+                renewal: sender.renewal, assetHint: hint, id: context.id.text)
+        }
+        do throws(LicenseError) {
+            let control = try pipelines.pipeline(on: loop).admissionControl
+            guard shape.hasResultForEachKey else {
+                let admission = try control.admit(requests[0], of: sender)
+                return .later { loop in await respond(to: admission, form, as: shape, in: context, on: loop) }
+            }
+            let admissions = try control.admit(requests, of: sender)
+            let labels = body.keys.map(\.label)
+            return .later { loop in
+                await respond(to: admissions, labels, form, as: shape, in: context, rules, on: loop)
+            }
+        } catch {
+            return .now(refuse(error, of: request, under: rules, context.id, form))
+        }
+    }
+
+    /// The answer with a result for each key. Keys that are refused do not refuse the others.
+    private func respond(
+        to admissions: [Result<Admission, LicenseError>], _ labels: [JSONNode?], _ form: MessageForm,
+        as shape: AnswerShape, in context: Context, _ rules: LicenseRules, on loop: LoopContext
+    ) async -> HTTPResponse {
+        let good = admissions.compactMap { try? $0.get() }
+        let outcomes: [Result<LicenseOutcome, LicenseError>]
+        do throws(LicenseError) {
+            outcomes = try await pipelines.answer(good, now: clock.wallTime.seconds, on: loop)
+        } catch {
+            return refuse(Problem(for: error), error.cause, context.id, form)
+        }
+        var rest = zip(good, outcomes).makeIterator()
+        let results = zip(admissions, labels).map { admission, label in
+            var error: LicenseError?
+            var version: SPCVersion?
+            switch admission {
+            case .failure(let refusal): error = refusal
+            case .success:
+                guard let (admission, outcome) = rest.next() else { break }
+                version = admission.envelope.version
+                switch outcome {
+                case .success(let outcome):
+                    return KeyResult(label: label, note(outcome, of: admission, form, context, on: loop))
+                case .failure(let refusal): error = refusal
+                }
+            }
+            return KeyResult(label: label, .refused(note(error ?? .overloaded, context.id, form, version, rules)))
+        }
+        return LicenseAnswer.response(to: results, as: shape, at: clock.wallTime, context.id)
+    }
+
+    // MARK: Counting and logging
+
+    /// What an SPC came to, counted and logged.
+    private func note(
+        _ outcome: LicenseOutcome, of admission: Admission, _ form: MessageForm, _ context: Context,
+        on loop: LoopContext
+    ) -> KeyOutcome {
+        switch outcome {
+        case .license(let license):
+            metrics.issued(
+                admission.envelope.version, form, isRepeated: license.isRepeated, after: loop.now - context.start)
+            log(license, form, context.id)
+            return .license(license)
+        case .syncReport(let accepted):
+            metrics.acceptedSyncReport(form)
+            log(accepted, form, context.id)
+            return .syncReport(accepted)
+        case .playbackEnded(let ended):
+            metrics.accepted(form)
+            log(ended, form, context.id)
+            return .playbackEnded(ended)
+        }
+    }
+
+    /// Notes the refusal of one key among several.
+    private func note(
+        _ error: LicenseError, _ id: RequestID, _ form: MessageForm, _ version: SPCVersion?, _ rules: LicenseRules
+    ) -> Problem {
+        var problem = Problem(for: error)
+        problem.tellDiagnosis(of: error, under: rules)
+        metrics.refused(problem.code, form)
+        refusals.note(
+            "license_refused", problem, because: error.cause, id: id, spcVersion: version?.rawValue ?? 0,
+            shape: form.rawValue)
+        return problem
+    }
+
+    /// Refuses a whole request, and says what its head shows.
+    private func refuse(
+        _ error: LicenseError, of request: HTTPRequest, _ carriers: TokenCarriers? = nil, under rules: LicenseRules,
+        _ id: RequestID, _ form: MessageForm
+    ) -> HTTPResponse {
+        var problem = Problem(for: error)
+        problem.tellDiagnosis(of: error, in: request.fields, carriers ?? request.tokenCarriers, under: rules)
+        return refuse(problem, error.cause, id, form)
     }
 
     private func refuse(
-        _ problem: Problem, _ cause: RefusalCause, _ id: RequestID, version: SPCVersion? = nil
+        _ problem: Problem, _ cause: RefusalCause, _ id: RequestID, _ form: MessageForm, version: SPCVersion? = nil
     ) -> HTTPResponse {
-        metrics.refused(problem.code)
+        metrics.refused(problem.code, form)
         return refusals.response(
-            to: "license_refused", problem, because: cause, id: id, spcVersion: version?.rawValue ?? 0)
+            to: "license_refused", problem, because: cause, id: id, spcVersion: version?.rawValue ?? 0,
+            shape: form.rawValue)
     }
 
-    private func log(_ license: IssuedLicense, _ id: RequestID) {
+    private func log(_ license: IssuedLicense, _ form: MessageForm, _ id: RequestID) {
         logger.log(
             .debug, "license_issued", from: .client,
             [
@@ -113,25 +282,27 @@ struct LicenseEndpoint: Sendable {
                 .string("validity", license.terms.validity.name),
                 .unsigned("lease", UInt64(license.terms.lease?.value ?? 0)),
                 .unsigned("rental", UInt64(license.terms.rental?.value ?? 0)),
+                .string("shape", form.rawValue), .bool("repeated", license.isRepeated),
             ])
     }
 
-    private func log(_ ended: EndedPlayback, _ id: RequestID) {
+    private func log(_ ended: EndedPlayback, _ form: MessageForm, _ id: RequestID) {
         logger.log(
             .debug, "playback_ended", from: .client,
             [
                 .string("request_id", id.text), .string("credential", ended.credentialName),
-                .string("kid", ended.keyID.description),
+                .string("kid", ended.keyID.description), .string("shape", form.rawValue),
             ])
     }
 
-    private func log(_ accepted: AcceptedSyncReport, _ id: RequestID) {
+    private func log(_ accepted: AcceptedSyncReport, _ form: MessageForm, _ id: RequestID) {
         logger.log(
             .debug, "sync_report_accepted", from: .client,
             [
                 .string("request_id", id.text), .string("credential", accepted.credentialName),
                 .bool("challenge_accepted", accepted.isChallengeAccepted),
                 .unsigned("duration_to_expiry", UInt64(accepted.report.remaining.wireValue)),
+                .string("shape", form.rawValue),
             ])
     }
 }

@@ -1,6 +1,7 @@
 import Entitlements
 import HTTPMessages
 import Licensing
+import PlayerMessages
 import Records
 
 /// What an app says of the licence that it wants, as an SPC cannot.
@@ -8,17 +9,17 @@ import Records
 /// `?offline=1` asks for one that the device may keep, `?offline=0` for one that it may not. `?renew=true`, or the
 /// field `X-License-Renew: 1`, says that it follows another one (entitlement, section 4.5), and `?previous=` which one;
 /// that changes how a crowd is treated and what is written down, and never what is granted. `?format=` names the shape
-/// of the answer.
+/// of the answer; without it the address, `Accept` and the shape of the request decide.
 struct LicenseWish: Equatable, Sendable {
     /// Nil if the app does not say it.
     var use: LicenseUse?
     var renewal = RenewalWish()
-    var form: LicenseAnswerForm = .raw
+    var answer = AnswerPreference()
 
-    init(use: LicenseUse? = nil, isRenewal: Bool = false, form: LicenseAnswerForm = .raw) {
+    init(use: LicenseUse? = nil, isRenewal: Bool = false, format: AnswerShape? = nil) {
         self.use = use
         renewal.isRenewal = isRenewal
-        self.form = form
+        answer.explicit = format
     }
 
     /// A parameter of the query that is given twice or has an unknown value.
@@ -30,9 +31,11 @@ struct LicenseWish: Equatable, Sendable {
         let parameter: Parameter
     }
 
-    /// If the form does not follow what the sender accepts, only the query says it. Throws the first parameter that is
-    /// not readable.
-    init(query: String?, fields: HTTPFields, formFollowsAccept: Bool = true) throws(Fault) {
+    /// `standard` is the shape that the address is configured for, nil if it is for every player. At an address whose
+    /// answers do not follow `Accept`, that field is not read. Throws the first parameter that is not readable.
+    init(
+        query: String?, fields: HTTPFields, standard: AnswerShape? = nil, followsAccept: Bool = true
+    ) throws(Fault) {
         let pairs = (query ?? "").split(separator: "&")
         use = try Self.flag(.offline, in: pairs).map { $0 ? .offline : .streaming }
         let isRenewal = try Self.flag(.renew, in: pairs) ?? false
@@ -41,12 +44,12 @@ struct LicenseWish: Equatable, Sendable {
             guard let license = LicenseID(text: previous) else { throw Fault(parameter: .previous) }
             renewal.previous = license
         }
-        let format = try Self.only(.format, in: pairs)
-        let accepted = formFollowsAccept ? fields.values(of: "Accept") : []
-        guard let form = LicenseAnswerForm(named: format, accepting: accepted) else {
-            throw Fault(parameter: .format)
+        answer.explicit = standard
+        if let name = try Self.only(.format, in: pairs) {
+            guard let shape = AnswerShape(named: name) else { throw Fault(parameter: .format) }
+            answer.explicit = shape
         }
-        self.form = form
+        if followsAccept { answer.accepted = fields.values(of: "Accept") }
     }
 
     /// Nil if it is absent.
@@ -79,7 +82,7 @@ extension LicenseWish.Fault.Parameter {
         switch self {
         case .offline, .renew: "1, true, 0 or false"
         case .previous: "the id of a licence, as X-License-Id has it"
-        case .format: "raw, base64, ckc or json"
+        case .format: AnswerShape.names.joined(separator: ", ")
         }
     }
 }

@@ -16,10 +16,9 @@ struct PublicRoutes: HTTPHandler {
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
         let rules = rules.current
-        let methods = Self.methods(at: request.path) ?? expressPlay?.methods(at: request.path, under: rules)
-        return rules.cors.answer(request, methods: methods ?? Self.allMethods) {
-            let answer = route(request, under: rules, on: loop)
-            return request.expectsNAGRAErrors ? answer.restatedForNAGRA() : answer
+        let address = rules.addresses.address(at: request.path)
+        return rules.cors.answer(request, methods: address?.methods ?? Self.allMethods) {
+            route(request, to: address, under: rules, on: loop)
         }
     }
 
@@ -28,16 +27,16 @@ struct PublicRoutes: HTTPHandler {
     func decideBody(of request: HTTPRequest, on loop: LoopContext) -> HTTPBodyDecision {
         let rules = rules.current
         let isRefused: Bool
-        switch request.path {
-        case "/fps/license", "/fps/licenses/query", "/fps/challenge":
-            guard request.method == .post else { return .drop }
+        switch rules.addresses.address(at: request.path)?.service(for: request.method) {
+        case .license:
+            isRefused = license.refusesHead(of: request, under: rules.license, mayBringToken: true, on: loop)
+        case .licenseQuery, .challenge:
             isRefused = license.refusesHead(of: request, under: rules.license, on: loop)
-        default:
+        case .expressPlayToken: isRefused = false  // The form may hold the customer's secret.
+        case .entitlementServer:
             guard let expressPlay else { return .drop }
-            switch expressPlay.refusesHead(of: request, under: rules, on: loop) {
-            case .some(let verdict): isRefused = verdict
-            case nil: return .drop
-            }
+            isRefused = expressPlay.refusesEntitlementHead(of: request, under: rules)
+        case .certificate, .live, .ready, nil: return .drop
         }
         // A request whose token has come of age since then is not refused.
         guard isRefused, case .now(let response) = answer(request, on: loop) else { return .keep }
@@ -47,36 +46,39 @@ struct PublicRoutes: HTTPHandler {
     /// What `*` and addresses that are not there answer OPTIONS with.
     private static let allMethods = "GET, HEAD, POST, OPTIONS"
 
-    /// The methods of an address, as OPTIONS and a refusal name them; nil if the address is not there.
-    private static func methods(at path: String) -> String? {
-        switch path {
-        case "/fps/license", "/fps/licenses/query", "/fps/challenge": "POST, OPTIONS"
-        case "/fps/certificate", "/livez", "/readyz": "GET, HEAD, OPTIONS"
-        default: nil
+    private func route(
+        _ request: HTTPRequest, to address: PublicAddress?, under rules: LiveRules, on loop: LoopContext
+    ) -> HTTPAnswer {
+        let id = requestIDs.next(on: loop)
+        let service = address?.service(for: request.method)
+        // ExpressPlay's endpoints tell their own refusals, with numbers that ours do not have.
+        if let service, let answer = expressPlay?.answer(request, to: service, under: rules, id: id, on: loop) {
+            return answer
         }
+        return answer(request, at: address, by: service, under: rules, id, on: loop)
+            .restated(in: request.errorManner(at: address), request)
     }
 
-    private func route(_ request: HTTPRequest, under rules: LiveRules, on loop: LoopContext) -> HTTPAnswer {
-        let id = requestIDs.next(on: loop)
-        switch request.path {
-        case "/fps/license":
-            guard request.method == .post else { return refuseMethod(of: request, id) }
-            return license.answer(request, under: rules.license, id: id, on: loop)
-        case "/fps/licenses/query":
-            guard request.method == .post else { return refuseMethod(of: request, id) }
-            return query.answer(request, under: rules.license, id: id, on: loop)
-        case "/fps/challenge":
-            guard request.method == .post else { return refuseMethod(of: request, id) }
-            return challenge.answer(request, under: rules.license, id: id, on: loop)
-        case "/fps/certificate":
-            guard request.method.isRead else { return refuseMethod(of: request, id) }
-            guard let response = rules.certificates.response(to: request, id: id) else { return refuse(.notFound, id) }
-            return .now(response)
-        case "/livez", "/readyz":
-            guard request.method.isRead else { return refuseMethod(of: request, id) }
-            return .now(request.path == "/livez" ? health.liveResponse(id) : health.readyResponse(id))
-        default:
-            return expressPlay?.answer(request, under: rules, id: id, on: loop) ?? refuse(.notFound, id)
+    private func answer(
+        _ request: HTTPRequest, at address: PublicAddress?, by service: PublicAddress.Service?,
+        under rules: LiveRules, _ id: RequestID, on loop: LoopContext
+    ) -> HTTPAnswer {
+        guard let address else { return refuse(.notFound, id) }
+        switch service {
+        case .license(let address):
+            return license.answer(request, at: address, under: rules.license, id: id, on: loop)
+        case .licenseQuery: return query.answer(request, under: rules.license, id: id, on: loop)
+        case .challenge: return challenge.answer(request, under: rules.license, id: id, on: loop)
+        case .certificate(let format):
+            switch rules.certificates.answer(to: request, standard: format, id: id) {
+            case .found(let response): return .now(response)
+            case .notFound: return refuse(.notFound, id)
+            case .formatUnknown: return .now(respond(to: CertificateEndpoint.formatProblem, id))
+            }
+        case .live: return .now(health.liveResponse(id))
+        case .ready: return .now(health.readyResponse(id))
+        case .expressPlayToken, .entitlementServer: return refuse(.notFound, id)
+        case nil: return refuse(.methodNotAllowed, id, allow: address.methods)
         }
     }
 
@@ -88,13 +90,42 @@ struct PublicRoutes: HTTPHandler {
         return rules.current.cors.decorate(response, for: nil)
     }
 
-    private func refuseMethod(of request: HTTPRequest, _ id: RequestID) -> HTTPAnswer {
-        refuse(.methodNotAllowed, id, allow: Self.methods(at: request.path))
+    private func refuse(_ code: ProblemCode, _ id: RequestID, allow: String? = nil) -> HTTPAnswer {
+        .now(respond(to: Problem(code, allowedMethods: allow), id))
     }
 
-    private func refuse(_ code: ProblemCode, _ id: RequestID, allow: String? = nil) -> HTTPAnswer {
-        let problem = Problem(code, allowedMethods: allow)
-        return .now(refusals.response(to: "request_refused", problem, because: RefusalCause(code.title), id: id))
+    private func respond(to problem: Problem, _ id: RequestID) -> HTTPResponse {
+        refusals.response(to: "request_refused", problem, because: RefusalCause(problem.code.title), id: id)
+    }
+}
+
+extension HTTPRequest {
+    /// In whose manner a refusal of this request is told: that of its address, or NAGRA's, if the client presents its
+    /// tokens in NAGRA's header at an address under `/fps/`.
+    fileprivate func errorManner(at address: PublicAddress?) -> PublicAddress.ErrorManner {
+        switch address?.errorManner {
+        case .nagra: .nagra
+        case .expressPlay: .expressPlay
+        case .problem, nil: expectsNAGRAErrors ? .nagra : .problem
+        }
+    }
+}
+
+extension HTTPAnswer {
+    /// The same answer, with refusals in this manner. Only ExpressPlay's depends on the request.
+    fileprivate func restated(in manner: PublicAddress.ErrorManner, _ request: HTTPRequest) -> HTTPAnswer {
+        switch manner {
+        case .problem: self
+        case .nagra: mapped { $0.restatedForNAGRA() }
+        case .expressPlay: mapped { [format = request.expressPlayErrorFormat] in $0.restated(in: format) }
+        }
+    }
+
+    private func mapped(_ change: @escaping @Sendable (HTTPResponse) -> HTTPResponse) -> HTTPAnswer {
+        switch self {
+        case .now(let response): .now(change(response))
+        case .later(let work): .later { loop in change(await work(loop)) }
+        }
     }
 }
 

@@ -43,9 +43,7 @@ struct ServiceRoutes {
                 metrics: parts.metrics, refusals: refusals, clock: parts.clock),
             challenge: ChallengeEndpoint(pipelines: parts.pipelines, refusals: refusals, clock: parts.clock),
             health: parts.health, requestIDs: requestIDs, refusals: refusals,
-            expressPlay: parts.expressPlay.map {
-                ExpressPlayRoutes(service: $0, license: license, refusals: refusals)
-            })
+            expressPlay: parts.expressPlay.map { ExpressPlayRoutes(service: $0) })
     }
 
     /// The routes of the admin listener at this place of the configuration, from 0.

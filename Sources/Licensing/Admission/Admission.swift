@@ -19,6 +19,8 @@ package struct Admission: Sendable {
     package let envelope: SPCEnvelope
     let credentialKey: CredentialKey
     let rules: LicenseRules
+    /// Where the decision waits for those about the other SPCs of its request; nil for an SPC that came alone.
+    var seat: DecisionSeat?
 
     /// Reads the container of the SPC, and finds the credential that it names. Needs no private key. Throws `spc`.
     init(
@@ -42,6 +44,23 @@ package struct Admission: Sendable {
         case .verified(let claims): claims.renewal != nil || request.renewal.isRenewal
         case .undecided: false
         }
+    }
+}
+
+/// The sender of a request for licences, and the rules that it is judged by. Its head was admitted; what it asks for has
+/// not been looked at.
+package struct LicenseSender: Sendable {
+    let token: PresentedToken
+    let standing: Admission.Standing
+    package let origin: RequestOrigin
+    /// What the app says of a licence that the new ones follow.
+    package let renewal: RenewalWish
+    let rules: LicenseRules
+
+    /// Whether this server has verified the token.
+    package var isVerified: Bool {
+        if case .verified = standing { return true }
+        return false
     }
 }
 

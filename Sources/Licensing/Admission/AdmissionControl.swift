@@ -36,28 +36,76 @@ package final class AdmissionControl {
     package func admit(
         _ request: LicenseRequest, presenting carriers: TokenCarriers, under rules: LicenseRules, now: Int64
     ) throws(LicenseError) -> Admission {
-        try admit(from: request.origin.address, under: rules)
-        return try admit(request, by: try token(in: carriers, rules), under: rules, now: now)
+        try admit(
+            request,
+            of: try admitSender(
+                presenting: carriers, from: request.origin, renewal: request.renewal, under: rules, now: now,
+                id: request.id))
     }
 
-    /// The same once the address is counted and the token found.
-    package func admit(
-        _ request: LicenseRequest, by token: PresentedToken?, under rules: LicenseRules, now: Int64
-    ) throws(LicenseError) -> Admission {
-        if let callback = rules.callback, let token, callback.decides(token) {
+    /// Admits the head of a request for licences: its address and its token. `admit(_:of:)` goes on with its SPCs.
+    package func admitSender(
+        presenting carriers: TokenCarriers, from origin: RequestOrigin, renewal: RenewalWish, under rules: LicenseRules,
+        now: Int64, id: String?
+    ) throws(LicenseError) -> LicenseSender {
+        try admit(from: origin.address, under: rules)
+        guard let token = try token(in: carriers, rules) else { throw .tokenMissing }
+        if let callback = rules.callback, callback.decides(token) {
             try checkClock()
-            // The container comes first: no rate is used up by a request without an SPC.
-            let admission = try Admission(request, by: token, .undecided(callback), under: rules)
-            try bound(token, from: request.origin.address, by: callback)
-            return admission
+            return LicenseSender(
+                token: token, standing: .undecided(callback), origin: origin, renewal: renewal, rules: rules)
         }
-        guard let token else { throw .tokenMissing }
-        let (decisive, claims) = try verify(
-            token, isRenewal: request.renewal.isRenewal, under: rules, now: now, id: request.id)
+        let (decisive, claims) = try verify(token, isRenewal: renewal.isRenewal, under: rules, now: now, id: id)
         if claims.renewal == nil { try checkClock() }
-        let admission = try Admission(request, by: decisive, .verified(claims), under: rules)
-        try count(claims, of: decisive, isRenewal: admission.isRenewal, rules)
+        return LicenseSender(
+            token: decisive, standing: .verified(claims), origin: origin, renewal: renewal, rules: rules)
+    }
+
+    /// Admits the one SPC of a sender. The container comes first: no rate is used up by a request without an SPC.
+    package func admit(_ request: LicenseRequest, of sender: LicenseSender) throws(LicenseError) -> Admission {
+        let admission = try Admission(request, by: sender.token, sender.standing, under: sender.rules)
+        try count(admission, of: sender)
         return admission
+    }
+
+    /// Admits the SPCs of one request, each for itself. A subject's rate counts the request once. A token that only the
+    /// operator's service can read is bounded for each SPC, because each one costs RSA and a question. Throws if all are
+    /// refused together.
+    package func admit(
+        _ requests: [LicenseRequest], of sender: LicenseSender
+    ) throws(LicenseError) -> [Result<Admission, LicenseError>] {
+        var isCounted = false
+        var admissions: [Result<Admission, LicenseError>] = []
+        for request in requests {
+            let admission: Admission
+            do throws(LicenseError) {
+                admission = try Admission(request, by: sender.token, sender.standing, under: sender.rules)
+                if !sender.isVerified { try count(admission, of: sender) }
+            } catch {
+                admissions.append(.failure(error))
+                continue
+            }
+            if sender.isVerified, !isCounted {
+                try count(admission, of: sender)
+                isCounted = true
+            }
+            admissions.append(.success(admission))
+        }
+        return admissions
+    }
+
+    private func count(_ admission: Admission, of sender: LicenseSender) throws(LicenseError) {
+        switch sender.standing {
+        case .verified(let claims):
+            try count(claims, of: sender.token, isRenewal: admission.isRenewal, sender.rules)
+        case .undecided(let callback): try bound(sender.token, from: sender.origin.address, by: callback)
+        }
+    }
+
+    /// Counts a request with a report of sessions that have ended, as one for a licence.
+    package func count(reportOf sender: LicenseSender) throws(LicenseError) {
+        guard case .verified(let claims) = sender.standing else { return }
+        try count(claims, of: sender.token, isRenewal: false, sender.rules)
     }
 
     /// Admits a request that costs no RSA, also with a token that only the operator's service can read. Such a token
@@ -84,9 +132,10 @@ package final class AdmissionControl {
     /// token that this server accepts. A token that only the operator's service can read is not judged here.
     ///
     /// Counts nothing: `admit` counts the request, with its body or with its refusal. A good token is remembered, so
-    /// looking at it twice costs one signature.
+    /// looking at it twice costs one signature. `mayBringToken` says that a token may come with the body.
     package func refusesHead(
-        presenting carriers: TokenCarriers, from address: IPAddress?, under rules: LicenseRules, now: Int64
+        presenting carriers: TokenCarriers, from address: IPAddress?, under rules: LicenseRules,
+        mayBringToken: Bool = false, now: Int64
     ) -> Bool {
         if let rate = rules.rates.perAddress, let address,
             buckets.addresses.wait(of: address.subscriber, at: rate) != nil
@@ -94,7 +143,7 @@ package final class AdmissionControl {
             return true
         }
         do throws(LicenseError) {
-            guard let token = try token(in: carriers, rules) else { return true }
+            guard let token = try token(in: carriers, rules) else { return !mayBringToken }
             if let callback = rules.callback, callback.decides(token) { return false }
             // In a list the other token may decide about a renewal, which is not known here.
             if isAccepted(token, isRenewal: false, under: rules, now: now) { return false }

@@ -11,6 +11,7 @@ extension LicenseError {
         case .spc(let error): RefusalCause("SPC refused: \(error)")
         case .contentUnknown: RefusalCause("the asset id names no single live key, and no right names it")
         case .keyNotFound: RefusalCause("no single live key is stored for the asset id")
+        case .hintMismatch: RefusalCause("the address of the request names another key than the SPC")
         case .store(let error): RefusalCause("store: \(error)")
         case .keyStore(let outage): RefusalCause("key store: \(outage)")
         case .denied(let denial): RefusalCause("shared state: \(denial)")

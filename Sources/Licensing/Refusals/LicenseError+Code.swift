@@ -10,7 +10,7 @@ extension LicenseError {
         case .tokenMissing: .tokenMissing
         case .entitlement(let error): error.code
         case .spc(let error): error.code
-        case .contentUnknown: .contentMismatch
+        case .contentUnknown, .hintMismatch: .contentMismatch
         case .keyNotFound: .keyNotFound
         case .store(let error): error.code
         case .denied(let denial): denial.code

@@ -5,6 +5,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case bodyEmpty = "body_empty"
     case bodyUnrecognised = "body_unrecognised"
     case spcIsCertificate = "spc_is_certificate"
+    case spcDoubleBase64 = "spc_double_base64"
     case spcVersionUnsupported = "spc_version_unsupported"
     case spcMalformed = "spc_malformed"
     case spcCertificateUnknown = "spc_certificate_unknown"

@@ -39,6 +39,23 @@ package protocol DecisionStore: Sendable {
     /// places, slot claims. Returns `recorded` only when the decision and its ledger entry would outlive a power cut.
     /// Throws when that cannot be known: nothing may be answered then.
     func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome
+
+    /// Records the decisions of one request, each for itself as `commit` does, and in one commit if the store can. The
+    /// outcomes are in the order of the decisions.
+    func commit(together decisions: [LicenseDecision]) async -> [Result<DecisionOutcome, StoreError>]
+}
+
+extension DecisionStore {
+    /// One after the other.
+    package func commit(together decisions: [LicenseDecision]) async -> [Result<DecisionOutcome, StoreError>] {
+        var outcomes: [Result<DecisionOutcome, StoreError>] = []
+        for decision in decisions { outcomes.append(await result(of: decision)) }
+        return outcomes
+    }
+
+    package func result(of decision: LicenseDecision) async -> Result<DecisionOutcome, StoreError> {
+        do throws(StoreError) { return .success(try await commit(decision)) } catch { return .failure(error) }
+    }
 }
 
 /// Where playbacks give their slots back when their devices say that they have stopped.

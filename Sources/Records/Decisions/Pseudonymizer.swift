@@ -24,6 +24,8 @@ package final class Pseudonymizer: Sendable {
         case session
         /// A rental, by issuer, subject and content id.
         case rental
+        /// A device's report of a playback session that has ended, by issuer, subject and session id.
+        case sessionReport = "session-report"
     }
 
     private let key: HMACSHA256Key

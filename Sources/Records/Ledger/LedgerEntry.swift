@@ -18,6 +18,8 @@ package struct LedgerEntry: Equatable, Sendable {
         case refusalsOmitted = 8
         /// So many renewals of one playback, as the detail says, have left the ledger.
         case renewalsRolledUp = 9
+        /// A device's report that a playback session has ended ("secure stop"); the detail is the session id in hex.
+        case sessionEndReported = 10
         /// A token that this server made for a customer; the licence it leads to is a row of its own.
         case tokenMinted = 16
         /// A content key was made and stored.
@@ -128,6 +130,16 @@ package struct DeviceReport: Hashable, Sendable {
 package protocol Ledger: Sendable {
     /// Returns when the entry would outlive a power cut.
     func append(_ entry: LedgerEntry) async throws(StoreError)
+
+    /// The same of entries that belong together: in one commit if the ledger can.
+    func append(together entries: [LedgerEntry]) async throws(StoreError)
+}
+
+extension Ledger {
+    /// One after the other.
+    package func append(together entries: [LedgerEntry]) async throws(StoreError) {
+        for entry in entries { try await append(entry) }
+    }
 }
 
 extension LedgerEntry {

@@ -61,7 +61,7 @@ package struct LedgerPurge: Equatable, Sendable {
             .revocationLifted, .refusalsOmitted, .renewalsRolledUp, .tokenMinted, .ledgerRejoined, .keyCreated,
             .keyImported,
             .keyAliased, .keyWithdrawn, .keyRestored, .keyDeleted, .nodeStarted, .configurationReloaded, .nodeStopped,
-            .clockAccepted, .deviceRemoved, .playbackEnded, .rentalForgotten:
+            .clockAccepted, .deviceRemoved, .playbackEnded, .rentalForgotten, .sessionEndReported:
             return nil
         }
         let numbers = entry.detail.split(separator: " ").compactMap { Int64($0) }

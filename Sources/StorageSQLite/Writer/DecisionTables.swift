@@ -53,6 +53,10 @@ struct DecisionTables: ~Copyable {
         case .entry(let entry, _):
             try ledger.append(entry)
             return .done(true)
+        case .several(let requests):
+            var answers: [WriteAnswer] = []
+            for request in requests { answers.append(try run(request, endTime: endTime, &ledger)) }
+            return .several(answers)
         case .keptEntry(let entry, _, let spending, let additions, let mark):
             try ledger.append(entry)
             try kept.keep(spending, additions, mark: mark)
@@ -117,8 +121,8 @@ struct DecisionTables: ~Copyable {
             try revocations.deletePending(key)
             try ledger.append(entry)
             return true
-        case .decision, .entry, .keptEntry, .noteSettled, .forgetKept, .tryToWrite, .openChallenge, .takeChallenge,
-            .releaseSlots, .keepClock, .acceptClock, .changeAccount:
+        case .decision, .entry, .several, .keptEntry, .noteSettled, .forgetKept, .tryToWrite, .openChallenge,
+            .takeChallenge, .releaseSlots, .keepClock, .acceptClock, .changeAccount:
             preconditionFailure("no change of what is revoked")
         }
     }

@@ -6,6 +6,8 @@ enum WriteRequest: Sendable {
     /// With the encoding of its ledger entry, where the ledger is this node's.
     case decision(LicenseDecision, entry: [UInt8]?)
     case entry([UInt8], at: Int64)
+    /// Decisions or entries of one request: all of them are in one transaction.
+    case several([WriteRequest])
     /// With what the decision spends (`DecisionKeeping`).
     case keptEntry([UInt8], at: Int64, spending: [UInt8], additions: [UInt8]?, mark: Int64?)
     case noteSettled([Int64], mark: Int64)
@@ -33,6 +35,7 @@ enum WriteRequest: Sendable {
     var time: Int64? {
         switch self {
         case .decision(let decision, _): decision.now
+        case .several(let requests): requests.compactMap(\.time).max()
         case .entry(_, let at), .keptEntry(_, let at, _, _, _), .acceptClock(_, _, let at),
             .releaseSlots(_, let at):
             at
@@ -50,6 +53,8 @@ enum WriteAnswer: Sendable {
     case outcome(DecisionOutcome)
     /// Whether it changed anything.
     case done(Bool)
+    /// In the order of the requests.
+    case several([WriteAnswer])
 }
 
 typealias WriteResult = Result<WriteAnswer, StoreError>

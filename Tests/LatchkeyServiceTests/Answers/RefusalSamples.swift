@@ -50,6 +50,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.module(.failed(status: 7)), 500, "internal"),
         RefusalSample(.module(.answerMalformed), 500, "internal"),
         RefusalSample(.challengeNotOpen, 409, "spc_replayed"),
+        RefusalSample(.hintMismatch, 403, "content_mismatch"),
         RefusalSample(.denied(.replayed), 409, "spc_replayed"),
         RefusalSample(.denied(.tokenUsed(limit: 3)), 403, "token_used"),
         RefusalSample(.denied(.deviceLimit(limit: 0)), 403, "device_mismatch"),
@@ -185,7 +186,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
 /// Numbers the cases of the errors, so that a case without a sample is seen: a new case does not compile before it has a number here.
 extension LicenseError {
     static let caseCount =
-        13 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
+        14 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
 
     var caseNumber: Int {
         switch self {
@@ -202,11 +203,12 @@ extension LicenseError {
         case .overloaded: 10
         case .clockUntrusted: 11
         case .keyStore: 12
-        case .terms(let error, _): 13 + error.caseNumber
-        case .entitlement(let error): 13 + LicenseTermsError.caseCount + error.caseNumber
-        case .spc(let error): 13 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
+        case .hintMismatch: 13
+        case .terms(let error, _): 14 + error.caseNumber
+        case .entitlement(let error): 14 + LicenseTermsError.caseCount + error.caseNumber
+        case .spc(let error): 14 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
         case .store(let error):
-            13 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
+            14 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
         }
     }
 }

@@ -5,6 +5,7 @@ import HTTPServing
 import KeyCrypto
 import Licensing
 import POSIXSockets
+import PlayerMessages
 import Telemetry
 import TestSupport
 import Testing
@@ -53,12 +54,28 @@ import Testing
     }
 
     @Test func measuresLicences() throws {
-        metrics.issued(.v1, after: .milliseconds(3))
-        metrics.issued(.v2, after: .milliseconds(5))
+        metrics.issued(.v1, .raw, isRepeated: false, after: .milliseconds(3))
+        metrics.issued(.v2, .form, isRepeated: true, after: .milliseconds(5))
         let text = try scrape()
         #expect(text["latchkey_license_duration_seconds_count"] == 2)
+        #expect(text["latchkey_licenses_repeated_total"] == 1)
         #expect(text["latchkey_license_duration_seconds_bucket{le=\"+Inf\"}"] == 2)
         #expect(text["latchkey_license_duration_seconds_sum"].map { abs($0 - 0.008) < 1e-9 } == true)
+    }
+
+    /// Every shape that a reader may find has its samples before the first request.
+    @Test func countsRequestsByShape() throws {
+        metrics.issued(.v1, .keyArray, isRepeated: false, after: .zero)
+        metrics.refused(.spcMalformed, .unread)
+        let requests = try scrape().values.filter { $0.key.hasPrefix("latchkey_license_requests_total") }
+        for name in RequestShape.names + ["unread"] {
+            for outcome in ["issued", "accepted", "refused"] {
+                let isCounted = [["key_array", "issued"], ["unread", "refused"]].contains([name, outcome])
+                let sample = "latchkey_license_requests_total{shape=\"\(name)\",outcome=\"\(outcome)\"}"
+                #expect(requests[sample] == (isCounted ? 1 : 0))
+            }
+        }
+        #expect(requests.count == 3 * (RequestShape.names.count + 1))
     }
 
     @Test(arguments: ProblemCode.allCases)

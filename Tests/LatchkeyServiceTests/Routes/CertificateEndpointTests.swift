@@ -1,3 +1,4 @@
+import ByteCoding
 import HTTPMessages
 import KeyCrypto
 import TestSupport
@@ -36,6 +37,50 @@ import Testing
         #expect(await ask("size=2048").body == first.certificate2048.der)
         #expect(await ask("credential=second&size=2048").body == second.certificate2048.der)
         #expect(await ask("size=1024&credential=second").body == second.certificate1024.der)
+    }
+
+    /// The same certificates, as an app or a tool wants them written.
+    @Test func writesCertificatesInEveryFormat() async throws {
+        let bundle = first.certificate1024.der + first.certificate2048.der
+        let base64 = await ask("format=base64")
+        #expect(base64.body == Array(Base64.encode(bundle).utf8))
+        #expect(base64.fields["Content-Type"] == "text/plain; charset=utf-8")
+        let json = await ask("format=json")
+        #expect(json.body == Array(#"{"certificate":"\#(Base64.encode(bundle))"}"#.utf8))
+        #expect(json.fields["Content-Type"] == "application/json")
+        let pem = await ask("format=pem")
+        #expect(pem.fields["Content-Type"] == "application/x-pem-file")
+        let lines = String(decoding: pem.body, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.filter { $0 == "-----BEGIN CERTIFICATE-----" }.count == 2 && lines.last == "")
+        #expect(lines.allSatisfy { $0.utf8.count <= 64 })
+        let certificates = lines.split(separator: "-----BEGIN CERTIFICATE-----").compactMap { block in
+            try? Base64.decode(block.prefix { $0 != "-----END CERTIFICATE-----" }.joined())
+        }
+        #expect(certificates == [first.certificate1024.der, first.certificate2048.der].filter { !$0.isEmpty })
+        #expect(await ask("format=raw").body == bundle)
+        #expect(await ask("size=2048&format=base64").body == Array(Base64.encode(first.certificate2048.der).utf8))
+    }
+
+    @Test(arguments: ["format=der", "format=", "format=PEM"])
+    func saysWhichFormatsThereAre(query: String) async throws {
+        let response = await ask(query)
+        #expect(response.status == .badRequest && response.fields["X-Error-Code"] == "bad_request")
+        let body = try #require(try JSONReader.parse(response.body).object)
+        #expect(body["parameter"]?.string == "format")
+        #expect(body["hint"]?.string?.contains("raw, base64, pem, json") == true)
+    }
+
+    @Test func anEntityTagIsThatOfOneFormat() async throws {
+        var tags: Set<String> = []
+        for format in ["raw", "base64", "pem", "json"] {
+            let tag = try #require(await ask("format=\(format)").fields["ETag"])
+            #expect(await ask("format=\(format)", ["If-None-Match": tag]).status == .notModified)
+            tags.insert(tag)
+        }
+        #expect(tags.count == 4)
+        let pem = try #require(await ask("format=pem").fields["ETag"])
+        #expect(await ask(nil, ["If-None-Match": pem]).status == .ok)
+        #expect(await fixture.ask(.head, "/fps/certificate", query: "format=pem").fields["ETag"] == pem)
     }
 
     @Test func givesAnotherCredentialByItsName() async {

@@ -7,6 +7,7 @@ import HTTPMessages
 import HTTPServing
 import KeyCrypto
 import Licensing
+import PlayerMessages
 import Records
 import ServiceConfiguration
 import Telemetry
@@ -182,7 +183,7 @@ import Testing
         ("renew=true", LicenseWish(isRenewal: true)), ("renew", LicenseWish(isRenewal: true)),
         ("renew=0&offline=0", LicenseWish(use: .streaming)),
         ("offline&renew=1", LicenseWish(use: .offline, isRenewal: true)),
-        ("format=ckc", LicenseWish(form: .ckc)), ("format=json&renew", LicenseWish(isRenewal: true, form: .json)),
+        ("format=ckc", LicenseWish(format: .ckc)), ("format=json&renew", LicenseWish(isRenewal: true, format: .json)),
     ])
     func isReadFromTheQuery(query: String?, wish: LicenseWish) throws {
         #expect(try LicenseWish(query: query, fields: [:]) == wish)
@@ -192,7 +193,7 @@ import Testing
         arguments: [
             ("renew=2", .renew), ("renew=1&renew=1", .renew), ("offline=x", .offline),
             ("offline=1&offline=0", .offline),
-            ("format=nagra", .format), ("format=", .format), ("format=raw&format=raw", .format),
+            ("format=keyArray", .format), ("format=", .format), ("format=raw&format=raw", .format),
             ("previous=7", .previous), ("previous=0123456789ABCDEF0123456789ABCDEF", .previous),
         ] as [(String, LicenseWish.Fault.Parameter)])
     func namesTheParameterThatIsUnclear(query: String, parameter: LicenseWish.Fault.Parameter) throws {
@@ -212,14 +213,15 @@ import Testing
         #expect(wish.renewal.previous?.description == digits)
     }
 
-    /// NAGRA's players accept JSON and nothing else; a browser accepts everything, and gets the bytes.
-    @Test(arguments: [
-        ("application/json", LicenseAnswerForm.nagra), ("text/html, Application/JSON;q=0.5", .nagra), ("*/*", .raw),
-        ("application/octet-stream", .raw), ("application/jsonp", .raw), ("application/*", .raw),
-    ])
-    func takesTheShapeFromWhatIsAccepted(accept: String, form: LicenseAnswerForm) throws {
-        #expect(try LicenseWish(query: nil, fields: ["Accept": accept]).form == form)
-        #expect(try LicenseWish(query: "format=base64", fields: ["Accept": accept]).form == .base64)
+    @Test func keepsWhatTheSenderAccepts() throws {
+        let fields: HTTPFields = ["Accept": "application/json", "Accept": "text/plain"]
+        #expect(try LicenseWish(query: nil, fields: fields).answer.accepted == ["application/json", "text/plain"])
+        #expect(try LicenseWish(query: nil, fields: fields, followsAccept: false).answer == AnswerPreference())
+    }
+
+    @Test func theQueryComesBeforeTheAddress() throws {
+        #expect(try LicenseWish(query: nil, fields: [:], standard: .nagra).answer.explicit == .nagra)
+        #expect(try LicenseWish(query: "format=raw", fields: [:], standard: .nagra).answer.explicit == .raw)
     }
 
     @Test func isReadFromAFieldToo() throws {

@@ -32,6 +32,7 @@ final class RoutesFixture: Sendable {
     let rules: LiveRulesCell
     let publicRoutes: PublicRoutes
     let adminRoutes: AdminRoutes
+    private let pipelines: LicensePipelines
     private let group: EventLoopGroup
     private let signingKey: ES256PrivateKey
 
@@ -76,11 +77,13 @@ final class RoutesFixture: Sendable {
         shared.recorder = recorder
         shared.challenges = ServerChallenges(
             store: MemoryChallengeStore(), pseudonyms: try MemoryChallengeStore.pseudonyms())
+        metrics.register(shared)
         let logger = Logger(
             level: .trace, sink: log, clock: clock, linesPerEvent: linesPerEvent, sampleClock: clock)
+        pipelines = LicensePipelines(shared)
         let routes = ServiceRoutes(
             .init(
-                rules: rules, pipelines: LicensePipelines(shared),
+                rules: rules, pipelines: pipelines,
                 lookup: try LicenseLookup(path: "/nonexistent/latchkey.db", logger: logger),
                 pseudonyms: Pseudonymizer(
                     key: try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))),
@@ -143,6 +146,26 @@ final class RoutesFixture: Sendable {
     func license(_ message: [UInt8], token: String?, query: String? = nil) async -> HTTPResponse {
         let fields: HTTPFields = token.map { ["Authorization": "Bearer \($0)"] } ?? [:]
         return await ask(.post, "/fps/license", query: query, fields, body: message)
+    }
+
+    /// What an SPC comes to, before it has the shape of an answer.
+    func outcome(of message: [UInt8], token: String, use: LicenseUse? = nil) async throws -> LicenseOutcome {
+        let loop = group.loops[0]
+        return try await withCheckedThrowingContinuation { continuation in
+            loop.spawn { [pipelines, rules, clock] in
+                do throws(LicenseError) {
+                    let pipeline = try pipelines.pipeline(on: loop)
+                    let now = clock.wallTime.seconds
+                    let admission = try pipeline.admissionControl.admit(
+                        LicenseRequest(message: message, use: use),
+                        presenting: TokenCarriers(fieldValues: { $0 == "Authorization" ? ["Bearer \(token)"] : [] }),
+                        under: rules.current.license, now: now)
+                    continuation.resume(returning: try await pipeline.answer(admission, now: now))
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        }
     }
 
     func metrics() async throws -> MetricsText {

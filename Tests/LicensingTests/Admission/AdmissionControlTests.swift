@@ -171,18 +171,18 @@ import Testing
         let fixture = fixture
         let loop = fixture.group.loops[0]
         let request = LicenseRequest(message: try fixture.deviceRequest(.v1).message)
-        let token = PresentedToken(
-            source: .bearer, tokens: [try fixture.token([Right(.content("movie-1"), lease: 300)])])
+        let token = try fixture.token([Right(.content("movie-1"), lease: 300)])
         let terms: [UInt32?] = await withCheckedContinuation { continuation in
             loop.spawn {
                 do throws(LicenseError) {
                     let pipeline = try fixture.pipelines.pipeline(on: loop)
                     var leases: [UInt32?] = []
+                    let carriers = LicensingFixture.carriers(of: token)
                     let first = try pipeline.admissionControl.admit(
-                        request, by: token, under: fixture.rules, now: LicensingFixture.now)
+                        request, presenting: carriers, under: fixture.rules, now: LicensingFixture.now)
                     fixture.reload { $0.entitlementPolicy = EntitlementPolicy(floor: PolicyRule(lease: 60)) }
                     let second = try pipeline.admissionControl.admit(
-                        request, by: token, under: fixture.rules, now: LicensingFixture.now)
+                        request, presenting: carriers, under: fixture.rules, now: LicensingFixture.now)
                     for admission in [first, second] {
                         let outcome = try await pipeline.answer(admission, now: LicensingFixture.now)
                         if case .license(let license) = outcome { leases.append(license.terms.lease?.value) }

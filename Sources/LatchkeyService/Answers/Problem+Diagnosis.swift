@@ -1,0 +1,84 @@
+import Entitlements
+import FairPlay
+import HTTPMessages
+import Licensing
+import PlayerMessages
+
+/// What was received, and what to do about it, for integrators (clients, section 0). A problem says what its sender has
+/// sent, and what is public: certificate hashes are.
+extension Problem {
+    /// What a client hears about a body that is no request for licences.
+    init(for error: PlayerMessageError) {
+        self.init(error.code)
+        detail = "The body is \(error.received)"
+        hint = error.remedy
+    }
+
+    /// Says more of a refusal, as the head of its request shows it.
+    mutating func tellDiagnosis(
+        of error: LicenseError, in fields: HTTPFields, _ carriers: TokenCarriers, under rules: LicenseRules
+    ) {
+        let finder = rules.entitlement.finder
+        switch error {
+        case .tokenMissing: tellStrayTokens(in: fields, besides: finder.fieldNames)
+        case .entitlement(.tokenAmbiguous):
+            let places = finder.places(in: carriers)
+            guard !places.isEmpty else { return }
+            detail = "Tokens that differ were presented in: \(places.joined(separator: ", "))"
+            hint = "Send one token, in one of these places."
+        default: tellDiagnosis(of: error, under: rules)  // What the head does not show.
+        }
+    }
+
+    /// Says more of a refusal, as the SPC shows it.
+    mutating func tellDiagnosis(of error: LicenseError, under rules: LicenseRules) {
+        guard case .spc(.unknownCertificate(let hash)) = error else { return }
+        let held = Self.hashes(of: rules.fairplay.credentials, like: hash)
+        detail = "The SPC was made with the certificate \(hash), which no credential of this server has"
+        hint = "Give the player the certificate from GET /fps/certificate; this server has \(held)."
+        facts = [("certificate_hash", .word(hash.description)), ("held_hashes", .word(held))]
+    }
+
+    /// An installation has one or two; a client needs no longer list.
+    private static let hashCountMaximum = 8
+
+    private static func hashes(of credentials: CredentialSet, like hash: CertificateHash) -> String {
+        let versions = SPCVersion.allCases.filter {
+            credentials.servedVersions.contains($0) && $0.certificateHash == hash.algorithm
+        }
+        var found: [String] = []
+        for hash in versions.flatMap(credentials.hashes).map(\.description) where !found.contains(hash) {
+            found.append(hash)
+        }
+        return found.isEmpty ? "none" : found.prefix(hashCountMaximum).joined(separator: " ")
+    }
+
+    /// Names are the sender's own, and short.
+    private mutating func tellStrayTokens(in fields: HTTPFields, besides read: Set<String>) {
+        let known = Set(read.map { $0.lowercased() })
+        let stray = fields.filter { TokenFinder.looksLikeToken($0.value) }.map(\.name)
+        guard let name = stray.first, name.utf8.count <= 64 else { return }
+        if known.contains(name.lowercased()) {
+            detail = "The header \(name) has something like a token, but not in the form that is read there"
+            hint = "Send the token in the header Authorization, behind the word Bearer and a space."
+        } else {
+            detail = "The header \(name) has something like a token, and this server reads no token there"
+            hint = "Send the token in the header Authorization: Bearer, or add \(name) to entitlement.tokenHeaders."
+        }
+        facts = [("header", .word(name))]
+    }
+}
+
+extension PlayerMessageError {
+    /// The code of the one table of errors.
+    fileprivate var code: ProblemCode {
+        switch self {
+        case .empty: .bodyEmpty
+        case .certificate: .spcIsCertificate
+        case .doubleBase64: .spcDoubleBase64
+        case .utf16, .licence, .playlist, .page, .token, .formWithoutSPC, .multipartWithoutSPC, .invalidJSON,
+            .jsonWithoutSPC, .ambiguous, .invalidBase64, .tooManyKeys, .unrecognised:
+            .bodyUnrecognised
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import ByteCoding
+import KeyCrypto
+import Records
+import Synchronization
+import Telemetry
+
+/// The session keys of SPCs that were opened lately, so that a copy of a request costs no RSA operation.
+///
+/// Players send the same SPC up to nine times in half a second (clients, section 0, fact 8). An SPC is known by its
+/// SHA-256. Copies that arrive while the first is on its way wait for it, on every loop. What was unwrapped is
+/// remembered whether it was genuine or not, so a copy's time tells nothing of its wrapped key (hardening T2).
+///
+/// Only a session key is kept, never a private key or a licence: each copy is judged anew. At most `2 * halfCapacity`
+/// keys are held, each for `life`: the older half is forgotten when the younger one is full.
+final class RecentUnwraps: Sendable {
+    /// How many session keys each half holds: both together take half of the secure slots.
+    static let halfCapacity = 2048
+
+    private struct Entry {
+        let job: RSAUnwrapJob
+        let end: MonotonicTime
+    }
+
+    private struct State {
+        var younger: [Bytes16: Entry] = [:]
+        var older: [Bytes16: Entry] = [:]
+        /// The copies that wait for an SPC which is being unwrapped.
+        var underWay: [Bytes16: [CheckedContinuation<Start, Never>]] = [:]
+        /// Whether a loop has the order to sweep.
+        var isSwept = false
+    }
+
+    /// What becomes of an SPC that came.
+    enum Start: Sendable {
+        /// It is a copy, and this is its settled job.
+        case known(RSAUnwrapJob)
+        /// The caller unwraps it, and calls `end`.
+        case isNew
+        /// It is a copy of one that has waited for the processor as long as it may, and so has the copy.
+        case failed
+    }
+
+    /// How long a session key is remembered. Zero remembers nothing; copies that come meanwhile wait all the same.
+    let life: Duration
+    private let halfCapacity: Int
+    private let state = Mutex(State())
+    private let reused = Atomic<UInt64>(0)
+
+    init(life: Duration, halfCapacity: Int = RecentUnwraps.halfCapacity) {
+        self.life = life
+        self.halfCapacity = halfCapacity
+    }
+
+    /// How many SPCs were opened without an RSA operation of their own.
+    var reusedCount: UInt64 { reused.load(ordering: .relaxed) }
+
+    /// How many session keys are held.
+    var count: Int { state.withLock { $0.younger.count + $0.older.count } }
+
+    /// Waits if a copy is being unwrapped.
+    func begin(_ digest: Pseudonym, at now: MonotonicTime) async -> Start {
+        let key = digest.firstHalf
+        let start =
+            if let start = find(key, at: now) { start } else {
+                await withCheckedContinuation { copy in
+                    if let start = find(key, at: now, waiting: copy) { copy.resume(returning: start) }
+                }
+            }
+        if case .known = start { reused.wrappingAdd(1, ordering: .relaxed) }
+        return start
+    }
+
+    /// Notes the settled job of an SPC that `begin` has called new; nil if it could not be unwrapped. Returns whether
+    /// the caller is to have `sweep` called after `life`.
+    func end(_ digest: Pseudonym, at now: MonotonicTime, with job: RSAUnwrapJob?) -> Bool {
+        let key = digest.firstHalf
+        let (waiting, mustSweep) = state.withLock { state in
+            var mustSweep = false
+            if let job, life > .zero {
+                if state.younger.count >= halfCapacity {
+                    state.older = state.younger
+                    state.younger = [:]
+                }
+                state.younger[key] = Entry(job: job, end: now + life)
+                mustSweep = !state.isSwept
+                state.isSwept = true
+            }
+            return (state.underWay.removeValue(forKey: key) ?? [], mustSweep)
+        }
+        let start: Start = job.map { .known($0) } ?? .failed
+        for copy in waiting { copy.resume(returning: start) }
+        return mustSweep
+    }
+
+    /// Forgets what has ended, so that no session key outlives its time because no request comes. Returns whether it
+    /// is to be called again.
+    func sweep(at now: MonotonicTime) -> Bool {
+        state.withLock { state in
+            state.younger = state.younger.filter { now < $0.value.end }
+            state.older = state.older.filter { now < $0.value.end }
+            state.isSwept = !(state.younger.isEmpty && state.older.isEmpty)
+            return state.isSwept
+        }
+    }
+
+    /// Marks a new SPC as being unwrapped. Nil while a copy of it is: then `waiting` is resumed at its end.
+    private func find(
+        _ key: Bytes16, at now: MonotonicTime, waiting: CheckedContinuation<Start, Never>? = nil
+    ) -> Start? {
+        state.withLock { state in
+            if let entry = state.younger[key] ?? state.older[key], now < entry.end { return .known(entry.job) }
+            guard state.underWay[key] != nil else {
+                state.underWay[key] = []
+                return .isNew
+            }
+            if let waiting { state.underWay[key]?.append(waiting) }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,73 @@
+/// The shape in which an app wants its licences (clients, section 2; design, section 11). A closed list: every player
+/// that is known takes one of these.
+package enum AnswerShape: Equatable, Sendable {
+    /// The bytes of the CKC.
+    case raw
+    /// The Base64 of the CKC, without a line end: react-native-video up to 6.4 takes nothing else.
+    case base64
+    /// `<ckc>…</ckc>` around the Base64 of the CKC.
+    case ckc
+    /// `{"ckc": …}` with all that is known of the licence.
+    case json
+    /// `{"ckc": …, "persistence_duration": seconds}`, as Kaltura's players read it.
+    case kaltura
+    /// `{"CkcMessage": …, "sessionToken": …}` with all that is known of the licence.
+    case nagra
+    /// The object that belongs to a request object with this member.
+    case object(RequestShape.ObjectMember)
+    /// `{"getFairplayLicenseResponse": {"ckcResponse": …}}`.
+    case getFairplayLicense
+    /// `[{"keyID": …, "payload": …}]`, with `error` in place of `payload` for a key that is refused.
+    case keyArray
+    /// `{"fairplay-streaming-response": {"streaming-keys": […]}}`, with a status for each key.
+    case streamingKeys
+
+    /// Nil for a name that is not known. The other shapes have no name: they only answer requests of their own kind.
+    package init?(named name: String) {
+        switch name {
+        case "raw": self = .raw
+        case "base64": self = .base64
+        case "ckc": self = .ckc
+        case "json": self = .json
+        case "kaltura": self = .kaltura
+        case "nagra": self = .nagra
+        default: return nil  // Not a name of this list.
+        }
+    }
+
+    /// The names, in the order in which documents list them.
+    package static let names = ["raw", "base64", "ckc", "json", "kaltura", "nagra"]
+
+    /// The shape that a request of this shape gets unless something else is asked for.
+    package init(mirroring request: RequestShape) {
+        switch request {
+        case .raw: self = .raw
+        case .base64: self = .kaltura
+        case .form, .multipart: self = .ckc
+        // Brightcove's apps take the bytes of the CKC for their JSON.
+        case .object(.serverPlaybackContext): self = .raw
+        case .object(let member): self = .object(member)
+        case .getFairplayLicense: self = .getFairplayLicense
+        case .keyArray: self = .keyArray
+        case .streamingKeys: self = .streamingKeys
+        }
+    }
+
+    /// Whether the shape has a result for each of several keys, so that HTTP says nothing about one of them: its
+    /// status is 200 even if all keys are refused.
+    package var hasResultForEachKey: Bool {
+        switch self {
+        case .keyArray, .streamingKeys: true
+        case .raw, .base64, .ckc, .json, .kaltura, .nagra, .object, .getFairplayLicense: false
+        }
+    }
+
+    /// The media type of an answer with a licence.
+    package var contentType: String {
+        switch self {
+        case .raw: "application/octet-stream"
+        case .base64, .ckc: "text/plain; charset=utf-8"
+        case .json, .kaltura, .nagra, .object, .getFairplayLicense, .keyArray, .streamingKeys: "application/json"
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import ByteCoding
+package import HTTPMessages
+package import PlayerMessages
+
+/// The paths of the public listener that are always there. No configured path may fit one of them.
+package enum BuiltInPath: String, CaseIterable, Sendable {
+    case license = "/fps/license"
+    case licenseQuery = "/fps/licenses/query"
+    case challenge = "/fps/challenge"
+    case certificate = "/fps/certificate"
+    case live = "/livez"
+    case ready = "/readyz"
+    case expressPlayToken = "/hms/fp/token"
+    case entitlementServer = "/sees/SEESServlet"
+}
+
+extension Configuration {
+    /// A further path at which licences or certificates are served (clients, section 2).
+    package struct LicensePath: Equatable, Sendable {
+        /// Whose manner of answering an address has.
+        package enum Dialect: String, Sendable, CaseIterable {
+            /// As `/fps/license`.
+            case standard
+            /// Licences as `CkcMessage`, errors with a numeric `errorCode`.
+            case nagra
+            /// Licences without regard to `Accept`, errors in ExpressPlay's HTML or JSON.
+            case expressplay
+        }
+
+        package enum Service: String, Sendable, CaseIterable {
+            /// Licences, by POST.
+            case license
+            /// Certificates, by GET.
+            case certificate
+            /// Both, as FairPlay-KSM has them at one address.
+            case both
+        }
+
+        package let pattern: PathPattern
+        package let serves: Service
+        package let dialect: Dialect
+        /// The shape of licences unless a request names another one; nil for that of the dialect.
+        package let answer: AnswerShape?
+        /// The form of certificates unless a request names another one.
+        package let certificateFormat: CertificateFormat
+
+        package init(
+            _ pattern: PathPattern, serves: Service = .license, dialect: Dialect = .standard,
+            answer: AnswerShape? = nil, certificateFormat: CertificateFormat = .raw
+        ) {
+            self.pattern = pattern
+            self.serves = serves
+            self.dialect = dialect
+            self.answer = answer
+            self.certificateFormat = certificateFormat
+        }
+
+        /// The names of parameters that say which key a request is about. Other parameters say nothing.
+        package static let hintNames: Set = ["kid", "assetId", "contentId"]
+
+        /// The paths that are served unless the file lists others.
+        package static let standard: [LicensePath] = {
+            let service: [PathPattern.Segment] = [.literal("contentlicenseservice"), .literal("v1")]
+            return [
+                LicensePath(PathPattern([.literal("fps"), .literal("license"), .parameter("kid")])),
+                LicensePath(PathPattern([.literal("fps"), .literal("v1"), .literal("license")])),
+                LicensePath(PathPattern([.literal("fps"), .literal("v1"), .literal("license"), .parameter("kid")])),
+                LicensePath(
+                    PathPattern([.literal("fps"), .literal("v1"), .literal("certificate")]), serves: .certificate),
+                LicensePath(
+                    PathPattern(hasWildcard: true, service + [.literal("licenses")]), dialect: .nagra),
+                LicensePath(
+                    PathPattern(hasWildcard: true, service + [.literal("certificates")]), serves: .certificate,
+                    dialect: .nagra),
+            ]
+        }()
+    }
+
+    /// The form in which a certificate is answered.
+    package enum CertificateFormat: String, Sendable, CaseIterable {
+        /// DER; a bundle is one certificate behind the other.
+        case raw
+        /// The Base64 of the same bytes, without a line end.
+        case base64
+        /// Each certificate in PEM.
+        case pem
+        /// `{"certificate": …}` with the Base64.
+        case json
+    }
+
+    /// The paths of the file, or the standard ones if it has none. Nil if one was reported.
+    static func licensePaths(reading root: ConfigurationSection) -> [LicensePath]? {
+        let paths = root.sections(
+            "licensePaths", example: "[{ path: \"/drm/fairplay/{kid}\" }]", allowsEmpty: true, effect: .reload,
+            LicensePath.init(reading:))
+        guard root.contains("licensePaths") else { return LicensePath.standard }
+        return paths
+    }
+
+    /// Reports every path of the file that could be meant by another one's requests. A standard path gives way to those
+    /// of ExpressPlay.
+    static func checkLicensePaths(
+        _ paths: [LicensePath], redeemPaths: Set<String>, in root: ConfigurationSection
+    ) {
+        guard root.contains("licensePaths") else { return }
+        for (index, path) in paths.enumerated() {
+            let field = "licensePaths[\(index)].path"
+            if let other = paths.prefix(index).firstIndex(where: { $0.pattern.overlaps(path.pattern) }) {
+                root.report(below: field, .pathsOverlap(with: "licensePaths[\(other)].path"))
+            } else if redeemPaths.contains(where: path.pattern.fits) {
+                root.report(below: field, .pathsOverlap(with: "expressPlay.redeemPaths"))
+            }
+        }
+    }
+}
+
+extension Configuration.LicensePath {
+    init?(reading section: ConfigurationSection) {
+        let pattern = section.required("path", .pathPattern)
+        serves = section.value("serves", .choice(Service.allCases, example: .license), default: .license)
+        dialect = section.value("dialect", .choice(Dialect.allCases, example: .standard), default: .standard)
+        answer = section.optional("answer", .answerShape)
+        certificateFormat = section.value(
+            "certificateFormat", .choice(Configuration.CertificateFormat.allCases, example: .raw), default: .raw)
+        if let pattern, let other = BuiltInPath.allCases.first(where: { pattern.fits($0.rawValue) }) {
+            section.report("path", .pathsOverlap(with: "the built-in path \(other.rawValue)"))
+        }
+        switch serves {
+        case .license:
+            if section.contains("certificateFormat") {
+                section.report("certificateFormat", .incomplete(without: "serves"))
+            }
+        case .certificate: if answer != nil { section.report("answer", .conflict(with: "serves")) }
+        case .both: break
+        }
+        guard let pattern else { return nil }
+        self.pattern = pattern
+    }
+}
+
+extension ConfigurationForm<PathPattern> {
+    fileprivate static var pathPattern: ConfigurationForm {
+        .string(
+            "a URL's path of at most \(PathPattern.sizeMaximum) characters, whose segments are text or {name}, with \"*\" "
+                + "as the first one if any segments may come before, and with one of {kid}, {assetId} and {contentId} at "
+                + "most",
+            example: "/drm/fairplay/{kid}"
+        ) { text in
+            guard let pattern = PathPattern(text) else { return nil }
+            return pattern.names.count(where: Configuration.LicensePath.hintNames.contains) <= 1 ? pattern : nil
+        }
+    }
+}
+
+extension ConfigurationForm<AnswerShape> {
+    fileprivate static var answerShape: ConfigurationForm {
+        let names = AnswerShape.names.map { "\"\($0)\"" }.joined(separator: ", ")
+        return ConfigurationForm(
+            expected: "one of \(names)", example: "\"raw\"",
+            read: { node in
+                guard let text = node.string else { return .wrongType }
+                return AnswerShape(named: text).map { .value($0) } ?? .invalid
+            })
+    }
+}

@@ -1,0 +1,66 @@
+import ByteCoding
+import Foundation
+import Testing
+
+@testable import ContentKeys
+
+/// The table of asset ids in the article "What players get", each row against the resolver.
+@Suite struct AssetFormTableTests {
+    private static let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Sources/LatchkeyService/LatchkeyService.docc/PlayerAnswers.md")
+
+    private struct Row {
+        let form: String
+        let assetID: AssetID
+        let names: String
+    }
+
+    private let rows: [Row]
+    private let key: AssetCandidate
+    private let content: AssetCandidate
+
+    init() throws {
+        key = .keyID(try KeyID(parsing: "00112233-4455-6677-8899-aabbccddeeff"))
+        content = .contentID(try ContentID("movie-1"))
+        let text = try String(contentsOf: Self.article, encoding: .utf8)
+        let section = try #require(text.components(separatedBy: "## Asset ids").last)
+        rows = try section.split(separator: "\n").filter { $0.hasPrefix("| ") && !$0.hasPrefix("| form") }.map { line in
+            let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            let example = try #require(cells.count == 3 ? cells[1].trimmingCharacters(in: ["`"]) : nil)
+            let bytes =
+                example.hasPrefix("0x") ? try Hexadecimal.decode(String(example.dropFirst(2))) : Array(example.utf8)
+            return Row(form: cells[0], assetID: try AssetID(bytes: bytes), names: cells[2])
+        }
+    }
+
+    /// What a store finds that has this key and nothing else.
+    private func found(by assetID: AssetID) -> AssetCandidate? {
+        AssetReference(assetID).candidates.first { $0 == key || $0 == content }
+    }
+
+    @Test func everyRowIsTrue() {
+        #expect(rows.count >= 24)
+        for row in rows {
+            let expected: AssetCandidate? = row.names == "the key" ? key : row.names == "the content" ? content : nil
+            #expect(expected != nil && found(by: row.assetID) == expected, "\(row.form)")
+        }
+    }
+
+    @Test func everyTextIsReadInUTF16Too() throws {
+        for row in rows where row.assetID.bytes.allSatisfy({ $0 != 0 }) && row.assetID.bytes.count <= 512 {
+            let wide = try AssetID(bytes: row.assetID.bytes.flatMap { [$0, 0] })
+            #expect(found(by: wide) == found(by: row.assetID), "\(row.form)")
+        }
+    }
+
+    @Test(arguments: ["skd://movie-1//", "movie-1/", "keys.example.com/movie-1;"])
+    func aSeparatorAtTheEndIsNotPartOfTheName(text: String) throws {
+        #expect(found(by: try AssetID(bytes: Array(text.utf8))) == content)
+    }
+
+    @Test func aNameOf1024BytesIsRead() throws {
+        let text = "skd://keys.example.com/?token=" + String(repeating: "t", count: 982) + "&cid=movie-1"
+        #expect(text.utf8.count == 1024)
+        #expect(found(by: try AssetID(bytes: Array(text.utf8))) == content)
+    }
+}

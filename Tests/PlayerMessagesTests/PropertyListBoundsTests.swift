@@ -1,0 +1,92 @@
+import ByteCoding
+import Testing
+
+@testable import PlayerMessages
+
+/// Which property lists are given to a general reader.
+@Suite struct PropertyListBoundsTests {
+    /// A binary list of these objects, of which the first one is its top.
+    private func list(_ objects: [[UInt8]], count: UInt64? = nil, top: UInt64 = 0) -> [UInt8] {
+        var bytes = Array("bplist00".utf8)
+        var offsets: [UInt8] = []
+        for object in objects {
+            offsets.append(UInt8(bytes.count))
+            bytes += object
+        }
+        let table = UInt64(bytes.count)
+        bytes += offsets + [0, 0, 0, 0, 0, 0, 1, 1]
+        var writer = ByteWriter(capacity: 24)
+        for number in [count ?? UInt64(objects.count), top, table] { writer.write(number) }
+        return bytes + writer.bytes
+    }
+
+    private let key: [UInt8] = [0x51, 0x4B]
+
+    @Test func takesWhatReportsHave() {
+        // {"K": [data, number, "K", date, true]}
+        let date: [UInt8] = [0x33] + [UInt8](repeating: 0, count: 8)
+        let objects = [[0xD1, 1, 2], key, [0xA5, 3, 4, 1, 5, 6], [0x44, 1, 2, 3, 4], [0x10, 7], date, [0x09]]
+        #expect(PropertyListBounds.accepts(list(objects)))
+        #expect(PropertyListBounds.accepts(list([[0x62, 0, 0x41, 0, 0x42]])))
+        #expect(PropertyListBounds.accepts(list([[0x4F, 0x10, 0x10] + [UInt8](repeating: 1, count: 16)])))
+    }
+
+    @Test func refusesWhatIsTooDeepOrNamesItself() {
+        #expect(!PropertyListBounds.accepts(list([[0xA1, 0]])))
+        #expect(!PropertyListBounds.accepts(list([[0xA1, 1], [0xA1, 0]])))
+        let chain = (0..<UInt8(PropertyListBounds.depthMaximum)).map { [0xA1, $0 + 1] } + [[0x09]]
+        #expect(PropertyListBounds.accepts(list(chain)))
+        #expect(!PropertyListBounds.accepts(list([[0xA1, 1]] + chain.map { $0.count == 2 ? [0xA1, $0[1] + 1] : $0 })))
+    }
+
+    /// A few bytes that a reader without bounds would visit ten million times.
+    @Test func refusesWhatIsVisitedTooOften() {
+        let wide = { (next: UInt8) in [0xAA] + [UInt8](repeating: next, count: 10) }
+        let objects = (1..<UInt8(8)).map(wide) + [[0x09]]
+        #expect(!PropertyListBounds.accepts(list(objects)))
+        #expect(PropertyListBounds.accepts(list([wide(1), wide(2), wide(3), [0x09]])))
+    }
+
+    @Test(arguments: [
+        [[0x80, 1]], [[0xC1, 0]], [[0x14] + [UInt8](repeating: 0, count: 16)], [[0xD1, 1, 1], [0x09]], [[0x70]],
+        [[0x45, 1]], [[0x4F, 0x13, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]], [[0xA1, 9]], [[0x4F, 0x4F]],
+        [[0xA3]], [[0x13]], [[0x69, 0]],
+    ])
+    func refusesOtherObjects(objects: [[UInt8]]) {
+        #expect(!PropertyListBounds.accepts(list(objects)))
+    }
+
+    @Test func refusesTrailersThatDoNotFit() {
+        #expect(!PropertyListBounds.accepts(list([[0x09]], count: 0)))
+        #expect(!PropertyListBounds.accepts(list([[0x09]], count: 200)))
+        #expect(!PropertyListBounds.accepts(list([[0x09]], count: .max)))
+        #expect(!PropertyListBounds.accepts(list([[0x09]], top: 1)))
+        #expect(!PropertyListBounds.accepts(list([[0x09]], top: .max)))
+        let good = list([[0xD1, 1, 2], key, [0x44, 1, 2, 3, 4]])
+        for size in 0..<good.count { #expect(!PropertyListBounds.accepts(Array(good[..<size]))) }
+        for index in 8..<good.count {
+            for bit in 0..<8 {
+                var bytes = good
+                bytes[index] ^= 1 << bit
+                _ = PropertyListBounds.accepts(bytes)
+            }
+        }
+    }
+
+    @Test func boundsXML() {
+        let start =
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" "
+            + "\"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n<plist version=\"1.0\">"
+        let accepts = { (text: String) in PropertyListBounds.accepts(Array("\(start)\(text)</plist>".utf8)) }
+        #expect(accepts("<dict><key>PlaybackSessionID</key><data>AQID</data></dict>"))
+        #expect(accepts("<dict/>"))
+        #expect(!accepts(String(repeating: "<array>", count: 2000)))
+        #expect(!accepts(String(repeating: "<true/>", count: PropertyListBounds.visitMaximum)))
+        #expect(!accepts("<!-- </array> --><dict/>"))
+        #expect(!accepts("<![CDATA[x]]>"))
+        #expect(!accepts("<?x?>"))
+        #expect(!accepts("<dict"))
+        #expect(!PropertyListBounds.accepts(Array("<!DOCTYPE plist [<!ENTITY a \"b\">]><plist/>".utf8)))
+        #expect(!PropertyListBounds.accepts([]))
+    }
+}
