@@ -23,7 +23,7 @@ struct PipelineBenchmark {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let licensing = try await BenchmarkLicensing(
-            databasePath: folder.appending(path: "keys.db").path, requestCount: 1_000)
+            databasePath: folder.appending(path: "keys.db").path, requestCount: BenchmarkLicensing.distinctRequestCount)
         let group = try EventLoopGroup(count: 1)
         defer { group.stop(within: .seconds(5)) }
         for version in [SPCVersion.v1, .v2] {
