@@ -72,7 +72,7 @@ class Transport:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, latchkey_programs: None) -> Iterator[Server]:
-    with running_daemon(tmp_path_factory.mktemp("corpus"), limits=RATES) as daemon:
+    with running_daemon(tmp_path_factory.mktemp("corpus"), limits=RATES, prepare=let_bodies_bring_tokens) as daemon:
         deployment = deployment_of(daemon.url, daemon.setup)
         contents = {}
         for name in (*NAMES, "other"):
@@ -84,6 +84,13 @@ def server(tmp_path_factory: pytest.TempPathFactory, latchkey_programs: None) ->
             register(daemon.setup, content.name, content.key)
             contents[name] = content
         yield Server(daemon, deployment, contents, tokens_for(deployment, contents), make_credential())
+
+
+def let_bodies_bring_tokens(setup: Path) -> None:
+    configuration = setup / "latchkey.json5"
+    text = configuration.read_text()
+    assert text.count("entitlement: {") == 1
+    configuration.write_text(text.replace("entitlement: {", "entitlement: { tokenInBody: true,"))
 
 
 def tokens_for(deployment: Deployment, contents: dict[str, Content]) -> dict[str, str]:
