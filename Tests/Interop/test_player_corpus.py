@@ -8,11 +8,13 @@ reads it: `says` has words that `title`, `detail` and `hint` must contain togeth
 import base64
 import json
 import secrets
+import socket
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -428,6 +430,24 @@ def test_the_log_names_the_shape_of_a_refusal(server: Server) -> None:
             server.daemon.await_log(request_id)
             entry = log_entry(server.daemon.log, request_id)
             assert entry["shape"] == case.decoded["shape"], entry
+
+
+def test_a_report_without_a_token_is_acknowledged_when_its_head_comes_first(deployment: Deployment) -> None:
+    """The daemon decides about the head alone here; its configuration is that of `latchkey init`."""
+    (case,) = [case for case in CASES if case.name == "Session report without a token"]
+    body = expand(case.body, lambda name, wanted: b"")
+    head = (
+        f"POST /fps/license HTTP/1.1\r\nHost: latchkey\r\nContent-Length: {len(body)}\r\n"
+        "Expect: 100-continue\r\nConnection: close\r\n\r\n"
+    )
+    parts = urlsplit(deployment.client.url)
+    with socket.create_connection((parts.hostname, parts.port), TIMEOUT_SECONDS) as connection:
+        connection.sendall(head.encode())
+        interim = connection.recv(65_536)
+        assert interim.startswith(b"HTTP/1.1 100 "), interim
+        connection.sendall(body)
+        answer = b"".join(iter(lambda: connection.recv(65_536), b""))
+    assert answer.startswith(b"HTTP/1.1 200 ") and answer.endswith(b"\r\n\r\nacknowledged"), answer
 
 
 def first_of_each_shape() -> list[Case]:
