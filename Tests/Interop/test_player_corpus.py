@@ -74,7 +74,7 @@ class Transport:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, latchkey_programs: None) -> Iterator[Server]:
-    with running_daemon(tmp_path_factory.mktemp("corpus"), limits=RATES, prepare=let_bodies_bring_tokens) as daemon:
+    with running_daemon(tmp_path_factory.mktemp("corpus"), limits=RATES, prepare=prepare) as daemon:
         deployment = deployment_of(daemon.url, daemon.setup)
         contents = {}
         for name in (*NAMES, "other"):
@@ -88,11 +88,14 @@ def server(tmp_path_factory: pytest.TempPathFactory, latchkey_programs: None) ->
         yield Server(daemon, deployment, contents, tokens_for(deployment, contents), make_credential())
 
 
-def let_bodies_bring_tokens(setup: Path) -> None:
+def prepare(setup: Path) -> None:
+    """Tokens may come in bodies, and no line of the log is left out."""
     configuration = setup / "latchkey.json5"
     text = configuration.read_text()
-    assert text.count("entitlement: {") == 1
-    configuration.write_text(text.replace("entitlement: {", "entitlement: { tokenInBody: true,"))
+    for section, field in (("entitlement", "tokenInBody: true"), ("logging", "linesPerEvent: 10000")):
+        assert text.count(f"{section}: {{") == 1
+        text = text.replace(f"{section}: {{", f"{section}: {{ {field},")
+    configuration.write_text(text)
 
 
 def tokens_for(deployment: Deployment, contents: dict[str, Content]) -> dict[str, str]:
