@@ -227,7 +227,7 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
             dependencies: [
                 "COpenSSL", "CSQLite", "CPostgreSQL", "ByteCoding", "Telemetry", "KeyCrypto", "FairPlay",
                 "DeviceSimulation",
-                "Entitlements", "ContentKeys", "Records",
+                "PlayerMessages", "Entitlements", "ContentKeys", "Records",
                 "EventLoops", "Licensing", "LadderWorkers", "StorageSQLite", "StoragePostgreSQL", "StoreConformance",
                 "POSIXSockets",
                 "TestSupport", "DatabaseSupport", "latchkeyd",
@@ -240,7 +240,7 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
 // toolchain's own linker reads what the counters need.
 let fuzzed: [Target.Dependency] = [
     "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "FairPlay", "DeviceSimulation", "HTTPMessages",
-    "Entitlements", "HTTPServing", "LadderWorkers", "TestSupport",
+    "PlayerMessages", "Entitlements", "HTTPServing", "LadderWorkers", "TestSupport",
 ]
 if isFuzzing {
     targets += [
@@ -254,7 +254,7 @@ if isFuzzing {
     ]
     targets += [
         "fuzz-spc-container", "fuzz-spc-payload", "fuzz-ckc", "fuzz-worker-framing", "fuzz-http1-head",
-        "fuzz-http2-session", "fuzz-json", "fuzz-token",
+        "fuzz-http2-session", "fuzz-json", "fuzz-token", "fuzz-player-message",
     ].map { name in
         .executableTarget(
             name: name, dependencies: ["FuzzDriver", "FuzzTargets"], path: "Tests/Fuzz/Programs/\(name)",

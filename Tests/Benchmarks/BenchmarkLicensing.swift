@@ -11,6 +11,8 @@ import TestSupport
 /// A server's material and requests for it: distinct SPCs, several tokens, a real database.
 struct BenchmarkLicensing {
     static let now: Int64 = 1_800_000_000
+    /// So many SPCs take turns that none comes again while its session key is remembered: copies cost no RSA operation.
+    static let distinctRequestCount = 5_000
     static let contentKey = [UInt8](0x20...0x2F)
     static let contentIV = [UInt8](0x40...0x4F)
 

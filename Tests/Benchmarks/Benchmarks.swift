@@ -8,7 +8,8 @@ struct Benchmarks {
         let words = Set(CommandLine.arguments.dropFirst())
         if words.contains("--help") { return print(usage) }
         let parts = [
-            "pipeline", "tokens", "listener", "tls", "livez", "http2", "handshakes", "timing", "ladder", "decisions",
+            "pipeline", "tokens", "listener", "shapes", "tls", "livez", "http2", "handshakes", "timing", "ladder",
+            "decisions",
             "keys", "purge",
         ]
         guard words.isSubset(of: parts + ["--short"]) else {
@@ -21,6 +22,7 @@ struct Benchmarks {
             if chosen.contains("pipeline") { try await PipelineBenchmark(plan).run() }
             if chosen.contains("tokens") { try TokenBenchmark(plan).run() }
             if chosen.contains("listener") { try ListenerBenchmark(plan).run() }
+            if chosen.contains("shapes") { try ShapeBenchmark(plan).run() }
             if chosen.contains("tls") { try TLSBenchmark(plan).run() }
             if chosen.contains("livez") { try LivezBenchmark(plan).run() }
             if chosen.contains("http2") { try HTTP2Benchmark(plan).run() }
@@ -45,6 +47,7 @@ struct Benchmarks {
           pipeline   CKCs per second and core in process against openssl speed
           tokens     a token's check from the cache, and without it against EVP_DigestVerify alone
           listener   licences per second over HTTP, and the daemon's CPU per licence against one RSA operation
+          shapes     licences per second for form and JSON bodies against raw ones, and what reading such a body takes
           tls        licences per second over TLS against plain HTTP, on connections that stay open
           livez      requests per second on connections that stay open against nginx with a static answer, by wrk
           http2      requests per second over HTTP/2 against HTTP/1.1, by h2load

@@ -25,8 +25,8 @@ struct LicenseTarget {
         }
     }
 
-    func load(_ version: SPCVersion) throws -> LicenseLoad {
-        LicenseLoad(requests: try makeRequests(version), tokens: tokens, port: daemon.port)
+    func load(_ version: SPCVersion, in shape: LoadShape = .raw) throws -> LicenseLoad {
+        LicenseLoad(requests: try makeRequests(version), tokens: tokens, port: daemon.port, shape: shape)
     }
 
     /// Licences per second, and the daemon's CPU seconds for each.
@@ -70,7 +70,51 @@ struct LicenseTarget {
             SecretBytes(copying: Hexadecimal.decode(secret.trimmingCharacters(in: .whitespacesAndNewlines))))
         let device = SimulatedDevice(certificate: certificate, ladder: ladder, using: try CryptoContext())
         let options = BenchmarkLicensing.deviceOptions(version)
-        return try (0..<1_000).map { _ in try device.makeRequest(options) }
+        return try (0..<BenchmarkLicensing.distinctRequestCount).map { _ in try device.makeRequest(options) }
+    }
+}
+
+/// How a request carries its SPC, and its answer the CKC.
+enum LoadShape: String, CaseIterable {
+    case raw
+    /// `spc=` and percent-encoded Base64, as Shaka's tutorial sends it; `<ckc>` around Base64 comes back.
+    case form
+    /// `{"spc": …}` and `{"ckc": …}`.
+    case json = "JSON"
+
+    var contentType: String {
+        switch self {
+        case .raw: "application/octet-stream"
+        case .form: "application/x-www-form-urlencoded"
+        case .json: "application/json"
+        }
+    }
+
+    func body(_ spc: [UInt8]) -> [UInt8] {
+        let text = Base64.encode(spc)
+        switch self {
+        case .raw: return spc
+        case .form:
+            let escaped = text.replacing("+", with: "%2B").replacing("/", with: "%2F").replacing("=", with: "%3D")
+            return Array("spc=\(escaped)&assetId=movie-1".utf8)
+        case .json: return Array(#"{"spc":"\#(text)","assetId":"movie-1"}"#.utf8)
+        }
+    }
+
+    /// Throws if the answer has another shape.
+    func ckc(_ answer: [UInt8]) throws -> [UInt8] {
+        switch self {
+        case .raw: return answer
+        case .form:
+            let text = String(decoding: answer, as: UTF8.self)
+            guard text.hasPrefix("<ckc>"), text.hasSuffix("</ckc>") else { throw BenchmarkError("no <ckc> in \(text)") }
+            return try Base64.decode(String(text.dropFirst(5).dropLast(6)))
+        case .json:
+            guard let text = try JSONReader.parse(answer).object?["ckc"]?.string else {
+                throw BenchmarkError("no member ckc in an answer")
+            }
+            return try Base64.decode(text)
+        }
     }
 }
 
@@ -82,20 +126,26 @@ final class LicenseLoad: Sendable {
     }
 
     private let requests: [DeviceRequest]
+    /// One for each request, in the shape of the load.
+    let bodies: [[UInt8]]
     /// Whole requests, head and body.
     let messages: [[UInt8]]
     private let port: UInt16
+    private let shape: LoadShape
     private let outcome = Mutex(Outcome())
 
-    init(requests: [DeviceRequest], tokens: [String], port: UInt16) {
+    init(requests: [DeviceRequest], tokens: [String], port: UInt16, shape: LoadShape = .raw) {
         self.requests = requests
         self.port = port
-        messages = requests.enumerated().map { index, request in
+        self.shape = shape
+        let bodies = requests.map { shape.body($0.message) }
+        self.bodies = bodies
+        messages = bodies.enumerated().map { index, body in
             let head = """
                 POST /fps/license HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(tokens[index % tokens.count])\r\n\
-                Content-Type: application/octet-stream\r\nContent-Length: \(request.message.count)\r\n\r\n
+                Content-Type: \(shape.contentType)\r\nContent-Length: \(body.count)\r\n\r\n
                 """
-            return Array(head.utf8) + request.message
+            return Array(head.utf8) + body
         }
     }
 
@@ -126,9 +176,11 @@ final class LicenseLoad: Sendable {
             var count = 0
             while ContinuousClock.now < deadline {
                 let position = index % requests.count
-                let ckc = try connection.exchange(messages[position])
+                let answer = try connection.exchange(messages[position])
                 count += 1
-                if count % 97 == 1 { try BenchmarkLicensing.check(ckc, for: requests[position], using: crypto) }
+                if count % 97 == 1 {
+                    try BenchmarkLicensing.check(try shape.ckc(answer), for: requests[position], using: crypto)
+                }
                 index += step
             }
             outcome.withLock { $0.count += count }

@@ -23,7 +23,7 @@ struct PipelineBenchmark {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let licensing = try await BenchmarkLicensing(
-            databasePath: folder.appending(path: "keys.db").path, requestCount: 1_000)
+            databasePath: folder.appending(path: "keys.db").path, requestCount: BenchmarkLicensing.distinctRequestCount)
         let group = try EventLoopGroup(count: 1)
         defer { group.stop(within: .seconds(5)) }
         for version in [SPCVersion.v1, .v2] {
@@ -55,6 +55,7 @@ struct PipelineBenchmark {
         _ version: SPCVersion, _ licensing: BenchmarkLicensing, on loop: LoopContext
     ) async throws -> Double {
         let requests = licensing.requests[version] ?? []
+        let fields = licensing.tokens.map { "Bearer " + String(decoding: $0, as: UTF8.self) }
         let seconds = plan.secondsPerRound
         let progress = Progress()
         let start = ContinuousClock.now
@@ -68,13 +69,13 @@ struct PipelineBenchmark {
                     while ContinuousClock.now - start < .seconds(seconds) {
                         let position = index % requests.count
                         let request = LicenseRequest(message: requests[position].message)
-                        let token = PresentedToken(
-                            source: .bearer, tokens: [licensing.tokens[index % licensing.tokens.count]])
+                        let field = fields[index % fields.count]
                         do throws(LicenseError) {
                             let now = BenchmarkLicensing.now
                             let pipeline = try licensing.pipelines.pipeline(on: loop)
+                            let carriers = TokenCarriers(fieldValues: { $0 == "Authorization" ? [field] : [] })
                             let admission = try pipeline.admissionControl.admit(
-                                request, by: token, under: licensing.rules, now: now)
+                                request, presenting: carriers, under: licensing.rules, now: now)
                             switch try await pipeline.answer(admission, now: now) {
                             case .license(let license): progress.note(license.ckc, position: position)
                             case .syncReport, .playbackEnded: progress.fail("an ordinary SPC was taken for another")

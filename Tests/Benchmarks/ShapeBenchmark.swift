@@ -1,0 +1,93 @@
+import FairPlay
+import Foundation
+import PlayerMessages
+
+/// Licences per second for form and JSON bodies against raw ones, from one daemon: 64 keep-alive connections, the
+/// shapes in turn. The daemon's CPU time for each licence says more than the rate, because the load comes from the same
+/// cores.
+struct ShapeBenchmark {
+    private static let connectionCount = 64
+    private static let goal = 0.95
+    private let plan: BenchmarkPlan
+
+    init(_ plan: BenchmarkPlan) {
+        self.plan = plan
+    }
+
+    func run() throws {
+        let target = try LicenseTarget(try BenchmarkDaemon())
+        for version in [SPCVersion.v1, .v2] {
+            try measure(version, target)
+        }
+    }
+
+    private struct Figures {
+        var rates: [Double] = []
+        var costs: [Double] = []
+        /// Against the raw bodies of the same round.
+        var rateRatios: [Double] = []
+        var costRatios: [Double] = []
+    }
+
+    private func measure(_ version: SPCVersion, _ target: LicenseTarget) throws {
+        let shapes = LoadShape.allCases
+        let loads = try shapes.map { try target.load(version, in: $0) }
+        // One run of each shape that is not counted: the first one finds an idle daemon, and the others do not.
+        for load in loads { try run(load, target) }
+        var figures = shapes.map { _ in Figures() }
+        for round in 0..<plan.rounds {
+            // Each shape is first as often as the others.
+            let order = shapes.indices.map { ($0 + round) % shapes.count }
+            var measured = [(rate: Double, cpuPerLicense: Double)](repeating: (0, 0), count: shapes.count)
+            for index in order { measured[index] = try run(loads[index], target) }
+            for (index, one) in measured.enumerated() {
+                figures[index].rates.append(one.rate)
+                figures[index].costs.append(one.cpuPerLicense)
+                figures[index].rateRatios.append(one.rate / measured[0].rate)
+                figures[index].costRatios.append(one.cpuPerLicense / measured[0].cpuPerLicense)
+            }
+        }
+        for index in shapes.indices { try report(version, shapes[index], figures[index], loads[index]) }
+    }
+
+    @discardableResult
+    private func run(
+        _ load: LicenseLoad, _ target: LicenseTarget
+    ) throws -> (rate: Double, cpuPerLicense: Double) {
+        try target.run(load, connections: Self.connectionCount, seconds: plan.secondsPerRound)
+    }
+
+    private func report(
+        _ version: SPCVersion, _ shape: LoadShape, _ figures: Figures, _ load: LicenseLoad
+    ) throws {
+        var line = """
+            SPC version \(version.rawValue), \(shape.rawValue) bodies: \(formatted(figures.rates.median)) licences/s, \
+            daemon CPU \(formatted(figures.costs.median * 1e6, decimals: 1)) us per licence, \
+            reading a body \(formatted(try microsecondsToRead(load), decimals: 2)) us
+            """
+        if shape != .raw {
+            line += """
+                ; \(formatted(figures.rateRatios.median, decimals: 3)) x the rate of raw bodies (goal at least \
+                \(Self.goal)), \(formatted(figures.costRatios.median, decimals: 3)) x their CPU
+                """
+        }
+        print(line)
+    }
+
+    /// The time that one body takes on one core, without a server.
+    private func microsecondsToRead(_ load: LicenseLoad) throws -> Double {
+        let bodies = load.bodies
+        let count = plan.isShort ? 20_000 : 100_000
+        var keyCount = 0
+        let start = ContinuousClock.now
+        for index in 0..<count {
+            guard case .request(let request) = try PlayerMessageReader.read(bodies[index % bodies.count]) else {
+                throw BenchmarkError("a request was taken for a report")
+            }
+            keyCount += request.keys.count
+        }
+        let elapsed = ContinuousClock.now - start
+        guard keyCount == count else { throw BenchmarkError("a request has another number of keys") }
+        return elapsed / .microseconds(1) / Double(count)
+    }
+}
