@@ -25,9 +25,9 @@ enum DeviceArguments {
     /// For `latchkey device request`, which can do without them for players.
     static let optionalCertificate = CommandOption(
         certificate.name, certificate.form,
-        help: certificate.help + "; with --as each player fetches it unless given")
+        help: certificate.help + "; required without --as, and with it each player fetches it unless given")
     static let optionalAssetID = CommandOption(
-        assetID.name, assetID.form, help: assetID.help + "; with --as give --skd")
+        assetID.name, assetID.form, help: assetID.help + "; required without --as, and with it --skd takes its place")
 
     static let options = [certificate, applicationSecret, dask, assetID, version] + DeviceStatements.options
 

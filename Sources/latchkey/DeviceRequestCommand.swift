@@ -25,10 +25,13 @@ extension Command {
             body, header fields, place of the token, and asset id made of the address --skd. It reads the answer as that
             player would, opens the CKC, and prints a line for each player: shape, version of HTTP, status, milliseconds,
             terms, and whether the film would play. No key is printed. The exit status is 0 only if every player that was asked
-            would play, and 1 otherwise. Each player fetches the certificate beside the licence route unless --certificate is
-            given. Two or more --skd ask for as many keys. Players that name a key by its id need a --skd with it, or --key-id.
-            TLS is always verified; requests go through the proxies of the environment or --proxy. Requests are sent once,
-            also if the player would repeat them.
+            would play, and 1 otherwise.
+
+            Each player fetches the certificate beside the licence route unless --certificate is given. The certificate may be one
+            of Apple's, because only its public key is used; the application secret must be the one that belongs to it. Two or more
+            --skd ask for as many keys. Players that name a key by its id need a --skd with it, or --key-id; without it "all" leaves
+            them out. TLS is always verified. Requests go through the proxies of the environment or --proxy. Each is sent once,
+            even if the player would repeat it.
 
             Players: \(Player.allCases.map(\.rawValue).joined(separator: ", ")).
 

@@ -241,11 +241,11 @@ def test_one_denied_key_of_two_is_no_film(lab: Lab, two_keys: tuple[Any, str]) -
 
 @pytest.mark.parametrize("player", ["hls.js", "react-native", "nagra", pytest.param("kaltura", marks=needs_shape)])
 def test_gets_a_key_to_keep(lab: Lab, player: str) -> None:
-    token = lab.deployment.mint("--mode", "offline", "--rental", "86400")
+    token = lab.deployment.mint("--mode", "offline", "--storage", "86400", "--playback", "3600")
     row = lab.row(player, "--offline", token=token)
     assert_plays(row, "2")
     (licence,) = row["licenses"]
-    assert licence["offlineKey"]["storage"] == 86400
+    assert (licence["offlineKey"]["storage"], licence["offlineKey"]["playback"]) == (86400, 3600)
 
 
 # --- Proxies ---------------------------------------------------------------------------------------------------------

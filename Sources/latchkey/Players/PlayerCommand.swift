@@ -8,10 +8,11 @@ import OperatorCommands
 /// `latchkey device request --as`
 struct PlayerCommand {
     static let players = CommandOption(
-        "--as", .value("PLAYER,…|all"),
+        "--as", .value("PLAYER,PLAYER|all"),
         help: "send what these players send, read the answers as they do, and print a table")
     static let keyAddresses = CommandOption(
-        "--skd", .value("URL"), help: "with --as: the key's address in the playlist, skd://…; one for each key",
+        "--skd", .value("URL"),
+        help: "with --as: the key's address in the playlist, as skd://movie-1; one for each key",
         repeats: true)
     static let keyIDs = CommandOption(
         "--key-id", .value("UUID"),

@@ -76,7 +76,7 @@ struct PlayerJudge {
         do throws(AnswerNotUnderstood) {
             results = try profile.answer.read(answer.body, labels: labels, isOffline: isOffline)
         } catch {
-            return (.notUnderstood("\(error.reason); it is \(FileKind(answer.body).name)"), [])
+            return (.notUnderstood("\(error.reason); the answer is \(FileKind(answer.body).name)"), [])
         }
         var verdict = PlayerVerdict.plays
         var terms: [LicenseTerms] = []

@@ -101,7 +101,7 @@ import Testing
         let requests = try requests(1)
         let verdict = judge(player, requests, try ckc(requests[0])).verdict
         guard case .notUnderstood(let why) = verdict else { return #expect(verdict == .notUnderstood("")) }
-        #expect(why.hasSuffix("it is a CKC"))
+        #expect(why.hasSuffix("; the answer is a CKC"))
     }
 
     @Test(arguments: Player.allCases.filter { $0.profile.answer == .raw })
