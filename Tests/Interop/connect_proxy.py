@@ -1,4 +1,4 @@
-"""A forward proxy for TLS: answers CONNECT, passes bytes on, and remembers who wanted to go where."""
+"""A forward proxy for TLS: answers CONNECT, passes bytes on, and remembers what was asked of it."""
 
 import socket
 import threading

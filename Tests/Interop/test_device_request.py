@@ -162,7 +162,7 @@ def test_plays(lab: Lab, player: str, version: str) -> None:
 
 @pytest.mark.parametrize("version", ["2", "3"])
 def test_makes_spcs_of_other_versions(lab: Lab, version: str) -> None:
-    """Version 3 is served only where a credential says so."""
+    """Version 3 is served only if a credential says so."""
     row = lab.row("hls.js", "--spc-version", version)
     if version == "2":
         assert_plays(row, "2")

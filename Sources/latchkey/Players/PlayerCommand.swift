@@ -55,6 +55,7 @@ struct PlayerCommand {
 
     func run() throws(CommandError) {
         var progress = CommandProgress(context, unit: "players", total: chosen.count)
+        defer { progress.clear() }
         var outcomes: [PlayerOutcome] = []
         for player in chosen {
             progress.show(outcomes.count)

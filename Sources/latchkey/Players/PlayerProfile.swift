@@ -158,7 +158,7 @@ enum RetryRule: Equatable, Sendable {
     case none
     /// At once, so many times, if the status is 500 or more or no answer came.
     case afterServerErrors(count: Int)
-    /// So many times, about a second apart, whatever the failure is.
+    /// So many times, about a second apart, after every failure.
     case afterAnyFailure(count: Int)
 
     /// How many copies follow an answer with this status; nil stands for no answer.

@@ -16,7 +16,7 @@ struct PlayerTrial {
     let uris: [KeyURI]
     /// The certificate that is given; nil: each player fetches its own.
     let certificate: Certificate?
-    /// Where it is fetched.
+    /// The address at which players fetch it.
     let certificateAddress: URL
     let isOffline: Bool
 

@@ -57,7 +57,8 @@ enum PlayerVerdict: Equatable, Sendable {
     }
 }
 
-/// Judges the answer to one request as a player and its device would.
+/// Judges the answer to one request as a player and its device would. What the server wrote is in a verdict without
+/// what a terminal would obey.
 struct PlayerJudge {
     let profile: PlayerProfile
     /// Whether the player wants to keep the keys.
@@ -76,7 +77,8 @@ struct PlayerJudge {
         do throws(AnswerNotUnderstood) {
             results = try profile.answer.read(answer.body, labels: labels, isOffline: isOffline)
         } catch {
-            return (.notUnderstood("\(error.reason); the answer is \(FileKind(answer.body).name)"), [])
+            let kind = FileKind(answer.body).name
+            return (.notUnderstood(LicenseProblem.printable("\(error.reason); the answer is \(kind)")), [])
         }
         var verdict = PlayerVerdict.plays
         var terms: [LicenseTerms] = []
@@ -93,13 +95,13 @@ struct PlayerJudge {
     ) -> (verdict: PlayerVerdict, terms: LicenseTerms?) {
         let key = count == 1 ? "" : "key \(index + 1) of \(count): "
         switch result {
-        case .denied(let what): return (.keyDenied(key + what), nil)
+        case .denied(let what): return (.keyDenied(key + LicenseProblem.printable(what)), nil)
         case .ckc(let bytes):
             do throws(CKCFault) {
                 let terms = try open(bytes, index)
                 return (isOffline && !terms.isPersistent ? .notKept : .plays, terms)
             } catch {
-                return (.notOpened(key + error.explanation(of: FileKind(bytes))), nil)
+                return (.notOpened(key + LicenseProblem.printable(error.explanation(of: FileKind(bytes)))), nil)
             }
         }
     }

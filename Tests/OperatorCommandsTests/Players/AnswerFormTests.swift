@@ -69,7 +69,7 @@ import Testing
     }
 
     /// The request that most apps copy trims nothing; others do.
-    @Test func trimsWhereThePlayerTrims() throws {
+    @Test func trimsIfThePlayerTrims() throws {
         let body = "<ckc>\(Self.base64)</ckc>\n"
         #expect(try read(.shakaTutorial, body) == [.ckc(Self.ckc)])
         #expect(throws: AnswerNotUnderstood.self) { try read(.avFoundation, body) }

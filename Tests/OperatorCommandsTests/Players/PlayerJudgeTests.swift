@@ -172,6 +172,18 @@ import Testing
         #expect(why.hasPrefix("key 2 of 2: "))
     }
 
+    /// A server that is not ours cannot write to the terminal.
+    @Test func showsNothingThatATerminalWouldObey() throws {
+        let requests = try requests(1)
+        let denial = #"{"fairplay-streaming-response":{"streaming-keys":[{"id":1,"status":"\u001b[31m9\u009b"}]}}"#
+        #expect(judge(.appleStreamingKeys, requests, Array(denial.utf8)).verdict == .keyDenied("status [31m9"))
+        let label = Array("-----BEGIN \u{9B}31m \u{1B}-----\n".utf8)
+        for player in [Player.hlsJS, .kaltura, .reactNativeLegacy] {
+            let text = judge(player, requests, label).verdict.text
+            #expect(!text.unicodeScalars.contains { $0.properties.generalCategory == .control }, "\(player)")
+        }
+    }
+
     /// No key is in what is printed.
     @Test func printsNoKey() throws {
         let requests = try requests(1)

@@ -23,7 +23,7 @@ import Testing
     }
 
     /// "all" goes on without players that cannot be asked for this key; a player that is named must play.
-    @Test func countsWhoWasNotAskedOnlyIfNamed() {
+    @Test func countsPlayersThatWereNotAskedOnlyIfNamed() {
         let report = PlayerReport(outcomes: [
             outcome(.hlsJS, .plays), outcome(.safariCENC, .notAsked("x")), outcome(.kaltura, .notUnderstood("x")),
         ])
