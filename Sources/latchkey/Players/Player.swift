@@ -98,7 +98,7 @@ extension Player {
             PlayerProfile(
                 name: "THEOplayer with its PallyCon connector, at an address with format=base64",
                 source: "clients 1a, THEOplayer; section 2", body: .form(.escaped, .named), contentType: Self.form,
-                format: "base64", answer: .strictBase64)
+                format: "base64", answer: .strictBase64, certificate: .base64)
         case .avFoundation:
             PlayerProfile(
                 name: "an app from Apple's sample with the key request that most copy",
@@ -124,8 +124,7 @@ extension Player {
                 contentType: Self.json, assetID: .withoutScheme, answer: .getFairplayLicense)
         case .expoVideo:
             PlayerProfile(
-                name: "expo-video", source: "clients 1b, expo-video", contentType: Self.form, assetID: .withoutScheme,
-                certificate: .parsed)
+                name: "expo-video", source: "clients 1b, expo-video", contentType: Self.form, assetID: .withoutScheme)
         case .kaltura:
             PlayerProfile(
                 name: "Kaltura playkit-ios", source: "clients 1b, Kaltura playkit-ios", body: .base64,

@@ -1,3 +1,4 @@
+import Foundation
 import PlayerMessages
 
 /// What a player sends and what it understands, as far as a licence server can see it.
@@ -17,11 +18,11 @@ struct PlayerProfile: Sendable {
     var token: TokenPlace = .bearer
     var assetID: AssetIDForm = .wholeURI
     var address: PlayerAddress = .license
-    /// What the address of the licence route must say beside, so that the answer has the form that it reads.
+    /// What the addresses of licences and certificates must say besides, so that the answers have the form that it reads.
     var format: String?
     var statuses: AcceptedStatuses = .only200
     var answer: AnswerForm = .raw
-    var certificate: CertificateUse = .handedOn
+    var certificate: CertificateForm = .der
     var retries: RetryRule = .none
 }
 
@@ -145,12 +146,30 @@ enum AnswerForm: Equatable, Sendable {
     case streamingKeys
 }
 
-/// What a player does with the application certificate.
-enum CertificateUse: Equatable, Sendable {
-    /// It fetches the certificate, and hands the bytes to the device as they are.
-    case handedOn
-    /// It fetches it, and parses it first: one certificate in DER at the beginning.
-    case parsed
+/// The form in which a player takes the application certificate.
+enum CertificateForm: Equatable, Sendable {
+    /// The bytes of one or two certificates in DER, which it hands to the device as they are.
+    case der
+    /// Base64 text of them, which it decodes.
+    case base64
+
+    /// In words.
+    var name: String {
+        switch self {
+        case .der: "DER"
+        case .base64: "Base64"
+        }
+    }
+
+    /// What the device gets of a body; nil if the body has another form.
+    func read(_ body: [UInt8]) -> [UInt8]? {
+        let certificates: [UInt8]? =
+            switch self {
+            case .der: body
+            case .base64: String(validating: body, as: UTF8.self).flatMap { Data(base64Encoded: $0) }.map(Array.init)
+            }
+        return certificates.flatMap { $0.starts(with: [0x30, 0x82]) ? $0 : nil }
+    }
 }
 
 /// How often a player sends a failed request again, with the same SPC. The tool sends each once, and only says so.

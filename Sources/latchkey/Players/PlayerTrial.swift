@@ -94,18 +94,19 @@ struct PlayerTrial {
     }
 
     private func fetchCertificate(_ profile: PlayerProfile) throws(PlayerNetworkError) -> Certificate {
+        let target = LicenseURL.appending(profile.format.map { [("format", $0)] } ?? [], to: certificateAddress)
         let request = HTTPRoundTripRequest(
-            .get, certificateAddress.absoluteString, fields: ["Accept: */*", PlayerProfile.userAgent])
-        let answer = try network.perform(request, certificateAddress)
+            .get, target.absoluteString, fields: ["Accept: */*", PlayerProfile.userAgent])
+        let answer = try network.perform(request, target)
         guard answer.status == 200 else {
-            throw PlayerNetworkError(text: "\(certificateAddress.path) answers with status \(answer.status)")
+            throw PlayerNetworkError(text: "\(target.path) answers with status \(answer.status)")
         }
-        if profile.certificate == .parsed, !answer.body.starts(with: [0x30, 0x82]) {
-            let kind = FileKind(answer.body).name
-            throw PlayerNetworkError(text: "it parses one in DER, and \(certificateAddress.path) gives \(kind)")
+        guard let bytes = profile.certificate.read(answer.body) else {
+            let kind = LicenseProblem.printable(FileKind(answer.body).name)
+            throw PlayerNetworkError(text: "it needs \(profile.certificate.name), and \(target.path) gives \(kind)")
         }
         do throws(CommandError) {
-            return try device.certificate(in: answer.body, certificateAddress.path)
+            return try device.certificate(in: bytes, target.path)
         } catch {
             switch error {
             case .failed(let text), .usage(let text): throw PlayerNetworkError(text: text)

@@ -125,8 +125,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("200 OK", "nothing", "is no certificate"), ("404 Not Found", "", "answers with status 404"),
-        ("302 Found", "", "answers with status 302"),
+        ("200 OK", "<html>", "it needs DER, and /fps/certificate gives XML or HTML text"),
+        ("404 Not Found", "", "/fps/certificate answers with status 404"),
+        ("302 Found", "", "/fps/certificate answers with status 302"),
     ])
     func saysThatThereIsNoCertificate(status: String, body: String, expected: String) async throws {
         let server = try OneAnswerServer(answer: response(status, body: Array(body.utf8)))
@@ -134,7 +135,27 @@ import Testing
         #expect(run.status == 1)
         #expect(server.request.hasPrefix("GET /fps/certificate HTTP/1.1\r\n"))
         #expect(!server.request.contains("a.b.c"))
-        #expect(run.output.contains("the player gets no certificate: /fps/certificate \(expected)"), "\(run.output)")
+        #expect(run.output.contains("the player gets no certificate: \(expected)"), "\(run.output)")
+    }
+
+    /// PEM is a certificate for a server's operator, and for no player; Base64 for one of them.
+    @Test(arguments: [
+        (
+            "shaka", "GET /fps/certificate HTTP/1.1\r\n",
+            "it needs DER, and /fps/certificate gives a PEM file (CERTIFICATE)"
+        ),
+        (
+            "theoplayer-pallycon", "GET /fps/certificate?format=base64 HTTP/1.1\r\n",
+            "it needs Base64, and /fps/certificate gives a PEM file (CERTIFICATE)"
+        ),
+    ])
+    func needsTheCertificateInItsOwnForm(player: String, start: String, expected: String) async throws {
+        let pem = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+        let server = try OneAnswerServer(answer: response("200 OK", body: Array(pem.utf8)))
+        let run = try await run(server.url, player, ["skd://movie-1"], [])
+        #expect(run.status == 1)
+        #expect(server.request.hasPrefix(start), "\(server.request)")
+        #expect(run.output.contains("the player gets no certificate: \(expected)"), "\(run.output)")
     }
 
     @Test func failsIfAPlayerThatIsNamedCannotAsk() async throws {

@@ -113,6 +113,16 @@ import Testing
         #expect(try request(.appleStreamingKeys).keys.map(\.isOffline) == [false, false])
     }
 
+    @Test func readsCertificates() {
+        let der: [UInt8] = [0x30, 0x82, 0x01, 0xFB]
+        let text = Array("MIIB+w==".utf8)
+        #expect(Player.hlsJS.profile.certificate.read(der) == der)
+        #expect(Player.hlsJS.profile.certificate.read(text) == nil)
+        #expect(Player.theoPallyCon.profile.certificate.read(text) == der)
+        #expect(Player.theoPallyCon.profile.certificate.read(der) == nil)
+        #expect(Player.theoPallyCon.profile.certificate.read(Array("AAAA".utf8)) == nil)
+    }
+
     /// Fact 8.
     @Test(
         arguments: [
