@@ -132,8 +132,8 @@ var targets: [Target] = [
     program(
         "latchkey",
         [
-            "ByteCoding", "KeyCrypto", "CommandLineKit", "FairPlay", "DeviceSimulation", "ServiceConfiguration",
-            "Administration", "OperatorCommands",
+            "ByteCoding", "KeyCrypto", "CommandLineKit", "FairPlay", "DeviceSimulation", "PlayerMessages",
+            "HTTPCalls", "ServiceConfiguration", "Administration", "OperatorCommands",
         ]),
 
     // Tests
@@ -202,8 +202,9 @@ var targets: [Target] = [
     tests(
         of: "OperatorCommands",
         [
-            "ByteCoding", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "Entitlements", "ContentKeys",
-            "Records", "StorageSQLite", "ServiceConfiguration", "Administration", "latchkey",
+            "ByteCoding", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "DeviceSimulation",
+            "PlayerMessages", "Entitlements", "ContentKeys", "Records", "StorageSQLite", "HTTPCalls",
+            "ServiceConfiguration", "Administration", "latchkey",
         ]),
     tests(
         of: "LatchkeyService",

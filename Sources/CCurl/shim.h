@@ -68,6 +68,39 @@ static inline CURLcode latchkey_curl_status(CURL *handle, long *status) {
     return curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, status);
 }
 
+// The version of HTTP that was spoken, one of CURL_HTTP_VERSION_*.
+static inline CURLcode latchkey_curl_version(CURL *handle, long *version) {
+    return curl_easy_getinfo(handle, CURLINFO_HTTP_VERSION, version);
+}
+
+// The status of a proxy's answer to CONNECT; 0 if no proxy was asked.
+static inline CURLcode latchkey_curl_connect_status(CURL *handle, long *status) {
+    return curl_easy_getinfo(handle, CURLINFO_HTTP_CONNECTCODE, status);
+}
+
+// From the beginning of the transfer to its end, in microseconds.
+static inline CURLcode latchkey_curl_total_time(CURL *handle, int64_t *microseconds) {
+    curl_off_t time = 0;
+    CURLcode code = curl_easy_getinfo(handle, CURLINFO_TOTAL_TIME_T, &time);
+    *microseconds = time;
+    return code;
+}
+
+// The field behind `previous`, or the first one, of the last answer of the server itself; NULL if there are no more.
+static inline struct curl_header *latchkey_curl_next_field(CURL *handle, struct curl_header *previous) {
+    return curl_easy_nextheader(handle, CURLH_HEADER, -1, previous);
+}
+
+// The buffer is not copied: it has CURL_ERROR_SIZE bytes, and outlives the transfer.
+static inline CURLcode latchkey_curl_set_error_buffer(CURL *handle, char *buffer) {
+    return curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, buffer);
+}
+
+static inline CURLcode latchkey_curl_set_writer(CURL *handle, curl_write_callback write, void *context) {
+    CURLcode code = curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, write);
+    return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_WRITEDATA, context) : code;
+}
+
 // The address that a connection would go to, in network order: gives its size in bytes, 4 or 16, or 0 for another family.
 static inline size_t latchkey_curl_address(const struct curl_sockaddr *target, uint8_t bytes[16]) {
     if (target->family == AF_INET && target->addrlen >= sizeof(struct sockaddr_in)) {

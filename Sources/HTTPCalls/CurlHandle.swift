@@ -6,95 +6,53 @@ import POSIXSockets
 /// `CurlMulti`.
 @safe
 final class CurlHandle {
-    let handle: UnsafeMutableRawPointer
-    /// The header fields of the call under way, which libcurl reads until it has ended.
-    private var fields: UnsafeMutablePointer<curl_slist>?
+    private let easy: CurlEasy
     private let transfer: Transfer
     private let settings: HTTPCallSettings
 
-    /// libcurl's own start, which must come before everything else and is not repeated.
-    private static let library: CURLcode = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
-
-    static var isLibraryReady: Bool { library == CURLE_OK }
+    var handle: UnsafeMutableRawPointer { unsafe easy.handle }
 
     /// Names the handle among those of one thread.
     var id: CurlHandleID { unsafe CurlHandleID(handle) }
 
     /// Throws `failed` where libcurl does not know an option.
     init(_ settings: HTTPCallSettings) throws(HTTPCallError) {
-        guard Self.library == CURLE_OK, let handle = unsafe curl_easy_init() else {
-            throw .failed(code: CURLE_FAILED_INIT.rawValue)
-        }
-        unsafe self.handle = handle
+        easy = try CurlEasy()
         self.settings = settings
         transfer = Transfer(reach: settings.reach, sizeMaximum: settings.answerSizeMaximum)
         try configure()
     }
 
-    deinit {
-        unsafe curl_easy_cleanup(handle)
-        unsafe curl_slist_free_all(fields)
-    }
-
     // MARK: Options
 
     private func configure() throws(HTTPCallError) {
-        try set(CURLOPT_URL, settings.url)
-        try set(CURLOPT_PROTOCOLS_STR, "http,https")
-        try set(CURLOPT_FOLLOWLOCATION, 0)
+        try easy.set(CURLOPT_URL, settings.url)
+        try easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
+        try easy.set(CURLOPT_FOLLOWLOCATION, 0)
         // An empty proxy and "*" keep what the environment says out.
-        try set(CURLOPT_PROXY, "")
-        try set(CURLOPT_NOPROXY, "*")
-        try set(CURLOPT_NOSIGNAL, 1)
-        try set(CURLOPT_POST, 1)
-        try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
-        try set(CURLOPT_USERAGENT, "latchkey")
-        try set(CURLOPT_SSL_VERIFYPEER, 1)
-        try set(CURLOPT_SSL_VERIFYHOST, 2)
-        try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        if let authorities = settings.authorities {
-            try set(CURLOPT_CAINFO_BLOB, authorities)
-            // The system's folder of authorities would still count beside them.
-            try check(unsafe latchkey_curl_set_text(handle, CURLOPT_CAPATH, nil))
-        }
+        try easy.set(CURLOPT_PROXY, "")
+        try easy.set(CURLOPT_NOPROXY, "*")
+        try easy.set(CURLOPT_NOSIGNAL, 1)
+        try easy.set(CURLOPT_POST, 1)
+        try easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+        try easy.set(CURLOPT_USERAGENT, "latchkey")
+        try easy.set(CURLOPT_SSL_VERIFYPEER, 1)
+        try easy.set(CURLOPT_SSL_VERIFYHOST, 2)
+        try easy.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        if let authorities = settings.authorities { try easy.trust(authorities) }
         // A resolver that does not answer holds no thread beyond the time-out.
-        try set(CURLOPT_QUICK_EXIT, 1)
+        try easy.set(CURLOPT_QUICK_EXIT, 1)
         if let identity = settings.identity { try present(identity) }
         // The transfer lives as long as the handle that calls back with it.
         let context = unsafe Unmanaged.passUnretained(transfer).toOpaque()
-        try check(unsafe latchkey_curl_set_callbacks(handle, takeAnswer, openSocket, context))
+        try easy.check(unsafe latchkey_curl_set_callbacks(handle, takeAnswer, openSocket, context))
     }
 
     private func present(_ identity: HTTPCallSettings.Identity) throws(HTTPCallError) {
-        try set(CURLOPT_SSLCERTTYPE, "PEM")
-        try set(CURLOPT_SSLKEYTYPE, "PEM")
-        try set(CURLOPT_SSLCERT_BLOB, identity.certificates)
-        try set(CURLOPT_SSLKEY_BLOB, identity.privateKey)
-    }
-
-    private func set(_ option: CURLoption, _ secret: SharedSecret) throws(HTTPCallError) {
-        try secret.bytes.withBytes { (span) throws(HTTPCallError) in
-            let code = unsafe span.withUnsafeBytes { bytes in
-                unsafe latchkey_curl_set_bytes(handle, option, bytes.baseAddress, bytes.count)
-            }
-            try check(code)
-        }
-    }
-
-    private func set(_ option: CURLoption, _ value: Int) throws(HTTPCallError) {
-        try check(unsafe latchkey_curl_set_long(handle, option, value))
-    }
-
-    private func set(_ option: CURLoption, _ value: String) throws(HTTPCallError) {
-        try check(unsafe latchkey_curl_set_text(handle, option, value))
-    }
-
-    private func set(_ option: CURLoption, _ value: [UInt8]) throws(HTTPCallError) {
-        try check(unsafe latchkey_curl_set_bytes(handle, option, value, value.count))
-    }
-
-    private func check(_ code: CURLcode) throws(HTTPCallError) {
-        guard code == CURLE_OK else { throw .failed(code: code.rawValue) }
+        try easy.set(CURLOPT_SSLCERTTYPE, "PEM")
+        try easy.set(CURLOPT_SSLKEYTYPE, "PEM")
+        try easy.set(CURLOPT_SSLCERT_BLOB, identity.certificates)
+        try easy.set(CURLOPT_SSLKEY_BLOB, identity.privateKey)
     }
 
     // MARK: A call
@@ -102,21 +60,12 @@ final class CurlHandle {
     /// Makes the handle ready for a call that may take this long.
     func begin(_ body: [UInt8], fields lines: [String], within limit: Duration) throws(HTTPCallError) {
         let milliseconds = max(1, Int(limit / .milliseconds(1)))
-        try set(CURLOPT_TIMEOUT_MS, milliseconds)
-        try set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
+        try easy.set(CURLOPT_TIMEOUT_MS, milliseconds)
+        try easy.set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
         transfer.begin()
         // An empty Expect keeps libcurl from waiting for a "100 Continue" that few services send.
-        var list = UnsafeMutablePointer<curl_slist>(nil)
-        for line in lines + ["Content-Type: application/json", "Accept: application/json", "Expect:"] {
-            unsafe list = curl_slist_append(list, line)
-        }
-        // The list of the call before has no reader any more.
-        let before = unsafe fields
-        unsafe fields = list
-        try check(unsafe latchkey_curl_set_fields(handle, list))
-        unsafe curl_slist_free_all(before)
-        // libcurl copies the body during this call.
-        try check(unsafe body.withUnsafeBytes { unsafe latchkey_curl_set_body(handle, $0.baseAddress, $0.count) })
+        try easy.setFields(lines + ["Content-Type: application/json", "Accept: application/json", "Expect:"])
+        try easy.setBody(body)
     }
 
     /// What the call that has ended has brought; `code` is libcurl's.
@@ -128,9 +77,8 @@ final class CurlHandle {
         if transfer.isAddressRefused { throw .addressForbidden }
         if transfer.isTooLarge { throw .answerTooLarge }
         if code == CURLE_OPERATION_TIMEDOUT { throw .timedOut }
-        try check(code)
-        var status = 0
-        try check(unsafe latchkey_curl_status(handle, &status))
+        try easy.check(code)
+        let status = try easy.status()
         guard status == 200 else { throw .status(status) }
         return transfer.answer
     }

@@ -12,7 +12,7 @@ final class CurlMulti: @unchecked Sendable {
 
     /// At most `connectionMaximum` connections are open. Each of them is kept for the next call.
     init(connectionMaximum: Int) throws(HTTPCallError) {
-        guard CurlHandle.isLibraryReady, let multi = unsafe curl_multi_init() else {
+        guard CurlEasy.isLibraryReady, let multi = unsafe curl_multi_init() else {
             throw .failed(code: CURLE_FAILED_INIT.rawValue)
         }
         unsafe self.multi = multi

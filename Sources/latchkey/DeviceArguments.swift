@@ -22,6 +22,13 @@ enum DeviceArguments {
         "--spc-version", .value("1|2|3"),
         help: "the container version; 1 unless given. 3 is answered only where a credential enables it")
 
+    /// For `latchkey device request`, which can do without them for players.
+    static let optionalCertificate = CommandOption(
+        certificate.name, certificate.form,
+        help: certificate.help + "; required without --as, and with it each player fetches it unless given")
+    static let optionalAssetID = CommandOption(
+        assetID.name, assetID.form, help: assetID.help + "; required without --as, and with it --skd takes its place")
+
     static let options = [certificate, applicationSecret, dask, assetID, version] + DeviceStatements.options
 
     /// A fresh SPC as the arguments describe it, and what it was made of.
@@ -41,7 +48,7 @@ enum DeviceArguments {
         return (request, options)
     }
 
-    private static func spcVersion(_ arguments: Arguments) throws(CommandError) -> SPCVersion {
+    static func spcVersion(_ arguments: Arguments) throws(CommandError) -> SPCVersion {
         guard let text = arguments.value(version) else { return .v1 }
         guard let version = UInt32(text).flatMap({ SPCVersion(rawValue: $0) }) else {
             throw .usage("--spc-version takes 1, 2 or 3")
@@ -58,7 +65,7 @@ enum DeviceArguments {
         return bytes
     }
 
-    private static func ladder(
+    static func ladder(
         _ arguments: Arguments, _ context: CommandContext
     ) throws(CommandError) -> ApplicationSecretKeyLadder {
         switch (arguments.value(applicationSecret), arguments.value(dask)) {

@@ -21,6 +21,20 @@ extension Command {
             state "renewal" and the device id and the session of the first request, which are printed. The session token that came
             with that may take the place of the token, and each renewal brings the next one (--save-session-token).
 
+            With --as PLAYER (several with commas between them, or "all") it sends what that player sends instead: its shape of
+            body, header fields, place of the token, and asset id made of the address --skd. It reads the answer as that
+            player would, opens the CKC, and prints a line for each player: shape, version of HTTP, status, milliseconds,
+            terms, and whether the film would play. No key is printed. The exit status is 0 only if every player that was asked
+            would play, and 1 otherwise.
+
+            Each player fetches the certificate beside the licence route unless --certificate is given. The certificate may be one
+            of Apple's, because only its public key is used; the application secret must be the one that belongs to it. Two or more
+            --skd ask for as many keys. Players that name a key by its id need a --skd with it, or --key-id; without it "all" leaves
+            them out. TLS is always verified. Requests go through the proxies of the environment or --proxy. Each is sent once,
+            even if the player would repeat it.
+
+            Players: \(Player.allCases.map(\.rawValue).joined(separator: ", ")).
+
             The simulated device tests servers that you operate. It needs the server's application secret, and so cannot obtain
             keys from anybody else's.
             """,
@@ -40,20 +54,27 @@ extension Command {
                 + "--application-secret development/fairplay/application-secret.hex --asset-id movie-1 "
                 + "--token @session-token --save-session-token session-token --renew --playback-state renewal "
                 + "--session-id 1122334455667788 --device-id 00112233445566778899aabbccddeeff00112233",
+            "latchkey device request --as all --url https://keys.example.com/fps/license --skd skd://movie-1 "
+                + "--token @token --application-secret @fairplay/application-secret.hex",
+            "latchkey device request --as safari-cenc,apple-streaming-keys --url https://127.0.0.1:8443 --ca authority.pem "
+                + "--skd skd://2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11 --skd skd://6d0e2f6c-7d3c-4c5e-9c57-0d6a5f0f6a12 "
+                + "--token @token --application-secret @fairplay/application-secret.hex --json",
         ],
         options: [
             ServerArguments.url, ServerArguments.token, DeviceRequestCommand.offline, DeviceRequestCommand.renew,
-        ] + DeviceArguments.options
-            + [
-                ServerArguments.saveSPC, DeviceRequestCommand.saveCKC, DeviceRequestCommand.saveSessionToken,
-                ServerArguments.secrets, .json,
-            ],
+            DeviceArguments.optionalCertificate, DeviceArguments.applicationSecret, DeviceArguments.dask,
+            DeviceArguments.optionalAssetID, DeviceArguments.version,
+        ] + DeviceStatements.options + DeviceRequestCommand.files + PlayerCommand.options + [.json],
         run: { arguments, context throws(CommandError) in
-            try await DeviceRequestCommand(arguments, context).run()
+            if arguments.isSet(PlayerCommand.players) {
+                try PlayerCommand(arguments, context).run()
+            } else {
+                try await DeviceRequestCommand(arguments, context).run()
+            }
         })
 }
 
-private struct DeviceRequestCommand {
+struct DeviceRequestCommand {
     static let offline = CommandOption(
         "--offline", .flag, help: "ask for a licence that the device may keep: adds offline=1 to the address")
     static let renew = CommandOption(
@@ -61,6 +82,9 @@ private struct DeviceRequestCommand {
     static let saveSessionToken = CommandOption(
         "--save-session-token", .value("FILE"), help: "keep the token that renews the licence, if one comes back")
     static let saveCKC = CommandOption("--save-ckc", .value("FILE"), help: "keep the CKC that comes back")
+
+    /// Options that keep something of the one request.
+    static let files = [ServerArguments.saveSPC, saveCKC, saveSessionToken, ServerArguments.secrets]
 
     private let arguments: Arguments
     private let context: CommandContext
@@ -70,11 +94,22 @@ private struct DeviceRequestCommand {
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
         self.arguments = arguments
         self.context = context
+        for option in [DeviceArguments.certificate, DeviceArguments.assetID] {
+            guard arguments.isSet(option) else { throw .usage("\(option.usage) is missing") }
+        }
+        for option in PlayerCommand.options where arguments.isSet(option) {
+            throw .usage("\(option.name) needs --as")
+        }
         server = try ServerArguments(arguments, context)
+        address = try Self.address(server, arguments)
+    }
+
+    /// The licence route, with what the options say of the request.
+    static func address(_ server: ServerArguments, _ arguments: Arguments) throws(CommandError) -> URL {
         var address = server.address
-        if arguments.isSet(Self.offline) { address = try LicenseURL.adding("offline", "1", to: address) }
-        if arguments.isSet(Self.renew) { address = try LicenseURL.adding("renew", "true", to: address) }
-        self.address = address
+        if arguments.isSet(offline) { address = try LicenseURL.adding("offline", "1", to: address) }
+        if arguments.isSet(renew) { address = try LicenseURL.adding("renew", "true", to: address) }
+        return address
     }
 
     func run() async throws(CommandError) {

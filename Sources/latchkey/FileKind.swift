@@ -124,7 +124,8 @@ extension FileKind: CustomStringConvertible {
         return "\(name); \(advice)"
     }
 
-    private var name: String {
+    /// What it is, without the advice.
+    var name: String {
         switch self {
         case .empty: "empty"
         case .spc: "an SPC"

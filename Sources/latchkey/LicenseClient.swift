@@ -13,6 +13,8 @@ struct ReceivedLicense: Sendable {
     var renewAfter: String?
     /// What renews the licence in place of the token.
     var sessionToken: String?
+    /// The code of a refusal.
+    var errorCode: String?
     let body: [UInt8]
 }
 
@@ -54,13 +56,13 @@ enum LicenseClient {
     }
 
     private static func bypassProxy(for url: URL) {
-        guard let host = url.host, ["localhost", "127.0.0.1", "::1", "[::1]"].contains(host) else { return }
+        guard let host = url.host, LicenseURL.isLoopback(url) else { return }
         // Safe: no other thread has been started that could read the environment now.
         unsafe setenv("no_proxy", host, 1)
     }
 
     private static func explanation(of error: URLError, _ url: URL) -> String {
-        let server = "\(url.host ?? ""):\(url.port ?? (url.scheme == "https" ? 443 : 80))"
+        let server = LicenseURL.hostAndPort(url)
         return switch error.code {
         case .cannotConnectToHost:
             "nothing answers at \(server); is latchkeyd running, and is this the address that it logs as listening?"
@@ -130,6 +132,7 @@ private final class Exchange: NSObject, URLSessionDataDelegate, Sendable {
                 status: response.statusCode, requestID: response.value(forHTTPHeaderField: "X-Request-Id"),
                 licenseID: response.value(forHTTPHeaderField: "X-License-Id"),
                 renewAfter: response.value(forHTTPHeaderField: "X-License-Renew-After"),
-                sessionToken: response.value(forHTTPHeaderField: "X-Session-Token"), body: state.body))
+                sessionToken: response.value(forHTTPHeaderField: "X-Session-Token"),
+                errorCode: response.value(forHTTPHeaderField: "X-Error-Code"), body: state.body))
     }
 }

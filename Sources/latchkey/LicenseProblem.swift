@@ -5,18 +5,23 @@ struct LicenseProblem: CustomStringConvertible {
     private static let lengthMaximum = 300
 
     let description: String
+    /// The stable code, if the answer has one.
+    let code: String?
+    /// What it is and what to do, in whole sentences; empty if the answer does not say it.
+    let advice: String
 
     init(_ answer: ReceivedLicense) {
         // Anything may come from a server that is not ours: what is no problem document has nothing to tell.
         let object = (try? JSONReader.parse(answer.body))?.object
         let text = { (name: String) in object?[name]?.string.map(Self.printable) }
         var parts = ["the server answered with status \(answer.status)"]
-        if let code = text("code") { parts.append("code \(code)") }
+        code = answer.errorCode.map(Self.printable) ?? text("code")
+        if let code { parts.append("code \(code)") }
         if let requestID = answer.requestID.map(Self.printable) ?? text("request_id") {
             parts.append("request id \(requestID)")
         }
         let sentences = [text("detail") ?? text("title"), text("hint")].compactMap(\.self)
-        let advice = sentences.isEmpty ? Self.advice(for: answer.status) : sentences.joined(separator: " ")
+        advice = sentences.isEmpty ? Self.advice(for: answer.status) : sentences.joined(separator: " ")
         description = parts.joined(separator: ", ") + (advice.isEmpty ? "" : ": \(advice)")
     }
 

@@ -1,3 +1,4 @@
+import ByteCoding
 import CommandLineKit
 import Foundation
 
@@ -30,6 +31,53 @@ enum LicenseURL {
         components.path = path.hasSuffix(suffix) ? path.dropLast(suffix.count) + "/challenge" : challengePath
         components.query = nil
         return components.url ?? license
+    }
+
+    /// The certificate route that goes with a licence route, by the same rule; NAGRA's `licenses` has `certificates`.
+    static func certificate(beside license: URL) -> URL {
+        guard var components = URLComponents(url: license, resolvingAgainstBaseURL: false) else { return license }
+        let path = components.path.hasSuffix("/") ? String(components.path.dropLast()) : components.path
+        if path.hasSuffix("/license") {
+            components.path = path.dropLast("license".count) + "certificate"
+        } else if path.hasSuffix("/licenses") {
+            components.path = path.dropLast("licenses".count) + "certificates"
+        } else {
+            components.path = "/fps/certificate"
+        }
+        components.query = nil
+        return components.url ?? license
+    }
+
+    /// Where tokens in ExpressPlay's manner are redeemed: in the place of `/fps/license`. Another route stays as it is.
+    static func redemption(beside license: URL) -> URL {
+        guard var components = URLComponents(url: license, resolvingAgainstBaseURL: false),
+            components.path.hasSuffix(path)
+        else { return license }
+        components.path = components.path.dropLast(path.count) + "/hms/fp/rights/"
+        return components.url ?? license
+    }
+
+    /// The same route with further values in the query, each escaped. A name that is there already stays as it is.
+    static func appending(_ items: [(name: String, value: String)], to license: URL) -> URL {
+        guard var components = URLComponents(url: license, resolvingAgainstBaseURL: false) else { return license }
+        let present = Set((components.queryItems ?? []).map(\.name))
+        let added = items.filter { !present.contains($0.name) }.map { item in
+            "\(item.name)=\(PercentEncoding.encodeComponent(Array(item.value.utf8)))"
+        }
+        guard !added.isEmpty else { return license }
+        let query = components.percentEncodedQuery.map { [$0] } ?? []
+        components.percentEncodedQuery = (query + added).joined(separator: "&")
+        return components.url ?? license
+    }
+
+    /// Whether an address is one of this machine, for which no proxy is asked.
+    static func isLoopback(_ url: URL) -> Bool {
+        ["localhost", "127.0.0.1", "::1", "[::1]"].contains(url.host ?? "")
+    }
+
+    /// For messages.
+    static func hostAndPort(_ url: URL) -> String {
+        "\(url.host ?? ""):\(url.port ?? (url.scheme == "https" ? 443 : 80))"
     }
 
     /// The same route with a further word in the query, which an option of that name asks for.

@@ -8,13 +8,7 @@ extension OpenedLicense {
     func write(to writer: inout JSONWriter) {
         writer.member("contentKey", Hexadecimal.encode(contentKey.bytes.revealed()))
         writer.member("contentIV", Hexadecimal.encode(contentIV.bytes))
-        writer.member("keyType", terms.duration?.name)
-        writer.member("lease", terms.lease)
-        writer.member("rental", terms.rental)
-        writer.name("offlineKey")
-        if let key = terms.offlineKey { writer.object { key.write(to: &$0) } } else { writer.null() }
-        writer.member("hdcp", terms.hdcp?.name)
-        writer.member("securityLevel", terms.securityLevel?.name)
+        terms.write(to: &writer)
         writer.member("licenseVersion", Int(version))
         writer.member("sessionKeyVersion", sessionKeyVersion?.name)
         writer.name("remarks")
@@ -38,6 +32,33 @@ extension OpenedLicense {
 }
 
 extension LicenseTerms {
+    /// The members of JSON objects; null for what is not there.
+    func write(to writer: inout JSONWriter) {
+        writer.member("keyType", duration?.name)
+        writer.member("lease", lease)
+        writer.member("rental", rental)
+        writer.name("offlineKey")
+        if let key = offlineKey { writer.object { key.write(to: &$0) } } else { writer.null() }
+        writer.member("hdcp", hdcp?.name)
+        writer.member("securityLevel", securityLevel?.name)
+    }
+
+    /// All of it in a few words, for tables.
+    var summary: String {
+        var words: [String] = []
+        if let lease { words.append("lease \(lease.value) s") }
+        if let rental { words.append("rental \(rental.value) s") }
+        if let offlineKey {
+            words.append("storage \(offlineKey.storage.map { "\($0.value) s" } ?? "without end")")
+            words.append("playback \(offlineKey.playback.map { "\($0.value) s" } ?? "without end")")
+        }
+        if words.isEmpty, !isPersistent { words.append("session") }
+        if isPersistent { words.insert("kept", at: 0) }
+        if let hdcp { words.append("HDCP \(hdcp.name)") }
+        if let securityLevel { words.append("at least \(securityLevel.name)") }
+        return words.joined(separator: ", ")
+    }
+
     fileprivate var duration: KeyDuration? {
         switch validity {
         case .session, .offlineKey: nil

@@ -1,0 +1,246 @@
+private import CCurl
+
+/// One request, for programs that ask one thing at a time and want to see the whole answer.
+package struct HTTPRoundTripRequest: Sendable {
+    package enum Method: Sendable {
+        case get
+        /// With this body.
+        case post([UInt8])
+    }
+
+    package let method: Method
+    package let url: String
+    /// Complete lines without an end. libcurl's own `Content-Type`, `Accept` and `User-Agent` are not sent.
+    package var fields: [String]
+
+    package init(_ method: Method, _ url: String, fields: [String] = []) {
+        self.method = method
+        self.url = url
+        self.fields = fields
+    }
+}
+
+/// The path from this program to the server.
+package struct HTTPRoundTripSettings: Sendable {
+    package enum Proxy: Equatable, Sendable {
+        /// As `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy` say, which libcurl reads.
+        case environment
+        case none
+        /// This one for every address.
+        case url(String)
+    }
+
+    package var proxy: Proxy = .environment
+    /// Authorities in PEM that alone may vouch for the server; nil for those of the system.
+    package var authorities: [UInt8]?
+    /// Whether HTTP/2 is offered over TLS (by ALPN). Without TLS it is always HTTP/1.1.
+    package var offersHTTP2 = true
+    /// From the look-up of the name to the whole answer; whole milliseconds, at least one.
+    package var timeout: Duration = .seconds(30)
+    /// In bytes, after a content encoding was taken off.
+    package var answerSizeMaximum = 256 * 1024
+
+    package init() {}
+}
+
+/// The answer of a server, with any status.
+package struct HTTPRoundTripAnswer: Sendable {
+    package let status: Int
+    /// "1.0", "1.1", "2" or "3".
+    package let version: String
+    /// In the order of the answer; names in any case.
+    package let fields: [(name: String, value: String)]
+    package let body: [UInt8]
+    /// From the beginning of the connection to the whole answer.
+    package let duration: Duration
+
+    /// The value of the first field of a name, which is compared without regard to case.
+    package func value(of name: String) -> String? {
+        fields.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
+}
+
+/// Why there is no answer. Texts are libcurl's, in English, for people.
+package enum HTTPRoundTripError: Error, Equatable, Sendable {
+    case hostUnknown
+    case proxyUnknown
+    /// The server, or its proxy, accepts no connection.
+    case notConnected(String)
+    case timedOut
+    /// The server's certificate is not one that the authorities vouch for, or is for another name.
+    case certificateRefused(String)
+    /// The given authorities are not certificates in PEM.
+    case authoritiesUnusable
+    /// The proxy did not make the connection; its status.
+    case proxyRefused(status: Int)
+    case answerTooLarge
+    /// The connection ended before the answer.
+    case closedEarly
+    /// Something else; the number is libcurl's.
+    case failed(code: UInt32, String)
+}
+
+/// Sends a request by libcurl, over a connection of its own.
+///
+/// The certificate of the server is always checked. No redirect is followed, so that what a request carries goes
+/// nowhere else. Answers may be compressed.
+package enum HTTPRoundTrip {
+    /// Blocks the thread until the answer is there or the time is over.
+    package static func perform(
+        _ request: HTTPRoundTripRequest, _ settings: HTTPRoundTripSettings
+    ) throws(HTTPRoundTripError) -> HTTPRoundTripAnswer {
+        let transfer = RoundTripTransfer(sizeMaximum: settings.answerSizeMaximum)
+        let outcome: Result<HTTPRoundTripAnswer, HTTPRoundTripError>
+        do throws(HTTPCallError) {
+            let easy = try CurlEasy()
+            try configure(easy, settings)
+            try set(request, on: easy)
+            outcome = try transfer.run(easy)
+        } catch {
+            // One of the options: libcurl is older than this program, or was built without something.
+            throw .failed(code: CURLE_UNKNOWN_OPTION.rawValue, "\(error)")
+        }
+        return try outcome.get()
+    }
+
+    private static func configure(_ easy: CurlEasy, _ settings: HTTPRoundTripSettings) throws(HTTPCallError) {
+        let milliseconds = max(1, Int(settings.timeout / .milliseconds(1)))
+        try easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
+        try easy.set(CURLOPT_FOLLOWLOCATION, 0)
+        try easy.set(CURLOPT_NOSIGNAL, 1)
+        try easy.set(CURLOPT_TIMEOUT_MS, milliseconds)
+        try easy.set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
+        let version = settings.offersHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
+        try easy.set(CURLOPT_HTTP_VERSION, Int(version))
+        // Every encoding that libcurl reads, as browsers and apps offer all of theirs.
+        try easy.set(CURLOPT_ACCEPT_ENCODING, "")
+        try easy.set(CURLOPT_SSL_VERIFYPEER, 1)
+        try easy.set(CURLOPT_SSL_VERIFYHOST, 2)
+        try easy.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        if let authorities = settings.authorities { try easy.trust(authorities) }
+        switch settings.proxy {
+        case .environment: break
+        case .none: try easy.set(CURLOPT_PROXY, "")
+        case .url(let url):
+            try easy.set(CURLOPT_PROXY, url)
+            // What `no_proxy` says does not count then.
+            try easy.set(CURLOPT_NOPROXY, "")
+        }
+    }
+
+    private static func set(_ request: HTTPRoundTripRequest, on easy: CurlEasy) throws(HTTPCallError) {
+        try easy.set(CURLOPT_URL, request.url)
+        let names = Set(request.fields.map { $0.prefix { $0 != ":" }.lowercased() })
+        let unwanted = ["Content-Type", "Accept", "User-Agent"].filter { !names.contains($0.lowercased()) }
+        // Without "Expect:" libcurl would wait for a "100 Continue" before larger bodies.
+        try easy.setFields(request.fields + unwanted.map { $0 + ":" } + ["Expect:"])
+        switch request.method {
+        case .get: try easy.set(CURLOPT_HTTPGET, 1)
+        case .post(let body):
+            try easy.set(CURLOPT_POST, 1)
+            try easy.setBody(body)
+        }
+    }
+}
+
+/// What libcurl's call-backs of one transfer see; they come on the thread that performs it.
+@safe
+private final class RoundTripTransfer {
+    private let sizeMaximum: Int
+    private var body: [UInt8] = []
+    private var isTooLarge = false
+    /// Where libcurl writes what went wrong.
+    private let message: UnsafeMutablePointer<CChar>
+
+    init(sizeMaximum: Int) {
+        self.sizeMaximum = sizeMaximum
+        unsafe message = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        unsafe message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    }
+
+    deinit {
+        unsafe message.deallocate()
+    }
+
+    func run(_ easy: CurlEasy) throws(HTTPCallError) -> Result<HTTPRoundTripAnswer, HTTPRoundTripError> {
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        // This object lives until the function returns, and libcurl is told to forget it before.
+        try easy.check(unsafe latchkey_curl_set_writer(easy.handle, takeRoundTrip, context))
+        try easy.check(unsafe latchkey_curl_set_error_buffer(easy.handle, message))
+        let code = unsafe curl_easy_perform(easy.handle)
+        try easy.check(unsafe latchkey_curl_set_error_buffer(easy.handle, nil))
+        guard code == CURLE_OK else { return .failure(try error(of: code, easy)) }
+        return .success(try answer(of: easy))
+    }
+
+    /// False if the answer becomes too large.
+    func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count <= sizeMaximum - body.count else {
+            isTooLarge = true
+            return false
+        }
+        unsafe body.append(contentsOf: bytes)
+        return true
+    }
+
+    private func answer(of easy: CurlEasy) throws(HTTPCallError) -> HTTPRoundTripAnswer {
+        var version = 0
+        var microseconds: Int64 = 0
+        try easy.check(unsafe latchkey_curl_version(easy.handle, &version))
+        try easy.check(unsafe latchkey_curl_total_time(easy.handle, &microseconds))
+        return HTTPRoundTripAnswer(
+            status: try easy.status(), version: Self.name(ofVersion: version), fields: fields(of: easy), body: body,
+            duration: .microseconds(microseconds))
+    }
+
+    private func fields(of easy: CurlEasy) -> [(name: String, value: String)] {
+        var fields: [(name: String, value: String)] = []
+        var last = UnsafeMutablePointer<curl_header>(nil)
+        // libcurl keeps the fields until the handle is used again, and each has a name and a value that end with 0.
+        while let field = unsafe latchkey_curl_next_field(easy.handle, last) {
+            unsafe fields.append((String(cString: field.pointee.name), String(cString: field.pointee.value)))
+            unsafe last = field
+        }
+        return fields
+    }
+
+    private static func name(ofVersion version: Int) -> String {
+        switch version {
+        case Int(CURL_HTTP_VERSION_1_0): "1.0"
+        case Int(CURL_HTTP_VERSION_2_0): "2"
+        case Int(CURL_HTTP_VERSION_3): "3"
+        default: "1.1"
+        }
+    }
+
+    private func error(of code: CURLcode, _ easy: CurlEasy) throws(HTTPCallError) -> HTTPRoundTripError {
+        if isTooLarge { return .answerTooLarge }
+        var proxyStatus = 0
+        try easy.check(unsafe latchkey_curl_connect_status(easy.handle, &proxyStatus))
+        if proxyStatus != 0, proxyStatus / 100 != 2 { return .proxyRefused(status: proxyStatus) }
+        // libcurl ends its text with 0 within the buffer.
+        let own = unsafe String(cString: message)
+        let text = own.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : own
+        return switch code {
+        case CURLE_COULDNT_RESOLVE_HOST: .hostUnknown
+        case CURLE_COULDNT_RESOLVE_PROXY: .proxyUnknown
+        case CURLE_COULDNT_CONNECT: .notConnected(text)
+        case CURLE_OPERATION_TIMEDOUT: .timedOut
+        case CURLE_PEER_FAILED_VERIFICATION: .certificateRefused(text)
+        case CURLE_SSL_CACERT_BADFILE: .authoritiesUnusable
+        case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE: .closedEarly
+        default: .failed(code: code.rawValue, text)
+        }
+    }
+}
+
+// A free function: a closure could belong to an actor, and libcurl calls it on its caller's thread.
+private func takeRoundTrip(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let context = unsafe context else { return 0 }
+    // The context is the transfer under way, and the bytes are there until this function returns.
+    let transfer = unsafe Unmanaged<RoundTripTransfer>.fromOpaque(context).takeUnretainedValue()
+    let chunk = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return unsafe transfer.take(chunk) ? size * count : 0
+}

@@ -1,0 +1,115 @@
+import ByteCoding
+import PlayerMessages
+
+/// One key that a player asks for.
+struct AskedKey: Sendable {
+    let uri: KeyURI
+    /// What the SPC says.
+    let assetID: [UInt8]
+    let spc: [UInt8]
+}
+
+extension PlayerBody {
+    /// The body of one request. Forms with one SPC take the first key.
+    ///
+    /// `isOffline` is said in the body by the shape that has a word for it; all others say it in the address.
+    func encode(_ keys: [AskedKey], isOffline: Bool) -> [UInt8] {
+        guard let first = keys.first else { return [] }
+        let base64 = Base64.encode(first.spc)
+        switch self {
+        case .raw: return first.spc
+        case .base64: return Array(base64.utf8)
+        case .form(let spelling, let asset):
+            return Array("spc=\(Self.spell(first.spc, spelling))\(Self.part(asset, first.assetID))".utf8)
+        case .escapedForm: return Array(PercentEncoding.encodeComponent(Array("spc=\(base64)".utf8)).utf8)
+        case .object(let member, let alphabet):
+            let text = alphabet == .urlSafe ? Self.urlSafe(first.spc) : base64
+            return JSONWriter.object { $0.member(member.rawValue, text) }
+        case .getFairplayLicense:
+            return JSONWriter.object { writer in
+                writer.name("getFairplayLicense")
+                writer.object { $0.member("spcMessage", base64) }
+            }
+        case .keyArray: return Self.keyArray(keys)
+        case .streamingKeys: return Self.streamingKeys(keys, isOffline: isOffline)
+        }
+    }
+
+    /// The name by which the answer of a form with many keys tells one from the others.
+    static func label(of key: AskedKey, at index: Int, in body: PlayerBody) -> String {
+        body == .keyArray ? Base64.encode(key.assetID) : "\(index + 1)"
+    }
+
+    private static func keyArray(_ keys: [AskedKey]) -> [UInt8] {
+        let elements = keys.map { key in
+            JSONWriter.object { writer in
+                writer.member("keyID", Base64.encode(key.assetID))
+                writer.member("payload", Base64.encode(key.spc))
+            }
+        }
+        return Array("[".utf8) + elements.joined(separator: ",".utf8) + Array("]".utf8)
+    }
+
+    private static func streamingKeys(_ keys: [AskedKey], isOffline: Bool) -> [UInt8] {
+        JSONWriter.object { writer in
+            writer.name("fairplay-streaming-request")
+            writer.object { writer in
+                writer.member("version", 1)
+                writer.name("streaming-keys")
+                writer.array { writer in
+                    for (index, key) in keys.enumerated() {
+                        writer.object { writer in
+                            writer.member("id", index + 1)
+                            writer.member("uri", key.uri.text)
+                            writer.member("spc", Base64.encode(key.spc))
+                            if isOffline { writer.member("offline", true) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static func spell(_ spc: [UInt8], _ spelling: FormSpelling) -> String {
+        let text = Base64.encode(spc)
+        switch spelling {
+        case .plain: return text
+        case .escaped: return PercentEncoding.encodeComponent(Array(text.utf8))
+        case .urlSafe: return urlSafe(spc)
+        case .reactNative: return escapeForReactNative(text)
+        }
+    }
+
+    private static func part(_ asset: FormAsset, _ assetID: [UInt8]) -> String {
+        switch asset {
+        case .none: ""
+        case .named: "&assetId=" + PercentEncoding.encodeComponent(assetID)
+        case .bare: "&" + String(decoding: assetID, as: UTF8.self)
+        }
+    }
+
+    private static func urlSafe(_ bytes: [UInt8]) -> String {
+        String(Base64.encode(bytes).map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
+    }
+
+    /// Its `addingPercentEncoding` with all characters but `?=&+` allowed.
+    private static func escapeForReactNative(_ text: String) -> String {
+        text.replacing("+", with: "%2B").replacing("=", with: "%3D")
+    }
+}
+
+extension PercentEncoding {
+    /// What `encodeURIComponent` makes of a text: all but letters, digits and `-_.!~*'()` is escaped.
+    static func encodeComponent(_ bytes: [UInt8]) -> String {
+        var text = ""
+        for byte in bytes {
+            let character = Character(Unicode.Scalar(byte))
+            if byte < 0x80, character.isLetter || character.isNumber || "-_.!~*'()".contains(character) {
+                text.append(character)
+            } else {
+                text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return text
+    }
+}

@@ -1,0 +1,79 @@
+import CommandLineKit
+import Foundation
+import HTTPCalls
+import KeyCrypto
+import OperatorCommands
+
+/// How the requests of players reach the server, and what goes wrong on the way, in words.
+struct PlayerNetwork {
+    static let authorities = CommandOption(
+        "--ca", .value("FILE"),
+        help: "with --as: authorities in PEM that alone may vouch for the server; the system's unless given")
+    static let proxy = CommandOption(
+        "--proxy", .value("URL"),
+        help: "with --as: the proxy for every request, http://HOST:PORT; those of https_proxy and no_proxy unless given"
+    )
+    static let http1 = CommandOption(
+        "--http1", .flag, help: "with --as: offer HTTP/1.1 alone; HTTP/2 is taken over TLS if the server has it")
+    static let timeout = CommandOption(
+        "--timeout", .value("SECONDS"), help: "with --as: the time for one answer, 1 to 120; 30 unless given")
+
+    static let options = [authorities, proxy, http1, timeout]
+
+    private let settings: HTTPRoundTripSettings
+    private let timeoutSeconds: Int64
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        var settings = HTTPRoundTripSettings()
+        settings.offersHTTP2 = !arguments.isSet(Self.http1)
+        if let path = arguments.value(Self.authorities) {
+            settings.authorities = try CommandFile.read(path).revealed()
+        }
+        if let text = arguments.value(Self.proxy) {
+            guard let scheme = URLComponents(string: text)?.scheme, ["http", "https", "socks5h"].contains(scheme) else {
+                throw .usage("--proxy takes an address such as http://127.0.0.1:3128")
+            }
+            settings.proxy = .url(text)
+        }
+        timeoutSeconds = try arguments.seconds(Self.timeout, in: 1...120) ?? 30
+        settings.timeout = .seconds(timeoutSeconds)
+        self.settings = settings
+    }
+
+    /// Sends one request. Throws, in words, why there is no answer.
+    func perform(_ request: HTTPRoundTripRequest, _ address: URL) throws(PlayerNetworkError) -> HTTPRoundTripAnswer {
+        var settings = settings
+        // Proxies are for other machines, unless one is named for this run.
+        if settings.proxy == .environment, LicenseURL.isLoopback(address) { settings.proxy = .none }
+        do throws(HTTPRoundTripError) {
+            return try HTTPRoundTrip.perform(request, settings)
+        } catch {
+            throw PlayerNetworkError(text: LicenseProblem.printable(text(of: error, address)))
+        }
+    }
+
+    private func text(of error: HTTPRoundTripError, _ address: URL) -> String {
+        let server = LicenseURL.hostAndPort(address)
+        return switch error {
+        case .hostUnknown: "there is no host of the name \(address.host ?? "")"
+        case .proxyUnknown: "there is no host of the proxy's name"
+        case .notConnected(let text):
+            settings.proxy == .environment
+                ? "nothing answers at \(server) (\(text))" : "neither \(server) nor the proxy answers (\(text))"
+        case .timedOut: "\(server) did not answer within \(timeoutSeconds) s"
+        case .certificateRefused(let text):
+            "the certificate of \(server) is not trusted (\(text)); --ca names the authority of a private one"
+        case .authoritiesUnusable: "the file of --ca has no certificates in PEM"
+        case .proxyRefused(let status): "the proxy does not connect to \(server): status \(status)"
+        case .answerTooLarge:
+            "the answer of \(server) is larger than \(settings.answerSizeMaximum) bytes; no licence is"
+        case .closedEarly: "\(server) closed the connection before it had answered"
+        case .failed(let code, let text): "the request to \(server) failed: \(text) (\(code))"
+        }
+    }
+}
+
+/// Why there is no answer, in words.
+struct PlayerNetworkError: Error, Equatable, Sendable {
+    let text: String
+}
