@@ -73,6 +73,7 @@ var targets: [Target] = [
             "COpenSSL", "CNghttp2", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops",
             "HTTPMessages",
         ]),
+    module("PackagerAPI", ["ByteCoding", "KeyCrypto", "ContentKeys"]),
     module("HTTPCalls", ["CCurl", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops"]),
     module(
         "StorageSQLite",
@@ -172,6 +173,7 @@ var targets: [Target] = [
     tests(
         of: "HTTPServing",
         ["COpenSSL", "CNghttp2", "KeyCrypto", "POSIXSockets", "EventLoops", "HTTPMessages", "Telemetry"]),
+    tests(of: "PackagerAPI", ["ByteCoding", "KeyCrypto", "ContentKeys"]),
     tests(of: "HTTPCalls", ["POSIXSockets", "EventLoops"]),
     .target(name: "CTestVFS", path: "Tests/CTestVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
     tests(
@@ -238,7 +240,7 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
 // toolchain's own linker reads what the counters need.
 let fuzzed: [Target.Dependency] = [
     "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "FairPlay", "DeviceSimulation", "HTTPMessages",
-    "Entitlements", "HTTPServing", "LadderWorkers", "TestSupport",
+    "Entitlements", "HTTPServing", "LadderWorkers", "ContentKeys", "PackagerAPI", "TestSupport",
 ]
 if isFuzzing {
     targets += [
@@ -252,7 +254,7 @@ if isFuzzing {
     ]
     targets += [
         "fuzz-spc-container", "fuzz-spc-payload", "fuzz-ckc", "fuzz-worker-framing", "fuzz-http1-head",
-        "fuzz-http2-session", "fuzz-json", "fuzz-token",
+        "fuzz-http2-session", "fuzz-json", "fuzz-token", "fuzz-cpix",
     ].map { name in
         .executableTarget(
             name: name, dependencies: ["FuzzDriver", "FuzzTargets"], path: "Tests/Fuzz/Programs/\(name)",

@@ -8,6 +8,7 @@ package enum FuzzTargetKind: String, Sendable, CaseIterable {
     case http2Session = "fuzz-http2-session"
     case json = "fuzz-json"
     case token = "fuzz-token"
+    case cpix = "fuzz-cpix"
 
     package var name: String { rawValue }
 
@@ -21,6 +22,7 @@ package enum FuzzTargetKind: String, Sendable, CaseIterable {
         case .http2Session: HTTP2SessionTarget()
         case .json: JSONTarget()
         case .token: try TokenTarget()
+        case .cpix: CPIXTarget()
         }
     }
 }
