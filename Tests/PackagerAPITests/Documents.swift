@@ -33,7 +33,7 @@ enum Documents {
         }
     }
 
-    static func answer(_ text: String, _ version: SPEKEVersion = .v2_0) throws -> MarkupElement {
+    static func answer(_ text: String, _ version: SPEKEVersion = .v20) throws -> MarkupElement {
         let request = try CPIXRequest(parsing: Array(text.utf8), version: version)
         let answer = try CPIXAnswer(
             to: request, keys: keys(for: request), urls: .standard, authority: "keys.example.com")
@@ -41,7 +41,7 @@ enum Documents {
     }
 
     /// The error of a request in the version; nil if it is answered.
-    static func refusal(_ text: String, _ version: SPEKEVersion = .v2_0) -> CPIXError? {
+    static func refusal(_ text: String, _ version: SPEKEVersion = .v20) -> CPIXError? {
         do throws(CPIXError) {
             _ = try CPIXRequest(parsing: Array(text.utf8), version: version)
             return nil

@@ -9,8 +9,8 @@ import Testing
     @Test(
         arguments: [
             ("v1_vod_fairplay", SPEKEVersion.v1), ("v1_live_fairplay_period7_iv", .v1),
-            ("v2_vod_fairplay_video_audio", .v2_0), ("v2_live_fairplay_period", .v2_0), ("v2_odd_prefixes", .v2_0),
-            ("v2_vod_fairplay_encrypted_delivery", .v2_0), ("v21_live_fairplay_start_end_multivariant", .v2_1),
+            ("v2_vod_fairplay_video_audio", .v20), ("v2_live_fairplay_period", .v20), ("v2_odd_prefixes", .v20),
+            ("v2_vod_fairplay_encrypted_delivery", .v20), ("v21_live_fairplay_start_end_multivariant", .v21),
         ])
     func answersEveryGoodDocument(name: String, version: SPEKEVersion) throws {
         let text = try Documents.text(name)
@@ -69,7 +69,7 @@ import Testing
         #expect(first.keys.map(\.scheme) == [nil])
 
         let name = "v21_live_fairplay_start_end_multivariant.xml"
-        let second = try CPIXRequest(parsing: Documents.bytes(name), version: .v2_1)
+        let second = try CPIXRequest(parsing: Documents.bytes(name), version: .v21)
         #expect(second.contentID.text == "movie-001")
         #expect(second.keys.map(\.keyID.description) == [Documents.videoKeyID, Documents.audioKeyID])
         #expect(second.keys.map(\.period?.index) == [42, 42])

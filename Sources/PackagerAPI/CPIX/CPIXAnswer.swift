@@ -131,12 +131,12 @@ private struct DocumentFiller {
     }
 
     /// Whether a key's IV is the IV of all samples. Schemes in counter mode have one for each sample.
-    private func hasConstantIV(_ key: RequestedKey) -> Bool {
+    private func hasConstantIV(_ key: RequestedContentKey) -> Bool {
         key.explicitIV != nil || scheme(of: key).isCounterMode == false
     }
 
     /// SPEKE v1 does not say: FairPlay has one scheme, and DASH had `cenc` before others.
-    private func scheme(of key: RequestedKey) -> CommonEncryptionScheme {
+    private func scheme(of key: RequestedContentKey) -> CommonEncryptionScheme {
         key.scheme ?? (request.systems.contains(.fairPlay) ? .cbcs : .cenc)
     }
 
@@ -188,7 +188,7 @@ private struct SystemFiller {
             set(
                 "ProtectionHeader", in: CPIXNamespace.speke, to: signalling.smoothStreamingHeader.map(base64),
                 isMandatory: false)
-        case .v2_0, .v2_1: setPlaylists(line)
+        case .v20, .v21: setPlaylists(line)
         }
     }
 

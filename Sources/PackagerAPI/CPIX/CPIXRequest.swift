@@ -15,7 +15,7 @@ package struct CPIXRequest: Sendable {
     /// `CPIX@contentId`, in SPEKE v1 `CPIX@id`.
     package let contentID: ContentID
     /// In the document's order; no two have one key id.
-    package let keys: [RequestedKey]
+    package let keys: [RequestedContentKey]
     /// Who gets the keys encrypted. Empty if the keys are asked for in the clear.
     package let recipients: [DeliveryRecipient]
     /// The systems that signalling is asked for, over all keys.
@@ -30,7 +30,7 @@ package struct CPIXRequest: Sendable {
     }
 
     init(
-        version: SPEKEVersion, contentID: ContentID, keys: [RequestedKey], recipients: [DeliveryRecipient],
+        version: SPEKEVersion, contentID: ContentID, keys: [RequestedContentKey], recipients: [DeliveryRecipient],
         systems: Set<DRMSystem>, document: MarkupElement
     ) {
         self.version = version
@@ -43,7 +43,7 @@ package struct CPIXRequest: Sendable {
 }
 
 /// A key that a packager asks for, and all that is known of it before it exists.
-package struct RequestedKey: Hashable, Sendable {
+package struct RequestedContentKey: Hashable, Sendable {
     package let keyID: KeyID
     /// `ContentKey@kid` as it was written.
     let writtenKeyID: String

@@ -24,7 +24,7 @@ struct CPIXRequestReader {
             version: version, contentID: contentID,
             keys: keys.map { key in
                 let rule = contract.rules[key.keyID]
-                return RequestedKey(
+                return RequestedContentKey(
                     keyID: key.keyID, writtenKeyID: key.written, scheme: key.scheme, explicitIV: key.explicitIV,
                     track: rule?.track ?? .unlabelled, period: rule?.periodID.flatMap { periods[$0] })
             },
@@ -78,7 +78,7 @@ struct CPIXRequestReader {
             guard version == .v1 else { throw .missingScheme(keyID: keyID) }
             return nil
         }
-        guard let scheme = CommonEncryptionScheme(rawValue: text), version == .v2_1 || scheme.isCommonEncryption else {
+        guard let scheme = CommonEncryptionScheme(rawValue: text), version == .v21 || scheme.isCommonEncryption else {
             throw .unsupportedScheme(keyID: keyID)
         }
         return scheme

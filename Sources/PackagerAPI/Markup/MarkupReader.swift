@@ -7,6 +7,10 @@ private import FoundationXML
 /// `XMLParser.parse` returns true for documents that are not well-formed: text behind the root, a tag that does not
 /// end, a prefix without a namespace. It reports these errors to its delegate. So each report refuses the document,
 /// and the returned value is not trusted alone.
+///
+/// FoundationXML (Swift 6.3) never frees the text of an error that it reports, about 100 bytes. Parsing therefore ends
+/// with the element in which the first error is. Only errors of namespaces can be more than one: at most one for each
+/// attribute of that element, whose number `MarkupScan` limits.
 enum MarkupReader {
     /// The document's root. Throws `MarkupError`.
     static func read(_ bytes: [UInt8]) throws(MarkupError) -> MarkupElement {
@@ -37,7 +41,7 @@ private final class TreeBuilder: NSObject, XMLParserDelegate {
         _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
         attributes: [String: String]
     ) {
-        guard failure == nil else { return }
+        guard failure == nil else { return parser.abortParsing() }
         elementCount += 1
         guard elementCount <= MarkupLimits.elementCountMaximum else { return stop(parser, .tooManyElements) }
         guard open.count < MarkupLimits.depthMaximum else { return stop(parser, .tooDeep) }
@@ -66,6 +70,7 @@ private final class TreeBuilder: NSObject, XMLParserDelegate {
         append(String(decoding: data, as: UTF8.self))
     }
 
+    /// The parser must not be stopped in here: libxml2 would free the input that it is reading.
     func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
         failure = failure ?? .notWellFormed
     }

@@ -8,8 +8,8 @@ import ByteCoding
 /// and no tag that costs more than its size.
 enum MarkupScan {
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    /// Each attribute has two quotation marks. Text may have some of its own.
-    private static let quoteCountMaximum = 8 * MarkupLimits.attributeCountMaximum
+    /// Each attribute has two quotation marks. The text behind a tag may have some of its own.
+    private static let quoteCountMaximum = 2 * MarkupLimits.attributeCountMaximum + 32
 
     /// The document without its byte order mark. Throws each case but those of structure.
     static func checked(_ bytes: [UInt8]) throws(MarkupError) -> [UInt8] {

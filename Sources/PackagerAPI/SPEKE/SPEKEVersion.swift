@@ -1,15 +1,15 @@
 /// A version of SPEKE, and the version of CPIX that goes with it (packagers, section 1.2).
 package enum SPEKEVersion: Hashable, Sendable, CaseIterable {
     case v1
-    case v2_0
-    case v2_1
+    case v20
+    case v21
 
     /// The value of `X-Speke-Version`; nil for SPEKE v1, which has no such field.
     package var headerValue: String? {
         switch self {
         case .v1: nil
-        case .v2_0: "2.0"
-        case .v2_1: "2.1"
+        case .v20: "2.0"
+        case .v21: "2.1"
         }
     }
 
@@ -17,8 +17,8 @@ package enum SPEKEVersion: Hashable, Sendable, CaseIterable {
     var documentVersion: String? {
         switch self {
         case .v1: nil
-        case .v2_0: "2.3"
-        case .v2_1: "2.4"
+        case .v20: "2.3"
+        case .v21: "2.4"
         }
     }
 
@@ -46,8 +46,8 @@ package enum SPEKERoute: Hashable, Sendable {
         switch path {
         case "/speke": self = .copyProtection(nil)
         case "/speke/v1.0/copyProtection": self = .copyProtection(.v1)
-        case "/speke/v2.0/copyProtection": self = .copyProtection(.v2_0)
-        case "/speke/v2.1/copyProtection": self = .copyProtection(.v2_1)
+        case "/speke/v2.0/copyProtection": self = .copyProtection(.v20)
+        case "/speke/v2.1/copyProtection": self = .copyProtection(.v21)
         case "/speke/v1.0/heartbeat": self = .heartbeat
         default: return nil
         }

@@ -1,6 +1,5 @@
 import ByteCoding
 
-
 /// What a document or a playlist says of one key for one system.
 struct SystemSignalling {
     let keyLine: HLSKeyLine
@@ -105,7 +104,7 @@ enum WidevineHeader {
         // Field 2, length-delimited, 16 bytes.
         var bytes: [UInt8] = [0x12, 0x10] + keyID.bytes
         guard scheme != .cenc else { return bytes }
-        // Field 9, a variable-length integer: the four characters, big-endian. Players take a box without it for `cenc`.
+        // Field 9, a variable-length integer: the four characters, big-endian. Without it players expect `cenc`.
         bytes.append(0x48)
         var value = scheme.fourCharacterCode.utf8.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         while value >= 0x80 {
@@ -134,9 +133,10 @@ enum PlayReadyHeader {
 
     static func header(_ keyID: KeyID, _ scheme: CommonEncryptionScheme) -> String {
         let algorithm = scheme.isCounterMode ? "AESCTR" : "AESCBC"
+        let value = Base64.encode(identifier(keyID))
         return "<WRMHEADER xmlns=\"http://schemas.microsoft.com/DRM/2007/03/PlayReadyHeader\" version=\"4.3.0.0\">"
-            + "<DATA><PROTECTINFO><KIDS><KID ALGID=\"\(algorithm)\" VALUE=\"\(Base64.encode(identifier(keyID)))\"></KID>"
-            + "</KIDS></PROTECTINFO></DATA></WRMHEADER>"
+            + "<DATA><PROTECTINFO><KIDS><KID ALGID=\"\(algorithm)\" VALUE=\"\(value)\"></KID></KIDS></PROTECTINFO></DATA>"
+            + "</WRMHEADER>"
     }
 
     /// A GUID's first three fields are little-endian.

@@ -22,7 +22,7 @@ package enum FuzzTargetKind: String, Sendable, CaseIterable {
         case .http2Session: HTTP2SessionTarget()
         case .json: JSONTarget()
         case .token: try TokenTarget()
-        case .cpix: CPIXTarget()
+        case .cpix: try CPIXTarget()
         }
     }
 }
