@@ -10,9 +10,9 @@ import ByteCoding
 ///     …?cid=NAME, or only cid=NAME             the key or the content; also kid, KID, assetId, contentId
 ///     Base64 of {"KeyId": …, "ContentId": …}   the key, or the content
 ///
-/// Each form may begin with `skd:` and slashes. The text is UTF-16LE if the size is even and every odd byte is 0, else
-/// UTF-8. Characters beyond ASCII are kept as they come: neither a key id nor a content id has any, so such a text
-/// names nothing.
+/// Each form may begin with `skd:` and slashes; the Base64 of a key id may itself begin with one. The text is UTF-16LE
+/// if the size is even and every odd byte is 0, else UTF-8. Characters beyond ASCII are kept as they come: neither a
+/// key id nor a content id has any, so such a text names nothing.
 struct AssetText {
     /// The whole text.
     private let whole: [UInt8]

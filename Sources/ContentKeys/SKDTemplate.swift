@@ -161,6 +161,13 @@ package struct SKDNames: Hashable, Sendable {
         self.trackLabel = trackLabel
         self.authority = authority
     }
+
+    /// The names of a key of the store.
+    package init(of record: ContentKeyRecord, authority: String?) {
+        self.init(
+            contentID: record.contentID, keyID: record.keyID, iv: record.iv,
+            periodIndex: record.attributes.periodIndex, trackLabel: record.attributes.trackLabel, authority: authority)
+    }
 }
 
 /// Why a template is none, or gives no URL for a key.

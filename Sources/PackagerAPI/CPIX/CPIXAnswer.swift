@@ -38,6 +38,13 @@ package struct PackagedKey: Sendable {
         self.key = key
         self.iv = iv
     }
+
+    /// A key of the store, whose IV is not the key.
+    package init(_ record: ContentKeyRecord) {
+        keyID = record.keyID
+        key = record.key
+        iv = record.iv
+    }
 }
 
 /// Fills a request's document.

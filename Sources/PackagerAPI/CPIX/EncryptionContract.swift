@@ -60,7 +60,8 @@ struct UsageRule {
     let periodID: String?
     let track: Track
 
-    private static let allTracks = "ALL"
+    /// The track type of a key for every track.
+    static let allTracks = "ALL"
 
     var isForAll: Bool { trackType == Self.allTracks }
 
@@ -158,8 +159,8 @@ struct RangeFilter: Equatable {
     let isBare: Bool
 
     /// Pictures of up to 1024 x 576 are SD, of up to 1920 x 1080 HD (packagers, section 1.4).
-    private static let pixelsOfSD: UInt64 = 589_824
-    private static let pixelsOfHD: UInt64 = 2_073_600
+    static let pixelsOfSD: UInt64 = 589_824
+    static let pixelsOfHD: UInt64 = 2_073_600
 
     init(video element: MarkupElement) throws(CPIXError) {
         try self.init(element, "minPixels", "maxPixels", others: ["minFps", "maxFps", "hdr", "wcg"])
