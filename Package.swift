@@ -73,6 +73,7 @@ var targets: [Target] = [
             "COpenSSL", "CNghttp2", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops",
             "HTTPMessages",
         ]),
+    module("PackagerAPI", ["ByteCoding", "KeyCrypto", "ContentKeys"]),
     module("HTTPCalls", ["CCurl", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops"]),
     module(
         "StorageSQLite",
@@ -173,6 +174,7 @@ var targets: [Target] = [
     tests(
         of: "HTTPServing",
         ["COpenSSL", "CNghttp2", "KeyCrypto", "POSIXSockets", "EventLoops", "HTTPMessages", "Telemetry"]),
+    tests(of: "PackagerAPI", ["ByteCoding", "KeyCrypto", "ContentKeys"]),
     tests(of: "HTTPCalls", ["POSIXSockets", "EventLoops"]),
     .target(name: "CTestVFS", path: "Tests/CTestVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
     tests(
@@ -241,7 +243,7 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
 // toolchain's own linker reads what the counters need.
 let fuzzed: [Target.Dependency] = [
     "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "FairPlay", "DeviceSimulation", "HTTPMessages",
-    "PlayerMessages", "Entitlements", "HTTPServing", "LadderWorkers", "TestSupport",
+    "PlayerMessages", "Entitlements", "HTTPServing", "LadderWorkers", "ContentKeys", "PackagerAPI", "TestSupport",
 ]
 if isFuzzing {
     targets += [
@@ -255,7 +257,7 @@ if isFuzzing {
     ]
     targets += [
         "fuzz-spc-container", "fuzz-spc-payload", "fuzz-ckc", "fuzz-worker-framing", "fuzz-http1-head",
-        "fuzz-http2-session", "fuzz-json", "fuzz-token", "fuzz-player-message",
+        "fuzz-http2-session", "fuzz-json", "fuzz-token", "fuzz-player-message", "fuzz-cpix",
     ].map { name in
         .executableTarget(
             name: name, dependencies: ["FuzzDriver", "FuzzTargets"], path: "Tests/Fuzz/Programs/\(name)",
@@ -265,8 +267,8 @@ if isFuzzing {
     targets.append(
         .testTarget(
             name: "FuzzTests", dependencies: fuzzed, path: "Tests/Fuzz",
-            exclude: ["CLibFuzzer", "Dictionaries", "Driver", "Programs", "FailCases"], sources: ["Targets", "Tests"],
-            swiftSettings: settings))
+            exclude: ["CLibFuzzer", "Dictionaries", "Driver", "Programs", "FailCases", "leaks.supp"],
+            sources: ["Targets", "Tests"], swiftSettings: settings))
 }
 
 let package = Package(name: "latchkey", targets: targets)

@@ -9,7 +9,7 @@
 ///   Standard, section 1.3, "percent-decode"). A token with such a sign in it is refused for what it is, and not for
 ///   its encoding.
 ///
-/// Both decode once, take digits of either case, and give every byte, zero too. Both keep "+": only forms
+/// `encode` writes what both read. Both decode once, take digits of either case, and give every byte, zero too. Both keep "+": only forms
 /// (`application/x-www-form-urlencoded`) mean a space by it, and their reader replaces it first.
 package enum PercentEncoding {
     /// Nil if a percent sign in the text begins no escape.
@@ -20,6 +20,34 @@ package enum PercentEncoding {
     /// Decodes every escape, and keeps all other bytes.
     package static func decodeLeniently(_ text: [UInt8]) -> [UInt8] {
         decode(text, isLenient: true) ?? text
+    }
+
+    /// Encodes every byte but the unreserved characters of RFC 3986, section 2.3, with digits in upper case.
+    package static func encode(_ text: String) -> String {
+        var encoded: [UInt8] = []
+        encoded.reserveCapacity(text.utf8.count)
+        for byte in text.utf8 {
+            if isUnreserved(byte) {
+                encoded.append(byte)
+            } else {
+                encoded += [sign, upperCaseDigit(of: byte >> 4), upperCaseDigit(of: byte & 0x0F)]
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+
+    private static func upperCaseDigit(of value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") - 10 + value
     }
 
     private static func decode(_ text: [UInt8], isLenient: Bool) -> [UInt8]? {

@@ -10,9 +10,9 @@ import ByteCoding
 ///     …?cid=NAME, or only cid=NAME             the key or the content; also kid, KID, assetId, contentId
 ///     Base64 of {"KeyId": …, "ContentId": …}   the key, or the content
 ///
-/// Each form may begin with `skd:` and slashes. The text is UTF-16LE if the size is even and every odd byte is 0, else
-/// UTF-8. Characters beyond ASCII are kept as they come: neither a key id nor a content id has any, so such a text
-/// names nothing.
+/// Each form may begin with `skd:` and slashes; the Base64 of a key id may itself begin with one. The text is UTF-16LE
+/// if the size is even and every odd byte is 0, else UTF-8. Characters beyond ASCII are kept as they come: neither a
+/// key id nor a content id has any, so such a text names nothing.
 struct AssetText {
     /// The whole text.
     private let whole: [UInt8]
@@ -20,11 +20,15 @@ struct AssetText {
     private let identifier: [UInt8]
     /// `identifier` percent-decoded once; nil when that is not possible.
     private let decoded: [UInt8]?
+    /// The text behind `skd://`, if a slash follows: the Base64 of a key id may begin with one.
+    private let literalKeyID: [UInt8]?
 
     init(_ assetID: AssetID) {
         whole = Self.narrowed(assetID.bytes) ?? assetID.bytes
         identifier = Self.withoutScheme(whole)
         decoded = PercentEncoding.decode(identifier)
+        let behindMark = Array(whole.dropFirst("skd://".utf8.count))
+        literalKeyID = identifier.count < behindMark.count ? behindMark : nil
     }
 
     /// What the text may name, likeliest first.
@@ -33,6 +37,7 @@ struct AssetText {
     /// content id finds it, whatever characters it has.
     var candidates: [AssetCandidate] {
         var candidates: [AssetCandidate] = []
+        if let literalKeyID, let keyID = Self.keyID(literalKeyID) { candidates.append(.keyID(keyID)) }
         if let decoded { candidates += Self.named(by: decoded) }
         for literal in [identifier, whole] where literal != decoded {
             if let contentID = Self.contentID(literal) { candidates.append(.contentID(contentID)) }

@@ -62,4 +62,15 @@ import Testing
             #expect(lenient(text) == Array(text.utf8))
         }
     }
+
+    /// Only the unreserved characters stay (RFC 3986, section 2.3).
+    @Test func encodesAllButUnreservedCharacters() {
+        #expect(PercentEncoding.encode("AZaz09-._~") == "AZaz09-._~")
+        #expect(PercentEncoding.encode("a b/c?d%+\"\u{E9}\0") == "a%20b%2Fc%3Fd%25%2B%22%C3%A9%00")
+        for scalar in (0..<0x180).compactMap(Unicode.Scalar.init) {
+            let text = String(Character(scalar))
+            #expect(strict(PercentEncoding.encode(text)) == Array(text.utf8))
+            #expect(lenient(PercentEncoding.encode(text)) == Array(text.utf8))
+        }
+    }
 }

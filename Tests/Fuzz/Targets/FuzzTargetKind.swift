@@ -9,6 +9,7 @@ package enum FuzzTargetKind: String, Sendable, CaseIterable {
     case json = "fuzz-json"
     case token = "fuzz-token"
     case playerMessage = "fuzz-player-message"
+    case cpix = "fuzz-cpix"
 
     package var name: String { rawValue }
 
@@ -23,6 +24,7 @@ package enum FuzzTargetKind: String, Sendable, CaseIterable {
         case .json: JSONTarget()
         case .token: try TokenTarget()
         case .playerMessage: PlayerMessageTarget()
+        case .cpix: try CPIXTarget()
         }
     }
 }

@@ -1,0 +1,72 @@
+package import ByteCoding
+
+/// The namespaces of CPIX documents (packagers, section 1.1). They are compared as URIs; prefixes do not matter.
+enum CPIXNamespace {
+    static let cpix = "urn:dashif:org:cpix"
+    static let pskc = "urn:ietf:params:xml:ns:keyprov:pskc"
+    /// SPEKE v1.
+    static let speke = "urn:aws:amazon:com:speke"
+    /// XMLDSIG.
+    static let signature = "http://www.w3.org/2000/09/xmldsig#"
+    /// XMLENC.
+    static let encryption = "http://www.w3.org/2001/04/xmlenc#"
+}
+
+/// What `ContentKey@commonEncryptionScheme` may be: the schemes of ISO/IEC 23001-7, and in SPEKE v2.1 also methods of
+/// HLS.
+package enum CommonEncryptionScheme: String, Hashable, Sendable, CaseIterable {
+    case cenc
+    case cens
+    case cbc1
+    case cbcs
+    case sampleAES = "SAMPLE-AES"
+    case sampleAESCounter = "SAMPLE-AES-CTR"
+
+    /// Whether SPEKE v2.0 knows it too.
+    var isCommonEncryption: Bool {
+        switch self {
+        case .cenc, .cens, .cbc1, .cbcs: true
+        case .sampleAES, .sampleAESCounter: false
+        }
+    }
+
+    /// Whether FairPlay devices can decrypt samples of this scheme (packagers, section 1.4).
+    package var isForFairPlay: Bool {
+        switch self {
+        case .cbcs, .sampleAES: true
+        case .cenc, .cens, .cbc1, .sampleAESCounter: false
+        }
+    }
+
+    /// Whether AES runs in counter mode; otherwise in CBC.
+    var isCounterMode: Bool {
+        switch self {
+        case .cenc, .cens, .sampleAESCounter: true
+        case .cbc1, .cbcs, .sampleAES: false
+        }
+    }
+}
+
+/// A system whose signalling is written. Latchkey issues licences of FairPlay only: for the others it writes what lets
+/// one encrypted stream be played with licences of another server.
+package enum DRMSystem: Hashable, Sendable, CaseIterable {
+    case fairPlay
+    case widevine
+    case playReady
+
+    /// The UUID of `DRMSystem@systemId` (packagers, section 1.1).
+    package var identifier: KeyID {
+        switch self {
+        case .fairPlay: KeyID(words: Bytes16(high: 0x94CE_86FB_07FF_4F43, low: 0xADB8_93D2_FA96_8CA2))
+        case .widevine: KeyID(words: Bytes16(high: 0xEDEF_8BA9_79D6_4ACE, low: 0xA3C8_27DC_D51D_21ED))
+        case .playReady: KeyID(words: Bytes16(high: 0x9A04_F079_9840_4286, low: 0xAB92_E65B_E088_5F95))
+        }
+    }
+
+    /// The system of a UUID in either case; nil for a system that is not known.
+    init?(identifier: String) {
+        let parsed = try? KeyID(parsing: identifier)
+        guard let system = Self.allCases.first(where: { $0.identifier == parsed }) else { return nil }
+        self = system
+    }
+}

@@ -1,0 +1,85 @@
+package import ByteCoding
+package import ContentKeys
+package import KeyCrypto
+
+/// A packager's request for content keys: a CPIX document that has been checked (packagers, sections 1.3 to 1.5).
+///
+/// The document stays as it is, because the answer is the same document with keys and signalling filled in.
+package struct CPIXRequest: Sendable {
+    /// How many keys a request may have. SPEKE v1 has one.
+    package static let keyCountMaximum = 64
+    package static let systemCountMaximum = 256
+    package static let recipientCountMaximum = 8
+
+    package let version: SPEKEVersion
+    /// `CPIX@contentId`, in SPEKE v1 `CPIX@id`.
+    package let contentID: ContentID
+    /// In the document's order; no two have one key id.
+    package let keys: [RequestedContentKey]
+    /// Who gets the keys encrypted. Empty if the keys are asked for in the clear.
+    package let recipients: [DeliveryRecipient]
+    /// The systems that signalling is asked for, over all keys.
+    package let systems: Set<DRMSystem>
+    let document: MarkupElement
+
+    /// Reads a request of the version that path and header field say. Throws each `CPIXError` that has status 422, but
+    /// for `ivConflict`.
+    package init(parsing body: [UInt8], version: SPEKEVersion) throws(CPIXError) {
+        let root = try wrap(CPIXError.document, try MarkupReader.read(body))
+        self = try CPIXRequestReader(root: root, version: version).read()
+    }
+
+    init(
+        version: SPEKEVersion, contentID: ContentID, keys: [RequestedContentKey], recipients: [DeliveryRecipient],
+        systems: Set<DRMSystem>, document: MarkupElement
+    ) {
+        self.version = version
+        self.contentID = contentID
+        self.keys = keys
+        self.recipients = recipients
+        self.systems = systems
+        self.document = document
+    }
+}
+
+/// A key that a packager asks for, and all that is known of it before it exists.
+package struct RequestedContentKey: Hashable, Sendable {
+    package let keyID: KeyID
+    /// `ContentKey@kid` as it was written.
+    let writtenKeyID: String
+    /// Nil in SPEKE v1, which does not say.
+    package let scheme: CommonEncryptionScheme?
+    /// The IV that the key must have.
+    package let explicitIV: Bytes16?
+    /// From the usage rule. In SPEKE v1 every track.
+    package let track: Track
+    /// The rotation period of the key; nil if keys do not rotate.
+    package let period: KeyPeriod?
+}
+
+/// A `ContentKeyPeriod` of live content.
+package struct KeyPeriod: Hashable, Sendable {
+    let identifier: String
+    /// `ContentKeyPeriod@index`: the next period has the next number.
+    package let index: UInt32
+    /// In SPEKE v2.1.
+    package let start: UnixTime?
+    package let end: UnixTime?
+}
+
+/// A recipient of encrypted keys (packagers, section 1.5).
+package struct DeliveryRecipient: Sendable {
+    /// The sizes of RSA keys that are accepted, in bits. SPEKE asks for 2,048.
+    package static let keyBits = 2_048...4_096
+
+    package let certificate: Certificate
+
+    /// Reads the text of `ds:X509Certificate`. Throws `recipientCertificate`.
+    init(base64 text: String) throws(CPIXError) {
+        let digits = Array(text.utf8).filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        guard let der = try? Base64.decode(digits), let certificate = try? Certificate(parsing: der),
+            Self.keyBits.contains(certificate.keyBits)
+        else { throw .recipientCertificate }
+        self.certificate = certificate
+    }
+}

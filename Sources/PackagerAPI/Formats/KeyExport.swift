@@ -1,0 +1,261 @@
+import ByteCoding
+package import ContentKeys
+import KeyCrypto
+
+/// The forms in which packagers take keys that do not speak SPEKE (packagers, sections 2 and 7).
+package enum KeyExportFormat: String, Hashable, Sendable, CaseIterable {
+    /// Options of Shaka Packager, a line for each key. It has one key URL for all labels, so each track has a run.
+    case shaka
+    /// The encryption section of a pipeline of Shaka Streamer, in YAML. It has one IV, so it takes one key.
+    case shakaStreamer = "shaka-streamer"
+    /// Options of Bento4's `mp4-dash.py`, or of `mp42hls` for transport streams; a line for each key.
+    case bento4
+    /// What nginx-vod-module reads over HTTP: a JSON array with one object, so it takes one key.
+    case nginxVOD = "nginx-vod"
+    /// The key file of Apple's `mediafilesegmenter`: 16 bytes of key, 16 bytes of IV, so it takes one key.
+    case mediaFileSegmenter = "mediafilesegmenter"
+    /// A CPIX document with the keys in the clear.
+    case cpix
+    /// The lines of both playlists for each key. They have no key.
+    case hls
+
+    /// The media type of the document.
+    package var contentType: String {
+        switch self {
+        case .shaka, .bento4, .hls: "text/plain; charset=utf-8"
+        case .shakaStreamer: "application/yaml"
+        case .nginxVOD: "application/json"
+        case .mediaFileSegmenter: "application/octet-stream"
+        case .cpix: "application/xml"
+        }
+    }
+
+    /// Whether the form has room for one key only.
+    package var takesOneKey: Bool {
+        switch self {
+        case .shakaStreamer, .nginxVOD, .mediaFileSegmenter: true
+        case .shaka, .bento4, .cpix, .hls: false
+        }
+    }
+}
+
+/// Why keys cannot be written in a form.
+package enum KeyExportError: Error, Equatable, Sendable {
+    case noKey
+    /// The form takes one key, and more are given.
+    case oneKeyOnly
+    /// The keys are of several contents.
+    case severalContents
+    case url(SKDTemplateError)
+    /// Two keys would have one URL.
+    case sharedURL
+    /// The keys make no encryption contract, such as two keys of one track and period.
+    case contract(CPIXError)
+}
+
+/// Keys of one content in a packager's form.
+package struct KeyExport {
+    private let keys: [Entry]
+    private let urls: SKDTemplate
+    private let authority: String?
+
+    private struct Entry {
+        let record: ContentKeyRecord
+        let url: String
+
+        var key: String { Hexadecimal.encode(record.key.bytes.revealed()) }
+        var iv: String { Hexadecimal.encode(record.iv.bytes) }
+    }
+
+    /// Throws `noKey`, `severalContents`, `url` and `sharedURL`.
+    package init(_ records: [ContentKeyRecord], urls: SKDTemplate, authority: String?) throws(KeyExportError) {
+        guard let first = records.first else { throw .noKey }
+        guard records.allSatisfy({ $0.contentID == first.contentID }) else { throw .severalContents }
+        keys = try records.map { (record) throws(KeyExportError) in
+            let names = SKDNames(of: record, authority: authority)
+            return Entry(record: record, url: try wrap(KeyExportError.url, try urls.url(for: names)))
+        }
+        guard Set(keys.map(\.url)).count == keys.count else { throw .sharedURL }
+        self.urls = urls
+        self.authority = authority
+    }
+
+    /// The document. It holds keys, but for `hls`: it is handed out, and nothing else is done with it.
+    ///
+    /// Throws `oneKeyOnly` and `contract`.
+    package func document(_ format: KeyExportFormat) throws(KeyExportError) -> [UInt8] {
+        guard !format.takesOneKey || keys.count == 1 else { throw .oneKeyOnly }
+        return switch format {
+        case .shaka: lines { Self.shaka($0) }
+        case .shakaStreamer: lines { Self.shakaStreamer($0) }
+        case .bento4: lines { Self.bento4($0) }
+        case .nginxVOD: nginxVOD()
+        case .mediaFileSegmenter: keys.flatMap { $0.record.key.bytes.revealed() + $0.record.iv.bytes }
+        case .cpix: try cpix()
+        case .hls: lines { Self.hls($0) }
+        }
+    }
+
+    private func lines(_ text: (Entry) -> String) -> [UInt8] {
+        keys.flatMap { Array(text($0).utf8) + [UInt8(ascii: "\n")] }
+    }
+
+    // MARK: - Options and files
+
+    /// Without `--clear_lead 0` the first seconds stay in the clear; without an IV the packager draws one and tells
+    /// nobody.
+    private static func shaka(_ entry: Entry) -> String {
+        "--protection_scheme cbcs --protection_systems FairPlay --enable_raw_key_encryption --clear_lead 0"
+            + " --keys label=:key_id=\(entry.record.keyID.hexadecimal):key=\(entry.key):iv=\(entry.iv)"
+            + " --hls_key_uri \(quoted(entry.url))"
+    }
+
+    private static func shakaStreamer(_ entry: Entry) -> String {
+        """
+        encryption:
+          enable: true
+          encryption_mode: raw
+          protection_scheme: cbcs
+          protection_systems:
+            - FairPlay
+          clear_lead: 0
+          keys:
+            - key_id: "\(entry.record.keyID.hexadecimal)"
+              key: "\(entry.key)"
+          iv: "\(entry.iv)"
+          hls_key_uri: '\(entry.url.replacing("'", with: "''"))'
+        """
+    }
+
+    private static func bento4(_ entry: Entry) -> String {
+        switch entry.record.attributes.scheme {
+        case .cbcs:
+            "--hls --encryption-cenc-scheme=cbcs"
+                + " --encryption-key=\(entry.record.keyID.hexadecimal):\(entry.key):\(entry.iv)"
+                + " --fairplay-key-uri=\(quoted(entry.url))"
+        case .sampleAES:
+            "--encryption-mode SAMPLE-AES --encryption-iv-mode fps --encryption-key \(entry.key)\(entry.iv)"
+                + " --encryption-key-uri \(quoted(entry.url))"
+                + " --encryption-key-format \(HLSKeyLine.fairPlayKeyFormat) --encryption-key-format-versions 1"
+        }
+    }
+
+    private func nginxVOD() -> [UInt8] {
+        var writer = JSONWriter()
+        writer.array { writer in
+            for entry in keys {
+                writer.object { writer in
+                    writer.member("key", Base64.encode(entry.record.key.bytes.revealed()))
+                    writer.member("key_id", Base64.encode(entry.record.keyID.bytes))
+                    writer.member("iv", Base64.encode(entry.record.iv.bytes))
+                }
+            }
+        }
+        return writer.bytes
+    }
+
+    private static func hls(_ entry: Entry) -> String {
+        let line = HLSKeyLine.fairPlay(url: entry.url)
+        return line.mediaLine + "\n" + line.multivariantLine
+    }
+
+    /// One word of a POSIX shell.
+    private static func quoted(_ text: String) -> String {
+        "'" + text.replacing("'", with: "'\\''") + "'"
+    }
+
+    // MARK: - CPIX
+
+    /// The answer to the request that asks for these keys.
+    private func cpix() throws(KeyExportError) -> [UInt8] {
+        let hasTransportStreams = keys.contains { $0.record.attributes.scheme == .sampleAES }
+        let version: SPEKEVersion = hasTransportStreams ? .v21 : .v20
+        do throws(CPIXError) {
+            let request = try CPIXRequestReader(
+                root: ExportedDocument(records: keys.map(\.record), version: version).root, version: version
+            ).read()
+            let given = keys.map { PackagedKey($0.record) }
+            return try CPIXAnswer(to: request, keys: given, urls: urls, authority: authority).bytes
+        } catch {
+            throw .contract(error)
+        }
+    }
+}
+
+/// The request of SPEKE v2 for keys that exist.
+private struct ExportedDocument {
+    let records: [ContentKeyRecord]
+    let version: SPEKEVersion
+
+    var root: MarkupElement {
+        var lists = [
+            element("ContentKeyList", records.map(key)), element("DRMSystemList", records.map(system)),
+            element("ContentKeyUsageRuleList", records.map(rule)),
+        ]
+        let periods = Set(records.compactMap(\.attributes.periodIndex)).sorted().map { index in
+            element("ContentKeyPeriod", ["id": Self.periodID(index), "index": String(index)])
+        }
+        if !periods.isEmpty { lists.insert(element("ContentKeyPeriodList", periods), at: 2) }
+        let contentID = records.first?.contentID.text ?? ""
+        var root = element("CPIX", ["contentId": contentID, "version": version.documentVersion ?? ""], lists)
+        root.declare(NamespaceDeclaration(prefix: "cpix", uri: CPIXNamespace.cpix))
+        return root
+    }
+
+    private func key(_ record: ContentKeyRecord) -> MarkupElement {
+        let scheme: CommonEncryptionScheme =
+            switch record.attributes.scheme {
+            case .cbcs: .cbcs
+            case .sampleAES: .sampleAES
+            }
+        return element(
+            "ContentKey", ["kid": record.keyID.description, "commonEncryptionScheme": scheme.rawValue])
+    }
+
+    private func system(_ record: ContentKeyRecord) -> MarkupElement {
+        element(
+            "DRMSystem",
+            ["kid": record.keyID.description, "systemId": DRMSystem.fairPlay.identifier.description])
+    }
+
+    private func rule(_ record: ContentKeyRecord) -> MarkupElement {
+        let track = record.attributes.track
+        let period = record.attributes.periodIndex.map { index in
+            element("KeyPeriodFilter", ["periodId": Self.periodID(index)])
+        }
+        let filters =
+            track.label == nil
+            ? [element("VideoFilter"), element("AudioFilter")] : [filter(of: track.contentType)]
+        return element(
+            "ContentKeyUsageRule",
+            ["kid": record.keyID.description, "intendedTrackType": track.label?.text ?? UsageRule.allTracks],
+            [period].compactMap { $0 } + filters)
+    }
+
+    private func filter(of type: ContentType) -> MarkupElement {
+        switch type {
+        case .audio: element("AudioFilter")
+        case .sd: element("VideoFilter", ["maxPixels": String(RangeFilter.pixelsOfSD)])
+        case .hd:
+            element(
+                "VideoFilter",
+                ["minPixels": String(RangeFilter.pixelsOfSD + 1), "maxPixels": String(RangeFilter.pixelsOfHD)])
+        case .uhd: element("VideoFilter", ["minPixels": String(RangeFilter.pixelsOfHD + 1)])
+        }
+    }
+
+    private static func periodID(_ index: UInt32) -> String { "period-\(index)" }
+
+    private func element(
+        _ name: String, _ attributes: [String: String] = [:], _ children: [MarkupElement] = []
+    ) -> MarkupElement {
+        MarkupElement(
+            prefix: "cpix", localName: name, namespace: CPIXNamespace.cpix,
+            attributes: attributes.map { MarkupAttribute(name: $0.key, value: $0.value) },
+            children: children.map { .element($0) })
+    }
+
+    private func element(_ name: String, _ children: [MarkupElement]) -> MarkupElement {
+        element(name, [:], children)
+    }
+}

@@ -1,0 +1,119 @@
+import ByteCoding
+import ContentKeys
+
+/// An XML element with its attributes, its declarations of namespaces and its content, in the document's order.
+///
+/// Comments and processing instructions are not kept. Everything else of a request can be written again
+/// (`MarkupWriter`), so that an answer has the parts that this server knows nothing of (packagers, section 7).
+struct MarkupElement: Equatable, Sendable {
+    /// The prefix as it was written; empty for a name without one.
+    var prefix: String
+    var localName: String
+    /// The namespace's URI; empty for a name in no namespace.
+    var namespace: String
+    /// Sorted by name, because the parser does not keep the order that they were written in.
+    private(set) var attributes: [MarkupAttribute]
+    /// The declarations that stand on this element, sorted by prefix.
+    private(set) var declarations: [NamespaceDeclaration]
+    var children: [MarkupNode]
+
+    init(
+        prefix: String, localName: String, namespace: String, attributes: [MarkupAttribute] = [],
+        declarations: [NamespaceDeclaration] = [], children: [MarkupNode] = []
+    ) {
+        self.prefix = prefix
+        self.localName = localName
+        self.namespace = namespace
+        self.attributes = attributes.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        self.declarations = declarations.sorted { $0.prefix.utf8.lexicographicallyPrecedes($1.prefix.utf8) }
+        self.children = children
+    }
+
+    /// Whether this is the element with this name in this namespace. Prefixes do not matter.
+    func isNamed(_ localName: String, in namespace: String) -> Bool {
+        self.localName.hasSameUTF8(as: localName) && self.namespace.hasSameUTF8(as: namespace)
+    }
+
+    /// The child elements with this name, in order.
+    func elements(_ localName: String, in namespace: String) -> [MarkupElement] {
+        children.compactMap { child in
+            guard case .element(let element) = child, element.isNamed(localName, in: namespace) else { return nil }
+            return element
+        }
+    }
+
+    /// The value of an attribute without a prefix; nil if the element does not have it.
+    func attribute(_ name: String) -> String? {
+        attributes.first { $0.name.hasSameUTF8(as: name) }?.value
+    }
+
+    /// Sets an attribute, or removes it with nil.
+    mutating func setAttribute(_ name: String, to value: String?) {
+        attributes.removeAll { $0.name.hasSameUTF8(as: name) }
+        guard let value else { return }
+        let place = attributes.firstIndex { name.utf8.lexicographicallyPrecedes($0.name.utf8) } ?? attributes.endIndex
+        attributes.insert(MarkupAttribute(name: name, value: value), at: place)
+    }
+
+    mutating func declare(_ declaration: NamespaceDeclaration) {
+        let place = declarations.firstIndex { declaration.prefix.utf8.lexicographicallyPrecedes($0.prefix.utf8) }
+        declarations.insert(declaration, at: place ?? declarations.endIndex)
+    }
+
+    /// Changes the child elements with this name in place.
+    mutating func update<Failure: Error>(
+        _ localName: String, in namespace: String, _ change: (inout MarkupElement) throws(Failure) -> Void
+    ) throws(Failure) {
+        for index in children.indices {
+            guard case .element(var element) = children[index], element.isNamed(localName, in: namespace) else {
+                continue
+            }
+            try change(&element)
+            children[index] = .element(element)
+        }
+    }
+
+    mutating func remove(_ localName: String, in namespace: String) {
+        children.removeAll { child in
+            guard case .element(let element) = child else { return false }
+            return element.isNamed(localName, in: namespace)
+        }
+    }
+
+    /// All text of this element and of those in it.
+    var text: String {
+        children.reduce(into: "") { text, child in
+            switch child {
+            case .element(let element): text += element.text
+            case .text(let part): text += part
+            case .key: break
+            }
+        }
+    }
+
+    /// Calls `body` with this element and all those in it. An element is at most 16 deep.
+    func forEachElement(_ body: (MarkupElement) -> Void) {
+        body(self)
+        for case .element(let element) in children { element.forEachElement(body) }
+    }
+}
+
+/// What an element contains.
+indirect enum MarkupNode: Equatable, Sendable {
+    case element(MarkupElement)
+    case text(String)
+    /// The Base64 of a content key. It becomes text only in the bytes that are sent.
+    case key(ContentKey)
+}
+
+/// An attribute with its name as it was written, prefix included. No attribute with a prefix is interpreted.
+struct MarkupAttribute: Equatable, Sendable {
+    let name: String
+    let value: String
+}
+
+/// `xmlns:prefix="uri"`, or `xmlns="uri"` with an empty prefix.
+struct NamespaceDeclaration: Equatable, Sendable {
+    let prefix: String
+    let uri: String
+}

@@ -1,0 +1,121 @@
+import ByteCoding
+private import Foundation
+private import FoundationXML
+
+/// Reads XML documents from outside with FoundationXML's SAX parser.
+///
+/// `XMLParser.parse` returns true for documents that are not well-formed: text behind the root, a tag that does not
+/// end, a prefix without a namespace. It reports these errors to its delegate. So each report refuses the document,
+/// and the returned value is not trusted alone.
+///
+/// FoundationXML (Swift 6.3) never frees the text of an error that it reports, about 100 bytes. Parsing therefore ends
+/// with the element in which the first error is. Only errors of namespaces can be more than one: at most one for each
+/// attribute of that element, whose number `MarkupScan` limits.
+enum MarkupReader {
+    /// The document's root. Throws `MarkupError`.
+    static func read(_ bytes: [UInt8]) throws(MarkupError) -> MarkupElement {
+        let document = try MarkupScan.checked(bytes)
+        let parser = XMLParser(data: Data(document))
+        let builder = TreeBuilder()
+        // Names come as they were written, and declarations as attributes: both are written again in an answer.
+        parser.shouldProcessNamespaces = false
+        parser.shouldReportNamespacePrefixes = false
+        parser.shouldResolveExternalEntities = false
+        parser.delegate = builder
+        let hasParsed = parser.parse()
+        if let failure = builder.failure { throw failure }
+        guard hasParsed, let root = builder.root else { throw .notWellFormed }
+        return root
+    }
+}
+
+/// Builds the tree while the parser reports, and stops it at the first fault.
+private final class TreeBuilder: NSObject, XMLParserDelegate {
+    private(set) var root: MarkupElement?
+    private(set) var failure: MarkupError?
+    private var open: [MarkupElement] = []
+    private var elementCount = 0
+    private var pendingText = ""
+
+    func parser(
+        _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
+        attributes: [String: String]
+    ) {
+        guard failure == nil else { return parser.abortParsing() }
+        elementCount += 1
+        guard elementCount <= MarkupLimits.elementCountMaximum else { return stop(parser, .tooManyElements) }
+        guard open.count < MarkupLimits.depthMaximum else { return stop(parser, .tooDeep) }
+        guard attributes.count <= MarkupLimits.attributeCountMaximum else { return stop(parser, .tooManyAttributes) }
+        guard root == nil else { return stop(parser, .notWellFormed) }
+        flushText()
+        open.append(element(name, attributes))
+    }
+
+    func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?) {
+        guard failure == nil else { return }
+        flushText()
+        guard let element = open.popLast() else { return }
+        if open.isEmpty {
+            root = element
+        } else {
+            open[open.count - 1].children.append(.element(element))
+        }
+    }
+
+    func parser(_ parser: XMLParser, foundCharacters text: String) {
+        append(text)
+    }
+
+    func parser(_ parser: XMLParser, foundCDATA data: Data) {
+        append(String(decoding: data, as: UTF8.self))
+    }
+
+    /// The parser must not be stopped in here: libxml2 would free the input that it is reading.
+    func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
+        failure = failure ?? .notWellFormed
+    }
+
+    private func stop(_ parser: XMLParser, _ error: MarkupError) {
+        failure = error
+        parser.abortParsing()
+    }
+
+    /// Text arrives in many pieces, one for each character reference at worst.
+    private func append(_ text: String) {
+        guard failure == nil, !open.isEmpty else { return }
+        pendingText += text
+    }
+
+    private func flushText() {
+        guard !pendingText.isEmpty, !open.isEmpty else { return }
+        open[open.count - 1].children.append(.text(pendingText))
+        pendingText = ""
+    }
+
+    private func element(_ name: String, _ attributes: [String: String]) -> MarkupElement {
+        let declarations = attributes.compactMap { name, value in
+            Self.declaredPrefix(name).map { NamespaceDeclaration(prefix: $0, uri: value) }
+        }
+        let own = attributes.filter { Self.declaredPrefix($0.key) == nil }
+        let parts = name.split(separator: ":", maxSplits: 1)
+        let prefix = parts.count > 1 ? String(parts[0]) : ""
+        return MarkupElement(
+            prefix: prefix, localName: String(parts.last ?? ""), namespace: namespace(of: prefix, declarations),
+            attributes: own.map { MarkupAttribute(name: $0.key, value: $0.value) }, declarations: declarations)
+    }
+
+    /// The prefix that an attribute declares; nil for an attribute that is not a declaration.
+    private static func declaredPrefix(_ name: String) -> String? {
+        if name == "xmlns" { return "" }
+        return name.hasPrefix("xmlns:") ? String(name.dropFirst("xmlns:".count)) : nil
+    }
+
+    /// The innermost declaration counts. The parser has refused a prefix that has none.
+    private func namespace(of prefix: String, _ declarations: [NamespaceDeclaration]) -> String {
+        if let own = declarations.first(where: { $0.prefix.hasSameUTF8(as: prefix) }) { return own.uri }
+        for element in open.reversed() {
+            if let found = element.declarations.first(where: { $0.prefix.hasSameUTF8(as: prefix) }) { return found.uri }
+        }
+        return ""
+    }
+}

@@ -1,0 +1,77 @@
+import ByteCoding
+import ContentKeys
+import KeyCrypto
+
+/// Writes a tree as a document in UTF-8: the same tree gives the same bytes.
+struct MarkupWriter {
+    private var bytes: [UInt8] = []
+
+    /// The document with its XML declaration.
+    static func document(_ root: MarkupElement) -> [UInt8] {
+        var writer = MarkupWriter()
+        // Room for most answers: the bytes hold keys, and an array that grows leaves copies behind.
+        writer.bytes.reserveCapacity(16_384)
+        writer.append("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")
+        writer.write(root)
+        writer.append("\n")
+        return writer.bytes
+    }
+
+    private mutating func write(_ element: MarkupElement) {
+        append("<")
+        writeName(of: element)
+        for declaration in element.declarations {
+            writeAttribute(declaration.prefix.isEmpty ? "xmlns" : "xmlns:\(declaration.prefix)", declaration.uri)
+        }
+        for attribute in element.attributes { writeAttribute(attribute.name, attribute.value) }
+        guard !element.children.isEmpty else { return append("/>") }
+        append(">")
+        for child in element.children {
+            switch child {
+            case .element(let element): write(element)
+            case .text(let text): escape(text, isAttribute: false)
+            case .key(let key): append(Base64.encode(key.bytes.revealed()))
+            }
+        }
+        append("</")
+        writeName(of: element)
+        append(">")
+    }
+
+    private mutating func writeName(of element: MarkupElement) {
+        if !element.prefix.isEmpty {
+            append(element.prefix)
+            append(":")
+        }
+        append(element.localName)
+    }
+
+    private mutating func writeAttribute(_ name: String, _ value: String) {
+        append(" ")
+        append(name)
+        append("=\"")
+        escape(value, isAttribute: true)
+        append("\"")
+    }
+
+    /// Escapes what a parser would read differently. Line ends and tabs of attributes would become spaces (XML 1.0,
+    /// section 3.3.3), and a carriage return a line feed (section 2.11).
+    private mutating func escape(_ text: String, isAttribute: Bool) {
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "&"): append("&amp;")
+            case UInt8(ascii: "<"): append("&lt;")
+            case UInt8(ascii: ">"): append("&gt;")
+            case 0x0D: append("&#13;")
+            case UInt8(ascii: "\"") where isAttribute: append("&quot;")
+            case 0x0A where isAttribute: append("&#10;")
+            case 0x09 where isAttribute: append("&#9;")
+            default: bytes.append(byte)
+            }
+        }
+    }
+
+    private mutating func append(_ text: String) {
+        bytes.append(contentsOf: text.utf8)
+    }
+}

@@ -1,0 +1,317 @@
+import ByteCoding
+import ContentKeys
+import Foundation
+import Testing
+
+@testable import PackagerAPI
+
+/// What is read and what is refused (packagers, sections 1.3 and 1.4). Each broken document differs in one thing from a
+/// good one.
+@Suite struct CPIXRequestTests {
+    private static let name = "v2_vod_fairplay_video_audio"
+    private let second: String
+    private let first: String
+    private let live: String
+
+    init() throws {
+        second = try Documents.text(Self.name)
+        first = try Documents.text("v1_live_fairplay_period7_iv")
+        live = try Documents.text("v21_live_fairplay_start_end_multivariant")
+    }
+
+    /// The error after a change, which must change something.
+    private func refusal(
+        of document: String, _ version: SPEKEVersion = .v20, replacing old: String, with new: String,
+        location: SourceLocation = #_sourceLocation
+    ) -> CPIXError? {
+        #expect(document.contains(old), "the change applies", sourceLocation: location)
+        return Documents.refusal(document.replacing(old, with: new), version)
+    }
+
+    // MARK: - The root
+
+    @Test(arguments: ["", "   ", "not XML", "<a/>", "<CPIX contentId=\"a\" version=\"2.3\"/>"])
+    func refusesWhatIsNotCPIX(text: String) {
+        #expect(Documents.refusal(text)?.status == 422)
+    }
+
+    @Test func knowsTheRootByItsNamespace() {
+        #expect(refusal(of: second, replacing: "urn:dashif:org:cpix", with: "urn:dashif:org:other") == .notCPIX)
+    }
+
+    @Test func needsAContentID() {
+        #expect(refusal(of: second, replacing: "contentId=\"movie-001\"", with: "contentId=\"\"") == .missingContentID)
+        #expect(
+            refusal(of: second, replacing: "contentId=\"movie-001\"", with: "id=\"movie-001\"") == .missingContentID)
+        #expect(refusal(of: second, replacing: "movie-001", with: "movie 001") == .invalidContentID)
+        let long = String(repeating: "a", count: 201)
+        #expect(refusal(of: second, replacing: "movie-001", with: long) == .invalidContentID)
+        #expect(refusal(of: second, replacing: "movie-001", with: String(long.dropFirst())) == nil)
+        #expect(
+            refusal(of: first, .v1, replacing: "id=\"channel-9\"", with: "")
+                == .missingAttribute(element: "CPIX", attribute: "id"))
+    }
+
+    @Test func needsTheVersionThatGoesWithTheHeader() {
+        #expect(refusal(of: second, replacing: " version=\"2.3\"", with: "") == .missingVersion)
+        #expect(refusal(of: second, replacing: "version=\"2.3\"", with: "version=\"\"") == .missingVersion)
+        #expect(CPIXError.missingVersion.text == "Missing CPIX@version")
+        for version in ["2.2", "2.4", "4.0", "2.30", " 2.3"] {
+            let change = "contentId=\"movie-001\" version=\"\(version)\""
+            #expect(
+                refusal(of: second, replacing: "contentId=\"movie-001\" version=\"2.3\"", with: change)
+                    == .unsupportedVersion)
+        }
+        #expect(Documents.refusal(second, .v21) == .unsupportedVersion)
+        #expect(Documents.refusal(live, .v20) == .unsupportedVersion)
+    }
+
+    /// An encryptor must not fall back to version 1 (packagers, section 1.2).
+    @Test func doesNotAnswerVersion2AsVersion1() {
+        for version in ["2.3", "2.4"] {
+            let change = "<cpix:CPIX version=\"\(version)\" id=\"channel-9\""
+            #expect(
+                refusal(of: first, .v1, replacing: "<cpix:CPIX id=\"channel-9\"", with: change)
+                    == .unsupportedSPEKEVersion)
+        }
+        #expect(Documents.refusal(first, .v20) == .missingContentID)
+    }
+
+    // MARK: - Lists
+
+    @Test(arguments: ["ContentKeyList", "DRMSystemList", "ContentKeyUsageRuleList"])
+    func needsEachListOnce(list: String) throws {
+        let renamed = refusal(of: second, replacing: "cpix:\(list)>", with: "cpix:Other>")
+        let isContract = list == "ContentKeyUsageRuleList"
+        #expect(renamed == (isContract ? .missingContract : .missingElement(list)))
+        let twice = refusal(
+            of: second, replacing: "<cpix:\(list)>", with: "<cpix:\(list)></cpix:\(list)><cpix:\(list)>")
+        #expect(twice == .repeatedElement(list))
+    }
+
+    @Test(arguments: ["ContentKey", "DRMSystem", "ContentKeyUsageRule"])
+    func needsWhatIsInEachList(element: String) {
+        let document = second.replacing("<cpix:\(element) ", with: "<cpix:Other ")
+            .replacing("</cpix:\(element)>", with: "</cpix:Other>")
+        let isContract = element == "ContentKeyUsageRule"
+        #expect(Documents.refusal(document) == (isContract ? .missingContract : .missingElement(element)))
+    }
+
+    // MARK: - Keys
+
+    @Test func needsAKeyIDOnEachKey() {
+        let key = "<cpix:ContentKey kid=\"\(Documents.videoKeyID)\""
+        let missing = CPIXError.missingAttribute(element: "ContentKey", attribute: "kid")
+        #expect(refusal(of: second, replacing: key, with: "<cpix:ContentKey") == missing)
+        #expect(refusal(of: second, replacing: key, with: "<cpix:ContentKey kid=\"\"") == missing)
+        let invalid = CPIXError.invalidAttribute(element: "ContentKey", attribute: "kid")
+        for text in [
+            "1", "7b1d0c9e52a44e0b9c610a5f3b8d2e11", Documents.videoKeyID + "0", "7b1d0c9e-52a4-4e0b-9c61-0a5f3b8d2e1g",
+        ] {
+            #expect(refusal(of: second, replacing: key, with: "<cpix:ContentKey kid=\"\(text)\"") == invalid)
+        }
+    }
+
+    @Test func refusesAKeyIDTwice() {
+        let key = "<cpix:ContentKey kid=\"\(Documents.audioKeyID)\""
+        for text in [Documents.videoKeyID, Documents.videoKeyID.uppercased()] {
+            let change = "<cpix:ContentKey kid=\"\(text)\""
+            #expect(refusal(of: second, replacing: key, with: change) == .repeatedElement("ContentKey"))
+        }
+    }
+
+    @Test func readsKeyIDsInEitherCase() throws {
+        let upper = second.replacing(Documents.videoKeyID, with: Documents.videoKeyID.uppercased())
+        let request = try CPIXRequest(parsing: Array(upper.utf8), version: .v20)
+        #expect(request.keys.map(\.keyID.description) == [Documents.videoKeyID, Documents.audioKeyID])
+        let mixed = second.replacing(
+            "<cpix:ContentKey kid=\"\(Documents.videoKeyID)",
+            with: "<cpix:ContentKey kid=\"\(Documents.videoKeyID.uppercased())")
+        #expect(Documents.refusal(mixed) == nil)
+    }
+
+    @Test func needsASchemeOnEachKeyOfVersion2() {
+        let key = "kid=\"\(Documents.audioKeyID)\" commonEncryptionScheme=\"cbcs\""
+        for change in [
+            "kid=\"\(Documents.audioKeyID)\"", "kid=\"\(Documents.audioKeyID)\" commonEncryptionScheme=\"\"",
+        ] {
+            let error = refusal(of: second, replacing: key, with: change)
+            #expect(error == .missingScheme(keyID: Documents.audioKeyID))
+            #expect(error?.text == "Missing ContentKey@commonEncryptionScheme for KID \(Documents.audioKeyID)")
+        }
+    }
+
+    @Test(arguments: ["CBCS", "cbc", "aes", "AES-128", "NONE"])
+    func refusesUnknownSchemes(scheme: String) {
+        let change = "commonEncryptionScheme=\"\(scheme)\""
+        #expect(
+            refusal(of: second, replacing: "commonEncryptionScheme=\"cbcs\"", with: change)
+                == .unsupportedScheme(keyID: Documents.videoKeyID))
+    }
+
+    @Test(arguments: CommonEncryptionScheme.allCases)
+    func letsFairPlayHaveItsSchemesOnly(scheme: CommonEncryptionScheme) {
+        let change = "commonEncryptionScheme=\"\(scheme.rawValue)\""
+        let error = refusal(of: live, .v21, replacing: "commonEncryptionScheme=\"cbcs\"", with: change)
+        #expect(error == (scheme.isForFairPlay ? nil : .incompatibleScheme(systemID: Documents.fairPlay)))
+        // Version 2.0 knows the four schemes of common encryption; other systems take them all.
+        let widevine = second.replacing("commonEncryptionScheme=\"cbcs\"", with: change)
+            .replacing(Documents.fairPlay, with: Documents.widevine)
+        let isKnown = ["cenc", "cens", "cbc1", "cbcs"].contains(scheme.rawValue)
+        #expect(Documents.refusal(widevine) == (isKnown ? nil : .unsupportedScheme(keyID: Documents.videoKeyID)))
+    }
+
+    @Test func echoesTheSystemOfAWrongSchemeAsItWasWritten() {
+        let upper = Documents.fairPlay.uppercased()
+        let document = second.replacing(Documents.fairPlay, with: upper).replacing("\"cbcs\"", with: "\"cenc\"")
+        #expect(
+            Documents.refusal(document)?.text
+                == "ContentKey@commonEncryptionScheme non compatible with DRMSystem \(upper)")
+    }
+
+    @Test func readsAnExplicitIVOf16Bytes() {
+        let old = "explicitIV=\"Dx4tPEtaaXiHlqW0w9Lh8A==\""
+        let invalid = CPIXError.invalidAttribute(element: "ContentKey", attribute: "explicitIV")
+        for text in [
+            "AAAA", "Dx4tPEtaaXiHlqW0w9Lh8A", "Dx4tPEtaaXiHlqW0w9Lh8AA=", "!", "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+        ] {
+            #expect(refusal(of: first, .v1, replacing: old, with: "explicitIV=\"\(text)\"") == invalid)
+        }
+        #expect(refusal(of: first, .v1, replacing: old, with: "") == nil)
+    }
+
+    @Test func refusesADocumentThatCarriesAKey() {
+        let key = "commonEncryptionScheme=\"cbcs\"/>"
+        func with(_ value: String) -> String {
+            "commonEncryptionScheme=\"cbcs\"><cpix:Data><pskc:Secret><pskc:PlainValue>\(value)</pskc:PlainValue>"
+                + "</pskc:Secret></cpix:Data></cpix:ContentKey>"
+        }
+        #expect(refusal(of: second, replacing: key, with: with("AAAAAAAAAAAAAAAAAAAAAA==")) == .keyInRequest)
+        #expect(refusal(of: second, replacing: key, with: with(" \n")) == nil)
+    }
+
+    @Test func boundsTheNumberOfKeys() {
+        func document(_ count: Int) -> String {
+            let rules = (0..<count).map { Contract.Rule(trackType: "T\($0)", filters: "<cpix:VideoFilter/>") }
+            return Contract(name: "\(count) keys", rules: rules, systems: [Documents.fairPlay], scheme: "cbcs").document
+        }
+        #expect(Documents.refusal(document(64)) == nil)
+        #expect(Documents.refusal(document(65)) == .tooMany("ContentKey"))
+    }
+
+    @Test func hasOneKeyInVersion1() {
+        let key = "<cpix:ContentKey kid=\"\(Documents.videoKeyID)\""
+        let change = "<cpix:ContentKey kid=\"\(Documents.audioKeyID)\"/>" + key
+        #expect(refusal(of: first, .v1, replacing: key, with: change) == .tooMany("ContentKey"))
+    }
+
+    // MARK: - Systems
+
+    @Test func needsAKeyIDAndASystemOnEachDRMSystem() {
+        let head = "<cpix:DRMSystem kid=\"\(Documents.videoKeyID)\" systemId=\"\(Documents.fairPlay)\""
+        #expect(
+            refusal(of: second, replacing: head, with: "<cpix:DRMSystem systemId=\"\(Documents.fairPlay)\"")
+                == .missingAttribute(element: "DRMSystem", attribute: "kid"))
+        #expect(
+            refusal(of: second, replacing: head, with: "<cpix:DRMSystem kid=\"\(Documents.videoKeyID)\"")
+                == .missingAttribute(element: "DRMSystem", attribute: "systemId"))
+        #expect(
+            refusal(of: second, replacing: Documents.fairPlay, with: "fairplay")
+                == .invalidAttribute(element: "DRMSystem", attribute: "systemId"))
+        let other = "1077efec-c0b2-4d02-ace3-3c1e52e2fb4b"
+        #expect(refusal(of: second, replacing: Documents.fairPlay, with: other) == .unsupportedSystem(systemID: other))
+        let unknown = "00000000-52a4-4e0b-9c61-0a5f3b8d2e11"
+        let change = "<cpix:DRMSystem kid=\"\(unknown)\" systemId=\"\(Documents.fairPlay)\""
+        #expect(refusal(of: second, replacing: head, with: change) == .unknownKeyID(element: "DRMSystem"))
+        let twice = "<cpix:DRMSystem kid=\"\(Documents.audioKeyID)\" systemId=\"\(Documents.fairPlay)\""
+        #expect(refusal(of: second, replacing: head, with: twice) == .repeatedElement("DRMSystem"))
+    }
+
+    @Test func boundsTheNumberOfSystems() {
+        let entry = "<cpix:DRMSystem kid=\"\(Documents.videoKeyID)\" systemId=\"\(Documents.fairPlay)\"/>"
+        let change = String(repeating: entry, count: 255) + "<cpix:DRMSystemList>"
+        let document = second.replacing("<cpix:DRMSystemList>", with: "<cpix:DRMSystemList>" + change.dropLast(20))
+        #expect(Documents.refusal(document) == .tooMany("DRMSystem"))
+    }
+
+    @Test func readsBothNamesOfTheMultivariantPlaylist() {
+        #expect(refusal(of: second, replacing: "\"master\"", with: "\"multiVariant\"") == nil)
+        #expect(refusal(of: live, .v21, replacing: "\"multiVariant\"", with: "\"master\"") == nil)
+        #expect(
+            refusal(of: second, replacing: "\"master\"", with: "\"main\"")
+                == .invalidAttribute(element: "HLSSignalingData", attribute: "playlist"))
+        #expect(
+            refusal(of: second, replacing: " playlist=\"master\"", with: "")
+                == .missingAttribute(element: "HLSSignalingData", attribute: "playlist"))
+        #expect(refusal(of: second, replacing: "\"master\"", with: "\"media\"") == .repeatedElement("HLSSignalingData"))
+    }
+
+    // MARK: - Periods
+
+    @Test func needsIdentifierAndIndexOfAPeriod() {
+        for (attribute, text) in [("id", "id=\"kp-7\""), ("index", "index=\"7\"")] {
+            #expect(
+                refusal(
+                    of: first, .v1, replacing: "<cpix:ContentKeyPeriod id=\"kp-7\" index=\"7\"/>",
+                    with: "<cpix:ContentKeyPeriod \(text)/>")
+                    == .missingAttribute(element: "ContentKeyPeriod", attribute: attribute == "id" ? "index" : "id"))
+        }
+        let invalid = CPIXError.invalidAttribute(element: "ContentKeyPeriod", attribute: "index")
+        for index in ["-1", "4294967296", "+7", "7.0", "x", String(repeating: "1", count: 40)] {
+            #expect(refusal(of: first, .v1, replacing: "index=\"7\"", with: "index=\"\(index)\"") == invalid)
+        }
+        #expect(refusal(of: first, .v1, replacing: "index=\"7\"", with: "index=\"4294967295\"") == nil)
+        #expect(refusal(of: first, .v1, replacing: "periodId=\"kp-7\"", with: "periodId=\"kp-8\"") == .unknownPeriod)
+        #expect(
+            refusal(of: first, .v1, replacing: " periodId=\"kp-7\"", with: "")
+                == .missingAttribute(element: "KeyPeriodFilter", attribute: "periodId"))
+        let period = "<cpix:ContentKeyPeriod id=\"kp-7\" index=\"7\"/>"
+        #expect(
+            refusal(of: first, .v1, replacing: period, with: period + period) == .repeatedElement("ContentKeyPeriod"))
+    }
+
+    @Test func readsTheTimesOfAPeriod() {
+        for (old, new) in [("start=\"2026-11-20T22:00:00Z\"", "start"), ("end=\"2026-11-20T23:00:00Z\"", "end")] {
+            #expect(
+                refusal(of: live, .v21, replacing: old, with: "\(new)=\"yesterday\"")
+                    == .invalidAttribute(element: "ContentKeyPeriod", attribute: new))
+        }
+        #expect(
+            refusal(of: live, .v21, replacing: "2026-11-20T23", with: "2026-11-20T22")
+                == .invalidAttribute(element: "ContentKeyPeriod", attribute: "end"))
+        let offsets = "startOffset=\"PT0S\" endOffset=\"PT1H\""
+        let times = "start=\"2026-11-20T22:00:00Z\" end=\"2026-11-20T23:00:00Z\""
+        #expect(refusal(of: live, .v21, replacing: times, with: offsets) == nil)
+    }
+
+    /// MediaPackage sends the list even without rotation.
+    @Test func takesAPeriodThatNoKeyHas() throws {
+        let filter = "<cpix:KeyPeriodFilter periodId=\"kp-7\"/>"
+        let request = try CPIXRequest(parsing: Array(first.replacing(filter, with: "").utf8), version: .v1)
+        #expect(request.keys.map(\.period) == [nil])
+    }
+
+    // MARK: - Recipients
+
+    @Test func needsACertificateOfEachRecipient() throws {
+        let document = try Documents.text("v2_vod_fairplay_encrypted_delivery")
+        #expect(Documents.refusal(document) == nil)
+        for change in ["<ds:Other>MIID", "<ds:X509Certificate>AAAA", "<ds:X509Certificate>!MIID"] {
+            let end = change.hasPrefix("<ds:Other>") ? "</ds:Other>" : "</ds:X509Certificate>"
+            let broken = document.replacing("<ds:X509Certificate>MIID", with: change)
+                .replacing("</ds:X509Certificate>", with: end)
+            #expect(Documents.refusal(broken) == .recipientCertificate)
+        }
+        let list = try #require(document.range(of: "<cpix:DeliveryData id="))
+        let end = try #require(document.range(of: "</cpix:DeliveryDataList>"))
+        // Keys would come in the clear for a packager that asks for encryption.
+        let empty = document.replacingCharacters(in: list.lowerBound..<end.lowerBound, with: "")
+        #expect(Documents.refusal(empty) == .missingElement("DeliveryData"))
+        let recipient = String(document[list.lowerBound..<end.lowerBound])
+        for (count, expected) in [(8, CPIXError?.none), (9, .tooMany("DeliveryData"))] {
+            let change = String(repeating: recipient, count: count) + "</cpix:DeliveryDataList>"
+            let many = document.replacing(recipient + "</cpix:DeliveryDataList>", with: change)
+            #expect(Documents.refusal(many) == expected)
+        }
+    }
+}
