@@ -126,9 +126,9 @@ private struct XMLPropertyListScan {
         while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
             rest = rest[(start + 1)...]
             tagCount += 1
-            guard tagCount <= PropertyListBounds.visitMaximum, let end = rest.firstIndex(of: UInt8(ascii: ">")) else {
-                return false
-            }
+            guard tagCount <= PropertyListBounds.visitMaximum, let end = rest.firstIndex(of: UInt8(ascii: ">")),
+                !rest[..<end].contains(UInt8(ascii: "<"))
+            else { return false }
             switch rest.first {
             case UInt8(ascii: "?"): guard tagCount == 1, rest.starts(with: "?xml ".utf8) else { return false }
             case UInt8(ascii: "!"):
@@ -138,7 +138,7 @@ private struct XMLPropertyListScan {
             case UInt8(ascii: "/"): depth -= 1
             default:
                 // `<plist>` is one level more.
-                if rest[end - 1] != UInt8(ascii: "/") { depth += 1 }
+                if rest[..<end].last != UInt8(ascii: "/") { depth += 1 }
                 guard depth <= PropertyListBounds.depthMaximum + 2 else { return false }
             }
             rest = rest[(end + 1)...]

@@ -53,7 +53,7 @@ def since(daemon: OwnDaemon, before: dict[str, float], *names: str) -> list[floa
 
 
 def rows(daemon: OwnDaemon, kind: str) -> list[dict[str, object]]:
-    found = [json.loads(line) for line in run_latchkey(daemon.setup, "ledger", "query", "--json").splitlines()]
+    found = [json.loads(line) for line in run_latchkey(daemon.setup, "ledger", "export").splitlines()]
     return [row for row in found if row["kind"] == kind]
 
 

@@ -86,6 +86,8 @@ import Testing
         #expect(!accepts("<![CDATA[x]]>"))
         #expect(!accepts("<?x?>"))
         #expect(!accepts("<dict"))
+        #expect(accepts("<>"))
+        #expect(!PropertyListBounds.accepts(Array("<".utf8)))
         #expect(!PropertyListBounds.accepts(Array("<!DOCTYPE plist [<!ENTITY a \"b\">]><plist/>".utf8)))
         #expect(!PropertyListBounds.accepts([]))
     }

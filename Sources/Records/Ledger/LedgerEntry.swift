@@ -18,8 +18,6 @@ package struct LedgerEntry: Equatable, Sendable {
         case refusalsOmitted = 8
         /// So many renewals of one playback, as the detail says, have left the ledger.
         case renewalsRolledUp = 9
-        /// A device's report that a playback session has ended ("secure stop"); the detail is the session id in hex.
-        case sessionEndReported = 10
         /// A token that this server made for a customer; the licence it leads to is a row of its own.
         case tokenMinted = 16
         /// A content key was made and stored.
@@ -54,6 +52,8 @@ package struct LedgerEntry: Equatable, Sendable {
         case playbackEnded = 57
         /// An operator has made the server forget a rental; the detail says when it was first played.
         case rentalForgotten = 58
+        /// A device has reported that a playback session has ended ("secure stop"); the detail is the session's id.
+        case sessionEndReported = 59
 
         /// Whether a version 1 entry can have this kind.
         var isOfVersion1: Bool { rawValue <= 9 || self == .tokenMinted }

@@ -53,7 +53,8 @@ import Testing
     /// The table of error codes, as far as this version goes.
     private static let table: [String: Int] = [
         "body_empty": 400, "body_unrecognised": 400, "session_expired": 403, "entitlement_denied": 403,
-        "entitlement_unavailable": 503, "spc_is_certificate": 400, "spc_version_unsupported": 400, "spc_malformed": 400,
+        "entitlement_unavailable": 503, "spc_is_certificate": 400, "spc_double_base64": 400,
+        "spc_version_unsupported": 400, "spc_malformed": 400,
         "spc_certificate_unknown": 422, "spc_rejected": 422, "token_missing": 401, "token_ambiguous": 400,
         "token_malformed": 401, "token_alg": 401, "kid_unknown": 401, "token_signature": 401, "token_expired": 401,
         "token_not_yet": 401, "token_life": 401, "token_audience": 401, "token_issuer": 401, "token_schema": 400,
