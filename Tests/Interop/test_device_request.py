@@ -40,14 +40,6 @@ OTHERS = [
 TOGETHER = ["safari-cenc", "apple-streaming-keys"]
 
 
-class ShapeNotServed(AssertionError):
-    """The daemon does not read the body of this request yet."""
-
-
-# For request shapes of clients.md, section 2, that are not built yet; fails as soon as they are.
-needs_shape = pytest.mark.xfail(raises=ShapeNotServed, strict=True, reason="only raw SPCs are served yet")
-
-
 @dataclass(frozen=True)
 class Lab:
     """A daemon with TLS, and a content with a lease that every player may play."""
@@ -135,10 +127,6 @@ def proxy(lab: Lab) -> Iterator[ConnectProxy]:
 
 
 def assert_plays(row: dict[str, Any], version: str, requests: int = 1) -> None:
-    if row["shape"] != "raw" and row["verdict"] == "refused" and [one["status"] for one in row["requests"]] == [400]:
-        raise ShapeNotServed(row["explanation"])
-    if row["player"] == "theoplayer-pallycon" and "it needs Base64, and" in row["explanation"]:
-        raise ShapeNotServed(row["explanation"])
     assert row["verdict"] == "plays", row
     assert [(one["status"], one["httpVersion"]) for one in row["requests"]] == [(200, version)] * requests
     assert all(one["requestID"] and one["milliseconds"] >= 0 for one in row["requests"])
@@ -155,7 +143,7 @@ def test_the_table_has_every_player(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize("version", ["2", "1.1"])
-@pytest.mark.parametrize("player", [*RAW, *(pytest.param(name, marks=needs_shape) for name in OTHERS)])
+@pytest.mark.parametrize("player", RAW + OTHERS)
 def test_plays(lab: Lab, player: str, version: str) -> None:
     row = lab.row(player, *(["--http1"] if version == "1.1" else []))
     assert_plays(row, version)
@@ -173,12 +161,13 @@ def test_makes_spcs_of_other_versions(lab: Lab, version: str) -> None:
 
 
 def test_prints_a_table(lab: Lab) -> None:
-    finished = lab.ask(RAW)
+    finished = lab.ask("all")
     assert finished.returncode == 0, finished.stderr
     assert finished.stderr == ""
     title, *lines = finished.stdout.splitlines()
     assert title.split() == ["PLAYER", "SHAPE", "HTTP", "STATUS", "MS", "TERMS", "VERDICT"]
-    assert [line.split()[:4] for line in lines] == [[name, "raw", "2", "200"] for name in RAW]
+    assert sorted(line.split()[0] for line in lines) == sorted(RAW + OTHERS)
+    assert {tuple(line.split()[2:4]) for line in lines} == {("2", "200")}
     for line in lines:
         assert "  lease 300 s" in line and line.endswith("  plays")
     assert lab.token not in finished.stdout
@@ -215,7 +204,6 @@ def test_asks_for_one_key_after_the_other(lab: Lab, two_keys: tuple[Any, str], p
     assert len(row["licenses"]) == 2
 
 
-@needs_shape
 @pytest.mark.parametrize("player", TOGETHER)
 def test_asks_for_two_keys_in_one_request(lab: Lab, two_keys: tuple[Any, str], player: str) -> None:
     keys, token = two_keys
@@ -224,13 +212,10 @@ def test_asks_for_two_keys_in_one_request(lab: Lab, two_keys: tuple[Any, str], p
     assert len(row["licenses"]) == 2
 
 
-@needs_shape
 @pytest.mark.parametrize("player", TOGETHER)
 def test_shows_which_key_is_denied(lab: Lab, two_keys: tuple[Any, str], player: str) -> None:
     """With the token for the first of the two."""
     row = lab.row(player, keys=two_keys[0])
-    if row["verdict"] == "refused":
-        raise ShapeNotServed(row["explanation"])
     assert row["verdict"] == "key_denied" and "key 2 of 2" in row["explanation"]
     assert len(row["licenses"]) == 1
 
@@ -241,7 +226,7 @@ def test_one_denied_key_of_two_is_no_film(lab: Lab, two_keys: tuple[Any, str]) -
     assert [one["status"] for one in row["requests"]] == [200, 403]
 
 
-@pytest.mark.parametrize("player", ["hls.js", "react-native", "nagra", pytest.param("kaltura", marks=needs_shape)])
+@pytest.mark.parametrize("player", ["hls.js", "react-native", "nagra", "kaltura"])
 def test_gets_a_key_to_keep(lab: Lab, player: str) -> None:
     token = lab.deployment.mint("--mode", "offline", "--storage", "86400", "--playback", "3600")
     row = lab.row(player, "--offline", token=token)
