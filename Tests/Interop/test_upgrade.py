@@ -49,14 +49,16 @@ def running(data: Data, program: str | None = None) -> Iterator[Running]:
     assert status == 0, daemon.log.read_text()[-2000:]
 
 
-def check_memory(daemon: Running, data: Data) -> None:
+def check_memory(daemon: Running, data: Data, is_older: bool = False) -> None:
     """Keys are served, and what was spent, taken and revoked is remembered."""
+    # The older commit had a name of its own for a subject that may have one device.
+    no_place = "device_mismatch" if is_older else "device_limit"
     keys = data.facts["keys"]
     assert daemon.ask(data.token(sub="viewer-new"), data.device("a"), key=keys[CONTENT]).status == 200
     assert daemon.ask(data.token(), data.device("a"), content="another-name", key=keys[CONTENT]).status == 200
     assert daemon.ask(data.token(FLOORED), data.device("a"), content=FLOORED).code == "security_level"
     assert daemon.ask(data.token(WITHDRAWN), data.device("a"), content=WITHDRAWN).status in (403, 404)
-    assert daemon.ask(data.token(sub=PLACED, device={"max": 1}), data.device("b")).code == "device_limit"
+    assert daemon.ask(data.token(sub=PLACED, device={"max": 1}), data.device("b")).code == no_place
     assert daemon.ask(data.token(sub=PLACED, device={"max": 1}), data.device("a"), key=keys[CONTENT]).status == 200
     assert daemon.ask(data.token(sub=REVOKED), data.device("a")).code == "subject_disabled"
     spent = "token_used" if time.time() < data.facts["spentUntil"] else "token_expired"
@@ -133,7 +135,7 @@ def test_the_older_commit_opens_what_this_one_has_used(data: Data, old_programs:
     with programs(old_programs):
         check_records_by_older_programs(data)
     with running(data, old_programs) as daemon:
-        check_memory(daemon, data)
+        check_memory(daemon, data, is_older=True)
         assert daemon.ask(data.token("movie-new"), data.device("a"), "movie-new", key=key).status == 200
     check_records(data)
 
@@ -147,7 +149,7 @@ def test_a_node_of_the_older_commit_runs_beside_this_one(
     new = upgrade_data.postgresql_copy(tmp_path, database)
     old = second_node(new, tmp_path / "old")
     with running(old, old_programs) as before, running(new) as after:
-        check_memory(before, old)
+        check_memory(before, old, is_older=True)
         check_memory(after, new)
         with programs(old_programs):
             by_old = import_key(old, "by-old")
