@@ -56,6 +56,7 @@ REPORTS = {
     "XML, ends before starts": b"<plist>" + b"</a>" * 1500 + b"<array>" * 1500,
     "XML, 4,000 dictionaries": b"<plist><array>" + b"<dict/>" * 4000 + b"</array></plist>",
     "XML, a start tag with > in it": b'<plist a=">' + b"<array>" * 100 + b'"/>',
+    "XML, an empty tag": b"<plist><></plist>",
     "old style, deep": b'<0a> "<plist" ' + b"(" * 60_000,
     "binary, an array of itself": binary_list([b"\xa1\x00"]),
     "binary, a dictionary of itself": binary_list([b"\xd1\x01\x00", b"\x51a"]),
