@@ -78,6 +78,18 @@ def test_an_app_may_replace_the_scheme_of_the_key_uri(app: App) -> None:
         app.at.open(answer, request_secrets)
 
 
+def test_an_asset_id_may_end_in_a_slash(app: App) -> None:
+    for asset_id in [f"skd://{app.at.content}/", f"skd://keys.example.com/x/{app.kid}/", f"{app.kid}/"]:
+        answer, request_secrets = app.ask("/fps/license", asset_id.encode())
+        app.at.open(answer, request_secrets)
+
+
+def test_a_list_with_every_type_gets_the_bytes(app: App) -> None:
+    """What libraries accept that know nothing of licences."""
+    answer, request_secrets = app.ask("/fps/license", headers={"Accept": "application/json, text/plain, */*"})
+    app.at.open(answer, request_secrets)
+
+
 def test_a_key_in_the_path_must_be_that_of_the_spc(app: App) -> None:
     for name in [str(uuid.uuid4()), "another-content", "%00%01"]:
         for path in [f"/fps/license/{name}", f"/fps/v1/license/{name}"]:

@@ -1,53 +1,38 @@
+import Foundation
 import Licensing
 import Testing
 
 @testable import LatchkeyService
 
-/// The numbers of keys in answers that have one for each key.
+/// The numbers of keys in answers that have one for each key, against the column "Apple" of the article "Errors".
 @Suite struct AppleStatusTests {
-    /// The column "Apple" of the table of errors, row by row.
-    private static let table: [(Int64?, [String])] = [
-        (-42580, ["spc_is_certificate", "spc_version_unsupported"]), (-42581, ["spc_malformed"]),
-        (-42584, ["key_not_found"]),
-        (-42585, ["method_not_allowed", "body_too_large", "body_empty", "body_unrecognised"]),
-        (
-            -42601,
-            [
-                "key_store_timeout", "entitlement_unavailable", "rate_limited", "overloaded", "internal",
-                "storage_unavailable", "clock_untrusted", "module_unavailable",
-            ]
-        ),
-        (
-            -42604,
-            [
-                "spc_replayed", "token_missing", "token_malformed", "token_ambiguous", "token_alg", "kid_unknown",
-                "kid_revoked", "token_signature", "token_expired", "token_not_yet", "token_life", "token_audience",
-                "token_issuer", "token_schema", "token_used", "token_revoked", "content_mismatch",
-                "right_not_started", "right_ended", "device_mismatch", "device_limit", "device_revoked",
-                "security_level", "offline_not_allowed", "ip_denied", "geo_denied", "concurrency_limit",
-                "session_expired", "session_killed", "entitlement_denied", "terms_not_expressible",
-                "subject_disabled",
-            ]
-        ),
-        (-42605, ["spc_certificate_unknown", "spc_rejected"]),
-        (
-            nil,
-            [
-                "admin_token_invalid", "not_found", "request_timeout", "head_too_large", "uri_too_long",
-                "expectation_failed", "bad_request", "not_implemented", "version_not_supported",
-            ]
-        ),
-    ]
+    private static let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../../Sources/LatchkeyService/LatchkeyService.docc/Errors.md")
 
-    @Test func theNumbersAreThoseOfTheTable() throws {
-        var seen: Set<ProblemCode> = []
-        for (status, words) in Self.table {
-            for word in words {
-                let code = try #require(ProblemCode(rawValue: word))
-                #expect(code.appleStatus == status, "\(word)")
-                seen.insert(code)
-            }
+    /// The number of each code, nil if the table has none for it. Codes that are not given yet are left out.
+    private let table: [ProblemCode: Int64?]
+
+    init() throws {
+        let text = try String(contentsOf: Self.article, encoding: .utf8)
+        let rows = try #require(text.components(separatedBy: "## The codes").last).split(separator: "\n")
+        var table: [ProblemCode: Int64?] = [:]
+        for row in rows {
+            let cells = row.split(separator: "|").prefix(5).map { $0.trimmingCharacters(in: [" ", "`"]) }
+            guard cells.count == 5, let code = ProblemCode(rawValue: cells[0]) else { continue }
+            table[code] = .some(Int64(cells[4]))
         }
-        #expect(Set(ProblemCode.allCases).subtracting(seen) == [])
+        self.table = table
+    }
+
+    @Test(arguments: ProblemCode.allCases)
+    func theNumberIsThatOfTheTable(code: ProblemCode) throws {
+        let expected = try #require(table[code], "no row for \(code.rawValue)")
+        #expect(code.appleStatus == expected)
+    }
+
+    /// Zero is success, and no browser knows a positive number.
+    @Test func everyNumberIsNegative() {
+        let numbers = ProblemCode.allCases.compactMap(\.appleStatus)
+        #expect(numbers.count > 40 && numbers.allSatisfy { $0 < 0 })
     }
 }
