@@ -264,8 +264,8 @@ if isFuzzing {
     targets.append(
         .testTarget(
             name: "FuzzTests", dependencies: fuzzed, path: "Tests/Fuzz",
-            exclude: ["CLibFuzzer", "Dictionaries", "Driver", "Programs", "FailCases"], sources: ["Targets", "Tests"],
-            swiftSettings: settings))
+            exclude: ["CLibFuzzer", "Dictionaries", "Driver", "Programs", "FailCases", "leaks.supp"],
+            sources: ["Targets", "Tests"], swiftSettings: settings))
 }
 
 let package = Package(name: "latchkey", targets: targets)
