@@ -51,11 +51,11 @@ import Testing
         #expect(now == blank(try Self.written(Self.encrypted)))
     }
 
-    /// Writes the answers anew.
+    /// Writes the answers again.
     @Test(
         .enabled(
             if: ProcessInfo.processInfo.environment["LATCHKEY_WRITE_VECTORS"] != nil,
-            "set LATCHKEY_WRITE_VECTORS to write them anew"))
+            "set LATCHKEY_WRITE_VECTORS to write them again"))
     func writesAllAnswers() throws {
         try FileManager.default.createDirectory(at: Self.folder, withIntermediateDirectories: true)
         var answers: [String: [UInt8]] = [:]

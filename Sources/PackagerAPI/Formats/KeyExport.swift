@@ -102,8 +102,8 @@ package struct KeyExport {
 
     // MARK: - Options and files
 
-    /// Without `--clear_lead 0` the first seconds stay in the clear; without an IV the packager draws one and tells
-    /// nobody.
+    /// Without `--clear_lead 0` the first seconds stay in the clear. Without an IV the packager draws one, and does not
+    /// print it.
     private static func shaka(_ entry: Entry) -> String {
         "--protection_scheme cbcs --protection_systems FairPlay --enable_raw_key_encryption --clear_lead 0"
             + " --keys label=:key_id=\(entry.record.keyID.hexadecimal):key=\(entry.key):iv=\(entry.iv)"
