@@ -50,8 +50,10 @@ struct Form {
     private static let spcNames = ["spc", "SPC", "spcMessage", "SpcMessage"]
     private static let assetNames = ["assetId", "contentId", "KID", "videoId"]
 
+    private static let knownNames = spcNames + assetNames
+
     private static func isKnown(_ name: [UInt8]) -> Bool {
-        (spcNames + assetNames).contains { $0.utf8.elementsEqual(name) }
+        knownNames.contains { $0.utf8.elementsEqual(name) }
     }
 
     private static func isNamed(_ part: Part, _ names: [String]) -> Bool {
@@ -74,10 +76,10 @@ struct Form {
 
     /// Whether the text begins with an escaped `spc=`.
     private static func isEscapedWhole(_ text: ArraySlice<UInt8>) -> Bool {
-        spcNames.contains { name in
-            text.starts(with: Array("\(name)%3D".utf8)) || text.starts(with: Array("\(name)%3d".utf8))
-        }
+        escapedStarts.contains { text.starts(with: $0) }
     }
+
+    private static let escapedStarts = spcNames.flatMap { [Array("\($0)%3D".utf8), Array("\($0)%3d".utf8)] }
 
     private static func string(_ value: ArraySlice<UInt8>) -> String {
         String(decoding: PercentEncoding.decodeLeniently(Array(value)), as: UTF8.self)

@@ -15,12 +15,20 @@ enum LenientBase64 {
     /// Nil if a character belongs to neither alphabet, if padding stands elsewhere than at the end, or if the length
     /// is impossible.
     static func decode(_ text: ArraySlice<UInt8>, blank: Blank = .ignored) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count / 4 * 3 + 2)
+        let values = values
+        var bytes = [UInt8](repeating: 0, count: text.count / 4 * 3 + 3)
+        var count = 0
         var group: UInt32 = 0
         var digitCount = 0
         var paddingCount = 0
-        for character in text {
+        var index = text.startIndex
+        while index < text.endIndex {
+            if digitCount == 0, paddingCount == 0 {
+                index = decodeGroups(of: text, from: index, values, into: &bytes, &count)
+                guard index < text.endIndex else { break }
+            }
+            let character = text[index]
+            index += 1
             switch character {
             case 0x0D, 0x0A, 0x09: continue
             case 0x20 where blank == .ignored: continue
@@ -33,25 +41,54 @@ enum LenientBase64 {
             guard value != notADigit, paddingCount == 0 else { return nil }
             group = group << 6 | UInt32(value)
             digitCount += 1
-            if digitCount.isMultiple(of: 4) {
-                bytes.append(UInt8(truncatingIfNeeded: group >> 16))
-                bytes.append(UInt8(truncatingIfNeeded: group >> 8))
-                bytes.append(UInt8(truncatingIfNeeded: group))
-                group = 0
+            if digitCount == 4 {
+                store(group, in: &bytes, at: count)
+                count += 3
+                (group, digitCount) = (0, 0)
             }
         }
-        switch digitCount % 4 {
-        case 0: return paddingCount == 0 ? bytes : nil
+        switch digitCount {
+        case 0: guard paddingCount == 0 else { return nil }
         case 2 where paddingCount == 0 || paddingCount == 2:
             guard group & 0xF == 0 else { return nil }
-            bytes.append(UInt8(truncatingIfNeeded: group >> 4))
+            bytes[count] = UInt8(truncatingIfNeeded: group >> 4)
+            count += 1
         case 3 where paddingCount <= 1:
             guard group & 0x3 == 0 else { return nil }
-            bytes.append(UInt8(truncatingIfNeeded: group >> 10))
-            bytes.append(UInt8(truncatingIfNeeded: group >> 2))
+            bytes[count] = UInt8(truncatingIfNeeded: group >> 10)
+            bytes[count + 1] = UInt8(truncatingIfNeeded: group >> 2)
+            count += 2
         default: return nil
         }
+        bytes.removeLast(bytes.count - count)
         return bytes
+    }
+
+    /// Decodes four digits at a time, up to the first four that are not all digits. Returns where those are.
+    private static func decodeGroups(
+        of text: ArraySlice<UInt8>, from start: Int, _ values: [UInt8], into bytes: inout [UInt8], _ count: inout Int
+    ) -> Int {
+        var index = start
+        while text.endIndex - index >= 4 {
+            let first = values[Int(text[index])]
+            let second = values[Int(text[index + 1])]
+            let third = values[Int(text[index + 2])]
+            let fourth = values[Int(text[index + 3])]
+            // A digit has six bits, and what is none has all eight.
+            guard (first | second | third | fourth) & 0xC0 == 0 else { break }
+            store(
+                UInt32(first) << 18 | UInt32(second) << 12 | UInt32(third) << 6 | UInt32(fourth), in: &bytes, at: count)
+            count += 3
+            index += 4
+        }
+        return index
+    }
+
+    /// The three bytes of four digits.
+    private static func store(_ group: UInt32, in bytes: inout [UInt8], at offset: Int) {
+        bytes[offset] = UInt8(truncatingIfNeeded: group >> 16)
+        bytes[offset + 1] = UInt8(truncatingIfNeeded: group >> 8)
+        bytes[offset + 2] = UInt8(truncatingIfNeeded: group)
     }
 
     private static let notADigit: UInt8 = 0xFF
