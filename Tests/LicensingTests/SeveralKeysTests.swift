@@ -71,7 +71,8 @@ import Testing
         let fixture = try LicensingFixture(clock: ManualClock())
         fixture.reload { $0.rates = RequestRates(perAddress: Rate(perSecond: 1, burst: 2)) }
         let messages = try (0..<3).map { _ in try fixture.deviceRequest(.v1).message }
-        let outcomes = try await fixture.outcomes(of: messages, token: try fixture.token(), from: .v4(0x7f00_0001)).get()
+        let outcomes = try await fixture.outcomes(of: messages, token: try fixture.token(), from: .v4(0x7f00_0001))
+            .get()
         #expect(outcomes.map(code) == ["license", "license", "rate_limited"])
     }
 
