@@ -27,13 +27,14 @@ package final class LicensePipelines: Sendable {
         }
     }
 
-    /// The outcomes of the SPCs of one request, in their order. They take one turn, are unwrapped in one batch, and
-    /// become durable in one commit. Throws if the request as a whole is refused.
+    /// The outcomes of the SPCs of one request, in their order. Each takes a turn of its own; they are unwrapped in one
+    /// batch, and become durable in one commit. Throws if the request as a whole is refused.
     package func answer(
         _ admissions: [Admission], now: Int64, on loop: LoopContext
     ) async throws(LicenseError) -> [Result<LicenseOutcome, LicenseError>] {
-        guard let first = admissions.first else { return [] }
-        try await pipeline(on: loop).admissionControl.waitForTurn(of: first)
+        for admission in admissions {
+            try await pipeline(on: loop).admissionControl.waitForTurn(of: admission)
+        }
         let seats = DecisionCompany.seats(admissions.count, on: loop)
         return await withTaskGroup(of: (Int, Result<LicenseOutcome, LicenseError>).self) { group in
             for (index, seat) in seats.enumerated() {

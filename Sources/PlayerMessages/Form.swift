@@ -44,7 +44,7 @@ struct Form {
 
     private func token() throws(PlayerMessageError) -> String? {
         let tokens = parts.filter { Self.isNamed($0, ["token"]) }
-        guard tokens.count <= 1 else { throw .ambiguous }
+        guard tokens.count <= 1 else { throw .ambiguousToken }
         return tokens.first.map { Self.string($0.value) }
     }
 

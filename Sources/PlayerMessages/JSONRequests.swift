@@ -47,6 +47,7 @@ enum JSONRequests {
             guard let object = element.object, let keyID = object["keyID"], keyID.string != nil,
                 let payload = object["payload"]
             else { throw .jsonWithoutSPC }
+            try checkSize(of: keyID)
             keys.append(RequestedKey(spc: try spc(payload), label: keyID))
         }
         return PlayerRequest(shape: .keyArray, keys: keys)
@@ -63,6 +64,7 @@ enum JSONRequests {
             guard let entry = element.object, let node = entry["spc"] else { throw .jsonWithoutSPC }
             let label = entry["id"]
             guard label.map({ $0.string != nil || $0.number != nil }) ?? true else { throw .jsonWithoutSPC }
+            try checkSize(of: label)
             keys.append(
                 RequestedKey(spc: try spc(node), label: label, isOffline: entry["offline"]?.bool ?? false))
         }
@@ -74,6 +76,12 @@ enum JSONRequests {
     private static func check(_ count: Int) throws(PlayerMessageError) {
         guard count <= PlayerRequest.keyCountMaximum else {
             throw .tooManyKeys(maximum: PlayerRequest.keyCountMaximum)
+        }
+    }
+
+    private static func checkSize(of label: JSONNode?) throws(PlayerMessageError) {
+        guard label?.string?.utf8.count ?? 0 <= PlayerRequest.labelSizeMaximum else {
+            throw .labelTooLong(maximum: PlayerRequest.labelSizeMaximum)
         }
     }
 

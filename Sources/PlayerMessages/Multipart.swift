@@ -35,7 +35,7 @@ struct Multipart {
                 spc = try Self.spc(part.value)
             case "assetId", "contentId": hint = hint ?? String(decoding: part.value, as: UTF8.self)
             case "token":
-                guard token == nil else { throw .ambiguous }
+                guard token == nil else { throw .ambiguousToken }
                 token = String(decoding: part.value, as: UTF8.self)
             default: break
             }

@@ -29,10 +29,14 @@ package enum PlayerMessageError: Error, Equatable, Sendable {
     case jsonWithoutSPC
     /// The same SPC, or different ones, under more than one name or in more than one part.
     case ambiguous
+    /// More than one token.
+    case ambiguousToken
     /// A value that should be Base64 and is not.
     case invalidBase64
     /// More SPCs than one request may have.
     case tooManyKeys(maximum: Int)
+    /// A name for an SPC that is larger than its result may repeat, in bytes.
+    case labelTooLong(maximum: Int)
     /// Nothing that is known.
     case unrecognised
 
@@ -52,8 +56,10 @@ package enum PlayerMessageError: Error, Equatable, Sendable {
         case .invalidJSON: "JSON that is not well formed"
         case .jsonWithoutSPC: "JSON without a member that has an SPC"
         case .ambiguous: "a request that names its SPC twice"
+        case .ambiguousToken: "a request with more than one token"
         case .invalidBase64: "a request whose SPC is not Base64"
         case .tooManyKeys(let maximum): "a request with more than \(maximum) SPCs"
+        case .labelTooLong(let maximum): "a request with a key id of more than \(maximum) bytes"
         case .unrecognised: "neither an SPC nor a known form of one"
         }
     }
@@ -75,8 +81,10 @@ package enum PlayerMessageError: Error, Equatable, Sendable {
         case .invalidJSON: "Send an object such as {\"spc\": \"<Base64 of the SPC>\"}."
         case .jsonWithoutSPC: "Send an object such as {\"spc\": \"<Base64 of the SPC>\"}."
         case .ambiguous: "Send the SPC once."
+        case .ambiguousToken: "Send one token."
         case .invalidBase64: "Encode the SPC in Base64, with either alphabet."
         case .tooManyKeys: "Send the SPCs in several requests."
+        case .labelTooLong: "Name the keys by shorter ids; the answer repeats them."
         case .unrecognised: "Send the bytes of the SPC as they are."
         }
     }

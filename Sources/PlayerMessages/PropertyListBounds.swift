@@ -11,6 +11,10 @@ package enum PropertyListBounds {
     /// How many objects a reader may come by, those counted that it comes by again.
     package static let visitMaximum = 4096
 
+    /// How much text and data a reader may copy, in bytes: it does so each time that it comes by them. As much as the
+    /// largest body has, because dictionaries of a report share their keys.
+    package static let copiedSizeMaximum = 64 * 1024
+
     package static func accepts(_ bytes: [UInt8]) -> Bool {
         guard bytes.starts(with: "bplist00".utf8) else { return XMLPropertyListScan(bytes[...]).isWithinBounds }
         var walk = BinaryPropertyListWalk(bytes)
@@ -30,6 +34,8 @@ private struct BinaryPropertyListWalk {
     private let top: Int
     private let tableStart: Int
     private var visitCount = 0
+    /// The text and data that was come by, in bytes.
+    private var copiedSize = 0
 
     /// Nil if the trailer does not fit the bytes.
     init?(_ bytes: [UInt8]) {
@@ -68,7 +74,9 @@ private struct BinaryPropertyListWalk {
         case 0x3: return low == 3 && fits(place + 1, 8)
         case 0x4, 0x5, 0x6:
             guard let (count, start) = length(at: place, low) else { return false }
-            return fits(start, kind == 0x6 ? 2 * count : count)
+            let size = kind == 0x6 ? 2 * count : count
+            copiedSize += size
+            return fits(start, size) && copiedSize <= PropertyListBounds.copiedSizeMaximum
         case 0xA:
             guard let (count, start) = length(at: place, low), fits(start, count * referenceSize) else { return false }
             return visit(count, from: start, depth: depth, asKeys: false)

@@ -3,6 +3,7 @@ import DeviceSimulation
 import Entitlements
 import FairPlay
 import KeyCrypto
+import POSIXSockets
 import Telemetry
 import TestSupport
 import Testing
@@ -47,21 +48,32 @@ import Testing
         #expect(fixture.operations.value == 1)
     }
 
-    @Test func countOnceForTheirSubject() async throws {
+    /// Several SPCs in one request buy no more RSA than in as many requests.
+    @Test func takeAPlaceEachInTheRateOfTheirSubject() async throws {
         let fixture = try LicensingFixture(clock: ManualClock())
-        fixture.reload { $0.rates = RequestRates(perSubject: Rate(perSecond: 1, burst: 2)) }
+        fixture.reload { $0.rates = RequestRates(perSubject: Rate(perSecond: 1, burst: 5)) }
         let token = try fixture.token(subject: "viewer")
-        for _ in 0..<2 {
+        for expected in [["license", "license", "license"], ["license", "license", "rate_limited"]] {
             let messages = try (0..<3).map { _ in try fixture.deviceRequest(.v1).message }
-            let outcomes = try await fixture.outcomes(of: messages, token: token).get()
-            #expect(outcomes.map(code) == ["license", "license", "license"])
+            #expect(try await fixture.outcomes(of: messages, token: token).get().map(code) == expected)
         }
+        #expect(fixture.operations.value == 5)
         let message = try fixture.deviceRequest(.v1).message
         guard case .failure(.rateLimited(.subject, _)) = await fixture.outcomes(of: [message, message], token: token)
         else {
             Issue.record("it is admitted")
             return
         }
+    }
+
+    /// The address is counted with the head, for the first of them.
+    @Test func takeAPlaceEachInTheRateOfTheirAddress() async throws {
+        let fixture = try LicensingFixture(clock: ManualClock())
+        fixture.reload { $0.rates = RequestRates(perAddress: Rate(perSecond: 1, burst: 2)) }
+        let messages = try (0..<3).map { _ in try fixture.deviceRequest(.v1).message }
+        let outcomes = try await fixture.outcomes(of: messages, token: try fixture.token(), from: .v4(0x7f00_0001))
+            .get()
+        #expect(outcomes.map(code) == ["license", "license", "rate_limited"])
     }
 
     /// A request that is refused for its subject's rate is refused whole, and broken containers use up no rate.
@@ -138,13 +150,13 @@ import Testing
 extension LicensingFixture {
     /// Sends several SPCs of one request through, as the endpoint does.
     func outcomes(
-        of messages: [[UInt8]], token: [UInt8]?, loopIndex: Int = 0
+        of messages: [[UInt8]], token: [UInt8]?, from address: IPAddress? = nil, loopIndex: Int = 0
     ) async -> Result<[Result<LicenseOutcome, LicenseError>], LicenseError> {
         await onLoop(loopIndex) { [pipelines, rules] loop async throws(LicenseError) in
             let control = try pipelines.pipeline(on: loop).admissionControl
             let sender = try control.admitSender(
-                presenting: Self.carriers(of: token), from: RequestOrigin(), renewal: RenewalWish(), under: rules,
-                now: Self.now, id: nil)
+                presenting: Self.carriers(of: token), from: RequestOrigin(address: address), renewal: RenewalWish(),
+                under: rules, now: Self.now, id: nil)
             let admissions = try control.admit(messages.map { LicenseRequest(message: $0) }, of: sender)
             var rest = try await pipelines.answer(
                 admissions.compactMap { try? $0.get() }, now: Self.now, on: loop

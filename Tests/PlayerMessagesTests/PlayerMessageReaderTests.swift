@@ -138,7 +138,7 @@ enum SampleBodies {
     @Test func findsTheTokenInABody() throws {
         #expect(try request("spc=\(S.text)&token=a.b.c").token == "a.b.c")
         #expect(try request(#"{"spc":"\#(S.text)","token":"a.b.c"}"#).token == "a.b.c")
-        #expect(error(Array("spc=\(S.text)&token=a&token=b".utf8)) == .ambiguous)
+        #expect(error(Array("spc=\(S.text)&token=a&token=b".utf8)) == .ambiguousToken)
         #expect(error(Array(#"{"spc":"\#(S.text)","token":1}"#.utf8)) == .jsonWithoutSPC)
     }
 
@@ -194,6 +194,20 @@ enum SampleBodies {
         let maximum = PlayerRequest.keyCountMaximum
         #expect(try request(body(maximum)).keys.count == maximum)
         #expect(error(body(maximum + 1)) == .tooManyKeys(maximum: maximum))
+    }
+
+    /// An answer repeats these names, and may escape each byte of them.
+    @Test func boundsTheNamesOfKeys() throws {
+        func bodies(_ size: Int) -> [[UInt8]] {
+            let name = String(repeating: "A", count: size)
+            return [
+                #"[{"keyID":"\#(name)","payload":"AAAAAQAAAAA="}]"#,
+                #"{"fairplay-streaming-request":{"streaming-keys":[{"id":"\#(name)","spc":"AAAAAQAAAAA="}]}}"#,
+            ].map { Array($0.utf8) }
+        }
+        let maximum = PlayerRequest.labelSizeMaximum
+        for body in bodies(maximum) { #expect(try request(body).keys.count == 1) }
+        for body in bodies(maximum + 1) { #expect(error(body) == .labelTooLong(maximum: maximum)) }
     }
 
     /// Nothing that is cut off is taken for a whole request, but for raw SPCs, whose length `FairPlay` checks.

@@ -47,6 +47,18 @@ import Testing
         #expect(PropertyListBounds.accepts(list([wide(1), wide(2), wide(3), [0x09]])))
     }
 
+    /// A reader copies the one text as often as the array names it.
+    @Test func refusesWhatIsCopiedTooOften() {
+        let text = { (size: UInt16) in
+            [0x5F, 0x11] + [UInt8(size >> 8), UInt8(size & 0xFF)] + [UInt8](repeating: 0x61, count: Int(size))
+        }
+        let names = { (count: UInt8) in [0xAF, 0x10, count] + [UInt8](repeating: 1, count: Int(count)) }
+        #expect(PropertyListBounds.copiedSizeMaximum == 128 * 512)
+        #expect(PropertyListBounds.accepts(list([names(128), text(512)])))
+        #expect(!PropertyListBounds.accepts(list([names(129), text(512)])))
+        #expect(!PropertyListBounds.accepts(list([names(128), text(513)])))
+    }
+
     @Test(arguments: [
         [[0x80, 1]], [[0xC1, 0]], [[0x14] + [UInt8](repeating: 0, count: 16)], [[0xD1, 1, 1], [0x09]], [[0x70]],
         [[0x45, 1]], [[0x4F, 0x13, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]], [[0xA1, 9]], [[0x4F, 0x4F]],

@@ -76,8 +76,9 @@ extension PlayerMessageError {
         case .empty: .bodyEmpty
         case .certificate: .spcIsCertificate
         case .doubleBase64: .spcDoubleBase64
+        case .ambiguousToken: .tokenAmbiguous
         case .utf16, .licence, .playlist, .page, .token, .formWithoutSPC, .multipartWithoutSPC, .invalidJSON,
-            .jsonWithoutSPC, .ambiguous, .invalidBase64, .tooManyKeys, .unrecognised:
+            .jsonWithoutSPC, .ambiguous, .invalidBase64, .tooManyKeys, .labelTooLong, .unrecognised:
             .bodyUnrecognised
         }
     }

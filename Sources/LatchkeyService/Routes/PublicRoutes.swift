@@ -22,14 +22,16 @@ struct PublicRoutes: HTTPHandler {
         }
     }
 
-    /// Refuses by its head what no body can make good, and drops bodies on which no answer depends: strangers cannot
-    /// have bodies kept. The refusal is the one that `answer` gives.
+    /// Refuses by its head what no body can make good, and drops bodies on which no answer depends: strangers can have
+    /// only small bodies kept, which may be reports of ended sessions. The refusal is the one that `answer` gives.
     func decideBody(of request: HTTPRequest, on loop: LoopContext) -> HTTPBodyDecision {
         let rules = rules.current
         let isRefused: Bool
         switch rules.addresses.address(at: request.path)?.service(for: request.method) {
         case .license:
-            isRefused = license.refusesHead(of: request, under: rules.license, mayBringToken: true, on: loop)
+            isRefused =
+                !request.head.mayBeSessionReport
+                && license.refusesHead(of: request, under: rules.license, mayBringToken: true, on: loop)
         case .licenseQuery, .challenge:
             isRefused = license.refusesHead(of: request, under: rules.license, on: loop)
         case .expressPlayToken: isRefused = false  // The form may hold the customer's secret.
@@ -126,6 +128,18 @@ extension HTTPAnswer {
         case .now(let response): .now(change(response))
         case .later(let work): .later { loop in change(await work(loop)) }
         }
+    }
+}
+
+extension HTTPRequestHead {
+    /// The largest report of ended sessions that is acknowledged whatever its token is, in bytes. 64 sessions, of which
+    /// one is about 100 bytes, fit.
+    private static let reportSizeMaximum = 8 * 1024
+
+    /// Whether the body is small enough to be a report of ended sessions, which only its first bytes tell: a device
+    /// repeats one until it is acknowledged, and its token has often expired by then.
+    fileprivate var mayBeSessionReport: Bool {
+        if case .length(let size) = transfer.framing { size <= Self.reportSizeMaximum } else { false }
     }
 }
 

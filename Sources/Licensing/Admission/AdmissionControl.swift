@@ -68,30 +68,41 @@ package final class AdmissionControl {
         return admission
     }
 
-    /// Admits the SPCs of one request, each for itself. A subject's rate counts the request once. A token that only the
-    /// operator's service can read is bounded for each SPC, because each one costs RSA and a question. Throws if all are
-    /// refused together.
+    /// Admits the SPCs of one request, each for itself. Each takes a place in the rates, because each one costs RSA: the
+    /// address has been counted for the first one already. Throws if the rates have no place for the first good one.
     package func admit(
         _ requests: [LicenseRequest], of sender: LicenseSender
     ) throws(LicenseError) -> [Result<Admission, LicenseError>] {
-        var isCounted = false
+        var hasPlace = false
         var admissions: [Result<Admission, LicenseError>] = []
         for request in requests {
             let admission: Admission
             do throws(LicenseError) {
                 admission = try Admission(request, by: sender.token, sender.standing, under: sender.rules)
-                if !sender.isVerified { try count(admission, of: sender) }
             } catch {
                 admissions.append(.failure(error))
                 continue
             }
-            if sender.isVerified, !isCounted {
+            guard hasPlace else {
                 try count(admission, of: sender)
-                isCounted = true
+                hasPlace = true
+                admissions.append(.success(admission))
+                continue
             }
-            admissions.append(.success(admission))
+            admissions.append(further(admission, of: sender))
         }
         return admissions
+    }
+
+    /// One more SPC of a request that has its place: only this SPC is refused if there is no other place.
+    private func further(_ admission: Admission, of sender: LicenseSender) -> Result<Admission, LicenseError> {
+        do throws(LicenseError) {
+            try admit(from: sender.origin.address, under: sender.rules)
+            try count(admission, of: sender)
+            return .success(admission)
+        } catch {
+            return .failure(error)
+        }
     }
 
     private func count(_ admission: Admission, of sender: LicenseSender) throws(LicenseError) {

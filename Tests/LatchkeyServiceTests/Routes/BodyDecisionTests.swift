@@ -52,6 +52,21 @@ import Testing
         #expect(try code(await decide(fixture, .post, path, broken)) == "token_signature")
     }
 
+    /// Only its first bytes tell a report of ended sessions, which is acknowledged whatever its token is.
+    @Test(arguments: [
+        (HTTPBodyFraming.length(1), "keep"), (.length(8192), "keep"), (.length(8193), "401"), (.chunked, "401"),
+        (.stream, "401"),
+    ])
+    func keepsWhatMayBeAReport(framing: HTTPBodyFraming, expected: String) async throws {
+        let fixture = try RoutesFixture()
+        let routes = fixture.publicRoutes
+        for (path, isLicense) in [("/fps/license", true), ("/fps/challenge", false)] {
+            let request = RoutesFixture.request(.post, path, framing: framing)
+            let decision = await fixture.onLoop { routes.decideBody(of: request, on: $0) }
+            #expect(word(decision) == (isLicense ? expected : "401"))
+        }
+    }
+
     /// What a client hears does not tell when it was refused.
     @Test func refusesByTheHeadAsItRefusesTheWholeRequest() async throws {
         let fixture = try RoutesFixture()

@@ -174,10 +174,13 @@ final class RoutesFixture: Sendable {
     }
 
     static func request(
-        _ method: HTTPMethod, _ path: String, query: String? = nil, _ fields: HTTPFields = [:], body: [UInt8] = []
+        _ method: HTTPMethod, _ path: String, query: String? = nil, _ fields: HTTPFields = [:],
+        framing: HTTPBodyFraming = .none, body: [UInt8] = []
     ) -> HTTPRequest {
         HTTPRequest(
-            head: HTTPRequestHead(method: method, target: HTTPTarget(path: path, query: query), fields: fields),
+            head: HTTPRequestHead(
+                method: method, target: HTTPTarget(path: path, query: query), fields: fields,
+                transfer: HTTPTransfer(framing: framing)),
             body: body, peer: HTTPPeer(address: .internet(.v4(0x7f00_0001), port: 1), listener: "test"))
     }
 
