@@ -51,21 +51,24 @@ package enum PercentEncoding {
     }
 
     private static func decode(_ text: [UInt8], isLenient: Bool) -> [UInt8]? {
-        guard text.contains(sign) else { return text }
+        guard var escape = text.firstIndex(of: sign) else { return text }
         var decoded: [UInt8] = []
         decoded.reserveCapacity(text.count)
-        var offset = 0
-        while offset < text.count {
-            if let byte = escapedByte(in: text, at: offset) {
+        var rest = text[...]
+        while true {
+            // Most bytes are no escape: what lies between two of them is copied at once.
+            decoded += rest[..<escape]
+            if let byte = escapedByte(in: text, at: escape) {
                 decoded.append(byte)
-                offset += 3
+                rest = rest[(escape + 3)...]
             } else {
-                guard isLenient || text[offset] != sign else { return nil }
-                decoded.append(text[offset])
-                offset += 1
+                guard isLenient else { return nil }
+                decoded.append(sign)
+                rest = rest[(escape + 1)...]
             }
+            guard let next = rest.firstIndex(of: sign) else { return decoded + rest }
+            escape = next
         }
-        return decoded
     }
 
     /// The byte of the escape that begins at an offset; nil if none does.

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import ByteCoding
@@ -61,6 +62,55 @@ import Testing
             #expect(strict(text) == nil)
             #expect(lenient(text) == Array(text.utf8))
         }
+    }
+
+    /// Byte by byte, as RFC 3986, section 2.1, has it; nil in place of a percent sign that begins no escape.
+    private static func reference(_ text: [UInt8]) -> [UInt8?] {
+        let digits = Array("0123456789abcdef".utf8)
+        func value(at index: Int) -> Int? {
+            guard index < text.count else { return nil }
+            return digits.firstIndex(of: (0x41...0x46).contains(text[index]) ? text[index] + 0x20 : text[index])
+        }
+        var decoded: [UInt8?] = []
+        var index = 0
+        while index < text.count {
+            if text[index] != 0x25 {
+                decoded.append(text[index])
+                index += 1
+            } else if let high = value(at: index + 1), let low = value(at: index + 2) {
+                decoded.append(UInt8(high * 16 + low))
+                index += 3
+            } else {
+                decoded.append(nil)
+                index += 1
+            }
+        }
+        return decoded
+    }
+
+    /// Escapes beside each other, far from each other, cut off and broken, in every order.
+    @Test func agreesWithAReferenceOverRandomText() {
+        var generator = SeededGenerator.announced("percent-encoded text")
+        var goodCount = 0
+        for _ in 0..<20_000 {
+            let weight = Int.random(in: 1...40, using: &generator)
+            let text = (0..<Int.random(in: 0...80, using: &generator)).flatMap { _ -> [UInt8] in
+                switch Int.random(in: 0..<weight, using: &generator) {
+                case 0: Array("%2B".utf8)
+                case 1: [UInt8(ascii: "%")]
+                case 2: Array("09afAF%/:@G`g\0".utf8.randomElement(using: &generator).map { [$0] } ?? [])
+                case 3: generator.bytes(count: 1)
+                default: Array("spc".utf8)
+                }
+            }
+            let expected = Self.reference(text)
+            #expect(PercentEncoding.decodeLeniently(text) == expected.map { $0 ?? UInt8(ascii: "%") })
+            let isGood = !expected.contains(nil)
+            #expect(PercentEncoding.decode(text) == (isGood ? expected.compactMap(\.self) : nil))
+            if isGood { goodCount += 1 }
+        }
+        // Both outcomes were seen often.
+        #expect((1000...19_000).contains(goodCount))
     }
 
     /// Only the unreserved characters stay (RFC 3986, section 2.3).

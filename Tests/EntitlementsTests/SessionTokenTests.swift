@@ -1,6 +1,7 @@
 import ByteCoding
 import KeyCrypto
 import POSIXSockets
+import TestSupport
 import Testing
 
 @testable import Entitlements
@@ -212,8 +213,7 @@ import Testing
         let stranger = try Self.sessions(2)
         #expect(throws: EntitlementError.keyUnknown) { try verifier(stranger).verify(bytes, now: Self.now) }
         #expect(throws: EntitlementError.keyUnknown) { try issuance.verify(bytes) }
-        var altered = bytes
-        altered[altered.count - 3] = altered[altered.count - 3] == 0x41 ? 0x42 : 0x41
+        let altered = bytes.changingDigit(beforeLast: 2)
         #expect(throws: EntitlementError.signatureInvalid) { try verifier().verify(altered, now: Self.now) }
     }
 

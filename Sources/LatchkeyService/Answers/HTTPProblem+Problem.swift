@@ -6,7 +6,11 @@ extension Problem {
     init(for problem: HTTPProblem) {
         let code = Self.code(of: problem)
         self.init(code, retryAfterSeconds: code == .overloaded ? 1 : nil)
+        if problem == .methodNotImplemented { detail = "The request has another method than \(Self.knownMethods)" }
     }
+
+    /// The text of the client's method is not told.
+    private static let knownMethods = HTTPMethod.allCases.map(\.rawValue).joined(separator: ", ")
 
     private static func code(of problem: HTTPProblem) -> ProblemCode {
         switch problem {

@@ -29,13 +29,20 @@ package struct Problem: Sendable {
     /// Further members, in their order.
     var facts: [(name: String, value: Fact)] = []
 
-    init(_ code: ProblemCode, retryAfterSeconds: Int64? = nil, allowedMethods: String? = nil) {
+    /// `method` is what the request has, for `method_not_allowed`; `detail` says "another method" without it.
+    init(
+        _ code: ProblemCode, retryAfterSeconds: Int64? = nil, method: HTTPMethod? = nil, allowedMethods: String? = nil
+    ) {
         self.code = code
         self.retryAfterSeconds = retryAfterSeconds
         self.allowedMethods = allowedMethods
-        if code == .methodNotAllowed, allowedMethods == "POST, OPTIONS" {
-            detail = "This address takes POST alone, and the request has another method"
+        guard code == .methodNotAllowed, let allowedMethods else { return }
+        let received = method.map { "the method \($0.rawValue)" } ?? "another method"
+        if allowedMethods == "POST, OPTIONS" {
+            detail = "This address takes POST alone, and the request has \(received)"
             hint = "Send the request by POST, with the SPC as its body where licences are asked for."
+        } else {
+            detail = "This address takes \(allowedMethods), and the request has \(received)"
         }
     }
 

@@ -53,7 +53,9 @@ final class AccountEndpoint: Sendable {
                 let subject = try AccountSubject(names: names, query.text)
                 let selection = try AccountSelection(of: kind, desk.pseudonyms, query.text)
                 return .later { [self] _ in await change(kind, subject, selection, actor, now, id) }
-            default: return .now(refuse(Problem(.methodNotAllowed, allowedMethods: Self.methods), "", id))
+            default:
+                let problem = Problem(.methodNotAllowed, method: request.method, allowedMethods: Self.methods)
+                return .now(refuse(problem, "", id))
             }
         } catch {
             var problem = Problem(.badRequest)

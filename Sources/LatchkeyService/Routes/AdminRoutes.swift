@@ -35,7 +35,7 @@ struct AdminRoutes: HTTPHandler {
         }
         switch request.path {
         case "/v1/explain":
-            guard request.method == .post else { return refuse(.methodNotAllowed, id, allow: "POST") }
+            guard request.method == .post else { return refuse(request.method, id, allow: "POST") }
             if let refusal = refusalOfSender(of: request, rules) { return refuse(refusal, id) }
             return explain.answer(request, under: rules.license, id: id)
         case RevocationEndpoint.path:
@@ -77,7 +77,7 @@ struct AdminRoutes: HTTPHandler {
     }
 
     private func answerReading(_ request: HTTPRequest, _ rules: LiveRules, _ id: RequestID) -> HTTPAnswer {
-        guard request.method.isRead else { return refuse(.methodNotAllowed, id, allow: "GET, HEAD") }
+        guard request.method.isRead else { return refuse(request.method, id, allow: "GET, HEAD") }
         switch request.path {
         case "/livez": return .now(health.liveResponse(id))
         case "/readyz": return .now(health.detailedReadyResponse(id))
@@ -121,9 +121,16 @@ struct AdminRoutes: HTTPHandler {
         return HTTPResponse(status: .ok, fields: fields, body: Array(metrics.registry.render().utf8))
     }
 
-    private func refuse(_ code: ProblemCode, _ id: RequestID, allow: String? = nil) -> HTTPAnswer {
-        let problem = Problem(code, allowedMethods: allow)
-        return .now(refusals.response(to: "request_refused", problem, because: RefusalCause(code.title), id: id))
+    private func refuse(_ code: ProblemCode, _ id: RequestID) -> HTTPAnswer {
+        refuse(Problem(code), id)
+    }
+
+    private func refuse(_ method: HTTPMethod, _ id: RequestID, allow: String) -> HTTPAnswer {
+        refuse(Problem(.methodNotAllowed, method: method, allowedMethods: allow), id)
+    }
+
+    private func refuse(_ problem: Problem, _ id: RequestID) -> HTTPAnswer {
+        .now(refusals.response(to: "request_refused", problem, because: RefusalCause(problem.code.title), id: id))
     }
 
     private func refuse(_ refusal: AdminGate.Refusal, _ id: RequestID) -> HTTPAnswer {

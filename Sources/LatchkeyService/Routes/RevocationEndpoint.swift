@@ -44,7 +44,9 @@ final class RevocationEndpoint: Sendable {
             case .delete:
                 let target = try RevocationTarget(query: request.query, issuers: issuers)
                 return .later { [self] _ in await lift(target, actor, now, id) }
-            default: return .now(refuse(Problem(.methodNotAllowed, allowedMethods: Self.methods), "", id))
+            default:
+                let problem = Problem(.methodNotAllowed, method: request.method, allowedMethods: Self.methods)
+                return .now(refuse(problem, "", id))
             }
         } catch {
             var problem = Problem(.badRequest)

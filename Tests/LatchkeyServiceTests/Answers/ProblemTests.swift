@@ -173,6 +173,23 @@ import Testing
         #expect((response.fields["WWW-Authenticate"] != nil) == (code == .adminTokenInvalid))
     }
 
+    /// `detail` says what was received: one of the known methods, or another one, and never the client's text.
+    @Test(arguments: HTTPMethod.allCases as [HTTPMethod?] + [nil], ["POST, OPTIONS", "GET, HEAD, OPTIONS"])
+    func namesTheMethodThatWasReceived(method: HTTPMethod?, allowed: String) throws {
+        let problem = Problem(.methodNotAllowed, method: method, allowedMethods: allowed)
+        let body = try #require(try JSONReader.parse(Self.response(problem).body).object)
+        let detail = try #require(body["detail"]?.string)
+        #expect(detail.hasSuffix(method.map { "the method \($0.rawValue)." } ?? "another method."))
+        #expect(detail.contains(allowed == "POST, OPTIONS" ? "POST alone" : allowed))
+        #expect(try #require(body["hint"]?.string).contains(allowed == "POST, OPTIONS" ? "by POST" : "Allow"))
+    }
+
+    @Test func namesNoMethodThatIsNotKnown() throws {
+        let body = Self.response(Problem(for: .methodNotImplemented)).body
+        let detail = try #require(try JSONReader.parse(body).object?["detail"]?.string)
+        #expect(detail == "The request has another method than GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS.")
+    }
+
     @Test func namesTheMethodsThatAreServed() {
         #expect(Self.response(Problem(.methodNotAllowed, allowedMethods: "POST")).fields["Allow"] == "POST")
     }

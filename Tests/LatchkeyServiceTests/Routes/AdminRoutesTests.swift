@@ -60,11 +60,13 @@ import Testing
     }
 
     @Test(arguments: ["/livez", "/readyz", "/metrics"])
-    func changesNothing(path: String) async {
+    func changesNothing(path: String) async throws {
         for method in [HTTPMethod.post, .put, .patch, .delete, .options] {
             let response = await fixture.askAdmin(method, path)
             #expect(response.status == .methodNotAllowed)
             #expect(response.fields["Allow"] == "GET, HEAD")
+            let detail = try #require(try JSONReader.parse(response.body).object?["detail"]?.string)
+            #expect(detail.hasSuffix("the method \(method.rawValue)."))
         }
     }
 

@@ -47,7 +47,8 @@ import Testing
         #expect(try code(await decide(fixture, .post, path, ["Authorization": "Bearer a.b"])) == "token_malformed")
         let late = ["Authorization": "Bearer \(try fixture.token(startsIn: 5000))"] as HTTPFields
         #expect(try code(await decide(fixture, .post, path, late)) == "token_not_yet")
-        let broken = ["Authorization": "Bearer \(try fixture.token().dropLast(4))AAAA"] as HTTPFields
+        let changed = String(decoding: Array(try fixture.token().utf8).changingDigit(beforeLast: 4), as: UTF8.self)
+        let broken = ["Authorization": "Bearer \(changed)"] as HTTPFields
         #expect(try code(await decide(fixture, .post, path, broken)) == "token_signature")
     }
 

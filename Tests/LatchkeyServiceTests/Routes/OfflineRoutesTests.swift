@@ -55,6 +55,34 @@ import Testing
         #expect(fixture.operations.value == 0)
     }
 
+    /// `"offline": true` of a streaming key asks for a licence to keep, for this key alone. The query decides for all.
+    @Test(arguments: [
+        (nil, [true, false, false]), ("offline=1", [true, true, true]), ("offline=0", [false, false, false]),
+    ])
+    func keepsTheStreamingKeysThatAskForIt(query: String?, expected: [Bool]) async throws {
+        let requests = try (0..<3).map { _ in try fixture.deviceRequest(.v2) { $0.capabilities = [.offlineKey] } }
+        let keys = zip(requests, [#","offline":true"#, #","offline":false"#, ""]).enumerated().map { index, key in
+            #"{"id":\#(index),"uri":"skd://movie-1","spc":"\#(Base64.encode(key.0.message))"\#(key.1)}"#
+        }
+        let body = #"{"fairplay-streaming-request":{"version":1,"streaming-keys":[\#(keys.joined(separator: ","))]}}"#
+        let response = await fixture.license(Array(body.utf8), token: token, query: query)
+        #expect(response.status == .ok)
+        let answer = try #require(try members(of: response)["fairplay-streaming-response"]?.object)
+        let results = try #require(answer["streaming-keys"]?.array).compactMap(\.object)
+        #expect(results.map { $0["status"]?.number?.signed } == [0, 0, 0])
+        #expect(results.map { $0["id"]?.number?.signed } == [0, 1, 2])
+        for (index, result) in results.enumerated() {
+            let license = try CKCOpener(secrets: requests[index].secrets, using: CryptoContext())
+                .open(try Base64.decode(try #require(result["ckc"]?.string)))
+            #expect(license.contentKey.bytes.revealed() == RoutesFixture.key)
+            if case .offlineKey(let key) = license.terms.validity {
+                #expect(expected[index] && key.storage == LicenseSeconds(600))
+            } else {
+                #expect(!expected[index] && license.terms.validity == .session)
+            }
+        }
+    }
+
     @Test func saysThatARightIsForStreamingOnly() async throws {
         let request = try fixture.deviceRequest(.v1)
         let response = await fixture.license(request.message, token: try fixture.token(), query: "offline=1")

@@ -300,6 +300,46 @@ import Testing
         #expect(try await outcome().failure == nil)
     }
 
+    /// Each SPC of a request costs RSA and a question. A container that is broken costs neither, and takes no place.
+    @Test(arguments: [true, false])
+    func boundsEachSPCOfARequest(isPerAddress: Bool) async throws {
+        let rate = Rate(perSecond: 1, burst: 3)
+        configure { if isPerAddress { $0.ratePerAddress = rate } else { $0.rate = rate } }
+        let good = try (0..<5).map { _ in try fixture.deviceRequest(.v1).message }
+        let messages = [good[0], [0, 0, 0, 1]] + good[1...]
+        let limited = LicenseError.rateLimited(.unverifiedTokens, retryAfterSeconds: 2)
+        let results = try await outcomes(of: messages, from: .v4(0x7f00_0001)).get()
+        #expect(results.count == 6)
+        #expect(results[1].failure?.code == .spcMalformed)
+        #expect([0, 2, 3].allSatisfy { results[$0].failure == nil })
+        #expect(results[4...].map(\.failure) == [limited, limited])
+        #expect(fixture.operations.value == 3 && transport.questions.count == 3 && store.entries.count == 3)
+        // Another address has places of its own in its own rate, and none in the one of all.
+        let others = await outcomes(of: [good[4]], from: .v4(0x7f00_0002)).flatMap { $0[0] }
+        #expect(others.failure == (isPerAddress ? nil : limited))
+        clock.advance(by: .seconds(1))
+        #expect(try await outcomes(of: [good[3]], from: .v4(0x7f00_0001)).get().map(\.failure) == [nil])
+        #expect(transport.questions.count == (isPerAddress ? 5 : 4))
+    }
+
+    private func outcomes(
+        of messages: [[UInt8]], from address: IPAddress
+    ) async -> Result<[Result<LicenseOutcome, LicenseError>], LicenseError> {
+        await fixture.onLoop(0) {
+            [pipelines = fixture.pipelines, rules = fixture.rules] loop async throws(LicenseError) in
+            let control = try pipelines.pipeline(on: loop).admissionControl
+            let sender = try control.admitSender(
+                presenting: LicensingFixture.carriers(of: Self.token, in: Self.header),
+                from: RequestOrigin(address: address), renewal: RenewalWish(), under: rules, now: LicensingFixture.now,
+                id: nil)
+            let admissions = try control.admit(messages.map { LicenseRequest(message: $0) }, of: sender)
+            var answers = try await pipelines.answer(
+                admissions.compactMap { try? $0.get() }, now: LicensingFixture.now, on: loop
+            ).makeIterator()
+            return admissions.map { admission in admission.flatMap { _ in answers.next() ?? .failure(.overloaded) } }
+        }
+    }
+
     @Test func boundsWhatAllAddressesBuyTogether() async throws {
         configure { $0.rate = Rate(perSecond: 1, burst: 2) }
         for number: UInt32 in 1...2 { #expect(try await outcome(from: .v4(number)).failure == nil) }
