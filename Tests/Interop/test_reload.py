@@ -5,6 +5,7 @@ that shows the changed value in force for the next request. Each fixed field is 
 request of the load may fail.
 """
 
+import base64
 import datetime
 import json
 import re
