@@ -54,6 +54,8 @@ import Testing
         let server = try TestServer()
         do {
             let clients = try (0..<20).map { _ in try server.connect() }
+            // Else the first ones may have gone before the last ones come.
+            server.wait(forConnections: 20)
             for client in clients {
                 client.send(String(repeating: get("/now"), count: 500))
                 client.resetOnClose()

@@ -525,6 +525,19 @@ changes(
     "token_missing",
     "good",
 )
+def code_of_a_token_in_the_body(lab: Lab) -> str:
+    message = lab.device().request(lab.options()).message
+    body = {"spc": base64.b64encode(message).decode(), "token": lab.token()}
+    return lab.post(json.dumps(body).encode(), {}).code or "good"
+
+
+changes(
+    "entitlement.tokenInBody",
+    code_of_a_token_in_the_body,
+    {"entitlement.tokenInBody": True},
+    "token_missing",
+    "good",
+)
 changes(
     "entitlement.countryField",
     lambda lab: lab.ask(

@@ -135,11 +135,14 @@ extension HTTPRequestHead {
     /// The largest report of ended sessions that is acknowledged whatever its token is, in bytes. 64 sessions, of which
     /// one is about 100 bytes, fit.
     private static let reportSizeMaximum = 8 * 1024
+    /// The largest head of such a report, in bytes of memory: strangers have none kept that costs more than its body.
+    private static let reportHeadSizeMaximum = 4 * 1024
 
     /// Whether the body is small enough to be a report of ended sessions, which only its first bytes tell: a device
     /// repeats one until it is acknowledged, and its token has often expired by then.
     fileprivate var mayBeSessionReport: Bool {
-        if case .length(let size) = transfer.framing { size <= Self.reportSizeMaximum } else { false }
+        guard case .length(let size) = transfer.framing else { return false }
+        return size <= Self.reportSizeMaximum && memorySize <= Self.reportHeadSizeMaximum
     }
 }
 

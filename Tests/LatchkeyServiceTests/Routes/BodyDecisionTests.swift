@@ -64,6 +64,9 @@ import Testing
             let request = RoutesFixture.request(.post, path, framing: framing)
             let decision = await fixture.onLoop { routes.decideBody(of: request, on: $0) }
             #expect(word(decision) == (isLicense ? expected : "401"))
+            let large = RoutesFixture.request(
+                .post, path, ["X-Long": String(repeating: "a", count: 4096)], framing: framing)
+            #expect(word(await fixture.onLoop { routes.decideBody(of: large, on: $0) }) == "401")
         }
     }
 
