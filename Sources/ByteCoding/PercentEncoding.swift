@@ -66,9 +66,11 @@ package enum PercentEncoding {
                 decoded.append(sign)
                 rest = rest[(escape + 1)...]
             }
-            guard let next = rest.firstIndex(of: sign) else { return decoded + rest }
+            guard let next = rest.firstIndex(of: sign) else { break }
             escape = next
         }
+        decoded += rest
+        return decoded
     }
 
     /// The byte of the escape that begins at an offset; nil if none does.

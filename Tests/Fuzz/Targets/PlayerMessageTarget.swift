@@ -1,4 +1,5 @@
 import ByteCoding
+import Foundation
 import TestSupport
 
 @testable import PlayerMessages
@@ -11,7 +12,8 @@ import TestSupport
 ///
 /// A body has one meaning or one error. No request has more SPCs than it may, and none is larger than its body. What is
 /// read has the same meaning when it is written again in its shape. The content type matters for multipart bodies
-/// alone. The sentences of every error are printable, short, and hold no part of the body.
+/// alone. The sentences of every error are printable, short, and hold no part of the body. A property list that is
+/// within its bounds is read by Foundation, and has no more objects, levels and text than the bounds say.
 struct PlayerMessageTarget: FuzzTarget {
     static let contentTypes: [String?] = [
         nil, "application/octet-stream", "application/x-www-form-urlencoded", "application/json", "text/plain",
@@ -35,6 +37,7 @@ struct PlayerMessageTarget: FuzzTarget {
             return .refused
         case .success(.sessionReport(let report)):
             try require(report == body, "a report is the whole body")
+            try PropertyListCheck.read(report)
         case .success(.request(let request)):
             try check(request, body)
             try checkRewriting(of: request)
@@ -134,19 +137,21 @@ struct PlayerMessageTarget: FuzzTarget {
 
     func seeds() throws -> [[UInt8]] {
         let own = UInt8(Self.contentTypes.count)
-        return try PlayerCorpus.cases().map { one in
+        let requests = try PlayerCorpus.cases().map { one in
             if let plan = Self.contentTypes.firstIndex(of: one.contentType) { return [UInt8(plan)] + one.body }
             return [own] + Array((one.contentType ?? "").utf8) + [0x0A] + one.body
         }
+        return requests + PropertyListDraft.samples.map { [0] + $0 }
     }
 
     func mutate(_ input: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         guard var plan = input.first else { return ByteMutation.mutate(input, using: &generator) }
         let body = Array(input.dropFirst())
         if Int.random(in: 0..<16, using: &generator) == 0 { plan = UInt8.random(in: .min ... .max, using: &generator) }
-        switch Int.random(in: 0..<4, using: &generator) {
+        switch Int.random(in: 0..<5, using: &generator) {
         case 0: return [plan] + Self.mutation.mutate(body, using: &generator)
         case 1: return [plan] + Self.withAnotherPiece(body, using: &generator)
+        case 2 where body.starts(with: "bplist".utf8): return [plan] + PropertyListDraft.random(using: &generator)
         default: return [plan] + ByteMutation.mutate(body, using: &generator)
         }
     }
