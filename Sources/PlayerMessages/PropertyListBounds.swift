@@ -138,13 +138,16 @@ private struct XMLPropertyListScan {
                 !rest[..<end].contains(UInt8(ascii: "<"))
             else { return false }
             switch rest.first {
-            case UInt8(ascii: "?"): guard tagCount == 1, rest.starts(with: "?xml ".utf8) else { return false }
+            case UInt8(ascii: "?"): guard tagCount == 1, Self.isDeclaration(rest[..<end]) else { return false }
             case UInt8(ascii: "!"):
                 guard !hasType, rest.starts(with: "!DOCTYPE plist ".utf8), !rest[..<end].contains(UInt8(ascii: "["))
                 else { return false }
                 hasType = true
-            case UInt8(ascii: "/"): depth -= 1
+            case UInt8(ascii: "/"):
+                guard Self.isKnown(rest[..<end].dropFirst()) else { return false }
+                depth -= 1
             default:
+                guard Self.isKnown(rest[..<end]) else { return false }
                 // `<plist>` is one level more.
                 if rest[..<end].last != UInt8(ascii: "/") { depth += 1 }
                 guard depth <= PropertyListBounds.depthMaximum + 2 else { return false }
@@ -153,4 +156,24 @@ private struct XMLPropertyListScan {
         }
         return tagCount > 0
     }
+
+    /// Whether the first tag is a declaration of XML that a reader ends at the same place and reads as UTF-8. Another
+    /// encoding, as UTF-7, has tags that no byte shows, and a reader ends a declaration only at `?>`.
+    private static func isDeclaration(_ tag: ArraySlice<UInt8>) -> Bool {
+        let text = String(decoding: tag, as: UTF8.self).lowercased().replacing("'", with: "\"")
+        return declarations.contains(text)
+    }
+
+    /// Whether a tag is one of a property list. Foundation (Swift 6.3) never frees the text of an error that it reports,
+    /// and an unknown element is named in it, whatever its length.
+    private static func isKnown(_ tag: ArraySlice<UInt8>) -> Bool {
+        var name = tag.prefix { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        if name.last == UInt8(ascii: "/") { name.removeLast() }
+        return names.contains { $0.utf8.elementsEqual(name) }
+    }
+
+    private static let names = [
+        "plist", "dict", "key", "string", "array", "data", "date", "integer", "real", "true", "false",
+    ]
+    private static let declarations = [#"?xml version="1.0"?"#, #"?xml version="1.0" encoding="utf-8"?"#]
 }

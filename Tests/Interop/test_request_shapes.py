@@ -183,6 +183,7 @@ def test_get_says_what_to_do(deployment: Deployment) -> None:
     answer = deployment.client.send("GET", LICENCE_PATH)
     assert (answer.status, answer.code, answer.header("Allow")) == (405, "method_not_allowed", "POST, OPTIONS")
     assert "POST alone" in answer.problem["detail"] and "by POST" in answer.problem["hint"]
+    assert "the method GET" in answer.problem["detail"]
 
 
 def test_tokens_in_bodies_need_the_setting(tmp_path: Path, deployment: Deployment, latchkey_programs: None) -> None:

@@ -98,9 +98,31 @@ import Testing
         #expect(!accepts("<![CDATA[x]]>"))
         #expect(!accepts("<?x?>"))
         #expect(!accepts("<dict"))
-        #expect(accepts("<>"))
+        #expect(!accepts("<>"))
+        let long = String(repeating: "a", count: 50_000)
+        for name in ["a", "dict2", "Dict", "/a", "true//", "true/a", "string// x", long] {
+            #expect(!accepts("<\(name)>"))
+        }
+        #expect(accepts("<true /><true a=\"b\"/><array ></array >"))
         #expect(!PropertyListBounds.accepts(Array("<".utf8)))
         #expect(!PropertyListBounds.accepts(Array("<!DOCTYPE plist [<!ENTITY a \"b\">]><plist/>".utf8)))
         #expect(!PropertyListBounds.accepts([]))
+    }
+
+    @Test(arguments: [
+        ("<?xml version=\"1.0\"?>", true), ("<?xml version='1.0' encoding='utf-8'?>", true), ("", true),
+        ("<?xml version=\"1.0\" encoding=\"UTF-7\"?>", false), ("<?xml version=\"1.0\" encoding=\"IBM037\"?>", false),
+        ("<?xml encoding=\"UTF-8\" encoding=\"UTF-7\"?>", false), ("<?xml >", false), ("<?xml ?>", false),
+        ("<?xml version=\"1.0\">", false),
+    ])
+    func takesTheDeclarationsOfPlayersAlone(declaration: String, isTaken: Bool) {
+        #expect(PropertyListBounds.accepts(Array("\(declaration)<plist><dict/></plist>".utf8)) == isTaken)
+    }
+
+    /// A reader ends a declaration at `?>`, so these ends of elements close nothing.
+    @Test func countsNoLevelsWithinADeclaration() {
+        let deep = String(repeating: "<array>", count: 20) + String(repeating: "</array>", count: 20)
+        #expect(!PropertyListBounds.accepts(Array(deep.utf8)))
+        #expect(!PropertyListBounds.accepts(Array("<?xml >\(String(repeating: "</a>", count: 20))?>\(deep)".utf8)))
     }
 }

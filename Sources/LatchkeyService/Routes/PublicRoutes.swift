@@ -80,7 +80,9 @@ struct PublicRoutes: HTTPHandler {
         case .live: return .now(health.liveResponse(id))
         case .ready: return .now(health.readyResponse(id))
         case .expressPlayToken, .entitlementServer: return refuse(.notFound, id)
-        case nil: return refuse(.methodNotAllowed, id, allow: address.methods)
+        case nil:
+            let problem = Problem(.methodNotAllowed, method: request.method, allowedMethods: address.methods)
+            return .now(respond(to: problem, id))
         }
     }
 
@@ -92,8 +94,8 @@ struct PublicRoutes: HTTPHandler {
         return rules.current.cors.decorate(response, for: nil)
     }
 
-    private func refuse(_ code: ProblemCode, _ id: RequestID, allow: String? = nil) -> HTTPAnswer {
-        .now(respond(to: Problem(code, allowedMethods: allow), id))
+    private func refuse(_ code: ProblemCode, _ id: RequestID) -> HTTPAnswer {
+        .now(respond(to: Problem(code), id))
     }
 
     private func respond(to problem: Problem, _ id: RequestID) -> HTTPResponse {

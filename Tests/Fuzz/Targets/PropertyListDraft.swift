@@ -3,12 +3,15 @@ import TestSupport
 
 /// Property lists for the fuzzer: nearly right ones, which mutations of bytes rarely are.
 enum PropertyListDraft {
-    /// Lists that look small and are read as more: objects that are named twice, themselves, or many times.
+    /// Lists that look small and are read as more: one text many times, a level that a reader does not see, another
+    /// encoding.
     static let samples: [[UInt8]] = [
         binary([[0xD1, 1, 2], [0x51, 0x4B], [0xA3, 3, 3, 4], [0x44, 1, 2, 3, 4], [0x62, 0, 0x41, 0, 0x42]]),
         binary([[0xA1, 0]]),
         binary([[0xAF, 0x10, 0x20] + [UInt8](repeating: 1, count: 32), [0x5F, 0x10, 0x20] + [UInt8](0x41...0x60)]),
         Array(#"<?xml version="1.0" encoding="UTF-8"?><plist><dict><key>a</key><true/></dict></plist>"#.utf8),
+        Array("<?xml >\(String(repeating: "</a>", count: 20))?>\(nested(20))".utf8),
+        Array(#"<?xml version="1.0" encoding="UTF-7"?>\#(utf7(nested(20)))"#.utf8),
     ]
 
     /// A list of up to twelve objects, mostly whole, whose containers name any of them.
@@ -49,5 +52,14 @@ enum PropertyListDraft {
         trailer.write([0, 0, 0, 0, 0, 0, 2, 1])
         for number in [UInt64(objects.count), 0, table] { trailer.write(number) }
         return bytes + offsets + trailer.bytes
+    }
+
+    private static func nested(_ depth: Int) -> String {
+        String(repeating: "<array>", count: depth) + String(repeating: "</array>", count: depth)
+    }
+
+    private static func utf7(_ text: String) -> String {
+        let units = text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+        return "+" + Base64.encode(units).replacing("=", with: "") + "-"
     }
 }

@@ -45,6 +45,10 @@ import Testing
         #expect(response.status == .methodNotAllowed)
         #expect(response.fields["Allow"] == "POST, OPTIONS")
         #expect(try code(response) == "method_not_allowed")
+        let body = try #require(try JSONReader.parse(response.body).object)
+        let detail = try #require(body["detail"]?.string)
+        #expect(detail == "This address takes POST alone, and the request has the method \(method.rawValue).")
+        #expect(body["hint"]?.string?.contains("by POST") == true)
     }
 
     @Test func asksForATokenFirst() async throws {
