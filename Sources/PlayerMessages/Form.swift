@@ -9,9 +9,19 @@ struct Form {
     private let parts: [Part]
 
     private struct Part {
-        let name: [UInt8]?
+        let name: Name
         /// As it was sent.
         let value: ArraySlice<UInt8>
+    }
+
+    /// What the name of a part says of its value.
+    private enum Name: Equatable {
+        case spc
+        case asset
+        case token
+        /// It has no name.
+        case none
+        case unknown
     }
 
     /// The most parts that are looked at: players send two or three.
@@ -20,60 +30,65 @@ struct Form {
     /// Nil if a text is no form: if no part of it is named as the values of this server's forms are.
     init?(_ text: ArraySlice<UInt8>) {
         let plain = Self.isEscapedWhole(text) ? PercentEncoding.decodeLeniently(Array(text))[...] : text
-        let parts = Self.parts(of: plain)
-        guard parts.contains(where: { $0.name.map(Self.isKnown) ?? false }) else { return nil }
-        self.parts = parts
+        parts = Self.parts(of: plain)
+        guard parts.contains(where: { $0.name == .spc || $0.name == .asset }) else { return nil }
     }
 
     func request() throws(PlayerMessageError) -> PlayerRequest {
-        let spcs = parts.filter { Self.isNamed($0, Self.spcNames) }
-        guard let only = spcs.first else { throw .formWithoutSPC }
-        guard spcs.count == 1 else { throw .ambiguous }
-        let value = PercentEncoding.decodeLeniently(Array(only.value))
+        guard let first = parts.firstIndex(where: { $0.name == .spc }) else { throw .formWithoutSPC }
+        guard !parts[(first + 1)...].contains(where: { $0.name == .spc }) else { throw .ambiguous }
+        let value = Self.decoded(parts[first].value)
         guard !value.isEmpty else { throw .formWithoutSPC }
-        let spc = try PlayerMessageReader.spc(fromBase64: value[...], blank: .plus)
+        let spc = try PlayerMessageReader.spc(fromBase64: value, blank: .plus)
         return PlayerRequest(
             shape: .form, keys: [RequestedKey(spc: spc)], assetHint: assetHint, token: try token(),
-            hasUnnamedPart: parts.contains { $0.name == nil })
+            hasUnnamedPart: parts.contains { $0.name == .none })
     }
 
     private var assetHint: String? {
-        let part = parts.first { Self.isNamed($0, Self.assetNames) } ?? parts.first { $0.name == nil }
+        let part = parts.first { $0.name == .asset } ?? parts.first { $0.name == .none }
         return part.map { Self.string($0.value) }
     }
 
     private func token() throws(PlayerMessageError) -> String? {
-        let tokens = parts.filter { Self.isNamed($0, ["token"]) }
-        guard tokens.count <= 1 else { throw .ambiguousToken }
-        return tokens.first.map { Self.string($0.value) }
+        let tokens = parts.lazy.filter { $0.name == .token }
+        guard let token = tokens.first else { return nil }
+        guard tokens.count == 1 else { throw .ambiguousToken }
+        return Self.string(token.value)
     }
+
+    // MARK: Parts and names
 
     private static let spcNames = ["spc", "SPC", "spcMessage", "SpcMessage"]
-    private static let assetNames = ["assetId", "contentId", "KID", "videoId"]
-
-    private static let knownNames = spcNames + assetNames
-
-    private static func isKnown(_ name: [UInt8]) -> Bool {
-        knownNames.contains { $0.utf8.elementsEqual(name) }
-    }
-
-    private static func isNamed(_ part: Part, _ names: [String]) -> Bool {
-        guard let name = part.name else { return false }
-        return names.contains { $0.utf8.elementsEqual(name) }
-    }
+    private static let knownNames: [(text: [UInt8], name: Name)] =
+        spcNames.map { (Array($0.utf8), .spc) }
+        + ["assetId", "contentId", "KID", "videoId"].map { (Array($0.utf8), .asset) } + [(Array("token".utf8), .token)]
 
     private static func parts(of text: ArraySlice<UInt8>) -> [Part] {
         text.split(separator: UInt8(ascii: "&"), maxSplits: partCountMaximum).map { part in
-            guard let equals = part.firstIndex(of: UInt8(ascii: "=")), isName(part[..<equals]) else {
-                return Part(name: nil, value: part)
-            }
-            return Part(
-                name: PercentEncoding.decodeLeniently(Array(part[..<equals])), value: part[(equals + 1)...])
+            // The `=` of a part without a name may be the padding of Base64: then it comes after any name.
+            guard let equals = part.prefix(nameSizeMaximum + 1).firstIndex(of: UInt8(ascii: "=")),
+                equals > part.startIndex
+            else { return Part(name: .none, value: part) }
+            return Part(name: name(decoded(part[..<equals])), value: part[(equals + 1)...])
         }
     }
 
-    /// The `=` of a part without a name may be the padding of Base64: then the text before it is longer than any name.
-    private static func isName(_ text: ArraySlice<UInt8>) -> Bool { !text.isEmpty && text.count <= 40 }
+    /// The longest text before a `=` that is taken for a name, in bytes.
+    private static let nameSizeMaximum = 40
+
+    private static func name(_ text: ArraySlice<UInt8>) -> Name {
+        for known in knownNames where known.text.count == text.count && text.elementsEqual(known.text) {
+            return known.name
+        }
+        return .unknown
+    }
+
+    /// Most values have no escapes, and are not copied.
+    private static func decoded(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        guard value.contains(UInt8(ascii: "%")) else { return value }
+        return PercentEncoding.decodeLeniently(Array(value))[...]
+    }
 
     /// Whether the text begins with an escaped `spc=`.
     private static func isEscapedWhole(_ text: ArraySlice<UInt8>) -> Bool {
@@ -83,6 +98,6 @@ struct Form {
     private static let escapedStarts = spcNames.flatMap { [Array("\($0)%3D".utf8), Array("\($0)%3d".utf8)] }
 
     private static func string(_ value: ArraySlice<UInt8>) -> String {
-        String(decoding: PercentEncoding.decodeLeniently(Array(value)), as: UTF8.self)
+        String(decoding: decoded(value), as: UTF8.self)
     }
 }

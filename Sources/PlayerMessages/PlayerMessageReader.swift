@@ -31,7 +31,9 @@ package enum PlayerMessageReader {
     /// Whether bytes begin as an SPC of any version does: a small number of 32 bits, most significant byte first. Its
     /// container and its version are `FairPlay`'s to judge.
     package static func looksLikeSPC(_ bytes: ArraySlice<UInt8>) -> Bool {
-        bytes.count >= 4 && bytes.prefix(3).allSatisfy { $0 == 0 } && bytes[bytes.startIndex + 3] != 0
+        guard bytes.count >= 4 else { return false }
+        let start = bytes.startIndex
+        return bytes[start] == 0 && bytes[start + 1] == 0 && bytes[start + 2] == 0 && bytes[start + 3] != 0
     }
 
     /// Whether a body is a report of expired sessions: a property list, binary or XML.
@@ -90,10 +92,10 @@ package enum PlayerMessageReader {
     private static func isUTF16(_ body: [UInt8]) -> Bool {
         guard body.count >= 8, body.count.isMultiple(of: 2) else { return false }
         if body.starts(with: [0xFF, 0xFE]) || body.starts(with: [0xFE, 0xFF]) { return true }
-        let start = body.prefix(64)
-        let low = stride(from: 0, to: start.count, by: 2)
-        return low.allSatisfy { start[$0] == 0 && start[$0 + 1] != 0 }
-            || low.allSatisfy { start[$0] != 0 && start[$0 + 1] == 0 }
+        // Text in another encoding has no zero, and most of it shows that at once.
+        guard (body[0] == 0) != (body[1] == 0) else { return false }
+        return stride(from: 0, to: min(body.count, 64), by: 2)
+            .allSatisfy { (body[$0] == 0) == (body[0] == 0) && (body[$0 + 1] == 0) == (body[1] == 0) }
     }
 
     /// An XML property list. The reader of reports, and not this one, reads XML.
