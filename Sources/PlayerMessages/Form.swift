@@ -59,19 +59,27 @@ struct Form {
 
     // MARK: Parts and names
 
-    private static let spcNames = ["spc", "SPC", "spcMessage", "SpcMessage"]
     private static let knownNames: [(text: [UInt8], name: Name)] =
-        spcNames.map { (Array($0.utf8), .spc) }
+        ["spc", "SPC", "spcMessage", "SpcMessage"].map { (Array($0.utf8), .spc) }
         + ["assetId", "contentId", "KID", "videoId"].map { (Array($0.utf8), .asset) } + [(Array("token".utf8), .token)]
 
     private static func parts(of text: ArraySlice<UInt8>) -> [Part] {
-        text.split(separator: UInt8(ascii: "&"), maxSplits: partCountMaximum).map { part in
-            // The `=` of a part without a name may be the padding of Base64: then it comes after any name.
-            guard let equals = part.prefix(nameSizeMaximum + 1).firstIndex(of: UInt8(ascii: "=")),
-                equals > part.startIndex
-            else { return Part(name: .none, value: part) }
-            return Part(name: name(decoded(part[..<equals])), value: part[(equals + 1)...])
+        var parts: [Part] = []
+        var rest = text
+        while parts.count < partCountMaximum, let end = rest.firstIndex(of: UInt8(ascii: "&")) {
+            if end > rest.startIndex { parts.append(part(rest[..<end])) }
+            rest = rest[(end + 1)...]
         }
+        if !rest.isEmpty { parts.append(part(rest)) }
+        return parts
+    }
+
+    /// The `=` of a part without a name may be the padding of Base64: then it comes after any name.
+    private static func part(_ text: ArraySlice<UInt8>) -> Part {
+        guard let equals = text.prefix(nameSizeMaximum + 1).firstIndex(of: UInt8(ascii: "=")),
+            equals > text.startIndex
+        else { return Part(name: .none, value: text) }
+        return Part(name: name(decoded(text[..<equals])), value: text[(equals + 1)...])
     }
 
     /// The longest text before a `=` that is taken for a name, in bytes.
@@ -92,10 +100,11 @@ struct Form {
 
     /// Whether the text begins with an escaped `spc=`.
     private static func isEscapedWhole(_ text: ArraySlice<UInt8>) -> Bool {
-        escapedStarts.contains { text.starts(with: $0) }
+        guard let sign = text.prefix(nameSizeMaximum).firstIndex(of: UInt8(ascii: "%")), text.endIndex - sign >= 3,
+            text[sign + 1] == UInt8(ascii: "3"), text[sign + 2] | 0x20 == UInt8(ascii: "d")
+        else { return false }
+        return name(text[..<sign]) == .spc
     }
-
-    private static let escapedStarts = spcNames.flatMap { [Array("\($0)%3D".utf8), Array("\($0)%3d".utf8)] }
 
     private static func string(_ value: ArraySlice<UInt8>) -> String {
         String(decoding: decoded(value), as: UTF8.self)
