@@ -33,7 +33,7 @@ package enum Hexadecimal {
     }
 
     /// The value of a digit of either case, or nil for any other byte.
-    static func value(ofDigit digit: UInt8) -> UInt8? {
+    package static func value(ofDigit digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10

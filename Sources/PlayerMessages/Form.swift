@@ -37,9 +37,9 @@ struct Form {
     func request() throws(PlayerMessageError) -> PlayerRequest {
         guard let first = parts.firstIndex(where: { $0.name == .spc }) else { throw .formWithoutSPC }
         guard !parts[(first + 1)...].contains(where: { $0.name == .spc }) else { throw .ambiguous }
-        let value = Self.decoded(parts[first].value)
+        let value = parts[first].value
         guard !value.isEmpty else { throw .formWithoutSPC }
-        let spc = try PlayerMessageReader.spc(fromBase64: value, blank: .plus)
+        let spc = try PlayerMessageReader.spc(fromBase64: value, blank: .plus, escapes: true)
         return PlayerRequest(
             shape: .form, keys: [RequestedKey(spc: spc)], assetHint: assetHint, token: try token(),
             hasUnnamedPart: parts.contains { $0.name == .none })

@@ -1,3 +1,5 @@
+import ByteCoding
+
 /// Base64 as players write it: both alphabets, also mixed, with padding or without, with line ends and blanks within
 /// (clients, section 2).
 ///
@@ -13,8 +15,8 @@ enum LenientBase64 {
     }
 
     /// Nil if a character belongs to neither alphabet, if padding stands elsewhere than at the end, or if the length
-    /// is impossible.
-    static func decode(_ text: ArraySlice<UInt8>, blank: Blank = .ignored) -> [UInt8]? {
+    /// is impossible. If the text may have `escapes`, each of its characters may be percent-encoded.
+    static func decode(_ text: ArraySlice<UInt8>, blank: Blank = .ignored, escapes: Bool = false) -> [UInt8]? {
         let values = values
         var bytes = [UInt8](repeating: 0, count: text.count / 4 * 3 + 3)
         var count = 0
@@ -27,8 +29,12 @@ enum LenientBase64 {
                 index = decodeGroups(of: text, from: index, values, into: &bytes, &count)
                 guard index < text.endIndex else { break }
             }
-            let character = text[index]
+            var character = text[index]
             index += 1
+            if escapes, character == UInt8(ascii: "%"), let escaped = escapedCharacter(in: text[index...]) {
+                character = escaped
+                index += 2
+            }
             switch character {
             case 0x0D, 0x0A, 0x09: continue
             case 0x20 where blank == .ignored: continue
@@ -62,6 +68,14 @@ enum LenientBase64 {
         }
         bytes.removeLast(bytes.count - count)
         return bytes
+    }
+
+    /// The character of two hexadecimal digits; nil if there are none.
+    private static func escapedCharacter(in text: ArraySlice<UInt8>) -> UInt8? {
+        guard text.count >= 2, let high = Hexadecimal.value(ofDigit: text[text.startIndex]),
+            let low = Hexadecimal.value(ofDigit: text[text.startIndex + 1])
+        else { return nil }
+        return high << 4 | low
     }
 
     /// Decodes four digits at a time, up to the first four that are not all digits. Returns where those are.

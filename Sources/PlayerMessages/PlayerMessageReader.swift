@@ -48,9 +48,9 @@ package enum PlayerMessageReader {
 
     /// The bytes of one SPC out of its text. Throws what the text is instead.
     static func spc(
-        fromBase64 text: ArraySlice<UInt8>, blank: LenientBase64.Blank = .ignored
+        fromBase64 text: ArraySlice<UInt8>, blank: LenientBase64.Blank = .ignored, escapes: Bool = false
     ) throws(PlayerMessageError) -> [UInt8] {
-        guard let bytes = LenientBase64.decode(text, blank: blank) else { throw .invalidBase64 }
+        guard let bytes = LenientBase64.decode(text, blank: blank, escapes: escapes) else { throw .invalidBase64 }
         guard !bytes.isEmpty else { throw .empty }
         if looksLikeSPC(bytes[...]) { return bytes }
         if bytes.starts(with: certificateStart) || bytes.starts(with: pemStart) { throw .certificate }

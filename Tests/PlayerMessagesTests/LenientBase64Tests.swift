@@ -1,4 +1,5 @@
 import ByteCoding
+import TestSupport
 import Testing
 
 @testable import PlayerMessages
@@ -41,5 +42,33 @@ import Testing
             #expect(decode(Base64.encode(bytes)) == bytes)
             #expect(decode(Base64URL.encode(bytes)) == bytes)
         }
+    }
+
+    /// In one pass what two would give: escapes of digits, padding, blanks and line ends, cut off and broken ones.
+    @Test func readsEscapesAsThePercentDecoderDoes() {
+        var random = SeededGenerator.announced("percent-encoded Base64")
+        var goodCount = 0
+        for _ in 0..<20_000 {
+            let bytes = random.bytes(count: Int.random(in: 0...40, using: &random))
+            var text = Array(Base64.encode(bytes).utf8).flatMap { character -> [UInt8] in
+                switch Int.random(in: 0..<12, using: &random) {
+                case 0: Array("%\(Hexadecimal.encode([character]))".utf8)
+                case 1: Array("%\(Hexadecimal.encode([character]).uppercased())".utf8)
+                case 2: Array((["%0D%0A", "%20", " ", "\n"].randomElement(using: &random) ?? "").utf8) + [character]
+                default: [character]
+                }
+            }
+            if Bool.random(using: &random), let place = text.indices.randomElement(using: &random) {
+                text[place] = Array("%G+ =".utf8).randomElement(using: &random) ?? 0
+            }
+            for blank in [LenientBase64.Blank.ignored, .plus] {
+                let expected = LenientBase64.decode(PercentEncoding.decodeLeniently(text)[...], blank: blank)
+                #expect(LenientBase64.decode(text[...], blank: blank, escapes: true) == expected)
+                if expected != nil { goodCount += 1 }
+            }
+            #expect(!text.contains(UInt8(ascii: "%")) || LenientBase64.decode(text[...]) == nil)
+        }
+        // Both outcomes were seen often.
+        #expect((4_000...36_000).contains(goodCount))
     }
 }
