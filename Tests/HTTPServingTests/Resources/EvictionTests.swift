@@ -91,6 +91,8 @@ import Testing
         let server = try TestServer(resources: ServerResources(connectionsMaximum: 2))
         let clients = try (0..<4).map { number in try server.connect(from: 0x7f00_0002 + UInt32(number)) }
         #expect(server.observer.refusedConnections.wait(for: 2) == [.evicted, .evicted])
+        // The place of the evicted one is taken in the same turn.
+        server.settle()
         #expect(server.resources.connectionCount == 2)
         clients[3].send(get("/now"))
         #expect(clients[3].receive(until: "now") == response("200 OK", "now"))
