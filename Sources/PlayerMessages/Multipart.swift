@@ -99,7 +99,7 @@ struct Multipart {
     private static func boundary(in type: String) -> String? {
         guard type.lowercased().hasPrefix("multipart/") else { return nil }
         for parameter in type.split(separator: ";").dropFirst() {
-            let sides = parameter.split(separator: "=", maxSplits: 1)
+            let sides = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = sides[0].filter { $0 != " " && $0 != "\t" }
             if sides.count == 2, name.lowercased() == "boundary" { return sides[1].filter { $0 != "\"" && $0 != " " } }
         }

@@ -210,6 +210,18 @@ enum SampleBodies {
         for body in bodies(maximum + 1) { #expect(error(body) == .labelTooLong(maximum: maximum)) }
     }
 
+    @Test(arguments: [
+        "multipart/form-data;=", "multipart/form-data; =x", "multipart/;;=;", "multipart/form-data; boundary=",
+    ])
+    func readsAContentTypeWithoutABoundary(contentType: String) throws {
+        let body = S.multipart(S.spc)
+        if contentType.hasSuffix("boundary=") {
+            #expect(error(body, contentType: contentType) != nil)
+        } else {
+            #expect(try request(body, contentType: contentType).keys.count == 1)
+        }
+    }
+
     /// Nothing that is cut off is taken for a whole request, but for raw SPCs, whose length `FairPlay` checks.
     @Test func refusesOrPassesEveryTruncation() {
         let whole = [
