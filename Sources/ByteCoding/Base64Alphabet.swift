@@ -50,7 +50,7 @@ struct Base64Alphabet: Sendable {
             let second = values[Int(text[start + 1])]
             let third = values[Int(text[start + 2])]
             let fourth = values[Int(text[start + 3])]
-            // A digit has six bits, and what is none has all eight.
+            // The value of a digit has six bits. Any other byte has the value 0xFF.
             guard (first | second | third | fourth) & 0xC0 == 0 else { throw notADigit(in: text, from: offset) }
             let group = UInt32(first) << 18 | UInt32(second) << 12 | UInt32(third) << 6 | UInt32(fourth)
             bytes.append(UInt8(truncatingIfNeeded: group >> 16))

@@ -9,8 +9,8 @@
 ///   Standard, section 1.3, "percent-decode"). A token with such a sign in it is refused for what it is, and not for
 ///   its encoding.
 ///
-/// `encode` writes what both read. Both decode once, take digits of either case, and give every byte, zero too. Both keep "+": only forms
-/// (`application/x-www-form-urlencoded`) mean a space by it, and their reader replaces it first.
+/// `encode` writes what both read. Both decode once, take digits of either case, and give every byte, zero too. Both
+/// keep "+": only forms (`application/x-www-form-urlencoded`) mean a space by it, and their reader replaces it first.
 package enum PercentEncoding {
     /// Nil if a percent sign in the text begins no escape.
     package static func decode(_ text: [UInt8]) -> [UInt8]? {

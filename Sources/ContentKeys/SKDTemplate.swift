@@ -170,7 +170,7 @@ package struct SKDNames: Hashable, Sendable {
     }
 }
 
-/// Why a template is none, or gives no URL for a key.
+/// Why a text is not a template, or a template gives no URL for a key.
 package enum SKDTemplateError: Error, Equatable, Sendable {
     /// Braces with a name that is not a field's, or a brace without its partner.
     case unknownField

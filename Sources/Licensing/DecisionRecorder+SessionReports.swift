@@ -17,8 +17,8 @@ extension DecisionRecorder {
     /// How long a session is remembered, so that it is recorded once: 30 days. Devices report until they are answered.
     private static var sessionReportLife: Int64 { 30 * 86_400 }
 
-    /// Records the sessions that a device reports, by ids of at most 64 bytes, each one once, in one commit. `now` is in
-    /// seconds since 1970.
+    /// Records the sessions that a device reports, by ids of at most 64 bytes, each one once, in one commit. `now` is
+    /// in seconds since 1970.
     ///
     /// What comes again is known as a request for a licence is, by the replay records of the store: so it is durable,
     /// bounded in time, and the same on all nodes. A session belongs to the token's issuer and subject, so that no

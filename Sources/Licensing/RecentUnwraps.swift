@@ -10,8 +10,8 @@ import Telemetry
 /// SHA-256. Copies that arrive while the first is on its way wait for it, on every loop. What was unwrapped is
 /// remembered whether it was genuine or not, so a copy's time tells nothing of its wrapped key (hardening T2).
 ///
-/// Only a session key is kept, never a private key or a licence: each copy is judged anew. At most `2 * halfCapacity`
-/// keys are held, each for `life`: the older half is forgotten when the younger one is full.
+/// Only session keys are kept. Each copy of an SPC is judged anew. At most `2 * halfCapacity` keys are held, each for
+/// `life`: the older half is forgotten when the younger one is full.
 final class RecentUnwraps: Sendable {
     /// How many session keys each half holds: both together take half of the secure slots.
     static let halfCapacity = 2048

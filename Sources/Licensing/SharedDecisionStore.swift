@@ -72,8 +72,8 @@ package final class SharedDecisionStore: DecisionStore {
         }
     }
 
-    /// Decisions that need no shared state are one commit of the ledger. The others are asked about at once, so that the
-    /// database and the ledger can take them together.
+    /// Decisions that need no shared state are one commit of the ledger. The others are asked about at once, so that
+    /// the database and the ledger can take them together.
     package func commit(together decisions: [LicenseDecision]) async -> [Result<DecisionOutcome, StoreError>] {
         let own = decisions.filter { !$0.needsSharedState }
         guard own.count < decisions.count else { return await appendTogether(own) }

@@ -70,7 +70,7 @@ enum LenientBase64 {
         return bytes
     }
 
-    /// The character of two hexadecimal digits; nil if there are none.
+    /// The character that two hexadecimal digits stand for; nil if the text does not begin with two.
     private static func escapedCharacter(in text: ArraySlice<UInt8>) -> UInt8? {
         guard text.count >= 2, let high = Hexadecimal.value(ofDigit: text[text.startIndex]),
             let low = Hexadecimal.value(ofDigit: text[text.startIndex + 1])
@@ -88,7 +88,7 @@ enum LenientBase64 {
             let second = values[Int(text[index + 1])]
             let third = values[Int(text[index + 2])]
             let fourth = values[Int(text[index + 3])]
-            // A digit has six bits, and what is none has all eight.
+            // The value of a digit has six bits. Any other byte has the value 0xFF.
             guard (first | second | third | fourth) & 0xC0 == 0 else { break }
             store(
                 UInt32(first) << 18 | UInt32(second) << 12 | UInt32(third) << 6 | UInt32(fourth), in: &bytes, at: count)

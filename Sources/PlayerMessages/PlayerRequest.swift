@@ -7,8 +7,8 @@ package struct PlayerRequest: Sendable {
     /// The most SPCs in one request. A film has about six keys; Apple's own clients send up to eight.
     package static let keyCountMaximum = 16
 
-    /// The largest name of an SPC in bytes of UTF-8, so that an answer is not much larger than its request. Players send
-    /// ids of 16 to 36 bytes in Base64.
+    /// The largest name of an SPC in bytes of UTF-8, so that an answer is not much larger than its request. Players
+    /// send ids of 16 to 36 bytes in Base64.
     package static let labelSizeMaximum = 1024
 
     package let shape: RequestShape

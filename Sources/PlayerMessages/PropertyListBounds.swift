@@ -22,7 +22,8 @@ package enum PropertyListBounds {
     }
 }
 
-/// Visits the objects of a binary property list: a header, objects, a table of their offsets, and a trailer of 32 bytes.
+/// Visits the objects of a binary property list: a header, objects, a table of their offsets, and a trailer of 32
+/// bytes.
 private struct BinaryPropertyListWalk {
     private static let headerSize = 8
     private static let trailerSize = 32
@@ -164,8 +165,8 @@ private struct XMLPropertyListScan {
         return declarations.contains(text)
     }
 
-    /// Whether a tag is one of a property list. Foundation (Swift 6.3) never frees the text of an error that it reports,
-    /// and an unknown element is named in it, whatever its length.
+    /// Whether a tag is one of a property list. Foundation (Swift 6.3) never frees the text of an error that it
+    /// reports, and an unknown element is named in it, whatever its length.
     private static func isKnown(_ tag: ArraySlice<UInt8>) -> Bool {
         var name = tag.prefix { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         if name.last == UInt8(ascii: "/") { name.removeLast() }

@@ -27,8 +27,8 @@ enum ClientHelloFraming {
 
     /// Judges all input since the client began.
     ///
-    /// The message may be spread over records. Records without a payload are none of a handshake, and hellos of SSL 2.0
-    /// are not taken (RFC 8446 appendix D.5).
+    /// The message may be spread over records. Records without a payload, and hellos of SSL 2.0, are refused (RFC 8446
+    /// section 5.1 and appendix D.5).
     static func verdict(on input: Span<UInt8>) -> Verdict {
         var message = Message()
         var position = 0

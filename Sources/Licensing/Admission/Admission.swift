@@ -47,8 +47,8 @@ package struct Admission: Sendable {
     }
 }
 
-/// The sender of a request for licences, and the rules that it is judged by. Its head was admitted; what it asks for has
-/// not been looked at.
+/// The sender of a request for licences, and the rules that it is judged by. Its head was admitted; what it asks for
+/// has not been looked at.
 package struct LicenseSender: Sendable {
     let token: PresentedToken
     let standing: Admission.Standing

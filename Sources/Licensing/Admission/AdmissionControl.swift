@@ -68,8 +68,9 @@ package final class AdmissionControl {
         return admission
     }
 
-    /// Admits the SPCs of one request, each for itself. Each takes a place in the rates, because each one costs RSA: the
-    /// address has been counted for the first one already. Throws if the rates have no place for the first good one.
+    /// Admits the SPCs of one request, each for itself. Each takes a place in the rates, because each one costs RSA:
+    /// the address has been counted for the first one already. Throws if the rates have no place for the first good
+    /// one.
     package func admit(
         _ requests: [LicenseRequest], of sender: LicenseSender
     ) throws(LicenseError) -> [Result<Admission, LicenseError>] {

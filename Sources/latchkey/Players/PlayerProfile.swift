@@ -18,7 +18,8 @@ struct PlayerProfile: Sendable {
     var token: TokenPlace = .bearer
     var assetID: AssetIDForm = .wholeURI
     var address: PlayerAddress = .license
-    /// What the addresses of licences and certificates must say besides, so that the answers have the form that it reads.
+    /// What the addresses of licences and certificates must say besides, so that the answers have the form that it
+    /// reads.
     var format: String?
     var statuses: AcceptedStatuses = .only200
     var answer: AnswerForm = .raw

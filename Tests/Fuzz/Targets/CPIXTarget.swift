@@ -10,9 +10,9 @@ import TestSupport
 ///     offset  size  field
 ///          0     1  the version of SPEKE, by its place in `SPEKEVersion.allCases`
 ///
-/// A document has one meaning or one error. What is accepted is within the limits. Its answer is well-formed, keeps each
-/// element and attribute of the usage rules and periods, and has each key once, in its place. Without recipients it has
-/// the same bytes each time. No answer is a request: it carries keys.
+/// A document has one meaning or one error. What is accepted is within the limits. Its answer is well-formed, keeps
+/// each element and attribute of the usage rules and periods, and has each key once, in its place. Without recipients
+/// it has the same bytes each time. No answer is a request: it carries keys.
 struct CPIXTarget: FuzzTarget {
     private static let key: [UInt8] = Array("sixteen byte key".utf8)
 
