@@ -156,7 +156,7 @@ struct KeyArguments {
     ) async throws(CommandError) -> StoredKey {
         let records = try KeyRecords(store.file, context)
         var attributes = ContentKeyAttributes(
-            keyID: keyID, contentID: contentID, track: policy.track, createdAt: context.now)
+            keyID: keyID, contentID: contentID, track: policy.track, scheme: policy.scheme, createdAt: context.now)
         attributes.leastHDCP = policy.leastHDCP
         attributes.leastSecurityLevel = policy.leastSecurityLevel
         let record: ContentKeyRecord
