@@ -173,7 +173,7 @@ struct KeyArguments {
         var live = 0
         try await store.forEachPage(of: contentID) { page in live += page.count { $0.state == .live } }
         return StoredKey(
-            record: record, outcome: outcome, url: store.assetURL(of: keyID), liveKeyCount: live,
+            record: record, outcome: outcome, url: store.assetURL(of: record), liveKeyCount: live,
             aliasError: named.error)
     }
 
@@ -197,7 +197,8 @@ struct KeyArguments {
 struct StoredKey {
     let record: ContentKeyRecord
     let outcome: StoreOutcome
-    let url: String
+    /// Nil if the template gives none for the key.
+    let url: String?
     /// How many live keys its content has now.
     let liveKeyCount: Int
     /// Why not all aliases were registered.
@@ -215,7 +216,7 @@ struct StoredKey {
                 for secret in secrets { writer.member(secret.name, secret.value) }
             }
         } else {
-            let lines = [("kid", record.keyID.description), ("content", record.contentID.text), ("URL", url)]
+            let lines = [("kid", record.keyID.description), ("content", record.contentID.text), ("URL", url ?? "-")]
             try context.print(KeyText.lines(lines + KeyText.policy(of: record.attributes) + secrets))
             if outcome == .alreadyPresent { context.note("this key was stored already, and has not changed") }
         }

@@ -1,3 +1,4 @@
+import ContentKeys
 import Entitlements
 import Glibc
 import HTTPMessages
@@ -35,6 +36,9 @@ extension Configuration {
         }
         if case .postgreSQL = storage.url, keys.generationFile != nil {
             section.report("keys.generationFile", .incomplete(without: "storage.url: sqlite:PATH"))
+        }
+        if keys.skdTemplate.needsAuthority, publicURL == nil {
+            section.report(below: "keys.skdTemplate", .incomplete(without: "publicURL"))
         }
         Self.checkLicensePaths(licensePaths, redeemPaths: expressPlay.redeemPaths, in: section)
         self.node = node
