@@ -170,6 +170,9 @@ package struct PlaylistKey: Hashable, Sendable {
     /// Whether the key is meant for FairPlay, by its format or by its address.
     package var isFairPlay: Bool { method != EncryptionMethod.none && (hasFairPlayFormat || hasKeyAddress) }
 
+    /// Whether the address is that of the key itself, which needs no licence and every player takes.
+    var isKeyFile: Bool { keyFormat.hasSameUTF8(as: "identity") && !hasKeyAddress }
+
     /// Whether two tags have the same attributes, in any order. What is left out counts as its default.
     func isSameKey(as other: PlaylistKey) -> Bool {
         method == other.method && uri == other.uri && keyFormat == other.keyFormat

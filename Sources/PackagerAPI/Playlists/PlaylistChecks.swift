@@ -162,7 +162,8 @@ package struct PlaylistChecks {
                 "these segments have \(media.list(media.systems(of: stretch))); those from line \(first.line) on have "
                     + media.list(systems))
         }
-        if let stretch = encrypted.first(where: { !$0.keys.contains { media.keys[$0].isFairPlay } }) {
+        let plays = { (index: Int) in media.keys[index].isFairPlay || media.keys[index].isKeyFile }
+        if let stretch = encrypted.first(where: { !$0.keys.contains(where: plays) }) {
             add(.fairPlayMissing, stretch.line, "these segments have \(media.list(media.systems(of: stretch)))")
         }
         for stretch in encrypted { checkMethods(of: stretch, media.keys) }

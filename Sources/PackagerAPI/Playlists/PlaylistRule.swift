@@ -222,7 +222,7 @@ package enum PlaylistRule: String, Hashable, Sendable, CaseIterable {
             )
         case .fairPlayMissing:
             (
-                .warning, "Encrypted segments have a FairPlay key, or no Apple device plays them.",
+                .warning, "Segments encrypted for a DRM system have a FairPlay key, or no Apple device plays them.",
                 "Add FairPlay to the packager's systems, unless this playlist is for other devices."
             )
         case .keyIDs:

@@ -21,9 +21,12 @@ struct LintReport: Sendable {
 
     /// "2 errors and 1 warning"
     var counts: String {
-        let errors = "\(errorCount) \(errorCount == 1 ? "error" : "errors")"
-        let warnings = "\(warningCount) \(warningCount == 1 ? "warning" : "warnings")"
-        return isStrict ? errors : "\(errors) and \(warnings)"
+        let errors = Self.counted(errorCount, "error")
+        return isStrict ? errors : errors + " and " + Self.counted(warningCount, "warning")
+    }
+
+    private static func counted(_ count: Int, _ noun: String) -> String {
+        "\(count) \(noun)\(count == 1 ? "" : "s")"
     }
 
     private func severity(of finding: PlaylistFinding) -> FindingSeverity {
@@ -59,8 +62,8 @@ struct LintReport: Sendable {
             lines.append("    " + sent.line)
         }
         let segmentCount = playlists.reduce(0) { $0 + $1.segmentCount }
-        let playlistWord = playlists.count == 1 ? "playlist" : "playlists"
-        lines.append("\(playlists.count) \(playlistWord), \(segmentCount) segments: \(counts)")
+        let read = Self.counted(playlists.count, "playlist") + ", " + Self.counted(segmentCount, "segment")
+        lines.append("\(read): \(counts)")
         return lines.joined(separator: "\n")
     }
 

@@ -58,7 +58,7 @@ import Testing
         let path = try write(Self.media("skd://\(Self.kid)"), to: "video.m3u8")
         let run = try await lint(path)
         #expect(run.status == 0, "\(run.messages)")
-        #expect(run.output == "1 playlist, 1 segments: 0 errors and 0 warnings\n")
+        #expect(run.output == "1 playlist, 1 segment: 0 errors and 0 warnings\n")
         #expect(run.messages.isEmpty)
     }
 

@@ -109,6 +109,15 @@ import Testing
         #expect(try Samples.broken(text.replacing("VERSION:5", with: "VERSION:3")) == [.versionTooLow])
     }
 
+    /// ffmpeg encrypts whole segments, with the key in a file, which is no business of a licence server.
+    @Test func findsNothingInThePlaylistsOfFFmpeg() throws {
+        let text =
+            "#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:2\n#EXT-X-MEDIA-SEQUENCE:0\n"
+            + "#EXT-X-KEY:METHOD=AES-128,URI=\"key.bin\",IV=0x0f1e2d3c4b5a69788796a5b4c3d2e1f0\n#EXTINF:2.000000,\n"
+            + "out0.ts\n#EXT-X-ENDLIST\n"
+        #expect(try Samples.broken(text).isEmpty)
+    }
+
     /// What Latchkey itself writes breaks no rule.
     @Test func findsNothingInLatchkeysOwnLines() throws {
         let line = HLSKeyLine.fairPlay(url: Samples.uri)
