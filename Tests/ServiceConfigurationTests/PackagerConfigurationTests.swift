@@ -156,7 +156,9 @@ import Testing
         return problems.first?.fault
     }
 
-    @Test(arguments: ["short-of-one...", "two words in one line", String(repeating: "x", count: 1025), "sécret-of-packager"])
+    @Test(arguments: [
+        "short-of-one...", "two words in one line", String(repeating: "x", count: 1025), "sécret-of-packager",
+    ])
     func needsASecretThatHeaderFieldsCanCarry(secret: String) throws {
         try folder.write("secrets/packager-1", secret)
         #expect(fault("{ \(Self.packager) }") == .notAnAdminToken)
@@ -194,10 +196,13 @@ import Testing
 
     /// A line end behind one of them makes no difference.
     @Test func refusesTheSecretsOfOthers() throws {
-        let admin = #"listeners: { admin: [{ address: "127.0.0.1:9443", tokens: [{ name: "alice", file: "secrets/other" }] }] },"#
+        func listener(_ fields: String) -> String {
+            #"listeners: { admin: [{ address: "127.0.0.1:9443", \#(fields) }] },"#
+        }
+        let admin = listener(#"tokens: [{ name: "alice", file: "secrets/other" }]"#)
         try folder.write("secrets/other", "a:secret-of-packager-1")
         #expect(fault("{ \(Self.packager) }", more: admin) == .duplicate(of: "listeners.admin[0].tokens[0].file"))
-        let tokenFile = #"listeners: { admin: [{ address: "127.0.0.1:9443", tokenFile: "secrets/other" }] },"#
+        let tokenFile = listener(#"tokenFile: "secrets/other""#)
         #expect(fault("{ \(Self.packager) }", more: tokenFile) == .duplicate(of: "listeners.admin[0].tokenFile"))
 
         try folder.write("secrets/sealing", String(repeating: "8d", count: 32))
