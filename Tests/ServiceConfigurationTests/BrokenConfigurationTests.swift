@@ -442,7 +442,8 @@ extension BrokenConfiguration.Kind {
             .passphraseMissing, .passphraseWrong, .notAPassphrase, .passphraseUnneeded, .wrongKeySize, .keyMismatch,
             .sameCertificate, .testCredentialForbidden, .notALibrary, .unknownUser, .notAVerificationKey, .issuer,
             .notAnAdminToken, .sealingKeyMissing, .notADatabasePassword, .cryptography, .tls, .plaintextBeyondLoopback,
-            .developmentMaterialBeyondLoopback, .adminTokenMissing:
+            .developmentMaterialBeyondLoopback, .adminTokenMissing, .severalRecipients, .keySizeOutOfRange,
+            .secretIsAToken:
             return nil
         }
     }
