@@ -257,6 +257,24 @@ import Testing
         #expect(loaded.accepts(recipient: own) && !loaded.accepts(recipient: other))
     }
 
+    /// The entry in the comments of `Config/latchkey.json5` is a packager, with every field and the defaults that it names.
+    @Test func theExampleIsTrue() throws {
+        let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
+            path: "../../Config/latchkey.json5")
+        let lines = try String(contentsOf: path, encoding: .utf8).split(separator: "\n").map(String.init)
+        let name = try #require(lines.firstIndex { $0.contains(#"name: "packager-1", // required"#) })
+        let end = try #require(lines[name...].firstIndex { $0 == "  // }," })
+        let entry = lines[(name - 1)...end].map { $0.replacing("  //", with: "", maxReplacements: 1) }
+        let file = try ConfigurationText.parse(Self.text(entry.joined(separator: "\n")))
+        let packager = try #require(file.configuration.packagers.first)
+        #expect(packager.name == "packager-1" && packager.user == packager.name)
+        #expect(packager.scopes == Packager.Scope.standard && !packager.requireEncryptedDelivery)
+        #expect(!packager.isDisabled && packager.rate == Rate(perSecond: 10, burst: 20))
+        #expect(packager.clientCertificates == [.subject("CN=packager-1,O=Example")])
+        let fields = file.fields.filter { $0.path.hasPrefix("packagers[0].") }
+        #expect(fields.count == 13 && fields.allSatisfy { $0.origin == .file })
+    }
+
     @Test func explainsEveryFaultInOneLine() {
         let faults: [ConfigurationFault] = [
             .secretIsAToken, .severalRecipients(count: 2), .keySizeOutOfRange(2048...4096, actual: 1024),
