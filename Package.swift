@@ -124,7 +124,8 @@ var targets: [Target] = [
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "Entitlements",
             "ContentKeys",
-            "Records", "Licensing", "StorageSQLite", "StoragePostgreSQL", "ServiceConfiguration", "Administration",
+            "Records", "Licensing", "PackagerAPI", "StorageSQLite", "StoragePostgreSQL", "ServiceConfiguration",
+            "Administration",
         ]),
 
     // Floor 7
@@ -133,7 +134,7 @@ var targets: [Target] = [
         "latchkey",
         [
             "ByteCoding", "KeyCrypto", "CommandLineKit", "FairPlay", "DeviceSimulation", "PlayerMessages",
-            "HTTPCalls", "ServiceConfiguration", "Administration", "OperatorCommands",
+            "ContentKeys", "PackagerAPI", "HTTPCalls", "ServiceConfiguration", "Administration", "OperatorCommands",
         ]),
 
     // Tests
@@ -207,7 +208,7 @@ var targets: [Target] = [
         of: "OperatorCommands",
         [
             "ByteCoding", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "DeviceSimulation",
-            "PlayerMessages", "Entitlements", "ContentKeys", "Records", "StorageSQLite", "HTTPCalls",
+            "PlayerMessages", "Entitlements", "ContentKeys", "Records", "StorageSQLite", "PackagerAPI", "HTTPCalls",
             "ServiceConfiguration", "Administration", "latchkey",
         ]),
     tests(
@@ -260,6 +261,7 @@ if isFuzzing {
     targets += [
         "fuzz-spc-container", "fuzz-spc-payload", "fuzz-ckc", "fuzz-worker-framing", "fuzz-http1-head",
         "fuzz-http2-session", "fuzz-json", "fuzz-token", "fuzz-player-message", "fuzz-cpix",
+        "fuzz-playlist",
     ].map { name in
         .executableTarget(
             name: name, dependencies: ["FuzzDriver", "FuzzTargets"], path: "Tests/Fuzz/Programs/\(name)",

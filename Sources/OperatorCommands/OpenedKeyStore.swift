@@ -126,6 +126,11 @@ struct OpenedKeyStore {
         }
     }
 
+    /// The first keys of a content, as many as a page has; withdrawn ones too.
+    func keys(of contentID: ContentID) async throws(StoreError) -> [ContentKeyAttributes] {
+        try await store.list(of: contentID, after: nil, limit: Self.pageSize)
+    }
+
     /// The URL by which a playlist names the key; nil if `keys.skdTemplate` gives none for it, such as `{period}` for a
     /// key that has none.
     func assetURL(of record: ContentKeyRecord) -> String? {

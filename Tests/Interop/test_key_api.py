@@ -260,3 +260,63 @@ def test_the_commands_of_the_article_work(lab: Lab, tmp_path: Path) -> None:
 def test_the_article_names_every_form() -> None:
     named = set(re.findall(r"`([a-z0-9-]+)`", ARTICLE.read_text()))
     assert set(FORMATS) <= named
+
+
+# --- The tool ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def revealing(lab: Lab) -> Path:
+    """The same set-up, with a configuration of the tool that lets keys out."""
+    setup = lab.daemon.setup
+    text = (setup / "latchkey.json5").read_text()
+    assert text.count("keys: { ") == 1
+    (setup / "revealing.json5").write_text(text.replace("keys: { ", "keys: { allowReveal: true, "))
+    return setup / "revealing.json5"
+
+
+def tool(configuration: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [os.environ["LATCHKEY_BIN"], "keys", *arguments, "--config", str(configuration)],
+        capture_output=True, timeout=60, check=False,
+    )
+
+
+@pytest.mark.parametrize("format", [name for name in FORMATS if name != "json"])
+def test_the_tool_writes_the_same_forms(lab: Lab, revealing: Path, format: str) -> None:
+    (key,) = lab.keys("tool", "HD")
+    served = lab.get("tool", f"format={format}").body
+    written = tool(revealing, "export", "--content", "tool", "--format", format, "--reveal")
+    assert written.returncode == 0, written.stderr
+    assert written.stdout == served
+    rows = [json.loads(line) for line in run_latchkey(lab.daemon.setup, "ledger", "export").splitlines()]
+    found = [row for row in rows if row.get("detail") == f"export {format}"]
+    assert [(row["kind"], row["kid"]) for row in found] == ([] if format == "hls" else [("keyRevealed", key["kid"])])
+
+
+def test_the_tool_lets_no_key_out_by_itself(lab: Lab, revealing: Path) -> None:
+    lab.keys("kept", "HD")
+    plain = lab.daemon.setup / "latchkey.json5"
+    asked = ("export", "--content", "kept", "--format", "shaka")
+    assert tool(revealing, *asked).returncode != 0
+    refused = tool(plain, *asked, "--reveal")
+    assert refused.returncode != 0 and b"allowReveal" in refused.stderr and refused.stdout == b""
+
+
+def test_lists_have_urls(lab: Lab) -> None:
+    (key,) = lab.keys("listed", "HD")
+    listed = json.loads(run_latchkey(lab.daemon.setup, "keys", "list", "--content", "listed", "--json"))["keys"]
+    assert [(row["kid"], row["url"]) for row in listed] == [(key["kid"], key["url"])]
+    assert str(key["url"]) in run_latchkey(lab.daemon.setup, "keys", "list", "--content", "listed")
+
+
+def test_a_key_of_the_tool_has_its_period_and_vector(lab: Lab) -> None:
+    iv = bytes(range(16)).hex()
+    made = json.loads(
+        run_latchkey(
+            lab.daemon.setup, "keys", "create", "--content", "made", "--track", "HD", "--period", "5", "--iv", iv,
+            "--json",
+        )
+    )
+    (found,) = lab.keys("made", "HD", period=5)
+    assert (found["kid"], found["iv"], found["outcome"]) == (made["kid"], iv, "found")

@@ -100,7 +100,7 @@ struct PublicRoutes: HTTPHandler {
     /// What never became a request has no origin that was read right: only a policy for all pages opens it.
     func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse {
         let response = refusals.response(
-            to: "input_refused", Problem(for: problem), because: RefusalCause("\(problem)"),
+            to: "input_refused", Problem(for: problem), because: RefusalCause(problem.cause),
             id: requestIDs.next(on: loop))
         return rules.current.cors.decorate(response, for: nil)
     }

@@ -111,9 +111,9 @@ struct KeyEndpoint: Sendable {
         } catch {
             throw PackagerFailure(error)
         }
-        let export = try wrap({ (error: KeyExportError) in PackagerFailure(error) }) { () throws(KeyExportError) in
-            try KeyExport(keys.map(\.record), urls: service.parts.urls, authority: authority)
-        }
+        let export = try wrap(
+            { (error: KeyExportError) in PackagerFailure(error) },
+            try KeyExport(keys.map(\.record), urls: service.parts.urls, authority: authority))
         let body = JSONWriter.object { writer in
             export.writeMembers(to: &writer, outcomes: keys.map(\.outcome.rawValue))
         }
@@ -139,24 +139,27 @@ struct KeyEndpoint: Sendable {
             throw PackagerFailure(error)
         }
         let next = page.next.map { query.target(after: $0) }
-        let body: [UInt8]
-        if page.keys.isEmpty, query.format == .json, query.page.after != nil || next != nil {
-            body = Self.emptyPage(of: query.page.contentID, next: page.next)
-        } else {
-            body = try wrap({ (error: KeyExportError) in PackagerFailure(error) }) { () throws(KeyExportError) in
-                let export = try KeyExport(page.keys, urls: service.parts.urls, authority: authority)
-                guard query.format == .json else { return try export.document(query.format) }
-                return JSONWriter.object { writer in
-                    export.writeMembers(to: &writer)
-                    writer.member("next", page.next?.description)
-                }
-            }
-        }
+        let body = try wrap(
+            { (error: KeyExportError) in PackagerFailure(error) }, try self.body(of: page, query, authority))
         var fields = HTTPFields.answer(query.format.contentType, context.id)
         if let next { fields.append("Link", "<\(next)>; rel=\"next\"") }
         return PackagerService.Served(
             response: HTTPResponse(status: .ok, fields: fields, body: body), contentID: query.page.contentID,
             outcomes: isHead ? [] : page.keys.map { _ in .found })
+    }
+
+    private func body(
+        of page: KeyPage, _ query: KeyQuery, _ authority: String?
+    ) throws(KeyExportError) -> [UInt8] {
+        if page.keys.isEmpty, query.format == .json, query.page.after != nil || page.next != nil {
+            return Self.emptyPage(of: query.page.contentID, next: page.next)
+        }
+        let export = try KeyExport(page.keys, urls: service.parts.urls, authority: authority)
+        guard query.format == .json else { return try export.document(query.format) }
+        return JSONWriter.object { writer in
+            export.writeMembers(to: &writer)
+            writer.member("next", page.next?.description)
+        }
     }
 
     private static func emptyPage(of contentID: ContentID, next: KeyID?) -> [UInt8] {

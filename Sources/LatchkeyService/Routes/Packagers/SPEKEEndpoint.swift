@@ -94,11 +94,11 @@ struct SPEKEEndpoint: Sendable {
             if failure.code == .keyConflict { failure = PackagerFailure(.cpixRejected, failure.text) }
             throw failure
         }
-        let answer = try wrap({ (error: CPIXError) in PackagerFailure(error) }) { () throws(CPIXError) in
+        let answer = try wrap(
+            { (error: CPIXError) in PackagerFailure(error) },
             try CPIXAnswer(
                 to: document, keys: keys.map { PackagedKey($0.record) }, urls: service.parts.urls,
-                authority: authority)
-        }
+                authority: authority))
         var fields = Self.fields(SPEKEHeader.answerContentType, version, context.id)
         fields.append("X-Content-Type-Options", "nosniff")
         return PackagerService.Served(
