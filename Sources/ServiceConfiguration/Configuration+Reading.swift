@@ -34,7 +34,7 @@ extension Configuration {
             section.report("expressPlay", .incomplete(without: "publicURL"))
         }
         if case .postgreSQL = storage.url, keys.generationFile != nil {
-            section.report("keys.generationFile", .incomplete(without: "storage.url: sqlite:PATH"))
+            section.report(below: "keys.generationFile", .incomplete(without: "storage.url: sqlite:PATH"))
         }
         Self.checkLicensePaths(licensePaths, redeemPaths: expressPlay.redeemPaths, in: section)
         self.node = node
