@@ -35,7 +35,7 @@ extension Configuration {
             section.report("expressPlay", .incomplete(without: "publicURL"))
         }
         if case .postgreSQL = storage.url, keys.generationFile != nil {
-            section.report("keys.generationFile", .incomplete(without: "storage.url: sqlite:PATH"))
+            section.report(below: "keys.generationFile", .incomplete(without: "storage.url: sqlite:PATH"))
         }
         if keys.skdTemplate.needsAuthority, publicURL == nil {
             section.report(below: "keys.skdTemplate", .incomplete(without: "publicURL"))
