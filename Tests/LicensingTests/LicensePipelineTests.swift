@@ -76,7 +76,8 @@ import Testing
         switch error {
         case .tokenMissing: "token_missing"
         case .entitlement(let error): error.code
-        case .spc, .contentUnknown, .hintMismatch, .keyNotFound, .store, .keyStore, .denied, .terms, .challengeNotOpen,
+        case .spc, .contentUnknown, .hintMismatch, .keyNotFound, .periodNotServed, .store, .keyStore, .denied, .terms,
+            .challengeNotOpen,
             .module, .internalFailure,
             .entitlementDenied, .entitlementUnavailable, .rateLimited, .overloaded, .clockUntrusted:
             "\(error)"

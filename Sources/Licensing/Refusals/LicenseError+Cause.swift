@@ -1,3 +1,4 @@
+import ContentKeys
 import Entitlements
 import FairPlay
 
@@ -11,6 +12,7 @@ extension LicenseError {
         case .spc(let error): RefusalCause("SPC refused: \(error)")
         case .contentUnknown: RefusalCause("the asset id names no single live key, and no right names it")
         case .keyNotFound: RefusalCause("no single live key is stored for the asset id")
+        case .periodNotServed(let refusal): RefusalCause(refusal.description)
         case .hintMismatch: RefusalCause("the address of the request names another key than the SPC")
         case .store(let error): RefusalCause("store: \(error)")
         case .keyStore(let outage): RefusalCause("key store: \(outage)")
