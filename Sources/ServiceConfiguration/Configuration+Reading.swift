@@ -32,6 +32,9 @@ extension Configuration {
         if !expressPlay.customers.isEmpty, expressPlay.redeemURL(under: publicURL) == nil {
             section.report("expressPlay", .incomplete(without: "publicURL"))
         }
+        if case .postgreSQL = storage.url, keys.generationFile != nil {
+            section.report("keys.generationFile", .incomplete(without: "storage.url: sqlite:PATH"))
+        }
         Self.checkLicensePaths(licensePaths, redeemPaths: expressPlay.redeemPaths, in: section)
         self.node = node
         self.listeners = listeners

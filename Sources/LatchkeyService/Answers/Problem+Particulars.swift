@@ -20,8 +20,9 @@ extension Problem {
         case .periodNotServed(let refusal):
             detail = "The key's period of the live content is not served \(refusal.reason == .past ? "any more" : "yet")"
             hint = "Play from within the content's window; an operator sets it with latchkey keys rotate --window."
-        case .tokenMissing, .spc, .contentUnknown, .keyNotFound, .store, .keyStore, .denied, .challengeNotOpen, .module,
-            .entitlementDenied, .entitlementUnavailable, .rateLimited, .overloaded, .clockUntrusted, .internalFailure:
+        case .tokenMissing, .spc, .contentUnknown, .keyNotFound, .schemeNotPlayed, .store, .keyStore, .denied,
+            .challengeNotOpen, .module, .entitlementDenied, .entitlementUnavailable, .rateLimited, .overloaded,
+            .clockUntrusted, .internalFailure:
             break
         }
     }
