@@ -22,6 +22,8 @@ package struct LoadedConfiguration: Sendable {
     package let keyEncryptionKey: AES256GCMKey
     /// The same key among the older ones, which still open what they sealed.
     package let keyRing: KeyRing
+    /// What makes keys; nil where they are random.
+    package let keyDerivation: KeyDerivation?
     package let issuers: IssuerSet
     package let expressPlay: ExpressPlaySettings
     /// What signs session tokens; nil where none are given.
@@ -78,7 +80,7 @@ package struct LoadedConfiguration: Sendable {
         let modules = loader.modules()
         let keyEncryptionKey = loader.keyEncryptionKey()
         let keyRing = keyEncryptionKey.flatMap { loader.keyRing($0) }
-        _ = loader.keyDerivation()
+        let keyDerivation = loader.keyDerivation()
         let issuers = loader.issuers()
         let expressPlay = issuers.flatMap { loader.expressPlay($0) }
         let sessions = loader.sessionTokens()
@@ -98,7 +100,8 @@ package struct LoadedConfiguration: Sendable {
         return LoadedConfiguration(
             configuration: file.configuration, fields: file.fields, digests: loader.digests, credentials: credentials,
             modules: modules,
-            keyEncryptionKey: keyEncryptionKey, keyRing: keyRing, issuers: issuers, expressPlay: expressPlay,
+            keyEncryptionKey: keyEncryptionKey, keyRing: keyRing, keyDerivation: keyDerivation,
+            issuers: issuers, expressPlay: expressPlay,
             sessions: sessions, callback: callback, ledgerKeys: ledgerKeys, sharedSecrets: sharedSecrets,
             pseudonymizer: pseudonymizer,
             publicListeners: publicListeners, adminListeners: adminListeners,

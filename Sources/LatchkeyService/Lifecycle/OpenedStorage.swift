@@ -1,3 +1,4 @@
+import Administration
 import ByteCoding
 import ContentKeys
 import EventLoops
@@ -57,6 +58,22 @@ enum OpenedStorage {
                     + " latchkey keys accept-restore"
             )
         case .unknown(let fault): return ("key_generation_unusable", StoreOutage.keyGeneration(fault).explanation)
+        }
+    }
+
+    /// Which periods of live contents are served. Requests wait for PostgreSQL on these loops.
+    func recentLivePeriods(on loops: [LoopContext]) -> RecentLivePeriods {
+        switch self {
+        case .sqlite(let store): RecentLivePeriods(source: store)
+        case .postgreSQL(let store): RecentLivePeriods(source: store, patience: Patience(on: loops))
+        }
+    }
+
+    /// Makes the keys of periods.
+    func periodDesk(_ derivation: KeyDerivation?) -> PeriodDesk {
+        switch self {
+        case .sqlite(let store): PeriodDesk(store: store, provider: store, derivation: derivation)
+        case .postgreSQL(let store): PeriodDesk(store: store, provider: store, derivation: derivation)
         }
     }
 

@@ -57,6 +57,8 @@ package struct LedgerEntry: Equatable, Sendable {
         case rentalForgotten = 58
         /// A device has reported that a playback session has ended ("secure stop"); the detail is the session's id.
         case sessionEndReported = 59
+        /// An operator has changed how the keys of a live content rotate; the detail says how they do from then on.
+        case rotationSet = 61
 
         /// Whether a version 1 entry can have this kind.
         var isOfVersion1: Bool { rawValue <= 9 || self == .tokenMinted }
