@@ -5,8 +5,14 @@ package protocol LivePeriodSource: Sendable {
     func livePeriods(of contentID: ContentID) async throws(StoreError) -> LivePeriods?
 }
 
+/// Where it is written down what packagers say of periods.
+package protocol PeriodNotes: Sendable {
+    /// Takes the times of periods that a packager has named. What it does not say stays as it was.
+    func note(_ periods: [KnownPeriod], of contentID: ContentID) async throws(StoreError)
+}
+
 /// The live contents of an installation and their periods.
-package protocol LivePeriodStore: LivePeriodSource {
+package protocol LivePeriodStore: LivePeriodSource, PeriodNotes {
     /// A page of the live contents, ended ones too, in the order of their ids' bytes.
     ///
     /// - Parameters:
@@ -17,9 +23,6 @@ package protocol LivePeriodStore: LivePeriodSource {
     /// Stores a live content durably, with the next revision. False, and nothing has changed, if the stored content
     /// does not have the given revision any more.
     func set(_ content: LiveContent) async throws(StoreError) -> Bool
-
-    /// Takes the times of periods that a packager has named. What it does not say stays as it was.
-    func note(_ periods: [KnownPeriod], of contentID: ContentID) async throws(StoreError)
 
     /// The newest periods of a content, the newest first, at most `LivePeriods.countMaximum`: those that have a key,
     /// withdrawn ones too.
