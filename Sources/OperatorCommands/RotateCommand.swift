@@ -352,7 +352,7 @@ private struct KeyRotation {
                     for key in made.flatMap(\.keys) {
                         writer.object { writer in
                             key.record.attributes.write(to: &writer)
-                            writer.member("url", store.assetURL(of: key.record.keyID))
+                            writer.member("url", store.assetURL(of: key.record))
                             writer.member("outcome", key.isNew ? "stored" : "alreadyPresent")
                         }
                     }
@@ -363,7 +363,8 @@ private struct KeyRotation {
             for key in made.flatMap(\.keys) {
                 let period = key.record.attributes.periodIndex.map { String($0) } ?? "-"
                 let track = key.record.attributes.trackLabel?.text ?? "-"
-                lines += "\nperiod \(period)  \(track)  \(key.record.keyID)  \(store.assetURL(of: key.record.keyID))"
+                let url = store.assetURL(of: key.record) ?? "-"
+                lines += "\nperiod \(period)  \(track)  \(key.record.keyID)  \(url)"
             }
             try context.print(lines)
         }
