@@ -42,9 +42,9 @@ package struct LicenseFacts: Equatable, Sendable {
         case .licenseIssued, .licenseRenewed: break
         case .licenseRefused, .syncReportAccepted, .keyRevealed, .revoked, .revocationLifted, .refusalsOmitted,
             .renewalsRolledUp, .tokenMinted, .keyCreated, .keyImported, .keyAliased, .keyWithdrawn, .keyRestored,
-            .keyDeleted, .nodeStarted, .configurationReloaded, .nodeStopped, .clockAccepted, .rowsPurged,
-            .sharedRowsPurged, .ledgerRejoined, .deviceRemoved, .playbackEnded, .rentalForgotten,
-            .sessionEndReported:
+            .keyDeleted, .keyRestoreAccepted, .nodeStarted, .configurationReloaded, .nodeStopped, .clockAccepted,
+            .rowsPurged, .sharedRowsPurged, .ledgerRejoined, .deviceRemoved, .playbackEnded, .rentalForgotten,
+            .sessionEndReported, .keyDelivered:
             return nil
         }
         id = entry.license

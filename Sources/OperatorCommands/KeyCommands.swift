@@ -13,7 +13,7 @@ extension Command {
             "latchkey keys create --config latchkey.json5 --content movie-1",
             "latchkey keys list --config latchkey.json5",
         ],
-        commands: [createKey, importKey, listKeys, showKey, aliasKey, deleteKey, rewrapKeys])
+        commands: [createKey, importKey, listKeys, showKey, aliasKey, deleteKey, rewrapKeys, acceptRestoredKeys])
 
     private static let createKey = Command(
         "create",
@@ -156,7 +156,7 @@ struct KeyArguments {
     ) async throws(CommandError) -> StoredKey {
         let records = try KeyRecords(store.file, context)
         var attributes = ContentKeyAttributes(
-            keyID: keyID, contentID: contentID, track: policy.track, createdAt: context.now)
+            keyID: keyID, contentID: contentID, track: policy.track, scheme: policy.scheme, createdAt: context.now)
         attributes.leastHDCP = policy.leastHDCP
         attributes.leastSecurityLevel = policy.leastSecurityLevel
         let record: ContentKeyRecord
@@ -165,14 +165,15 @@ struct KeyArguments {
         } catch {
             throw .failed("the initialization vector equals the key; it is public, and would give the key away")
         }
-        let outcome = try await store.insert(record)
+        let outcome =
+            kind == .keyCreated ? try await store.insertNew(record) : try await store.insert(record)
         if outcome == .stored { try records.write([.init(kind: kind, keyID: keyID, contentID: contentID)]) }
         let named = await store.addAliases(aliases, to: keyID)
         try records.write(named.deeds(on: keyID, contentID))
         var live = 0
         try await store.forEachPage(of: contentID) { page in live += page.count { $0.state == .live } }
         return StoredKey(
-            record: record, outcome: outcome, url: store.assetURL(of: keyID), liveKeyCount: live,
+            record: record, outcome: outcome, url: store.assetURL(of: record), liveKeyCount: live,
             aliasError: named.error)
     }
 
@@ -196,7 +197,8 @@ struct KeyArguments {
 struct StoredKey {
     let record: ContentKeyRecord
     let outcome: StoreOutcome
-    let url: String
+    /// Nil if the template gives none for the key.
+    let url: String?
     /// How many live keys its content has now.
     let liveKeyCount: Int
     /// Why not all aliases were registered.
@@ -214,7 +216,7 @@ struct StoredKey {
                 for secret in secrets { writer.member(secret.name, secret.value) }
             }
         } else {
-            let lines = [("kid", record.keyID.description), ("content", record.contentID.text), ("URL", url)]
+            let lines = [("kid", record.keyID.description), ("content", record.contentID.text), ("URL", url ?? "-")]
             try context.print(KeyText.lines(lines + KeyText.policy(of: record.attributes) + secrets))
             if outcome == .alreadyPresent { context.note("this key was stored already, and has not changed") }
         }

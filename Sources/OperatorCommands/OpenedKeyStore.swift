@@ -33,11 +33,12 @@ struct OpenedKeyStore {
             database = .postgreSQL(try Self.open(settings, ring))
         } else {
             let path = file.configuration.storage.databasePath
-            database = .sqlite(try Self.open(path, ring), path: path)
+            let generationFile = file.configuration.keys.generationFile
+            database = .sqlite(try Self.open(path, ring, generationFile), path: path)
         }
     }
 
-    private var store: any ContentKeyStore {
+    private var store: any ContentKeyStore & KeyProvider {
         switch database {
         case .sqlite(let store, _): store
         case .postgreSQL(let opened): opened.store
@@ -69,6 +70,31 @@ struct OpenedKeyStore {
             { (error: StoreError) in CommandError.failed(error.explanation) }, try await store.insert(record))
     }
 
+    /// Stores a key that was made here. Random keys are counted, and not made by a database that was restored.
+    func insertNew(_ record: ContentKeyRecord) async throws(CommandError) -> StoreOutcome {
+        let wish = KeyWish(
+            record: record, identity: .keyID, given: [.key, .iv], material: derivation == nil ? .random : .derived)
+        let provided: ProvidedKey?
+        do throws(KeyProvisionError) {
+            provided = try await store.provide([wish]).first
+        } catch .conflict(let keyID, _) {
+            throw .failed(StoreError.keyIDTaken(keyID).explanation)
+        } catch {
+            throw .failed(error.explanation)
+        }
+        guard let provided, provided.record.isSameKey(as: record) else {
+            throw .failed(StoreError.keyIDTaken(record.keyID).explanation)
+        }
+        return provided.isNew ? .stored : .alreadyPresent
+    }
+
+    /// Takes a restored database for complete. Nil if no file is configured that shows whether it is.
+    func acceptRestore() throws(CommandError) -> KeyRestoreConsent? {
+        guard case .sqlite(let store, _) = database else { return nil }
+        return try wrap(
+            { (error: KeyProvisionError) in CommandError.failed(error.explanation) }, try store.acceptRestore())
+    }
+
     /// Registers aliases up to the first one that another key has; gives those that are new, and what went wrong, since
     /// the key itself is stored by now.
     func addAliases(_ aliases: [AssetID], to keyID: KeyID) async -> NewAliases {
@@ -86,7 +112,7 @@ struct OpenedKeyStore {
     /// Hands over all keys in the order of their content ids, at most 1,000 at a time, so that memory does not grow
     /// with their number.
     func forEachPage(
-        of contentID: ContentID?, _ body: ([ContentKeyAttributes]) throws(CommandError) -> Void
+        of contentID: ContentID?, _ body: ([ContentKeyAttributes]) async throws(CommandError) -> Void
     ) async throws(CommandError) {
         var last: ContentKeyAttributes?
         while true {
@@ -94,15 +120,32 @@ struct OpenedKeyStore {
             let page = try await Self.attempt { () async throws(StoreError) in
                 try await store.list(of: contentID, after: position, limit: Self.pageSize)
             }
-            try body(page)
+            try await body(page)
             guard page.count == Self.pageSize else { return }
             last = page.last
         }
     }
 
-    /// The URL by which a playlist names the key.
-    func assetURL(of keyID: KeyID) -> String {
-        file.configuration.keys.skdTemplate.replacing("{kid}", with: keyID.description)
+    /// The URL by which a playlist names the key; nil if `keys.skdTemplate` gives none for it, such as `{period}` for a
+    /// key that has none.
+    func assetURL(of record: ContentKeyRecord) -> String? {
+        let names = SKDNames(of: record, authority: file.configuration.publicAuthority)
+        return try? file.configuration.keys.skdTemplate.url(for: names)
+    }
+
+    /// The same for a key of a list. Its record is read if the URL has the initialization vector, which is sealed.
+    func assetURL(
+        of key: ContentKeyAttributes, _ maintenance: any KeyMaintenance
+    ) async throws(CommandError) -> String? {
+        let template = file.configuration.keys.skdTemplate
+        guard template.needsIV else {
+            let names = SKDNames(
+                contentID: key.contentID, keyID: key.keyID, iv: .zero, periodIndex: key.periodIndex,
+                trackLabel: key.trackLabel, authority: file.configuration.publicAuthority)
+            return try? template.url(for: names)
+        }
+        let found = try await Self.attempt { () async throws(StoreError) in try await maintenance.key(key.keyID) }
+        return found.flatMap { assetURL(of: $0.record) }
     }
 
     /// What a command reads of the configuration and its files.
@@ -141,12 +184,13 @@ struct OpenedKeyStore {
     }
 
     private static func open(
-        _ path: String, _ ring: KeyRing
+        _ path: String, _ ring: KeyRing, _ generationFile: String?
     ) throws(CommandError) -> SQLiteKeyStore {
         return try wrap(
             { (error: StorageOpeningError) in
                 CommandError.failed("cannot open the database \(path): \(error.explanation)")
-            }, try SQLiteKeyStore.open(path: path, keyRing: ring, maximumReaders: 1))
+            },
+            try SQLiteKeyStore.open(path: path, keyRing: ring, maximumReaders: 1, generationFile: generationFile))
     }
 }
 

@@ -1,3 +1,4 @@
+import ContentKeys
 import Entitlements
 import Glibc
 import HTTPMessages
@@ -32,6 +33,12 @@ extension Configuration {
         }
         if !expressPlay.customers.isEmpty, expressPlay.redeemURL(under: publicURL) == nil {
             section.report("expressPlay", .incomplete(without: "publicURL"))
+        }
+        if case .postgreSQL = storage.url, keys.generationFile != nil {
+            section.report("keys.generationFile", .incomplete(without: "storage.url: sqlite:PATH"))
+        }
+        if keys.skdTemplate.needsAuthority, publicURL == nil {
+            section.report(below: "keys.skdTemplate", .incomplete(without: "publicURL"))
         }
         Self.checkLicensePaths(licensePaths, redeemPaths: expressPlay.redeemPaths, in: section)
         self.node = node
