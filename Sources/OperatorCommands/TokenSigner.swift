@@ -17,7 +17,9 @@ struct TokenSigner {
             try ConfigurationFile(path: path, environment: context.environment).configuration)
         let candidates = configuration.entitlement.issuers.flatMap { issuer in issuer.keys.map { (issuer, $0) } }
         for (issuer, key) in candidates {
-            guard let minter = try Self.minter(for: key, of: issuer.dialect, keyPath: keyPath, context) else { continue }
+            guard let minter = try Self.minter(for: key, of: issuer.dialect, keyPath: keyPath, context) else {
+                continue
+            }
             self.issuer = issuer
             self.minter = minter
             return

@@ -2,11 +2,13 @@ import ByteCoding
 import ContentKeys
 import DeviceSimulation
 import Entitlements
+import FairPlay
 import HTTPMessages
 import HTTPServing
 import KeyCrypto
 import Licensing
 import PackagerAPI
+import Records
 import TestSupport
 import Testing
 

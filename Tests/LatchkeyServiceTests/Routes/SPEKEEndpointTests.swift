@@ -3,8 +3,10 @@ import ContentKeys
 import Entitlements
 import HTTPMessages
 import HTTPServing
+import KeyCrypto
 import Licensing
 import PackagerAPI
+import Records
 import TestSupport
 import Testing
 
