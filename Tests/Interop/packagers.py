@@ -244,7 +244,7 @@ class Packagers:
         self.credentials: dict[str, Credential] = {}
 
     def write(self, setup: Path, *packagers: dict[str, object]) -> None:
-        """Writes the section; each has a name and what differs from the defaults."""
+        """Puts packagers in place of the one of `latchkey init`; each has a name and what differs from the defaults."""
         entries = []
         for packager in packagers:
             name = str(packager["name"])
@@ -258,10 +258,9 @@ class Packagers:
         certificate.write_bytes((VECTORS / "packager_cert.pem").read_bytes())
         certificate.chmod(0o600)
         configuration = setup / "latchkey.json5"
-        text = configuration.read_text()
-        assert "packagers:" not in text and text.lstrip().count("{") > 0
-        start = text.index("    listeners: {")
-        configuration.write_text(f"{text[:start]}    packagers: {json.dumps(entries)},\n{text[start:]}")
+        text, count = re.subn(r"packagers: \[.*\],", f"packagers: {json.dumps(entries)},", configuration.read_text())
+        assert count == 1, "the set-up of `latchkey init` has a packager"
+        configuration.write_text(text)
 
 
 PINNED = ["secrets/packager-certificate.pem"]

@@ -36,10 +36,10 @@ class Lab:
         self.daemon = daemon
         self.credentials = packagers.credentials
 
-    def packager(self, name: str = "packager-1") -> Packager:
+    def packager(self, name: str = "development") -> Packager:
         return Packager(self.daemon.url, self.credentials[name])
 
-    def order(self, body: object, name: str = "packager-1") -> Answer:
+    def order(self, body: object, name: str = "development") -> Answer:
         return self.packager(name).ask("POST", "/v1/keys", body)
 
     def keys(self, content: str, *tracks: object, **more: object) -> list[dict[str, object]]:
@@ -48,7 +48,7 @@ class Lab:
         assert answer.header("Content-Type") == "application/json" and answer.header("Cache-Control") == "no-store"
         return json.loads(answer.body)["keys"]
 
-    def get(self, content: str, query: str = "", name: str = "packager-1") -> Answer:
+    def get(self, content: str, query: str = "", name: str = "development") -> Answer:
         return self.packager(name).ask("GET", f"/v1/keys/{content}" + (f"?{query}" if query else ""))
 
 
@@ -59,7 +59,7 @@ def lab(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> It
     def prepare(setup: Path) -> None:
         packagers.write(
             setup,
-            {"name": "packager-1", "scopes": ["read", "create", "import"]},
+            {"name": "development", "scopes": ["read", "create", "import"]},
             {"name": "plain"},
             {"name": "strict", "recipients": PINNED, "requireEncryptedDelivery": True},
         )
@@ -194,7 +194,7 @@ def test_every_form_has_the_same_key(lab: Lab, format: str) -> None:
 def test_a_stable_address_serves_nginx(lab: Lab) -> None:
     """As the module asks: GET, and the credential in the field that its upstream location adds."""
     (key,) = lab.keys("vod", "HD")
-    headers = {"Authorization": lab.credentials["packager-1"].basic, "User-Agent": "nginx", "Accept": "*/*"}
+    headers = {"Authorization": lab.credentials["development"].basic, "User-Agent": "nginx", "Accept": "*/*"}
     answer = LicenceClient(lab.daemon.url).send("GET", "/v1/keys/vod?format=nginx-vod", None, headers)
     assert answer.status == 200 and answer.header("Content-Type") == "application/json"
     assert base64.b64decode(json.loads(answer.body)[0]["key"]).hex() == key["key"]
@@ -239,7 +239,7 @@ def test_the_commands_of_the_article_work(lab: Lab, tmp_path: Path) -> None:
     imported = {"contentId": "movie-2", "tracks": [{"track": "HD", "iv": "01" * 16, "key": "02" * 16}]}
     (tmp_path / "import.json").write_text(json.dumps(imported))
     environment = os.environ | {
-        "LATCHKEY": lab.daemon.url, "SECRET": lab.credentials["packager-1"].secret,
+        "LATCHKEY": lab.daemon.url, "SECRET": lab.credentials["development"].secret,
     }
     found = commands()
     assert len(found) == 4 and all("curl" in command for command in found)
