@@ -20,6 +20,11 @@ private final class ScriptedPeriods: LivePeriodSource {
 
     var callCount: Int { state.withLock { $0.callCount } }
 
+    /// Gives way to other tasks until the source has been asked so often.
+    func untilAsked(_ count: Int) async {
+        while callCount < count { await Task.yield() }
+    }
+
     func say(_ answer: Result<LivePeriods?, StoreError>) { state.withLock { $0.answer = answer } }
 
     func hold(at gate: Gate?) { state.withLock { $0.gate = gate } }
@@ -106,7 +111,7 @@ private final class ScriptedPeriods: LivePeriodSource {
         let key = try key(10)
         let served = await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<500 { group.addTask { await recent.refusal(of: key, at: 0...0) == nil } }
-            gate.waitForTasks(1)
+            await source.untilAsked(1)
             gate.open()
             return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
@@ -122,7 +127,7 @@ private final class ScriptedPeriods: LivePeriodSource {
         let recent = recent()
         let (old, new) = (try key(9), try key(10))
         let first = Task { await recent.refusal(of: old, at: 0...0) }
-        gate.waitForTasks(1)
+        await source.untilAsked(1)
         // Now the key of period 10 is made.
         source.say(.success(try live(newest: 10)))
         source.hold(at: nil)
