@@ -13,6 +13,13 @@ package final class RecentDocuments: Sendable {
     private struct Name: Hashable {
         let version: SPEKEVersion
         let body: [UInt8]
+
+        /// An array of bytes would be hashed byte by byte, which takes longer than all the rest.
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(version)
+            // The hasher reads the bytes within the call.
+            unsafe body.withUnsafeBytes { bytes in unsafe hasher.combine(bytes: bytes) }
+        }
     }
 
     private struct Generations {
