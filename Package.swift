@@ -73,7 +73,7 @@ var targets: [Target] = [
             "COpenSSL", "CNghttp2", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops",
             "HTTPMessages",
         ]),
-    module("PackagerAPI", ["ByteCoding", "KeyCrypto", "ContentKeys"]),
+    module("PackagerAPI", ["ByteCoding", "KeyCrypto", "Entitlements", "ContentKeys"]),
     module("HTTPCalls", ["CCurl", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops"]),
     module(
         "StorageSQLite",
@@ -93,8 +93,8 @@ var targets: [Target] = [
         "ServiceConfiguration",
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "HTTPMessages",
-            "PlayerMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "HTTPServing", "HTTPCalls",
-            "StoragePostgreSQL",
+            "PlayerMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "PackagerAPI", "HTTPServing",
+            "HTTPCalls", "StoragePostgreSQL",
         ]),
     module(
         "ExpressPlay",
@@ -116,9 +116,9 @@ var targets: [Target] = [
         "LatchkeyService",
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "CommandLineKit", "FairPlay",
-            "HTTPMessages", "PlayerMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "HTTPServing",
-            "HTTPCalls", "StorageSQLite", "StoragePostgreSQL", "LadderWorkers", "ServiceConfiguration", "ExpressPlay",
-            "Administration",
+            "HTTPMessages", "PlayerMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "PackagerAPI",
+            "HTTPServing", "HTTPCalls", "StorageSQLite", "StoragePostgreSQL", "LadderWorkers", "ServiceConfiguration",
+            "ExpressPlay", "Administration",
         ]),
     module(
         "OperatorCommands",
@@ -174,7 +174,7 @@ var targets: [Target] = [
     tests(
         of: "HTTPServing",
         ["COpenSSL", "CNghttp2", "KeyCrypto", "POSIXSockets", "EventLoops", "HTTPMessages", "Telemetry"]),
-    tests(of: "PackagerAPI", ["ByteCoding", "KeyCrypto", "ContentKeys"]),
+    tests(of: "PackagerAPI", ["ByteCoding", "KeyCrypto", "Entitlements", "ContentKeys"]),
     tests(of: "HTTPCalls", ["POSIXSockets", "EventLoops"]),
     .target(name: "CTestVFS", path: "Tests/CTestVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
     tests(
@@ -199,7 +199,7 @@ var targets: [Target] = [
         of: "ServiceConfiguration",
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "FairPlay", "HTTPMessages", "PlayerMessages",
-            "Entitlements", "Licensing", "HTTPServing", "HTTPCalls", "StoragePostgreSQL",
+            "Entitlements", "ContentKeys", "Licensing", "PackagerAPI", "HTTPServing", "HTTPCalls", "StoragePostgreSQL",
         ]),
     tests(
         of: "OperatorCommands",
@@ -213,8 +213,8 @@ var targets: [Target] = [
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "CommandLineKit", "FairPlay",
             "DeviceSimulation",
-            "HTTPMessages", "PlayerMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "HTTPServing",
-            "HTTPCalls",
+            "HTTPMessages", "PlayerMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "PackagerAPI",
+            "HTTPServing", "HTTPCalls",
             "StorageSQLite",
             "StoragePostgreSQL", "ServiceConfiguration", "ExpressPlay", "Administration", "DatabaseSupport",
             "StoreConformance", "latchkeyd", "latchkey",

@@ -42,6 +42,20 @@ package enum EncryptionScheme: String, Hashable, Sendable, CaseIterable {
     case cbcs
     /// Apple's sample encryption of transport streams.
     case sampleAES = "sample-aes"
+
+    // The other schemes of ISO/IEC 23001-7, which other systems play (packagers, section 1.4).
+
+    case cenc
+    case cens
+    case cbc1
+
+    /// Whether FairPlay plays what is encrypted so. A key of another scheme is in no licence.
+    package var isFairPlay: Bool {
+        switch self {
+        case .cbcs, .sampleAES: true
+        case .cenc, .cens, .cbc1: false
+        }
+    }
 }
 
 /// Whether a key is given out. The raw values are stored, and never change.

@@ -58,7 +58,7 @@ package struct KeyWish: Sendable {
 package struct ProvidedKey: Sendable {
     /// As it is stored.
     package let record: ContentKeyRecord
-    /// Whether this call has stored it.
+    /// Whether this call has stored it. Of several wishes for one key, it is said with the first alone.
     package let isNew: Bool
 
     package init(record: ContentKeyRecord, isNew: Bool) {

@@ -33,9 +33,57 @@ extension StoreOutage {
         case .hanging: "the disk of the database does not answer; check the disk and the system's log"
         case .replaced:
             "the database file was deleted or replaced while it was open; stop the daemon, put the file back, and start it again"
+        case .keyGeneration(let fault):
+            "no random key is made, because the file of keys.generationFile \(fault.explanation)"
         case .clockUntrusted:
             "the clocks of this node and of the database differ too much; check the time service on both machines"
         case .other(let code): "the database reports error \(code)"
+        }
+    }
+}
+
+extension KeyGenerationFault {
+    /// What is wrong and what to do about it, as the end of a sentence about the file.
+    package var explanation: String {
+        switch self {
+        case .missing:
+            "is gone: put it back, or if the database is known to be the newest, run latchkey keys accept-restore"
+        case .malformed: "is damaged: put it back, or remove it and run latchkey keys accept-restore"
+        case .otherInstallation:
+            "counts the keys of another installation: name the right file, or one that does not exist yet, "
+                + "and run latchkey keys accept-restore"
+        case .notReadable(let errno): "cannot be read (error \(errno)): check its permissions"
+        case .notWritable(let errno):
+            "cannot be replaced (error \(errno)): check its folder, the folder's permissions and the room on its disk"
+        }
+    }
+}
+
+extension KeyProvisionError {
+    /// What is wrong and what to do about it.
+    package var explanation: String {
+        switch self {
+        case .conflict(let keyID, let conflict): "the key \(keyID) \(conflict.explanation)"
+        case .keyLost(let contentID):
+            "the database is older than the last key that was made, so a key of \(contentID) may be lost: put the "
+                + "newest database back, import the key, or run latchkey keys accept-restore"
+        case .store(let error): error.explanation
+        }
+    }
+}
+
+extension KeyConflict {
+    /// As the end of a sentence about the key that was asked for.
+    package var explanation: String {
+        switch self {
+        case .otherContent: "is stored for another content"
+        case .otherTrack: "is stored for another track"
+        case .otherPeriod: "is stored for another key period"
+        case .otherScheme: "is stored for another encryption scheme"
+        case .otherIV: "is stored with another initialization vector"
+        case .otherKey: "is stored with other bytes"
+        case .withdrawn: "was withdrawn"
+        case .severalKeys: "is wanted for a track and period that have several live keys"
         }
     }
 }

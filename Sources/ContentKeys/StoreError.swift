@@ -51,8 +51,24 @@ package enum StoreOutage: Error, Equatable, Sendable {
     case hanging
     /// The file that was opened was deleted or replaced: what is written to it would be lost.
     case replaced
+    /// The file that says whether random keys were lost cannot be used, and so none is made.
+    case keyGeneration(KeyGenerationFault)
     /// The node's clock and the database's are so far apart that nothing is counted.
     case clockUntrusted
     /// The database's own code for anything else.
     case other(code: Int32)
+}
+
+/// What is wrong with the file of `keys.generationFile`, which says whether random keys were lost.
+package enum KeyGenerationFault: Error, Equatable, Sendable {
+    /// The database was used with a file, and there is none.
+    case missing
+    /// Its contents are none that this program writes.
+    case malformed
+    /// It counts the keys of another installation.
+    case otherInstallation
+    /// It cannot be read; the system's error number.
+    case notReadable(errno: Int32)
+    /// It, or its lock, cannot be written; the system's error number.
+    case notWritable(errno: Int32)
 }

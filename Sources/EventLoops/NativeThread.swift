@@ -25,6 +25,12 @@ package struct NativeThread: ~Copyable, Sendable {
         // The handle is valid until this one join, which consumes it.
         _ = pthread_join(thread, nil)
     }
+
+    /// Lets the thread end by itself: nothing waits for it.
+    package consuming func detach() {
+        // As for `join`.
+        _ = pthread_detach(thread)
+    }
 }
 
 /// A thread in an array, which cannot hold what is not copyable.

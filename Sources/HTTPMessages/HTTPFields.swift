@@ -96,6 +96,11 @@ package struct HTTPFields: Sendable {
             .map { String(decoding: storage[$0.value], as: UTF8.self) }
     }
 
+    /// The values of all fields of a name as they came, in order, without the white space around them.
+    package func allBytes(of name: String) -> [ArraySlice<UInt8>] {
+        entries.lazy.filter { storage.span.matchesIgnoringCase(name.utf8, in: $0.name) }.map { storage[$0.value] }
+    }
+
     /// How many fields of a name there are.
     package func count(of name: String) -> Int {
         entries.count { storage.span.matchesIgnoringCase(name.utf8, in: $0.name) }

@@ -396,6 +396,7 @@ extension HTTPConnection {
     /// Takes the address of the client from its proxy, and counts the connection under it; returns why it must be refused, if it must.
     func admit(client: SocketAddress) -> HTTPConnectionRefusal? {
         peer.address = client
+        peer.hasProxyHeader = true
         // Behind one proxy there may be another, which connects for many clients.
         guard let address = client.ip, !listener.settings.trustedProxies.contains(address) else { return nil }
         if let refusal = listener.admitAddress(address) { return refusal }

@@ -77,14 +77,19 @@ package struct HTTPPeer: Hashable, Sendable {
     /// Whether a trusted proxy has sent the request on. Only then what its fields say of the client is the proxy's
     /// word, not the client's.
     package internal(set) var isBehindTrustedProxy: Bool
+    /// Whether a trusted proxy has named the client's address in a PROXY header. The rest of the connection is the
+    /// client's own, TLS included, unless the proxy ends TLS.
+    package internal(set) var hasProxyHeader: Bool
 
     package init(
-        address: SocketAddress, listener: String, tls: TLSFacts? = nil, isBehindTrustedProxy: Bool = false
+        address: SocketAddress, listener: String, tls: TLSFacts? = nil, isBehindTrustedProxy: Bool = false,
+        hasProxyHeader: Bool = false
     ) {
         self.address = address
         self.listener = listener
         self.tls = tls
         self.isBehindTrustedProxy = isBehindTrustedProxy
+        self.hasProxyHeader = hasProxyHeader
     }
 
     /// Whether the client is on this machine.

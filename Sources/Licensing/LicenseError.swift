@@ -13,6 +13,9 @@ package enum LicenseError: Error, Equatable, Sendable {
     case contentUnknown
     /// The rights name the asset, but no live key is stored for it, or several are and nothing says which.
     case keyNotFound
+    /// The key that is stored for the asset id is of a scheme that FairPlay does not play. Only who has rights to it
+    /// hears that there is no key to give.
+    case schemeNotPlayed(EncryptionScheme, isNamed: Bool)
     /// The address of the request names another key than the SPC.
     case hintMismatch
     case store(StoreError)

@@ -42,8 +42,8 @@ package struct LicenseFacts: Equatable, Sendable {
         case .licenseIssued, .licenseRenewed: break
         case .licenseRefused, .syncReportAccepted, .keyRevealed, .revoked, .revocationLifted, .refusalsOmitted,
             .renewalsRolledUp, .tokenMinted, .keyCreated, .keyImported, .keyAliased, .keyWithdrawn, .keyRestored,
-            .keyDeleted, .nodeStarted, .configurationReloaded, .nodeStopped, .clockAccepted, .rowsPurged,
-            .sharedRowsPurged, .ledgerRejoined, .deviceRemoved, .playbackEnded, .rentalForgotten,
+            .keyDeleted, .keyRestoreAccepted, .nodeStarted, .configurationReloaded, .nodeStopped, .clockAccepted,
+            .rowsPurged, .sharedRowsPurged, .ledgerRejoined, .deviceRemoved, .playbackEnded, .rentalForgotten,
             .sessionEndReported:
             return nil
         }

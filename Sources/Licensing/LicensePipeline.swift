@@ -211,7 +211,10 @@ package final class LicensePipeline {
         do throws(LicenseError) {
             return CallbackQuestion.Content(try await keys.record(ofAsset: assetID, claims: nil).attributes)
         } catch {
-            guard error == .contentUnknown else { throw error }
+            switch error {
+            case .contentUnknown, .schemeNotPlayed: break
+            default: throw error
+            }
             return CallbackQuestion.Content(
                 unknown: AssetReference(assetID),
                 digest: try wrap(LicenseError.internalFailure, try crypto.sha256(assetID.bytes)))

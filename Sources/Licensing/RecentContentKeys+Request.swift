@@ -33,7 +33,16 @@ extension RecentContentKeys {
             throw .store(error)
         }
         guard let found else { throw Self.missing(AssetReference(assetID), claims) }
+        try requireFairPlay(found.attributes, claims)
         return found
+    }
+
+    /// The one place that keeps keys of other schemes out of licences.
+    private func requireFairPlay(_ key: ContentKeyAttributes, _ claims: Claims?) throws(LicenseError) {
+        if key.scheme.isFairPlay { return }
+        let isNamed =
+            claims.map { Gate.namesAsset($0, contentID: key.contentID.text, keyID: key.keyID) } ?? false
+        throw .schemeNotPlayed(key.scheme, isNamed: isNamed)
     }
 
     private static func missing(_ reference: AssetReference, _ claims: Claims?) -> LicenseError {

@@ -13,7 +13,7 @@ extension Command {
             "latchkey keys create --config latchkey.json5 --content movie-1",
             "latchkey keys list --config latchkey.json5",
         ],
-        commands: [createKey, importKey, listKeys, showKey, aliasKey, deleteKey, rewrapKeys])
+        commands: [createKey, importKey, listKeys, showKey, aliasKey, deleteKey, rewrapKeys, acceptRestoredKeys])
 
     private static let createKey = Command(
         "create",
@@ -156,7 +156,7 @@ struct KeyArguments {
     ) async throws(CommandError) -> StoredKey {
         let records = try KeyRecords(store.file, context)
         var attributes = ContentKeyAttributes(
-            keyID: keyID, contentID: contentID, track: policy.track, createdAt: context.now)
+            keyID: keyID, contentID: contentID, track: policy.track, scheme: policy.scheme, createdAt: context.now)
         attributes.leastHDCP = policy.leastHDCP
         attributes.leastSecurityLevel = policy.leastSecurityLevel
         let record: ContentKeyRecord
@@ -165,7 +165,8 @@ struct KeyArguments {
         } catch {
             throw .failed("the initialization vector equals the key; it is public, and would give the key away")
         }
-        let outcome = try await store.insert(record)
+        let outcome =
+            kind == .keyCreated ? try await store.insertNew(record) : try await store.insert(record)
         if outcome == .stored { try records.write([.init(kind: kind, keyID: keyID, contentID: contentID)]) }
         let named = await store.addAliases(aliases, to: keyID)
         try records.write(named.deeds(on: keyID, contentID))

@@ -15,16 +15,22 @@ struct KeyPolicyArguments {
         "--security-level", .value("audio|baseline|main"),
         help: "the least security level of devices; the content type's unless given")
 
-    static let options = [track, contentType, hdcp, securityLevel]
+    static let scheme = CommandOption(
+        "--scheme", .value("cbcs|sample-aes|cenc|cens|cbc1"),
+        help: "how samples are encrypted, cbcs unless given; keys of the last three are in no licence")
+
+    static let options = [track, contentType, hdcp, securityLevel, scheme]
 
     let track: Track
     let leastHDCP: ContentKeyAttributes.HDCP?
     let leastSecurityLevel: ContentKeyAttributes.SecurityLevel?
+    let scheme: EncryptionScheme
 
     init(_ arguments: Arguments) throws(CommandError) {
         track = try Self.track(arguments)
         leastHDCP = try arguments.word(Self.hdcp)
         leastSecurityLevel = try arguments.word(Self.securityLevel)
+        scheme = try arguments.word(Self.scheme) ?? .cbcs
     }
 
     private static func track(_ arguments: Arguments) throws(CommandError) -> Track {

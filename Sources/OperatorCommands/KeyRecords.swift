@@ -15,7 +15,8 @@ struct KeyRecords {
     /// What was done to one key.
     struct Deed {
         var kind: LedgerEntry.Kind
-        var keyID: KeyID
+        /// Nil for what was done to all keys.
+        var keyID: KeyID?
         /// Nil if it is not known.
         var contentID: ContentID?
         var detail = ""

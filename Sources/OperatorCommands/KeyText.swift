@@ -29,7 +29,7 @@ enum KeyText {
     static func policy(of key: ContentKeyAttributes) -> [(name: String, value: String)] {
         let values = [
             ("track", key.trackLabel?.text), ("type", key.contentType.rawValue), ("HDCP", key.leastHDCP?.rawValue),
-            ("level", key.leastSecurityLevel?.rawValue),
+            ("level", key.leastSecurityLevel?.rawValue), ("scheme", key.scheme == .cbcs ? nil : key.scheme.rawValue),
         ]
         return values.compactMap { name, value in value.map { (name, $0) } }
     }

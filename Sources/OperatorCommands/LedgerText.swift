@@ -24,6 +24,7 @@ extension LedgerEntry.Kind {
         case .keyWithdrawn: "keyWithdrawn"
         case .keyRestored: "keyRestored"
         case .keyDeleted: "keyDeleted"
+        case .keyRestoreAccepted: "keyRestoreAccepted"
         case .nodeStarted: "nodeStarted"
         case .configurationReloaded: "configurationReloaded"
         case .nodeStopped: "nodeStopped"

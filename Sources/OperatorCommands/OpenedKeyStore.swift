@@ -33,11 +33,12 @@ struct OpenedKeyStore {
             database = .postgreSQL(try Self.open(settings, ring))
         } else {
             let path = file.configuration.storage.databasePath
-            database = .sqlite(try Self.open(path, ring), path: path)
+            let generationFile = file.configuration.keys.generationFile
+            database = .sqlite(try Self.open(path, ring, generationFile), path: path)
         }
     }
 
-    private var store: any ContentKeyStore {
+    private var store: any ContentKeyStore & KeyProvider {
         switch database {
         case .sqlite(let store, _): store
         case .postgreSQL(let opened): opened.store
@@ -67,6 +68,31 @@ struct OpenedKeyStore {
     func insert(_ record: ContentKeyRecord) async throws(CommandError) -> StoreOutcome {
         return try await wrapAsync(
             { (error: StoreError) in CommandError.failed(error.explanation) }, try await store.insert(record))
+    }
+
+    /// Stores a key that was made here. Random keys are counted, and not made by a database that was restored.
+    func insertNew(_ record: ContentKeyRecord) async throws(CommandError) -> StoreOutcome {
+        let wish = KeyWish(
+            record: record, identity: .keyID, given: [.key, .iv], material: derivation == nil ? .random : .derived)
+        let provided: ProvidedKey?
+        do throws(KeyProvisionError) {
+            provided = try await store.provide([wish]).first
+        } catch .conflict(let keyID, _) {
+            throw .failed(StoreError.keyIDTaken(keyID).explanation)
+        } catch {
+            throw .failed(error.explanation)
+        }
+        guard let provided, provided.record.isSameKey(as: record) else {
+            throw .failed(StoreError.keyIDTaken(record.keyID).explanation)
+        }
+        return provided.isNew ? .stored : .alreadyPresent
+    }
+
+    /// Takes a restored database for complete. Nil if no file is configured that shows whether it is.
+    func acceptRestore() throws(CommandError) -> KeyRestoreConsent? {
+        guard case .sqlite(let store, _) = database else { return nil }
+        return try wrap(
+            { (error: KeyProvisionError) in CommandError.failed(error.explanation) }, try store.acceptRestore())
     }
 
     /// Registers aliases up to the first one that another key has; gives those that are new, and what went wrong, since
@@ -141,12 +167,13 @@ struct OpenedKeyStore {
     }
 
     private static func open(
-        _ path: String, _ ring: KeyRing
+        _ path: String, _ ring: KeyRing, _ generationFile: String?
     ) throws(CommandError) -> SQLiteKeyStore {
         return try wrap(
             { (error: StorageOpeningError) in
                 CommandError.failed("cannot open the database \(path): \(error.explanation)")
-            }, try SQLiteKeyStore.open(path: path, keyRing: ring, maximumReaders: 1))
+            },
+            try SQLiteKeyStore.open(path: path, keyRing: ring, maximumReaders: 1, generationFile: generationFile))
     }
 }
 

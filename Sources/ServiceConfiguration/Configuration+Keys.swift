@@ -18,6 +18,8 @@ extension Configuration {
         /// The 32 bytes from which keys are derived; there where they are.
         package let masterSecret: SecretSource?
         package let masterSecretVersion: UInt32
+        /// The file outside a SQLite database that shows whether random keys were lost; nil for none.
+        package let generationFile: String?
         /// Whether operators may see keys in clear.
         package let allowReveal: Bool
         /// The key URI for packagers, with `{kid}` where the key id belongs as a lower-case UUID.
@@ -48,6 +50,8 @@ extension Configuration.Keys {
         material = section.value("material", .choice(Material.allCases, example: .random), default: .random)
         masterSecret = section.optional("masterSecret", .file(in: section.directory, example: "secrets/master-secret"))
         masterSecretVersion = section.value("masterSecretVersion", .integer(Self.versions, example: 1), default: 1)
+        generationFile = section.optional(
+            "generationFile", .path(in: section.directory, example: "/var/lib/latchkey-keys/last-key"))
         allowReveal = section.value("allowReveal", .boolean, default: false)
         skdTemplate = section.value("skdTemplate", .skdTemplate, default: "skd://{kid}")
         section.requireDistinct(

@@ -20,17 +20,21 @@ extension Configuration {
         let clock = section.section("clock", Clock.init(reading:))
         let entitlement = section.section("entitlement", effect: .reload, Entitlement.init(reading:))
         let expressPlay = section.section("expressPlay", effect: .reload, ExpressPlay.init(reading:))
+        let packagers = Self.packagers(reading: section)
         let limits = section.section("limits", Limits.init(reading:))
         let logging = section.section("logging", effect: .reload, Logging.init(reading:))
 
         guard let listeners, let cors, let licensePaths, let fairplay, let keys, let storage, let ledger, let clock,
             let entitlement,
-            let expressPlay, let limits, let logging
+            let expressPlay, let packagers, let limits, let logging
         else {
             return nil
         }
         if !expressPlay.customers.isEmpty, expressPlay.redeemURL(under: publicURL) == nil {
             section.report("expressPlay", .incomplete(without: "publicURL"))
+        }
+        if case .postgreSQL = storage.url, keys.generationFile != nil {
+            section.report("keys.generationFile", .incomplete(without: "storage.url: sqlite:PATH"))
         }
         Self.checkLicensePaths(licensePaths, redeemPaths: expressPlay.redeemPaths, in: section)
         self.node = node
@@ -45,6 +49,7 @@ extension Configuration {
         self.clock = clock
         self.entitlement = entitlement
         self.expressPlay = expressPlay
+        self.packagers = packagers
         self.limits = limits
         self.logging = logging
     }

@@ -24,6 +24,8 @@ package struct Configuration: Equatable, Sendable {
     package let clock: Clock
     package let entitlement: Entitlement
     package let expressPlay: ExpressPlay
+    /// Who may ask for content keys; the names differ.
+    package let packagers: [Packager]
     package let limits: Limits
     package let logging: Logging
 

@@ -27,6 +27,8 @@ extension ConfigurationFault: CustomStringConvertible {
         case .severalCertificates(let count):
             "the file holds \(count) certificates, and this field is for one; the file with both belongs into"
                 + " \"certificateBundle\""
+        case .severalRecipients(let count):
+            "the file holds \(count) certificates, and a recipient has one; name the file of each recipient in the list"
         case .notACertificateBundle(let error): Self.describe(error)
         case .notAPrivateKey: "the file is not an RSA private key in PEM or DER"
         case .passphraseMissing:
@@ -40,6 +42,9 @@ extension ConfigurationFault: CustomStringConvertible {
             "no private key of this credential is encrypted; remove this field, or check which key files are named"
         case .wrongKeySize(let expected, let actual):
             "the file's key has \(actual) bits, and this field is for \(expected); check which file belongs where"
+        case .keySizeOutOfRange(let sizes, let actual):
+            "the certificate's key has \(actual) bits, and sizes from \(sizes.lowerBound) to \(sizes.upperBound) bits"
+                + " are accepted"
         case .keyMismatch(let certificate):
             "the private key does not belong to the certificate in \"\(certificate)\"; use the key from which that"
                 + " certificate's signing request was made"
@@ -55,6 +60,9 @@ extension ConfigurationFault: CustomStringConvertible {
         case .issuer(let error): Self.describe(error)
         case .notAnAdminToken:
             "the file must hold one token of 16 to 1024 visible ASCII characters, such as the output of: openssl rand -hex 32"
+        case .secretIsAToken:
+            "the file holds a text in the form of a viewer's token, which must not be a packager's secret; make another"
+                + " one with: openssl rand -hex 32"
         case .sealingKeyMissing:
             "no issuer of this name has an active key with the algorithm A256GCM"
         case .notADatabasePassword: "the file must hold the password in one line of 1 to 1024 bytes"

@@ -40,6 +40,8 @@ package enum ConfigurationFault: Equatable, Sendable {
     case notACertificate
     /// The file holds more certificates than the one that the field is for.
     case severalCertificates(count: Int)
+    /// The file holds more certificates than the one of a recipient.
+    case severalRecipients(count: Int)
     case notACertificateBundle(CertificateBundleError)
     case notAPrivateKey
     /// The private key is encrypted, and the credential names no passphrase.
@@ -52,6 +54,8 @@ package enum ConfigurationFault: Equatable, Sendable {
     case passphraseUnneeded
     /// The certificate or private key has another size than its field says, in bits.
     case wrongKeySize(expected: Int, actual: Int)
+    /// The certificate's key has a size that is not accepted, in bits.
+    case keySizeOutOfRange(ClosedRange<Int>, actual: Int)
     /// The private key does not belong to the certificate that this field names.
     case keyMismatch(certificate: String)
     /// A credential before this one answers to the same certificate hash.
@@ -65,6 +69,8 @@ package enum ConfigurationFault: Equatable, Sendable {
     case notAVerificationKey(Configuration.KeyAlgorithm)
     case issuer(IssuerSetError)
     case notAnAdminToken
+    /// The file holds what could be a viewer's token.
+    case secretIsAToken
     /// The issuer has no active key that seals tokens.
     case sealingKeyMissing
     /// The file is not one line of text that could be a database's password.

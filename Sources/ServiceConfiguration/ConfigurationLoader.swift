@@ -12,6 +12,9 @@ package struct ConfigurationLoader {
     private(set) var problems: [ConfigurationProblem] = []
     /// What the files hold, by the fields that name them.
     private(set) var digests: [String: FileDigest] = [:]
+    /// The secrets that requests present or that sign tokens and call-backs, by the fields that name them. A packager's
+    /// secret must be none of them.
+    private(set) var knownSecrets: [(path: String, secret: SharedSecret)] = []
 
     package init(_ file: ConfigurationFile, environment: [String: String]) {
         self.file = file
@@ -78,7 +81,9 @@ package struct ConfigurationLoader {
             report(path, .notAnAdminToken)
             return nil
         }
-        return SharedSecret(token)
+        let secret = SharedSecret(token)
+        knownSecrets.append((path, secret))
+        return secret
     }
 
     mutating func checkListeners(with credentials: CredentialSet) {
@@ -120,6 +125,7 @@ package struct ConfigurationLoader {
         do throws(FileError) {
             let secret = try SecretFile.readSharedSecret(source, environment: environment)
             note(secret, path)
+            knownSecrets.append((path, SharedSecret(secret.copy())))
             return secret
         } catch {
             report(path, .file(error))

@@ -57,6 +57,7 @@ package struct LiveSettings: Equatable, Sendable {
     package let fairplay: Configuration.FairPlay
     package let entitlement: Entitlement
     package let expressPlay: Configuration.ExpressPlay
+    package let packagers: [Configuration.Packager]
     package let tokenCacheCapacity: Int
     package let rates: RequestRates
     package let overload: Configuration.Overload
@@ -96,6 +97,7 @@ package struct LiveSettings: Equatable, Sendable {
             sessions: entitlement.sessions,
             callback: entitlement.callback)
         expressPlay = configuration.expressPlay
+        packagers = configuration.packagers
         tokenCacheCapacity = configuration.limits.tokenCacheCapacity
         rates = configuration.limits.rates
         overload = configuration.limits.overload

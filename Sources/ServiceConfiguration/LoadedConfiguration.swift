@@ -2,6 +2,7 @@ package import ContentKeys
 package import Entitlements
 package import FairPlay
 package import KeyCrypto
+package import PackagerAPI
 package import Records
 package import StoragePostgreSQL
 
@@ -24,6 +25,8 @@ package struct LoadedConfiguration: Sendable {
     package let keyRing: KeyRing
     package let issuers: IssuerSet
     package let expressPlay: ExpressPlaySettings
+    /// Who may ask for content keys.
+    package let packagers: PackagerDirectory
     /// What signs session tokens; nil where none are given.
     package let sessions: SessionTokens?
     /// How to call the service that decides about tokens which only it can read; nil where there is none.
@@ -87,11 +90,12 @@ package struct LoadedConfiguration: Sendable {
         let sharedSecrets = loader.sharedSecrets()
         let pseudonymizer = loader.pseudonymizer()
         let postgreSQL = loader.postgreSQL()
+        let packagers = loader.packagers()
         if let credentials { loader.checkListeners(with: credentials) }
 
         if let error = loader.error { throw error }
-        guard let credentials, let keyEncryptionKey, let keyRing, let issuers, let expressPlay, let ledgerKeys,
-            let sharedSecrets, let pseudonymizer
+        guard let credentials, let keyEncryptionKey, let keyRing, let issuers, let expressPlay, let packagers,
+            let ledgerKeys, let sharedSecrets, let pseudonymizer
         else {
             preconditionFailure("the loader reports what it does not load")
         }
@@ -99,6 +103,7 @@ package struct LoadedConfiguration: Sendable {
             configuration: file.configuration, fields: file.fields, digests: loader.digests, credentials: credentials,
             modules: modules,
             keyEncryptionKey: keyEncryptionKey, keyRing: keyRing, issuers: issuers, expressPlay: expressPlay,
+            packagers: packagers,
             sessions: sessions, callback: callback, ledgerKeys: ledgerKeys, sharedSecrets: sharedSecrets,
             pseudonymizer: pseudonymizer,
             publicListeners: publicListeners, adminListeners: adminListeners,

@@ -82,7 +82,7 @@ enum DatabaseFile {
     }
 
     /// Makes the new file's name durable: without this, a power cut may leave a folder that has never heard of it.
-    private static func syncFolder(of path: String) throws(StorageOpeningError) {
+    static func syncFolder(of path: String) throws(StorageOpeningError) {
         let folder =
             switch path.lastIndex(of: "/") {
             case .some(path.startIndex): "/"

@@ -9,6 +9,8 @@ struct KeyReader: ~Copyable {
     private var liveByContent: SQLiteStatement
     private var page: SQLiteStatement
     private var pageOfContent: SQLiteStatement
+    private var lookUp: WishLookUp
+    private var number: SQLiteStatement
     let connection: SQLiteConnection
 
     init(_ connection: consuming SQLiteConnection) throws(StoreError) {
@@ -50,12 +52,16 @@ struct KeyReader: ~Copyable {
                 least_security_level
             FROM content_key WHERE content_id = ?1 AND kid > ?2 ORDER BY kid LIMIT ?3
             """)
+        let lookUp = try WishLookUp(&connection)
+        let number = try connection.prepare("SELECT number FROM key_generation WHERE id = 1")
         self.byAlias = byAlias
         self.byKeyID = byKeyID
         self.byAliasOrKeyID = byAliasOrKeyID
         self.liveByContent = liveByContent
         self.page = page
         self.pageOfContent = pageOfContent
+        self.lookUp = lookUp
+        self.number = number
         self.connection = connection
     }
 
@@ -97,6 +103,20 @@ struct KeyReader: ~Copyable {
         let row = try ContentKeyRow(reading: liveByContent)
         guard try !liveByContent.step() else { throw .contentAmbiguous(contentID) }
         return row
+    }
+
+    /// What of the wished keys is there, without a lock: another writer may come between two of the wishes.
+    mutating func provisioning(
+        of wishes: [KeyWish], with ring: KeyRing
+    ) throws(KeyProvisionError) -> KeyProvisioning {
+        try lookUp.provisioning(of: wishes, with: ring)
+    }
+
+    /// How many random keys were made.
+    mutating func keyNumber() throws(StoreError) -> Int64 {
+        defer { number.reset() }
+        guard try number.step() else { throw .recordMalformed }
+        return try number.integer(at: 0)
     }
 
     /// A page of entries behind the last one of the page before.

@@ -7,6 +7,11 @@ struct KeyWriter: ~Copyable {
     private var keyByID: SQLiteStatement
     private var insertAlias: SQLiteStatement
     private var keyIDByAlias: SQLiteStatement
+    private var lookUp: WishLookUp
+    private var countRandom: SQLiteStatement
+    private var raiseCounter: SQLiteStatement
+    private var counter: SQLiteStatement
+    private var joinFile: SQLiteStatement
     private(set) var connection: SQLiteConnection
 
     init(_ connection: consuming SQLiteConnection) throws(StoreError) {
@@ -27,16 +32,34 @@ struct KeyWriter: ~Copyable {
         let insertAlias = try connection.prepare(
             "INSERT INTO asset_alias (alias, kid) VALUES (?1, ?2) ON CONFLICT (alias) DO NOTHING")
         let keyIDByAlias = try connection.prepare("SELECT kid FROM asset_alias WHERE alias = ?1")
+        let lookUp = try WishLookUp(&connection)
+        let countRandom = try connection.prepare("UPDATE key_generation SET number = number + ?1 WHERE id = 1")
+        let raiseCounter = try connection.prepare(
+            "UPDATE key_generation SET number = max(number, ?1) WHERE id = 1 RETURNING number")
+        let counter = try connection.prepare("SELECT number, installation FROM key_generation WHERE id = 1")
+        let joinFile = try connection.prepare("UPDATE key_generation SET installation = ?1 WHERE id = 1")
         self.insertKey = insertKey
         self.keyByID = keyByID
         self.insertAlias = insertAlias
         self.keyIDByAlias = keyIDByAlias
+        self.lookUp = lookUp
+        self.countRandom = countRandom
+        self.raiseCounter = raiseCounter
+        self.counter = counter
+        self.joinFile = joinFile
         self.connection = connection
     }
 
     /// Stores a key, or gives back the row that already has its id.
     mutating func insert(_ row: ContentKeyRow) throws(StoreError) -> ContentKeyRow? {
         try transaction { writer throws(StoreError) in try writer.insertWithinTransaction(row) }
+    }
+
+    /// What of the wished keys is there. A part of a transaction.
+    mutating func provisioning(
+        of wishes: [KeyWish], with ring: KeyRing
+    ) throws(KeyProvisionError) -> KeyProvisioning {
+        try lookUp.provisioning(of: wishes, with: ring)
     }
 
     /// Stores an alias. Throws `keyUnknown` or `aliasTaken`.
@@ -48,10 +71,17 @@ struct KeyWriter: ~Copyable {
     mutating func transaction<Result>(
         _ body: (inout KeyWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        try connection.beginImmediate()
-        do throws(StoreError) {
+        try transaction(failure: { $0 }, body)
+    }
+
+    /// The same for a body that fails for reasons of its own. `failure` makes one of a store's error.
+    mutating func transaction<Result, Failure: Error>(
+        failure: (StoreError) -> Failure, _ body: (inout KeyWriter) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try wrap(failure, try connection.beginImmediate())
+        do throws(Failure) {
             let result = try body(&self)
-            try connection.commit()
+            try wrap(failure, try connection.commit())
             return result
         } catch {
             connection.rollBack()
@@ -74,6 +104,38 @@ struct KeyWriter: ~Copyable {
         let present = try keyIDNamed(by: alias)
         guard present == keyID else { throw .aliasTaken(by: present) }
         return .alreadyPresent
+    }
+
+    /// Notes that so many random keys are stored. A part of the transaction that stores them.
+    mutating func countRandomKeys(_ count: Int64) throws(StoreError) {
+        try countRandom.run([count])
+        guard connection.changedRowCount == 1 else { throw .recordMalformed }
+    }
+
+    /// How many random keys were made.
+    mutating func keyCounter() throws(StoreError) -> KeyCounter {
+        defer { counter.reset() }
+        guard try counter.step() else { throw .recordMalformed }
+        let number = try counter.integer(at: 0)
+        if counter.isNull(at: 1) { return KeyCounter(number: number) }
+        let installation = try counter.bytes(at: 1)
+        guard installation.count == 16 else { throw .recordMalformed }
+        return KeyCounter(installation: Bytes16(installation, at: 0), number: number)
+    }
+
+    /// Brings the number up to at least this one; what it is then.
+    mutating func raiseKeyCounter(to number: Int64) throws(StoreError) -> Int64 {
+        defer { raiseCounter.reset() }
+        try raiseCounter.bind(number, at: 1)
+        guard try raiseCounter.step() else { throw .recordMalformed }
+        return try raiseCounter.integer(at: 0)
+    }
+
+    /// Notes with which file the database is used.
+    mutating func join(_ installation: Bytes16) throws(StoreError) {
+        defer { joinFile.reset() }
+        try joinFile.bind(installation.bytes, at: 1)
+        _ = try joinFile.step()
     }
 
     /// The row of a key id, whatever its state.

@@ -17,17 +17,17 @@ final class ReaderPool: Sendable {
     }
 
     /// Lends a free reader; when none is free, waits for one.
-    func withReader<Result: Sendable>(
-        _ body: (inout KeyReader) throws(StoreError) -> Result
-    ) throws(StoreError) -> Result {
+    func withReader<Result: Sendable, Failure: Error>(
+        _ body: (inout KeyReader) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         // Starting at a different slot each time keeps the threads apart.
         let first = turn.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max
         for offset in 0..<slots.count {
             let slot = slots[(first % slots.count + offset) % slots.count]
-            let result = try slot.reader.withLockIfAvailable { reader throws(StoreError) in try body(&reader) }
+            let result = try slot.reader.withLockIfAvailable { reader throws(Failure) in try body(&reader) }
             if let result { return result }
         }
-        return try slots[first % slots.count].reader.withLock { reader throws(StoreError) in try body(&reader) }
+        return try slots[first % slots.count].reader.withLock { reader throws(Failure) in try body(&reader) }
     }
 
     private final class Slot: Sendable {

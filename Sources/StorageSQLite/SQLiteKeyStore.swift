@@ -10,12 +10,18 @@ package final class SQLiteKeyStore: ContentKeyStore {
     /// The most entries that one page of a list has.
     package static let pageSizeMaximum = 1000
 
-    private let ring: KeyRing
+    let ring: KeyRing
     private let readers: ReaderPool
     private let writer: Mutex<KeyWriter>
+    /// Nil if no file is configured.
+    let generation: KeyGeneration?
+    private let writingThread = BlockingThread(name: "key-writer")
 
-    private init(ring: KeyRing, readers: ReaderPool, writer: consuming sending KeyWriter) {
+    private init(
+        ring: KeyRing, readers: ReaderPool, writer: consuming sending KeyWriter, _ generation: KeyGeneration?
+    ) {
         self.ring = ring
+        self.generation = generation
         self.readers = readers
         self.writer = Mutex(writer)
     }
@@ -24,9 +30,12 @@ package final class SQLiteKeyStore: ContentKeyStore {
     ///
     /// - Parameters:
     ///   - maximumReaders: How many threads can read at once without waiting for one another; at least 1.
+    ///   - generationFile: The file outside the database that shows whether random keys were lost; nil for none. What
+    ///     is wrong with it shows when such a key is to be made, and stops nothing else.
     ///   - busyTimeoutMilliseconds: How long a write waits for another process's write.
     package static func open(
-        path: String, keyRing ring: KeyRing, maximumReaders: Int, busyTimeoutMilliseconds: Int32 = 5000
+        path: String, keyRing ring: KeyRing, maximumReaders: Int, generationFile: String? = nil,
+        busyTimeoutMilliseconds: Int32 = 5000
     ) throws(StorageOpeningError) -> SQLiteKeyStore {
         try DatabaseFile.prepare(path)
         var connection = try wrap(
@@ -40,7 +49,10 @@ package final class SQLiteKeyStore: ContentKeyStore {
             let readers = try ReaderPool(count: maximumReaders) { () throws(StoreError) in
                 try KeyReader(SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
             }
-            return SQLiteKeyStore(ring: ring, readers: readers, writer: try KeyWriter(connection))
+            var writer = try KeyWriter(connection)
+            let generation = generationFile.map { KeyGeneration(path: $0) }
+            try generation?.open(on: &writer)
+            return SQLiteKeyStore(ring: ring, readers: readers, writer: writer, generation)
         } catch {
             throw .store(error)
         }
@@ -54,6 +66,38 @@ package final class SQLiteKeyStore: ContentKeyStore {
     /// The same before its seal is opened.
     package func stored(for reference: AssetReference) throws(StoreError) -> StoredContentKey? {
         try readers.withReader { reader throws(StoreError) in try reader.row(for: reference) }
+    }
+
+    /// What of the wished keys is there, without a lock, and how many random keys were made by then; 0 if no file is
+    /// configured.
+    func lookUp(
+        _ wishes: [KeyWish]
+    ) throws(KeyProvisionError) -> (provisioning: KeyProvisioning, number: Int64) {
+        try readers.withReader { reader throws(KeyProvisionError) in
+            let provisioning = try reader.provisioning(of: wishes, with: ring)
+            // Read last, so that it counts every key that was found.
+            guard generation != nil else { return (provisioning, 0) }
+            return (provisioning, try wrap(KeyProvisionError.store, try reader.keyNumber()))
+        }
+    }
+
+    func withWriter<Value: Sendable, Failure: Error>(
+        _ body: (inout KeyWriter) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try writer.withLock { writer throws(Failure) in try body(&writer) }
+    }
+
+    /// Runs what waits for the disk where no caller waits with it.
+    func onWritingThread<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(KeyProvisionError) -> Value
+    ) async throws(KeyProvisionError) -> Value {
+        let outcome: Result<Value, KeyProvisionError>
+        do throws(StoreError) {
+            outcome = try await writingThread.run { Result { () throws(KeyProvisionError) in try body() } }
+        } catch {
+            throw .store(error)
+        }
+        return try outcome.get()
     }
 
     package func insert(_ record: ContentKeyRecord) async throws(StoreError) -> StoreOutcome {

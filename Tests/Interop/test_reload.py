@@ -1276,6 +1276,7 @@ OTHER_VALUES: dict[str, Any] = {
     "tls": {"certificate": "tls/certificate.pem", "privateKey": "tls/private-key.pem"},
     "material": "random",
     "skdTemplate": "skd://another/{kid}",
+    "generationFile": "another-last-key",
     "storage.url": "sqlite:another.db",
     "storage.password": "secrets/fixed-other",
     "storage.ledger": "another-ledger.db",

@@ -76,8 +76,8 @@ import Testing
         switch error {
         case .tokenMissing: "token_missing"
         case .entitlement(let error): error.code
-        case .spc, .contentUnknown, .hintMismatch, .keyNotFound, .store, .keyStore, .denied, .terms, .challengeNotOpen,
-            .module, .internalFailure,
+        case .spc, .contentUnknown, .hintMismatch, .keyNotFound, .schemeNotPlayed, .store, .keyStore, .denied, .terms,
+            .challengeNotOpen, .module, .internalFailure,
             .entitlementDenied, .entitlementUnavailable, .rateLimited, .overloaded, .clockUntrusted:
             "\(error)"
         }
@@ -95,6 +95,36 @@ import Testing
             await fixture.issue(request.message, token: try fixture.token()).failure == .contentUnknown)
         let holder = try fixture.token([Right(.content("movie-9"))])
         #expect(await fixture.issue(request.message, token: holder).failure == .keyNotFound)
+    }
+
+    /// FairPlay plays two schemes. Nothing is recorded or counted for a key of another one.
+    @Test(arguments: EncryptionScheme.allCases)
+    func issuesNoKeyOfAnotherScheme(scheme: EncryptionScheme) async throws {
+        let store = RecordingStore()
+        let fixture = try LicensingFixture(recorder: store.recorder(), { $0.scheme = scheme })
+        let names = ["movie-1", "00112233-4455-6677-8899-aabbccddeeff"]
+        let tokens = try [
+            fixture.token([Right(.content("movie-1"))]), fixture.token([Right(.contentPrefix("movie-"))]),
+            fixture.token([Right(.content("movie-2"))]),
+        ]
+        for name in names {
+            let message = try fixture.deviceRequest(.v1, assetID: name).message
+            var outcomes: [Result<IssuedLicense, LicenseError>] = []
+            for token in tokens { outcomes.append(await fixture.issue(message, token: token)) }
+            if [.cbcs, .sampleAES].contains(scheme) {
+                _ = try outcomes[0].get()
+                _ = try outcomes[1].get()
+                #expect(outcomes[2].failure == .entitlement(.contentNotCovered))
+            } else {
+                let failures = outcomes.map(\.failure)
+                #expect(failures[0] == .schemeNotPlayed(scheme, isNamed: true))
+                #expect(failures[1] == .schemeNotPlayed(scheme, isNamed: true))
+                #expect(failures[2] == .schemeNotPlayed(scheme, isNamed: false))
+                #expect(failures.map(\.?.code) == [.keyNotFound, .keyNotFound, .contentMismatch])
+                #expect(failures[0]?.cause.text.contains("scheme \(scheme.rawValue)") == true)
+                #expect(store.decisions.isEmpty)
+            }
+        }
     }
 
     @Test(arguments: [

@@ -154,6 +154,26 @@ import Testing
         #expect(!format.contentType.isEmpty)
     }
 
+    /// A stream for FairPlay with such a key would never play; it could still be made, and be found out late.
+    @Test(arguments: KeyExportFormat.allCases, [EncryptionScheme.cenc, .cens, .cbc1])
+    func makesNoFairPlayStreamOfAnotherScheme(format: KeyExportFormat, scheme: EncryptionScheme) throws {
+        let record = try Self.record(scheme: scheme)
+        switch format {
+        case .shaka, .shakaStreamer, .bento4, .mediaFileSegmenter, .hls:
+            #expect(throws: KeyExportError.schemeNotPlayed(record.keyID, scheme)) {
+                _ = try Self.document([record], format)
+            }
+        case .nginxVOD:
+            #expect(try Self.document([record], format) == Self.document([Self.record()], format))
+        case .cpix:
+            let root = try MarkupReader.read(Self.document([record], format))
+            #expect(root.all("ContentKey").map { $0.attribute("commonEncryptionScheme") } == [scheme.rawValue])
+            #expect(root.all("PlainValue").map(\.text) == [Base64.encode(hex(Self.key))])
+            let systems = [DRMSystem.widevine, .playReady].map(\.identifier.description)
+            #expect(root.all("DRMSystem").map { $0.attribute("systemId") } == systems)
+        }
+    }
+
     @Test func refusesKeysWithoutAContract() throws {
         let same = try [Self.record(Self.videoID, "HD"), Self.record(Self.audioID, "HD")]
         #expect(throws: KeyExportError.contract(.malformedContract)) { _ = try Self.document(same, .cpix) }

@@ -238,6 +238,10 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         rest(#"keys: { skdTemplate: "skd://kid" }"#, "keys.skdTemplate", .invalidValue),
         rest(#"keys: { skdTemplate: "skd://{kid}/{iv}" }"#, "keys.skdTemplate", .invalidValue),
         rest(#"keys: { skdTemplate: "skd://{kid}\"" }"#, "keys.skdTemplate", .invalidValue),
+        rest(
+            #"keys: { generationFile: "last-key" }, storage: { url: "postgresql://latchkey@db/latchkey" }"#,
+            "keys.generationFile", .incomplete(without: "storage.url: sqlite:PATH")),
+        rest(#"keys: { generationFile: "" }"#, "keys.generationFile", .invalidValue),
         rest(#"storage: { url: "postgres://x" }"#, "storage.url", .invalidValue),
         rest(#"storage: { url: "sqlite:" }"#, "storage.url", .invalidValue),
 
@@ -442,7 +446,8 @@ extension BrokenConfiguration.Kind {
             .passphraseMissing, .passphraseWrong, .notAPassphrase, .passphraseUnneeded, .wrongKeySize, .keyMismatch,
             .sameCertificate, .testCredentialForbidden, .notALibrary, .unknownUser, .notAVerificationKey, .issuer,
             .notAnAdminToken, .sealingKeyMissing, .notADatabasePassword, .cryptography, .tls, .plaintextBeyondLoopback,
-            .developmentMaterialBeyondLoopback, .adminTokenMissing:
+            .developmentMaterialBeyondLoopback, .adminTokenMissing, .severalRecipients, .keySizeOutOfRange,
+            .secretIsAToken:
             return nil
         }
     }

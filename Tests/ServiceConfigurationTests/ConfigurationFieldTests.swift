@@ -54,6 +54,10 @@ import Testing
               rate: { perSecond: 10 }, contents: ["live/*"] }],
             sees: { customer: "shop", authenticator: "secrets/sees" },
           },
+          packagers: [{ name: "packager-1", user: "tenant-1", secret: "secrets/packager-1",
+            previousSecret: "secrets/packager-1-previous", clientCertificates: ["CN=packager,O=Example", "abababababababababababababababababababababababababababababababab"],
+            scopes: ["import", "read"], contents: ["live/*"], recipients: ["packagers/packager-1.pem"],
+            rate: { perSecond: 10 } }],
           limits: { rates: { all: { perSecond: 100 }, perAddress: { perSecond: 10 }, perSubject: { perSecond: 5 } } },
         }
         """

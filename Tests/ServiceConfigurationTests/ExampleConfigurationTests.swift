@@ -39,6 +39,7 @@ import Testing
         #expect(example.clock == defaults.clock)
         #expect(example.entitlement == defaults.entitlement)
         #expect(example.expressPlay == defaults.expressPlay)
+        #expect(example.packagers == defaults.packagers)
         #expect(example.limits.http == defaults.limits.http)
         #expect(example.limits.tokenCacheCapacity == defaults.limits.tokenCacheCapacity)
         #expect(example.limits.overload == defaults.limits.overload)
@@ -85,7 +86,7 @@ import Testing
         "entitlement.ignoredSources",
         "entitlement.tokenHeaders", "entitlement.dashIFStatus", "entitlement.profiles", "entitlement.floor",
         "expressPlay.customers",
-        "expressPlay.redeemPaths", "expressPlay.allowKeysInURL", "logging.level",
+        "expressPlay.redeemPaths", "expressPlay.allowKeysInURL", "packagers", "logging.level",
     ])
     func itHasEveryField(path: String) {
         #expect(file.positions[path] != nil)

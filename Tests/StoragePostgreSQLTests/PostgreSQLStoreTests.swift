@@ -61,6 +61,33 @@ import Testing
         nodes.map { ClockedNode(store: $0, database: database) }
     }
 
+    @Test(arguments: KeyProviderConformance.Case.allCases)
+    func providesKeys(by rule: KeyProviderConformance.Case) async throws {
+        try await Self.gate.pass {
+            var opened: [PostgreSQLStore] = []
+            defer { for store in opened { store.close() } }
+            func open() throws -> PostgreSQLStore {
+                let store = try database.open()
+                opened.append(store)
+                return store
+            }
+            try await withoutActuallyEscaping(open) { open in
+                try await KeyProviderConformance.run(
+                    rule,
+                    on: KeyProviderConformance.Database(
+                        open: open, withdraw: { try await open().set(.withdrawn, of: $0) },
+                        breakSeal: { keyID in
+                            let altered = try database.connect().query(
+                                """
+                                UPDATE content_key SET sealed = decode(repeat('00', 60), 'hex'), bound = NULL
+                                WHERE kid = $1 RETURNING 1::int8
+                                """, [.bytes(keyID.bytes)], until: TestDatabase.deadline)
+                            #expect(altered.rowCount == 1)
+                        }))
+            }
+        }
+    }
+
     private func alter(_ alteration: KeyMaintenanceConformance.Alteration, of keyID: [UInt8]) throws {
         let (column, value): (String, PostgreSQLValue) =
             switch alteration {

@@ -75,6 +75,11 @@ import Testing
             try expectNoScan(
                 .revoke, [.text("jti"), .text(""), .text("t\(number)"), .null, .integer(1), .text("")])
         }
+        let key = try StoredContentKey(
+            sealing: SampleKeys.record(1, track: Track(.hd)), with: SampleKeys.keyRing().current)
+        for byTrack in [true, false] {
+            try expectNoScan(.provideKeys, [.booleans([byTrack])] + [key].columns)
+        }
         try expectNoScan(.liftRevocation, [.text("jti"), .text(""), .text("t1")])
     }
 

@@ -24,6 +24,27 @@ import Testing
         try await ContentKeyStoreConformance.run(rule) { try open() }
     }
 
+    @Test(arguments: KeyProviderConformance.Case.allCases)
+    func provides(by rule: KeyProviderConformance.Case) async throws {
+        try await KeyProviderConformance.run(
+            rule,
+            on: KeyProviderConformance.Database(
+                open: { try open() },
+                withdraw: { keyID in
+                    let maintenance = try SQLiteKeyMaintenance.open(
+                        path: folder.database, keyRing: SampleKeys.keyRing())
+                    try maintenance.set(.withdrawn, of: keyID)
+                },
+                breakSeal: { keyID in
+                    var connection = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 5000)
+                    var statement = try connection.prepare(
+                        "UPDATE content_key SET sealed = zeroblob(60), bound = NULL WHERE kid = ?1")
+                    try statement.bind(keyID.bytes, at: 1)
+                    _ = try statement.step()
+                    #expect(connection.changedRowCount == 1)
+                }))
+    }
+
     @Test func keepsEverythingAcrossReopening() async throws {
         let record = try SampleKeys.record(
             1, track: Track(.hd), period: 4, leastHDCP: .type0, leastSecurityLevel: .baseline)

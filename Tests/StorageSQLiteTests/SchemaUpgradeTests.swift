@@ -94,6 +94,15 @@ import Testing
         #expect(try await store.insert(SampleKeys.record(5, leastHDCP: .type1)) == .stored)
     }
 
+    /// The number of random keys begins with the keys that are there, so that an older copy counts less.
+    @Test func countsTheKeysOfTheVersionBefore() async throws {
+        var connection = try openAsFirstProgram()
+        for record in try Self.oldRecords() { try insert(record, on: &connection) }
+        _ = try open()
+        #expect(try connection.readInteger("SELECT number FROM key_generation") == 4)
+        #expect(try connection.readInteger("SELECT count(*) FROM key_generation WHERE installation IS NULL") == 1)
+    }
+
     /// The version before goes on while this one has changed the schema, and after it has been taken away again.
     @Test func theVersionBeforeWorksOnWithTheNewSchema() async throws {
         var connection = try openAsFirstProgram()

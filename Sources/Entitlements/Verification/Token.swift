@@ -48,6 +48,13 @@ package struct Token: Sendable {
         keyID = try Self.keyID(of: header)
     }
 
+    /// Whether bytes have the form of a token that an issuer could sign or seal, whether or not it is genuine.
+    ///
+    /// A secret of another kind must not have it: it could be a viewer's token at the same time.
+    package static func isSpelled(by bytes: [UInt8]) -> Bool {
+        (try? Token(parsing: bytes)) != nil || (try? SealedToken(parsing: bytes)) != nil
+    }
+
     private static func decode(_ part: ArraySlice<UInt8>) throws(EntitlementError) -> [UInt8] {
         try wrap({ EntitlementError.tokenMalformed(.notBase64URL($0)) }, try Base64URL.decode(part))
     }

@@ -16,8 +16,9 @@ extension Problem {
         case .hintMismatch:
             detail = "The URL names another key than the SPC"
             hint = "Send each SPC to the URL that its own key URI names, or to one that names no key."
-        case .tokenMissing, .spc, .contentUnknown, .keyNotFound, .store, .keyStore, .denied, .challengeNotOpen, .module,
-            .entitlementDenied, .entitlementUnavailable, .rateLimited, .overloaded, .clockUntrusted, .internalFailure:
+        case .tokenMissing, .spc, .contentUnknown, .keyNotFound, .schemeNotPlayed, .store, .keyStore, .denied,
+            .challengeNotOpen, .module, .entitlementDenied, .entitlementUnavailable, .rateLimited, .overloaded,
+            .clockUntrusted, .internalFailure:
             break
         }
     }

@@ -56,6 +56,7 @@ package enum DaemonCommand {
         if arguments.isSet(check) {
             for warning in file.warnings { context.note("warning: \(warning)") }
             if let warning = KeyURIWarning(file.configuration) { context.note("warning: \(warning)") }
+            if let warning = KeyLossWarning(file.configuration) { context.note("warning: \(warning)") }
             for (name, warning) in credentialWarnings(loaded, context) { context.note("warning: \(name): \(warning)") }
             for (name, warning) in loaded.tlsWarnings(now: context.now) { context.note("warning: \(name): \(warning)") }
             for finding in PolicyLint.findings(in: file.configuration.entitlement.policy) {

@@ -5,6 +5,7 @@ import FairPlay
 import HTTPMessages
 import KeyCrypto
 import Licensing
+import PackagerAPI
 import ServiceConfiguration
 import Synchronization
 
@@ -18,6 +19,8 @@ final class LiveRules: Sendable {
     let addresses: PublicAddresses
     /// The customers in ExpressPlay's manner; nil only in tests without them.
     let expressPlay: ExpressPlaySettings?
+    /// Who may ask for content keys.
+    let packagers: PackagerDirectory
 
     /// What operators' requests are judged by.
     struct Administration: Sendable {
@@ -31,7 +34,7 @@ final class LiveRules: Sendable {
         license: LicenseRules, certificates: CertificateEndpoint, administration: Administration,
         cors: CORSPolicy = CORSPolicy(),
         licensePaths: [Configuration.LicensePath] = Configuration.LicensePath.standard,
-        expressPlay: ExpressPlaySettings? = nil
+        expressPlay: ExpressPlaySettings? = nil, packagers: PackagerDirectory = .empty
     ) {
         self.license = license
         self.certificates = certificates
@@ -39,6 +42,7 @@ final class LiveRules: Sendable {
         self.cors = cors
         addresses = PublicAddresses(licensePaths: licensePaths, expressPlay)
         self.expressPlay = expressPlay
+        self.packagers = packagers
     }
 }
 

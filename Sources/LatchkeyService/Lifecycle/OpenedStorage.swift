@@ -32,7 +32,8 @@ enum OpenedStorage {
             { (error: StorageOpeningError) in DaemonError.store(path: loaded.databasePath, error) },
             try SQLiteKeyStore.open(
                 path: loaded.databasePath, keyRing: loaded.keyRing,
-                maximumReaders: loaded.configuration.limits.loopCount))
+                maximumReaders: loaded.configuration.limits.loopCount,
+                generationFile: loaded.configuration.keys.generationFile))
     }
 
     /// Requests wait for PostgreSQL on these loops.
@@ -41,6 +42,21 @@ enum OpenedStorage {
         case .sqlite(let store): RecentContentKeys(source: store)
         case .postgreSQL(let store):
             RecentContentKeys(source: store, lifeInOutage: Self.keyLifeInOutage, patience: Patience(on: loops))
+        }
+    }
+
+    /// What the file of `keys.generationFile` says against the database; nil if nothing.
+    var keyLoss: (event: String, cause: String)? {
+        guard case .sqlite(let store) = self else { return nil }
+        switch try? store.keyGenerationStanding() {
+        case nil, .unwatched, .complete: return nil
+        case .restored(let missing):
+            return (
+                "keys_restored",
+                "the database is older than the last key: up to \(missing) random keys are lost, and none is made until"
+                    + " latchkey keys accept-restore"
+            )
+        case .unknown(let fault): return ("key_generation_unusable", StoreOutage.keyGeneration(fault).explanation)
         }
     }
 

@@ -103,7 +103,7 @@ final class RuleBook {
                 tokens: loaded.adminTokens(ofListenersLike: started ?? loaded),
                 names: AccountNames(loaded.configuration)),
             cors: live.cors.allowing(live.entitlement.finder.fieldNames),
-            licensePaths: live.licensePaths, expressPlay: loaded.expressPlay)
+            licensePaths: live.licensePaths, expressPlay: loaded.expressPlay, packagers: loaded.packagers)
     }
 }
 

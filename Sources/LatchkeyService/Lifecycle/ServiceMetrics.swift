@@ -29,6 +29,8 @@ final class ServiceMetrics: Sendable {
     private let failedHandshakes: MetricFamily<TLSHandshakeFailure, Counter>
     /// Counted by the gates of the admin listeners.
     let refusedAdminTokens: MetricFamily<AdminGate.TokenRefusal, Counter>
+    /// Counted by the gate of packagers.
+    let refusedPackagerCredentials: MetricFamily<PackagerGate.CredentialRefusal, Counter>
     private let certificateEnd: Gauge
     private let lastReload: Gauge
     private let lastReloadTime: Gauge
@@ -84,6 +86,10 @@ final class ServiceMetrics: Sendable {
             "latchkey_admin_tokens_refused_total",
             help: "Tokens that opened no admin listener: looked at and wrong, or slowed down and not looked at.",
             by: AdminGate.TokenRefusal.self)
+        refusedPackagerCredentials = registry.counters(
+            "latchkey_packager_credentials_refused_total",
+            help: "Secrets that opened no key: looked at and wrong, or slowed down and not looked at.",
+            by: PackagerGate.CredentialRefusal.self)
         certificateEnd = registry.gauge(
             "latchkey_tls_certificate_expiry_timestamp_seconds",
             help: "When the TLS certificate that ends first ends; 0 without TLS.")

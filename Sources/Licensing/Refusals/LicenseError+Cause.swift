@@ -1,3 +1,4 @@
+import ContentKeys
 import Entitlements
 import FairPlay
 
@@ -11,6 +12,8 @@ extension LicenseError {
         case .spc(let error): RefusalCause("SPC refused: \(error)")
         case .contentUnknown: RefusalCause("the asset id names no single live key, and no right names it")
         case .keyNotFound: RefusalCause("no single live key is stored for the asset id")
+        case .schemeNotPlayed(let scheme, _):
+            RefusalCause("the key is for the scheme \(scheme.rawValue), which FairPlay does not play")
         case .hintMismatch: RefusalCause("the address of the request names another key than the SPC")
         case .store(let error): RefusalCause("store: \(error)")
         case .keyStore(let outage): RefusalCause("key store: \(outage)")

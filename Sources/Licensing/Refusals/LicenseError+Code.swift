@@ -12,6 +12,7 @@ extension LicenseError {
         case .spc(let error): error.code
         case .contentUnknown, .hintMismatch: .contentMismatch
         case .keyNotFound: .keyNotFound
+        case .schemeNotPlayed(_, let isNamed): isNamed ? .keyNotFound : .contentMismatch
         case .store(let error): error.code
         case .denied(let denial): denial.code
         case .terms(let error, _): error.code

@@ -1,4 +1,4 @@
-import ByteCoding
+package import ByteCoding
 package import ContentKeys
 import KeyCrypto
 
@@ -30,6 +30,14 @@ package enum KeyExportFormat: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// Whether what a packager makes of the form is for FairPlay. The other forms take keys of every scheme.
+    package var isForFairPlay: Bool {
+        switch self {
+        case .shaka, .shakaStreamer, .bento4, .mediaFileSegmenter, .hls: true
+        case .nginxVOD, .cpix: false
+        }
+    }
+
     /// Whether the form has room for one key only.
     package var takesOneKey: Bool {
         switch self {
@@ -44,6 +52,8 @@ package enum KeyExportError: Error, Equatable, Sendable {
     case noKey
     /// The form takes one key, and more are given.
     case oneKeyOnly
+    /// The form is for FairPlay, which does not play the scheme of this key.
+    case schemeNotPlayed(KeyID, EncryptionScheme)
     /// The keys are of several contents.
     case severalContents
     case url(SKDTemplateError)
@@ -82,9 +92,12 @@ package struct KeyExport {
 
     /// The document. It holds keys, but for `hls`: it is handed out, and nothing else is done with it.
     ///
-    /// Throws `oneKeyOnly` and `contract`.
+    /// Throws `oneKeyOnly`, `schemeNotPlayed` and `contract`.
     package func document(_ format: KeyExportFormat) throws(KeyExportError) -> [UInt8] {
         guard !format.takesOneKey || keys.count == 1 else { throw .oneKeyOnly }
+        if format.isForFairPlay, let other = keys.first(where: { !$0.record.attributes.scheme.isFairPlay }) {
+            throw .schemeNotPlayed(other.record.keyID, other.record.attributes.scheme)
+        }
         return switch format {
         case .shaka: lines { Self.shaka($0) }
         case .shakaStreamer: lines { Self.shakaStreamer($0) }
@@ -129,7 +142,8 @@ package struct KeyExport {
 
     private static func bento4(_ entry: Entry) -> String {
         switch entry.record.attributes.scheme {
-        case .cbcs:
+        // The others are refused before: `KeyExportFormat.isForFairPlay`.
+        case .cbcs, .cenc, .cens, .cbc1:
             "--hls --encryption-cenc-scheme=cbcs"
                 + " --encryption-key=\(entry.record.keyID.hexadecimal):\(entry.key):\(entry.iv)"
                 + " --fairplay-key-uri=\(quoted(entry.url))"
@@ -189,7 +203,7 @@ private struct ExportedDocument {
 
     var root: MarkupElement {
         var lists = [
-            element("ContentKeyList", records.map(key)), element("DRMSystemList", records.map(system)),
+            element("ContentKeyList", records.map(key)), element("DRMSystemList", records.flatMap(systems(of:))),
             element("ContentKeyUsageRuleList", records.map(rule)),
         ]
         let periods = Set(records.compactMap(\.attributes.periodIndex)).sorted().map { index in
@@ -207,15 +221,21 @@ private struct ExportedDocument {
             switch record.attributes.scheme {
             case .cbcs: .cbcs
             case .sampleAES: .sampleAES
+            case .cenc: .cenc
+            case .cens: .cens
+            case .cbc1: .cbc1
             }
         return element(
             "ContentKey", ["kid": record.keyID.description, "commonEncryptionScheme": scheme.rawValue])
     }
 
-    private func system(_ record: ContentKeyRecord) -> MarkupElement {
-        element(
-            "DRMSystem",
-            ["kid": record.keyID.description, "systemId": DRMSystem.fairPlay.identifier.description])
+    /// What FairPlay does not play has the signalling of the other systems.
+    private func systems(of record: ContentKeyRecord) -> [MarkupElement] {
+        let systems: [DRMSystem] = record.attributes.scheme.isFairPlay ? [.fairPlay] : [.widevine, .playReady]
+        return systems.map { system in
+            element(
+                "DRMSystem", ["kid": record.keyID.description, "systemId": system.identifier.description])
+        }
     }
 
     private func rule(_ record: ContentKeyRecord) -> MarkupElement {

@@ -32,6 +32,9 @@ package struct LedgerEntry: Equatable, Sendable {
         case keyRestored = 36
         /// A key was deleted for good, with its aliases.
         case keyDeleted = 37
+        /// An operator has accepted that a restored database lacks random keys, as the detail says: contents without a
+        /// key get new ones.
+        case keyRestoreAccepted = 39
         /// Rows older than the retention have left this ledger, as `LedgerPurge` says.
         case rowsPurged = 40
         /// The same of the copy of this ledger in PostgreSQL.

@@ -59,9 +59,9 @@ package struct LedgerPurge: Equatable, Sendable {
         case .sharedRowsPurged: place = .sharedCopy
         case .licenseIssued, .licenseRenewed, .licenseRefused, .syncReportAccepted, .keyRevealed, .revoked,
             .revocationLifted, .refusalsOmitted, .renewalsRolledUp, .tokenMinted, .ledgerRejoined, .keyCreated,
-            .keyImported,
-            .keyAliased, .keyWithdrawn, .keyRestored, .keyDeleted, .nodeStarted, .configurationReloaded, .nodeStopped,
-            .clockAccepted, .deviceRemoved, .playbackEnded, .rentalForgotten, .sessionEndReported:
+            .keyImported, .keyAliased, .keyWithdrawn, .keyRestored, .keyDeleted, .keyRestoreAccepted, .nodeStarted,
+            .configurationReloaded, .nodeStopped, .clockAccepted, .deviceRemoved, .playbackEnded, .rentalForgotten,
+            .sessionEndReported:
             return nil
         }
         let numbers = entry.detail.split(separator: " ").compactMap { Int64($0) }

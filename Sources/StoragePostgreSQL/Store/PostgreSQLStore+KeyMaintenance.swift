@@ -28,7 +28,7 @@ extension PostgreSQLStore: KeyMaintenance {
         throw .unavailable(.busy)
     }
 
-    private static let uniqueViolation = SQLState("23505")
+    static let uniqueViolation = SQLState("23505")
     private static let foreignKeyViolation = SQLState("23503")
 
     /// What of the imports is not there yet. Throws `keyIDTaken` and `aliasTaken` for what is there otherwise.
@@ -169,7 +169,14 @@ private struct ImportPlan {
 
     /// The parameters of `importKeys`: the columns of keys, then those of aliases.
     var values: [PostgreSQLValue] {
-        let attributes = keys.map(\.attributes)
+        keys.columns + [.byteArrays(aliases.map(\.alias.bytes)), .byteArrays(aliases.map(\.keyID.bytes))]
+    }
+}
+
+extension [StoredContentKey] {
+    /// Each column of the keys as one array, in the order in which a row's columns are read.
+    var columns: [PostgreSQLValue] {
+        let attributes = map(\.attributes)
         return [
             .byteArrays(attributes.map(\.keyID.bytes)), .texts(attributes.map(\.contentID.text)),
             .texts(attributes.map { $0.trackLabel?.text }),
@@ -178,9 +185,8 @@ private struct ImportPlan {
             .integers(attributes.map(\.createdAt)), .texts(attributes.map(\.contentType.rawValue)),
             .texts(attributes.map { $0.leastHDCP?.rawValue }),
             .texts(attributes.map { $0.leastSecurityLevel?.rawValue }),
-            .integers(keys.map { Int64($0.sealed.keyVersion) }), .byteArrays(keys.map(\.sealed.bytes)),
-            .byteArrays(keys.map { $0.sealed.bound ?? [] }),
-            .byteArrays(aliases.map(\.alias.bytes)), .byteArrays(aliases.map(\.keyID.bytes)),
+            .integers(map { Int64($0.sealed.keyVersion) }), .byteArrays(map(\.sealed.bytes)),
+            .byteArrays(map { $0.sealed.bound ?? [] }),
         ]
     }
 }

@@ -11,6 +11,8 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case keysByIDs
     case keysByAliases
     case importKeys
+    case liveKeysByTracks
+    case provideKeys
     case keysBehind
     case resealKeys
     case aliasesOfKey
@@ -121,6 +123,17 @@ enum PreparedStatement: String, CaseIterable, Sendable {
                 INSERT INTO asset_alias (alias, kid) SELECT * FROM unnest($14::bytea[], $15::bytea[]) RETURNING 1)
             SELECT (SELECT count(*) FROM stored), (SELECT count(*) FROM named)
             """
+        case .liveKeysByTracks:
+            // The stand-ins for NULL are those of the index.
+            """
+            SELECT \(Self.keyColumns)
+            FROM unnest($1::text[], $2::text[], $3::int8[]) AS wished (content, label, period)
+            CROSS JOIN LATERAL (
+                SELECT \(Self.keyColumns) FROM content_key
+                WHERE content_id = content AND coalesce(track_label, '') = label
+                    AND coalesce(period_index, -1) = period AND state = 'live' LIMIT 2) AS found
+            """
+        case .provideKeys: "SELECT provide_keys_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
         case .keysBehind: "SELECT \(Self.keyColumns) FROM content_key WHERE kid > $1 ORDER BY kid LIMIT $2"
         case .resealKeys:
             // A row that somebody else changed meanwhile is left as it is.

@@ -35,6 +35,8 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.tokenMissing, 401, "token_missing"),
         RefusalSample(.contentUnknown, 403, "content_mismatch"),
         RefusalSample(.keyNotFound, 404, "key_not_found"),
+        RefusalSample(.schemeNotPlayed(.cenc, isNamed: true), 404, "key_not_found"),
+        RefusalSample(.schemeNotPlayed(.cbc1, isNamed: false), 403, "content_mismatch"),
         RefusalSample(.terms(.durationNeedsPlaybackState), 403, "terms_not_expressible"),
         RefusalSample(.terms(.offlineKeyUnsupported), 403, "terms_not_expressible"),
         RefusalSample(.terms(.offlineKeyVersion2Unsupported), 403, "terms_not_expressible"),
@@ -186,7 +188,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
 /// Numbers the cases of the errors, so that a case without a sample is seen: a new case does not compile before it has a number here.
 extension LicenseError {
     static let caseCount =
-        14 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
+        15 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
 
     var caseNumber: Int {
         switch self {
@@ -204,11 +206,12 @@ extension LicenseError {
         case .clockUntrusted: 11
         case .keyStore: 12
         case .hintMismatch: 13
-        case .terms(let error, _): 14 + error.caseNumber
-        case .entitlement(let error): 14 + LicenseTermsError.caseCount + error.caseNumber
-        case .spc(let error): 14 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
+        case .schemeNotPlayed: 14
+        case .terms(let error, _): 15 + error.caseNumber
+        case .entitlement(let error): 15 + LicenseTermsError.caseCount + error.caseNumber
+        case .spc(let error): 15 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
         case .store(let error):
-            14 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
+            15 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
         }
     }
 }

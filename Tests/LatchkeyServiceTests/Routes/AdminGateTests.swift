@@ -51,14 +51,14 @@ import Testing
             let refusal = refusal(by: gate, of: request("a wrong token...."))
             if refusal?.code == .adminTokenInvalid { judged += 1 } else { #expect(refusal?.code == .rateLimited) }
         }
-        #expect(judged == AdminGate.wrongTokensMaximum)
+        #expect(judged == GuessLimiter.wrongMaximum)
         for _ in 0..<5 {
             clock.advance(by: .seconds(1))
             for _ in 0..<100 where refusal(by: gate, of: request("wrong"))?.code == .adminTokenInvalid {
                 judged += 1
             }
         }
-        #expect(judged == AdminGate.wrongTokensMaximum + 5)
+        #expect(judged == GuessLimiter.wrongMaximum + 5)
         let counted = try MetricsText(parsing: registry.render())
         #expect(counted[#"refused_total{reason="wrong"}"#] == Double(judged))
         #expect(counted[#"refused_total{reason="slowed"}"#] == Double(3600 + 500 - judged))
@@ -80,15 +80,6 @@ import Testing
     @Test func neverSlowsTheRightToken() {
         let gate = gate()
         for _ in 0..<1000 { #expect(refusal(by: gate, of: request("the right token!")) == nil) }
-    }
-
-    @Test func remembersABoundedNumberOfNetworks() {
-        let gate = gate()
-        for number in 0..<3 * AdminGate.networksMaximum {
-            let address = "10.0.\(number / 256).\(number % 256)"
-            #expect(refusal(by: gate, of: request("wrong", from: address))?.code == .adminTokenInvalid)
-        }
-        #expect(gate.rememberedCount <= AdminGate.networksMaximum)
     }
 
     @Test(arguments: [

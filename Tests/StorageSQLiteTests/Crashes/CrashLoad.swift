@@ -64,6 +64,31 @@ enum CrashLoad {
         }
     }
 
+    /// The two keys of a call.
+    static func wishes(_ number: UInt64) throws -> [KeyWish] {
+        try [number * 2, number * 2 + 1].map {
+            KeyProviderConformance.wish(try SampleKeys.record($0, content: "c-\(number)"))
+        }
+    }
+
+    /// Makes keys from several tasks, as `run` commits licences.
+    static func provide(
+        _ numbers: Range<UInt64>, on store: SQLiteKeyStore, acknowledged: @escaping @Sendable (UInt64) -> Void
+    ) async throws {
+        try await withThrowingTaskGroup { tasks in
+            for first in numbers.lowerBound..<numbers.lowerBound + 4 {
+                tasks.addTask {
+                    for number in stride(from: first, to: numbers.upperBound, by: 4) {
+                        guard try await store.provide(wishes(number)).count == 2 else { continue }
+                        say("ack \(number)")
+                        acknowledged(number)
+                    }
+                }
+            }
+            try await tasks.waitForAll()
+        }
+    }
+
     /// One line, written at once: what was said is heard whatever happens next.
     static func say(_ line: String) {
         let bytes = Array((line + "\n").utf8)

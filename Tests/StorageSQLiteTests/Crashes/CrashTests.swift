@@ -88,6 +88,43 @@ import Testing
         #expect(acknowledgedCount > 0)
     }
 
+    /// Keys for packagers, two in each call, made by a process that is killed or whose power goes. Of each call both keys
+    /// are there or none, and what was given out is there. The file of the last key is never ahead of the database,
+    /// which would pass for a restored one.
+    @Test func losesNoKeyThatWasGivenOut() async throws {
+        var random = SeededGenerator.announced("a provider of keys loses nothing when its process dies")
+        let (folder, outside) = (try TemporaryFolder(), try TemporaryFolder())
+        let (path, file): (String, String) = (folder.database, outside.database)
+        var acknowledged: Set<UInt64> = []
+        for round in 0..<Self.rounds {
+            let first = UInt64(round) * 10_000
+            let last = Int.random(in: 0..<20, using: &random)
+            let place = round % 2 == 0 ? 0 : UInt64.random(in: 1...60, using: &random)
+            let result = await #expect(
+                processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]
+            ) {
+                [
+                    path = path as String, file = file as String, first = first as UInt64, last = last as Int,
+                    place = place as UInt64
+                ] in
+                guard latchkey_test_vfs_install() == 0 else { return }
+                let store = try SQLiteKeyStore.open(
+                    path: path, keyRing: SampleKeys.keyRing(), maximumReaders: 4, generationFile: file)
+                if place > 0 { latchkey_test_vfs_arm(LATCHKEY_FAULT_POWER, place, 1, place) }
+                let count = Atomic<Int>(0)
+                try await CrashLoad.provide(first..<first + 400, on: store) { _ in
+                    if count.add(1, ordering: .relaxed).oldValue == last { CrashLoad.die() }
+                }
+                latchkey_test_vfs_cut(0)
+            }
+            acknowledged.formUnion(CrashReport(result?.standardOutputContent ?? []).acknowledged)
+            CrashedDatabase(path: path).forgetSharedMemory()
+            try await CrashedDatabase(path: path).checkKeys(
+                acknowledged: acknowledged, generationFile: file, "round \(round)")
+        }
+        #expect(!acknowledged.isEmpty)
+    }
+
     /// An error of the disk is an error to the callers, the store comes back by itself, and afterwards the power goes: what was
     /// acknowledged before and after the error is there.
     @Test(arguments: [LATCHKEY_FAULT_SYNC_EIO, LATCHKEY_FAULT_WRITE_ENOSPC, LATCHKEY_FAULT_WRITE_EIO].map(\.rawValue))

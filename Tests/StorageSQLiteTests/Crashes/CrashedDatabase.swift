@@ -31,6 +31,28 @@ struct CrashedDatabase {
         try checkSlots(numbers, &connection, comment)
     }
 
+    /// What was given out is there, of each call both keys are there or none, and another process can go on.
+    func checkKeys(
+        acknowledged: Set<UInt64>, generationFile: String, _ comment: Comment? = nil
+    ) async throws {
+        let store = try SQLiteKeyStore.open(
+            path: path, keyRing: SampleKeys.keyRing(), maximumReaders: 1, generationFile: generationFile)
+        #expect(try store.keyGenerationStanding() == .complete, comment)
+        for number in acknowledged {
+            #expect(try await store.find(CrashLoad.wishes(number)).count { $0 != nil } == 2, comment)
+        }
+        var counts: [ContentID: Int] = [:]
+        var last: ContentKeyAttributes?
+        repeat {
+            let page = try await store.list(of: nil, after: last, limit: 1000)
+            for key in page { counts[key.contentID, default: 0] += 1 }
+            last = page.count == 1000 ? page.last : nil
+        } while last != nil
+        #expect(counts.values.allSatisfy { $0 == 2 }, comment)
+        let content = try #require(try KeyGenerationFile(path: generationFile).read(), comment)
+        #expect(content.number >= 2 * acknowledged.count, comment)
+    }
+
     /// In each group the last licences in the ledger's order hold the slots, and all others were evicted.
     private func checkSlots(
         _ numbers: [UInt64], _ connection: inout SQLiteConnection, _ comment: Comment?

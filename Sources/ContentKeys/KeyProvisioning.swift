@@ -1,0 +1,73 @@
+import ByteCoding
+
+/// Decides for a `KeyProvider` which wished keys are there and which are to be stored. Every store decides by it.
+///
+/// The store gives it what the database holds of each wish, in the order of the wishes.
+package struct KeyProvisioning: Sendable {
+    /// The names of a track's key: which live keys a wish with the identity `.track` may mean.
+    package struct TrackName: Hashable, Sendable {
+        package let contentID: ContentID
+        package let label: TrackLabel?
+        package let periodIndex: UInt32?
+
+        package init(_ key: ContentKeyAttributes) {
+            contentID = key.contentID
+            label = key.trackLabel
+            periodIndex = key.periodIndex
+        }
+    }
+
+    /// For each wish so far, in their order.
+    package private(set) var provided: [ProvidedKey] = []
+    /// The wishes whose keys are to be stored, in their order.
+    package private(set) var missing: [KeyWish] = []
+    private var plannedByKeyID: [KeyID: ContentKeyRecord] = [:]
+    private var plannedByTrack: [TrackName: ContentKeyRecord] = [:]
+    private var sharedTracks: Set<TrackName> = []
+
+    package init() {}
+
+    /// The content of the first key that a store older than the last key must not make; nil if there is none.
+    package var firstRandom: ContentID? { missing.first { $0.material == .random }?.record.contentID }
+    /// How many new random keys there are.
+    package var randomCount: Int64 { Int64(missing.count { $0.material == .random }) }
+
+    /// Decides about the next wish. Of several wishes for one key the first alone makes it.
+    ///
+    /// - Parameters:
+    ///   - named: The stored key with the key id of the wish's record, in whatever state.
+    ///   - ofTrack: The stored live keys of the wish's content, label and period; two are enough. Not looked at for a
+    ///     wish with the identity `.keyID`.
+    package mutating func add(
+        _ wish: KeyWish, named: ContentKeyRecord?, ofTrack: [ContentKeyRecord]
+    ) throws(KeyProvisionError) {
+        let keyID = wish.record.keyID
+        let named = named ?? plannedByKeyID[keyID]
+        guard let present = try track(of: wish, ofTrack) ?? named else { return plan(wish) }
+        if let conflict = wish.conflict(with: present) { throw .conflict(keyID, conflict) }
+        provided.append(ProvidedKey(record: present, isNew: false))
+    }
+
+    /// The one live key of the wish's track; nil if there is none, or the wish is not for it.
+    private func track(
+        of wish: KeyWish, _ stored: [ContentKeyRecord]
+    ) throws(KeyProvisionError) -> ContentKeyRecord? {
+        guard wish.identity == .track else { return nil }
+        let name = TrackName(wish.record.attributes)
+        let planned = plannedByTrack[name]
+        guard stored.count + (planned == nil ? 0 : 1) <= 1, !sharedTracks.contains(name) else {
+            throw .conflict(wish.record.keyID, .severalKeys)
+        }
+        return stored.first ?? planned
+    }
+
+    private mutating func plan(_ wish: KeyWish) {
+        let record = wish.record
+        provided.append(ProvidedKey(record: record, isNew: true))
+        missing.append(wish)
+        plannedByKeyID[record.keyID] = record
+        guard record.attributes.state == .live else { return }
+        let name = TrackName(record.attributes)
+        if plannedByTrack.updateValue(record, forKey: name) != nil { sharedTracks.insert(name) }
+    }
+}

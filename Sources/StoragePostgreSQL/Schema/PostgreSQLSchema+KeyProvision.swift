@@ -1,0 +1,50 @@
+import ContentKeys
+
+extension PostgreSQLSchema {
+    /// Keys for packagers: which key a track has, and the one place that stores several new keys at once.
+    ///
+    /// Nodes of the version before go on inserting keys without the lock. What they store is found all the same; a key
+    /// of theirs that comes at the very same moment may be a second one for its track.
+    static let keyProvision = Migration(number: 10, oldestProgram: 1, script: [keyByTrack, provideKeys])
+
+    /// A label has at least one character, and a period is no negative number, so what stands for NULL is neither.
+    /// Unlike IS NOT DISTINCT FROM, the comparison with such a value goes by an index.
+    private static let keyByTrack = """
+        CREATE INDEX content_key_by_track
+            ON content_key (content_id, coalesce(track_label, ''), coalesce(period_index, -1)) WHERE state = 'live';
+        """
+
+    /// Stores keys, all or none; false, with nothing stored, if one of them is there by now. `in_by_track` says for
+    /// which of them any live key of the same track is as good.
+    ///
+    /// Contents are locked in one order for all nodes, until the transaction ends: of two nodes at once, the second
+    /// one sees what the first one has stored.
+    private static let provideKeys = """
+        CREATE FUNCTION provide_keys_1(
+            in_by_track bool[], in_kids bytea[], in_contents text[], in_labels text[], in_periods int8[],
+            in_schemes text[], in_states text[], in_times int8[], in_types text[], in_hdcp text[], in_levels text[],
+            in_versions int8[], in_seals bytea[], in_bound bytea[]
+        ) RETURNS bool LANGUAGE plpgsql AS $$
+        DECLARE
+            each_lock int8;
+        BEGIN
+            FOR each_lock IN SELECT DISTINCT hashtextextended('latchkey keys ' || content, 0)
+                FROM unnest(in_contents) AS wished (content) ORDER BY 1
+            LOOP
+                PERFORM pg_advisory_xact_lock(each_lock);
+            END LOOP;
+            IF EXISTS (SELECT FROM content_key WHERE kid = ANY (in_kids))
+                OR EXISTS (SELECT FROM unnest(in_by_track, in_contents, in_labels, in_periods)
+                        AS wished (by_track, content, label, period)
+                    JOIN content_key ON content_id = content AND coalesce(track_label, '') = coalesce(label, '')
+                        AND coalesce(period_index, -1) = coalesce(period, -1)
+                    WHERE by_track AND state = 'live')
+            THEN RETURN false; END IF;
+            INSERT INTO content_key (kid, content_id, track_label, period_index, scheme, state, created_at,
+                    content_type, least_hdcp, least_security_level, key_version, sealed, bound)
+                SELECT * FROM unnest(in_kids, in_contents, in_labels, in_periods, in_schemes, in_states, in_times,
+                    in_types, in_hdcp, in_levels, in_versions, in_seals, in_bound);
+            RETURN true;
+        END $$;
+        """
+}

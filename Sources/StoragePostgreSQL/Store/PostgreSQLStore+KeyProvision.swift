@@ -1,0 +1,86 @@
+import ByteCoding
+package import ContentKeys
+
+extension PostgreSQLStore: KeyProvider {
+    /// How often everything is looked at again because another node has stored one of the keys meanwhile.
+    private static let provisionAttempts = 5
+
+    /// What is there costs one round trip. What is not is stored by a second one, in one transaction that other nodes
+    /// wait for if they want keys of the same contents.
+    package func provide(_ wishes: [KeyWish]) async throws(KeyProvisionError) -> [ProvidedKey] {
+        for _ in 0..<Self.provisionAttempts {
+            let provisioning = try await lookUp(wishes)
+            guard let first = provisioning.missing.first else { return provisioning.provided }
+            let values = try wrap(KeyProvisionError.store, try Self.values(of: provisioning.missing, with: ring))
+            // On the connection of their content, so that calls of this node wait for one another here and hold up no
+            // other connection in the database.
+            let home = UInt64(bitPattern: Int64(first.record.contentID.hashValue))
+            switch await outcomes([(.provideKeys, values)], .write(home))[0] {
+            case .success(let result):
+                if try wrap(KeyProvisionError.store, try result.boolean(0, 0)) { return provisioning.provided }
+            case .failure(.refused(Self.uniqueViolation)): continue
+            case .failure(let error): throw .store(error.storeError)
+            }
+        }
+        throw .store(.unavailable(.busy))
+    }
+
+    package func find(_ wishes: [KeyWish]) async throws(KeyProvisionError) -> [ContentKeyRecord?] {
+        try await lookUp(wishes).provided.map { $0.isNew ? nil : $0.record }
+    }
+
+    /// What is there of the wishes, in one round trip.
+    private func lookUp(_ wishes: [KeyWish]) async throws(KeyProvisionError) -> KeyProvisioning {
+        if wishes.isEmpty { return KeyProvisioning() }
+        let tracks = wishes.filter { $0.identity == .track }.map(\.record.attributes)
+        let outcomes = await outcomes(
+            [
+                (.keysByIDs, [.byteArrays(wishes.map(\.record.keyID.bytes))]),
+                (
+                    .liveKeysByTracks,
+                    [
+                        .texts(tracks.map(\.contentID.text)), .texts(tracks.map { $0.trackLabel?.text ?? "" }),
+                        .integers(tracks.map { $0.periodIndex.map { Int64($0) } ?? -1 }),
+                    ]
+                ),
+            ], .read)
+        let named = try records(in: outcomes[0])
+        let ofTracks = try records(in: outcomes[1])
+        let byKeyID = Dictionary(named.map { ($0.keyID, $0) }, uniquingKeysWith: { first, _ in first })
+        var byTrack: [KeyProvisioning.TrackName: [KeyID: ContentKeyRecord]] = [:]
+        // A track that several wishes name is found several times.
+        for record in ofTracks {
+            byTrack[KeyProvisioning.TrackName(record.attributes), default: [:]][record.keyID] = record
+        }
+        var provisioning = KeyProvisioning()
+        for wish in wishes {
+            let name = KeyProvisioning.TrackName(wish.record.attributes)
+            try provisioning.add(
+                wish, named: byKeyID[wish.record.keyID], ofTrack: Array((byTrack[name] ?? [:]).values))
+        }
+        return provisioning
+    }
+
+    private func records(
+        in outcome: Result<PostgreSQLResult, PostgreSQLFailure>
+    ) throws(KeyProvisionError) -> [ContentKeyRecord] {
+        let result: PostgreSQLResult
+        do throws(PostgreSQLFailure) { result = try outcome.get() } catch { throw .store(error.storeError) }
+        return try wrap(KeyProvisionError.store) { () throws(StoreError) in
+            var records: [ContentKeyRecord] = []
+            for row in 0..<result.rowCount {
+                records.append(try StoredContentKey(result, row: row).open(with: ring))
+            }
+            return records
+        }
+    }
+
+    /// The parameters of `provideKeys`.
+    private static func values(
+        of wishes: [KeyWish], with ring: KeyRing
+    ) throws(StoreError) -> [PostgreSQLValue] {
+        var keys: [StoredContentKey] = []
+        for wish in wishes { keys.append(try StoredContentKey(sealing: wish.record, with: ring.current)) }
+        return [.booleans(wishes.map { $0.identity == .track })] + keys.columns
+    }
+}
