@@ -134,7 +134,7 @@ var targets: [Target] = [
         "latchkey",
         [
             "ByteCoding", "KeyCrypto", "CommandLineKit", "FairPlay", "DeviceSimulation", "PlayerMessages",
-            "HTTPCalls", "ServiceConfiguration", "Administration", "OperatorCommands",
+            "ContentKeys", "PackagerAPI", "HTTPCalls", "ServiceConfiguration", "Administration", "OperatorCommands",
         ]),
 
     // Tests
@@ -205,7 +205,7 @@ var targets: [Target] = [
         of: "OperatorCommands",
         [
             "ByteCoding", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "DeviceSimulation",
-            "PlayerMessages", "Entitlements", "ContentKeys", "Records", "StorageSQLite", "HTTPCalls",
+            "PlayerMessages", "Entitlements", "ContentKeys", "Records", "StorageSQLite", "PackagerAPI", "HTTPCalls",
             "ServiceConfiguration", "Administration", "latchkey",
         ]),
     tests(
@@ -258,6 +258,7 @@ if isFuzzing {
     targets += [
         "fuzz-spc-container", "fuzz-spc-payload", "fuzz-ckc", "fuzz-worker-framing", "fuzz-http1-head",
         "fuzz-http2-session", "fuzz-json", "fuzz-token", "fuzz-player-message", "fuzz-cpix",
+        "fuzz-playlist",
     ].map { name in
         .executableTarget(
             name: name, dependencies: ["FuzzDriver", "FuzzTargets"], path: "Tests/Fuzz/Programs/\(name)",

@@ -126,6 +126,11 @@ struct OpenedKeyStore {
         }
     }
 
+    /// The first keys of a content, as many as a page has; withdrawn ones too.
+    func keys(of contentID: ContentID) async throws(StoreError) -> [ContentKeyAttributes] {
+        try await store.list(of: contentID, after: nil, limit: Self.pageSize)
+    }
+
     /// The URL by which a playlist names the key.
     func assetURL(of keyID: KeyID) -> String {
         file.configuration.keys.skdTemplate.replacing("{kid}", with: keyID.description)

@@ -75,7 +75,8 @@ struct PlayerCommand {
         guard outcomes.contains(where: { $0.verdict.isGood }) else { throw .failed("no player was asked") }
     }
 
-    private static func players(_ words: String) throws(CommandError) -> [Player] {
+    /// Reads the words of `--as`; each player once.
+    static func players(_ words: String) throws(CommandError) -> [Player] {
         if words == "all" { return Player.allCases }
         var players: [Player] = []
         for word in words.split(separator: ",", omittingEmptySubsequences: false) {

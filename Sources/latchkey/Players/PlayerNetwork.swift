@@ -22,9 +22,17 @@ struct PlayerNetwork {
 
     private let settings: HTTPRoundTripSettings
     private let timeoutSeconds: Int64
+    /// Ends the sentence about an answer that is too large.
+    private let sizeRemark: String
 
-    init(_ arguments: Arguments) throws(CommandError) {
+    /// `answerSizeMaximum` is in bytes.
+    init(
+        _ arguments: Arguments, answerSizeMaximum: Int = HTTPRoundTripSettings().answerSizeMaximum,
+        sizeRemark: String = "no licence is"
+    ) throws(CommandError) {
+        self.sizeRemark = sizeRemark
         var settings = HTTPRoundTripSettings()
+        settings.answerSizeMaximum = answerSizeMaximum
         settings.offersHTTP2 = !arguments.isSet(Self.http1)
         if let path = arguments.value(Self.authorities) {
             settings.authorities = try CommandFile.read(path).revealed()
@@ -66,7 +74,7 @@ struct PlayerNetwork {
         case .authoritiesUnusable: "the file of --ca has no certificates in PEM"
         case .proxyRefused(let status): "the proxy does not connect to \(server): status \(status)"
         case .answerTooLarge:
-            "the answer of \(server) is larger than \(settings.answerSizeMaximum) bytes; no licence is"
+            "the answer of \(server) is larger than \(settings.answerSizeMaximum) bytes; \(sizeRemark)"
         case .closedEarly: "\(server) closed the connection before it had answered"
         case .failed(let code, let text): "the request to \(server) failed: \(text) (\(code))"
         }

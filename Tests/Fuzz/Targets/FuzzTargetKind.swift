@@ -10,6 +10,7 @@ package enum FuzzTargetKind: String, Sendable, CaseIterable {
     case token = "fuzz-token"
     case playerMessage = "fuzz-player-message"
     case cpix = "fuzz-cpix"
+    case playlist = "fuzz-playlist"
 
     package var name: String { rawValue }
 
@@ -25,6 +26,7 @@ package enum FuzzTargetKind: String, Sendable, CaseIterable {
         case .token: try TokenTarget()
         case .playerMessage: PlayerMessageTarget()
         case .cpix: try CPIXTarget()
+        case .playlist: PlaylistTarget()
         }
     }
 }

@@ -1,0 +1,88 @@
+import CommandLineKit
+import OperatorCommands
+import PackagerAPI
+
+extension Command {
+    /// `latchkey lint`
+    static let lint = Command(
+        "lint",
+        summary: "Check the keys of a playlist, before players do",
+        details: """
+            Reads a media playlist, or a multivariant playlist and the media playlists that it names, and prints what is
+            wrong with their keys: the line, the rule, and what to do. Other faults of playlists are not looked for.
+
+            With --config, each skd: address is looked up as the daemon does it for an SPC: it must name a live key,
+            with the scheme that the segments have and for the track that the playlist is for. --as prints the asset id
+            that each of these players makes of the address, and looks that up.
+
+            Playlists are read from the folder of the first one, or from its server, unless --follow-others is given;
+            100 at most. The exit status is 0 without errors, 1 with errors, and 2 for a wrong command line.
+            """,
+        examples: [
+            "latchkey lint movie/master.m3u8",
+            "latchkey lint https://cdn.example.com/movie/master.m3u8 --config latchkey.json5",
+            "latchkey lint video.m3u8 --config latchkey.json5 --as hls.js,video.js",
+            "packager ... && latchkey lint master.m3u8 --strict --json",
+        ],
+        operands: [
+            CommandOperand("PLAYLIST", help: "a file, an address of http or https, or \"-\" for standard input")
+        ],
+        options: [
+            ConfiguredKeys.config, LintArguments.players, LintArguments.followOthers, LintArguments.strict, .json,
+        ] + LintArguments.network,
+        run: { arguments, context throws(CommandError) in
+            try await LintArguments(arguments, context).run()
+        })
+}
+
+/// The arguments of `latchkey lint`.
+struct LintArguments {
+    static let players = CommandOption(
+        "--as", .value("PLAYER,PLAYER|all"), help: "print the asset ids that these players send, and look them up")
+    static let followOthers = CommandOption(
+        "--follow-others", .flag, help: "read playlists of other folders and other servers too")
+    static let strict = CommandOption("--strict", .flag, help: "warnings are errors")
+    /// `PlayerNetwork` reads these.
+    static let network = [
+        CommandOption(
+            PlayerNetwork.authorities.name, .value("FILE"),
+            help: "authorities in PEM that alone may vouch for a server; the system's unless given"),
+        CommandOption(
+            PlayerNetwork.proxy.name, .value("URL"),
+            help: "the proxy for every address, http://HOST:PORT; those of https_proxy and no_proxy unless given"),
+        CommandOption(PlayerNetwork.http1.name, .flag, help: "offer HTTP/1.1 alone"),
+        CommandOption(
+            PlayerNetwork.timeout.name, .value("SECONDS"), help: "the time for one answer, 1 to 120; 30 unless given"),
+    ]
+
+    private let place: PlaylistPlace
+    private let linter: PlaylistLinter
+    private let isStrict: Bool
+    private let printsJSON: Bool
+    private let context: CommandContext
+
+    init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
+        self.context = context
+        place = try PlaylistPlace(operand: arguments.operand(0))
+        isStrict = arguments.isSet(Self.strict)
+        printsJSON = arguments.isSet(.json)
+        let players = try arguments.value(Self.players).map(PlayerCommand.players) ?? []
+        let keys = try arguments.value(ConfiguredKeys.config).map { (path) throws(CommandError) in
+            try ConfiguredKeys(configuration: path, context)
+        }
+        linter = PlaylistLinter(
+            fetcher: try PlaylistFetcher(arguments, context), followsOthers: arguments.isSet(Self.followOthers),
+            keys: keys, players: players)
+    }
+
+    func run() async throws(CommandError) {
+        var report = try await linter.run(place)
+        report.isStrict = isStrict
+        if printsJSON {
+            try context.printObject(report.write)
+        } else {
+            try context.print(report.text)
+        }
+        guard report.errorCount == 0 else { throw .failed("\(place.name): \(report.counts)") }
+    }
+}

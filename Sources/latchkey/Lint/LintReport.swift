@@ -1,0 +1,152 @@
+import ByteCoding
+import ContentKeys
+import OperatorCommands
+import PackagerAPI
+
+/// What was read, and what is wrong with it.
+struct LintReport: Sendable {
+    var playlists: [LintedPlaylist] = []
+    var assetIDs: [SentAssetID] = []
+    var findings = PlaylistFindings()
+    /// Addresses whose host alone names the same key.
+    var namedByHost: Set<String> = []
+    /// Whether warnings count as errors.
+    var isStrict = false
+
+    var errorCount: Int {
+        findings.count(.error) + (isStrict ? findings.count(.warning) : 0)
+    }
+
+    var warningCount: Int { isStrict ? 0 : findings.count(.warning) }
+
+    /// "2 errors and 1 warning"
+    var counts: String {
+        let errors = Self.counted(errorCount, "error")
+        return isStrict ? errors : errors + " and " + Self.counted(warningCount, "warning")
+    }
+
+    private static func counted(_ count: Int, _ noun: String) -> String {
+        "\(count) \(noun)\(count == 1 ? "" : "s")"
+    }
+
+    private func severity(of finding: PlaylistFinding) -> FindingSeverity {
+        isStrict ? .error : finding.rule.severity
+    }
+
+    /// In the order of the playlists and of their lines.
+    private var inOrder: [PlaylistFinding] {
+        let names = playlists.map(\.name)
+        let keyed = findings.found.enumerated().map { index, finding in
+            (names.firstIndex(of: finding.source) ?? names.count, finding.line ?? 0, index, finding)
+        }
+        return keyed.sorted { ($0.0, $0.1, $0.2) < ($1.0, $1.1, $1.2) }.map(\.3)
+    }
+
+    // MARK: - Text
+
+    /// The rule and the advice stand behind the first finding of each rule.
+    var text: String {
+        var lines: [String] = []
+        var explained: Set<PlaylistRule> = []
+        for finding in inOrder {
+            let place = finding.line.map { "\(finding.source):\($0)" } ?? finding.source
+            lines.append("\(place): \(severity(of: finding).rawValue): \(finding.detail) [\(finding.rule.rawValue)]")
+            guard explained.insert(finding.rule).inserted else { continue }
+            lines += ["    Rule: \(finding.rule.statement)", "    To do: \(finding.rule.advice)"]
+        }
+        if findings.leftOutCount > 0 { lines.append("\(findings.leftOutCount) further findings are left out.") }
+        var lastURI: String?
+        for sent in assetIDs {
+            if sent.uri != lastURI { lines.append("\(PlaylistText.shown(sent.uri)):") }
+            lastURI = sent.uri
+            lines.append("    " + sent.line)
+        }
+        let segmentCount = playlists.reduce(0) { $0 + $1.segmentCount }
+        let read = Self.counted(playlists.count, "playlist") + ", " + Self.counted(segmentCount, "segment")
+        lines.append("\(read): \(counts)")
+        return lines.joined(separator: "\n")
+    }
+
+    // MARK: - JSON
+
+    func write(to writer: inout JSONWriter) {
+        writer.name("playlists")
+        writer.array { writer in for linted in playlists { writer.object { linted.write(to: &$0) } } }
+        writer.name("assetIDs")
+        writer.array { writer in for sent in assetIDs { writer.object { sent.write(to: &$0) } } }
+        writer.name("findings")
+        writer.array { writer in
+            for finding in inOrder {
+                writer.object { writer in
+                    writer.member("severity", severity(of: finding).rawValue)
+                    writer.member("file", finding.source)
+                    if let line = finding.line { writer.member("line", line) }
+                    writer.member("rule", finding.rule.rawValue)
+                    writer.member("detail", finding.detail)
+                    writer.member("statement", finding.rule.statement)
+                    writer.member("advice", finding.rule.advice)
+                }
+            }
+        }
+        writer.member("leftOut", findings.leftOutCount)
+        writer.member("errors", errorCount)
+        writer.member("warnings", warningCount)
+    }
+}
+
+extension LintedPlaylist {
+    var segmentCount: Int {
+        switch playlist.content {
+        case .media(let media): media.segmentCount
+        case .multivariant: 0
+        }
+    }
+
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.member("file", name)
+        switch playlist.content {
+        case .media: writer.member("kind", "media")
+        case .multivariant: writer.member("kind", "multivariant")
+        }
+        if let version = playlist.version { writer.member("version", version.number) }
+        writer.member("segments", segmentCount)
+        writer.name("keys")
+        writer.array { writer in
+            for key in playlist.keys.prefix(PlaylistFindings.countMaximum) {
+                writer.object { writer in
+                    writer.member("line", key.line)
+                    for name in ["METHOD", "URI", "KEYFORMAT", "KEYFORMATVERSIONS", "IV"] {
+                        writer.member(name, key.attributes[name]?.text)
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension SentAssetID {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.member("uri", uri)
+        writer.name("players")
+        writer.array { writer in for player in players { writer.string(player.rawValue) } }
+        writer.member("form", form.word)
+        writer.member("assetID", assetID.map { AssetIDText.text(of: $0) })
+        switch resolution {
+        case nil: break
+        case .live(let key, _):
+            writer.member("state", key.state.rawValue)
+            writer.member("kid", key.keyID.description)
+            writer.member("content", key.contentID.text)
+            writer.member("track", key.trackLabel?.text)
+            writer.member("contentType", key.contentType.rawValue)
+            writer.member("scheme", key.scheme.rawValue)
+        case .withdrawn(let keyID):
+            writer.member("state", "withdrawn")
+            writer.member("kid", keyID.description)
+        case .ambiguous(let contentID):
+            writer.member("state", "ambiguous")
+            writer.member("content", contentID.text)
+        case .unknown: writer.member("state", "unknown")
+        }
+    }
+}
