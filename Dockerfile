@@ -12,7 +12,7 @@
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends libcurl4-openssl-dev libnghttp2-dev libpq-dev libsqlite3-dev \
-        libssl-dev pkg-config \
+        libssl-dev libxml2-dev pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 # SwiftPM wants the folder of every target that Package.swift names, those of the tests included.
@@ -26,7 +26,7 @@ RUN swift build -c release --static-swift-stdlib --product latchkeyd \
 FROM debian:12-slim
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends ca-certificates libcurl4 libnghttp2-14 libpq5 libsqlite3-0 \
-        libssl3 libstdc++6 \
+        libssl3 libstdc++6 libxml2 \
     && rm -rf /var/lib/apt/lists/* \
     && install --directory --owner 65532 --group 65532 --mode 0700 /var/lib/latchkey
 COPY --from=build /programs/ /usr/bin/

@@ -106,9 +106,8 @@ var targets: [Target] = [
     module(
         "Administration",
         [
-            "ByteCoding", "KeyCrypto", "CommandLineKit", "FairPlay", "Entitlements", "ContentKeys", "Records",
-            "Licensing",
-            "StorageSQLite",
+            "ByteCoding", "Telemetry", "KeyCrypto", "CommandLineKit", "FairPlay", "Entitlements", "ContentKeys",
+            "Records", "Licensing", "PackagerAPI", "StorageSQLite",
         ]),
 
     // Floor 6
@@ -125,7 +124,8 @@ var targets: [Target] = [
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "Entitlements",
             "ContentKeys",
-            "Records", "Licensing", "StorageSQLite", "StoragePostgreSQL", "ServiceConfiguration", "Administration",
+            "Records", "Licensing", "PackagerAPI", "StorageSQLite", "StoragePostgreSQL", "ServiceConfiguration",
+            "Administration",
         ]),
 
     // Floor 7
@@ -201,6 +201,9 @@ var targets: [Target] = [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "FairPlay", "HTTPMessages", "PlayerMessages",
             "Entitlements", "ContentKeys", "Licensing", "PackagerAPI", "HTTPServing", "HTTPCalls", "StoragePostgreSQL",
         ]),
+    tests(
+        of: "Administration",
+        ["ByteCoding", "Telemetry", "KeyCrypto", "ContentKeys", "Records", "Licensing", "PackagerAPI"]),
     tests(
         of: "OperatorCommands",
         [

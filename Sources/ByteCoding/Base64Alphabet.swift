@@ -27,15 +27,28 @@ struct Base64Alphabet: Sendable {
     }
 
     func append(_ bytes: [UInt8], to text: inout [UInt8], padded: Bool) {
-        text.reserveCapacity(text.count + (bytes.count + 2) / 3 * 4)
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let count = min(3, bytes.count - start)
-            var group = UInt32(bytes[start]) << 16
-            if count > 1 { group |= UInt32(bytes[start + 1]) << 8 }
-            if count > 2 { group |= UInt32(bytes[start + 2]) }
-            for index in 0...count { text.append(digits[Int(group >> (18 - 6 * UInt32(index)) & 0x3F)]) }
-            if padded { text.append(contentsOf: repeatElement(Self.padding, count: 3 - count)) }
+        text.append(addingCapacity: (bytes.count + 2) / 3 * 4) { text in append(bytes.span, to: &text, padded: padded) }
+    }
+
+    /// `text` has room for four characters for each three bytes that are begun.
+    private func append(_ bytes: Span<UInt8>, to text: inout OutputSpan<UInt8>, padded: Bool) {
+        let digits = digits.span
+        var index = 0
+        while bytes.count - index >= 3 {
+            let group = UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2])
+            text.append(digits[Int(group >> 18)])
+            text.append(digits[Int(group >> 12 & 0x3F)])
+            text.append(digits[Int(group >> 6 & 0x3F)])
+            text.append(digits[Int(group & 0x3F)])
+            index += 3
         }
+        let rest = bytes.count - index
+        guard rest > 0 else { return }
+        let group = UInt32(bytes[index]) << 16 | (rest == 2 ? UInt32(bytes[index + 1]) << 8 : 0)
+        text.append(digits[Int(group >> 18)])
+        text.append(digits[Int(group >> 12 & 0x3F)])
+        if rest == 2 { text.append(digits[Int(group >> 6 & 0x3F)]) }
+        if padded { text.append(repeating: Self.padding, count: 3 - rest) }
     }
 
     /// Decodes the one canonical encoding of some bytes; every other text is refused.

@@ -1,7 +1,7 @@
 /// Base 16 (RFC 4648 section 8): two digits for a byte, most significant first, and nothing else.
 ///
 /// Neither direction runs in constant time: use it on secrets only where no stranger can measure it, as at start-up.
-package enum Hexadecimal {
+public enum Hexadecimal {
     /// Encodes bytes as lower-case digits.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         encodeArray(Array(bytes))
@@ -33,7 +33,8 @@ package enum Hexadecimal {
     }
 
     /// The value of a digit of either case, or nil for any other byte.
-    package static func value(ofDigit digit: UInt8) -> UInt8? {
+    @inlinable
+    public static func value(ofDigit digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10

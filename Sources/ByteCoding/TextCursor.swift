@@ -41,16 +41,20 @@ struct TextCursor {
 
     /// Steps over what stands for itself in a string: up to the quote, a backslash or a control character.
     mutating func advanceOverPlainText(upTo quote: UInt8) {
+        let bytes = bytes
+        let text = bytes.span
         var end = offset
-        var continuations = 0
-        while end < bytes.count {
-            let byte = bytes[end]
+        while end < text.count {
+            if let word = text.word(at: end), word.isPlainText(upTo: quote) {
+                end += 8
+                continue
+            }
+            let byte = text[end]
             guard byte != quote, byte != UInt8(ascii: "\\"), byte >= 0x20 else { break }
-            if byte & 0xC0 == 0x80 { continuations += 1 }
+            if byte & 0xC0 == 0x80 { continuationCount += 1 }
             end += 1
         }
         offset = end
-        continuationCount += continuations
     }
 
     mutating func advance(by count: Int) {

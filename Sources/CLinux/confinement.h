@@ -147,6 +147,19 @@ static inline uint64_t latchkey_raise_descriptor_limit(void) {
     return latchkey_descriptor_limit();
 }
 
+// Makes the kernel's table of this process's descriptors large enough for so many; 0, or -1 with errno.
+static inline int latchkey_grow_descriptor_table(int count) {
+    int source = eventfd(0, EFD_CLOEXEC);
+    if (source < 0) return -1;
+    // The lowest free number from there on, so no open descriptor is replaced.
+    int last = fcntl(source, F_DUPFD_CLOEXEC, count - 1);
+    int saved = errno;
+    if (last >= 0) close(last);
+    close(source);
+    errno = saved;
+    return last >= 0 ? 0 : -1;
+}
+
 #if defined(__x86_64__)
 #define LATCHKEY_AUDIT_ARCH AUDIT_ARCH_X86_64
 #elif defined(__aarch64__)

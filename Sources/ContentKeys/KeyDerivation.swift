@@ -45,6 +45,39 @@ package struct KeyDerivation: Sendable {
         }
     }
 
+    /// The key id of a key that is ordered without one: a UUID of version 8 (RFC 9562, section 5.8), always the same for
+    /// the same content, track label and period. It is public, and tells nothing of the key.
+    ///
+    ///     size  field
+    ///        8  "LKDKID01"
+    ///        4  version of the master secret
+    ///        1  size of the content id, N
+    ///        N  content id
+    ///        1  size of the track label, 0 without one, M
+    ///        M  track label
+    ///        1  1 when the key has a period, else 0
+    ///        4  period index, 0 without a period
+    package func deriveKeyID(
+        contentID: ContentID, trackLabel: TrackLabel?, periodIndex: UInt32?
+    ) throws(CryptoError) -> KeyID {
+        let (content, label) = (Array(contentID.text.utf8), Array((trackLabel?.text ?? "").utf8))
+        var writer = ByteWriter(capacity: 19 + content.count + label.count)
+        writer.write(Array("LKDKID01".utf8))
+        writer.write(version)
+        // A content id has at most 200 bytes, and a label 64.
+        writer.write(UInt8(content.count))
+        writer.write(content)
+        writer.write(UInt8(label.count))
+        writer.write(label)
+        writer.write(UInt8(periodIndex == nil ? 0 : 1))
+        writer.write(periodIndex ?? 0)
+        var bytes = try HKDFSHA256.derive(from: secret.bytes, info: writer.bytes, count: KeyID.size).revealed()
+        bytes[6] = 0x80 | bytes[6] & 0x0F
+        bytes[8] = 0x80 | bytes[8] & 0x3F
+        guard let keyID = KeyID(bytes: bytes) else { preconditionFailure("a key id has 16 bytes") }
+        return keyID
+    }
+
     private func names(_ contentID: ContentID, _ keyID: KeyID, _ periodIndex: UInt32?) -> [UInt8] {
         let content = Array(contentID.text.utf8)
         var writer = ByteWriter(capacity: 26 + content.count)

@@ -9,12 +9,15 @@ package struct SKDTemplate: Hashable, Sendable {
     /// The size that a URL may have, in bytes: that of an alias.
     package static let urlSizeMaximum = 200
 
+    /// The template, or the name of its preset, as it was given.
+    package let source: String
     private let parts: [Part]
 
     /// `skd://` and the key id: short, the same in either case, and distinct for each key.
-    package static let standard = SKDTemplate(parts: [.text("skd://"), .field(.kid)])
+    package static let standard = SKDTemplate(source: "skd://{kid}", parts: [.text("skd://"), .field(.kid)])
 
-    private init(parts: [Part]) {
+    private init(source: String, parts: [Part]) {
+        self.source = source
         self.parts = parts
     }
 
@@ -34,8 +37,34 @@ package struct SKDTemplate: Hashable, Sendable {
         for case .text(let text) in parts {
             guard text.utf8.allSatisfy(Self.isAllowed), !text.contains("}") else { throw .invalidCharacter }
         }
-        self.parts = parts
+        self.init(source: template, parts: parts)
     }
+
+    /// The template itself, if a preset was named too.
+    package var template: String {
+        parts.map { part in
+            switch part {
+            case .text(let text): text
+            case .field(let field): "{\(field.rawValue)}"
+            }
+        }.joined()
+    }
+
+    /// Whether a URL names a key, or a content that has one: otherwise no device finds its key by it.
+    package var namesKeys: Bool {
+        parts.contains { part in
+            switch part {
+            case .text: false
+            case .field(let field): field.namesKeys
+            }
+        }
+    }
+
+    /// Whether a URL shows the key's initialization vector, as it is or within JSON.
+    package var needsIV: Bool { parts.contains(.field(.iv)) || parts.contains(.field(.json)) }
+
+    /// Whether the template has the host of the licence server in it.
+    package var needsAuthority: Bool { parts.contains(.field(.authority)) }
 
     /// The URL of a key. Throws `fieldMissing` if the key has no value for a field, and `tooLong`.
     package func url(for names: SKDNames) throws(SKDTemplateError) -> String {
@@ -74,6 +103,13 @@ package struct SKDTemplate: Hashable, Sendable {
         case authority
         /// The Base64 of a JSON object with content id, key id and IV, as AWS MediaPackage describes it.
         case json
+
+        var namesKeys: Bool {
+            switch self {
+            case .contentID, .kid, .kidHex, .kidBase64, .json: true
+            case .iv, .period, .track, .authority: false
+            }
+        }
 
         /// Nil if the key has no such name.
         func value(_ names: SKDNames) -> String? {
@@ -135,7 +171,8 @@ extension SKDTemplate {
 
     /// Takes the name of a preset, or a template. Throws as the template does.
     package init(presetOrTemplate text: String) throws(SKDTemplateError) {
-        try self.init(parsing: Preset(rawValue: text)?.template ?? text)
+        let template = try SKDTemplate(parsing: Preset(rawValue: text)?.template ?? text)
+        self.init(source: text, parts: template.parts)
     }
 }
 

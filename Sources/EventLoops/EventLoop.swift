@@ -8,7 +8,8 @@ import Telemetry
 /// # A turn
 ///
 /// 1. **Poll.** `epoll_wait`, without sleeping if anything below is left over, else until the next timer.
-/// 2. **Channels.** Each ready channel is called once; at most 256 per turn. Then the channels that asked for another go.
+/// 2. **Channels.** Each ready channel is called once; at most 256 per turn. If there are so many, the channels that come first are
+///    called before them. Then the channels that asked for another go.
 /// 3. **Timers** whose deadline has come, at most 32: what a timer ends costs as much as a request.
 /// 4. **Jobs** of tasks, and closures from other threads, in the order in which they were enqueued; at most 512 per turn.
 /// 5. **Turn-end hooks**, which run batches. What they make ready runs at once, before the next poll, within step 4's limit.
@@ -24,6 +25,7 @@ import Telemetry
 /// Safe to share between threads: `inbox`, `wake`, the counters and `clock` are; everything else belongs to the loop's thread, and
 /// each way to it checks that.
 final class EventLoop: TaskExecutor, @unchecked Sendable {
+    static let eventsPerTurnMaximum = 256
     static let timersPerTurnMaximum = 32
     static let jobsPerTurnMaximum = 512
 
@@ -42,6 +44,8 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     // From here on: only on the loop's thread.
     private var epoll: EpollSet
     private var registrations = RegistrationTable()
+    /// The channels that come first: listeners, so only a few.
+    private var firstChannels: [RegistrationID] = []
     private var resumingChannels: [any LoopChannel] = []
     private var spareResumingChannels: [any LoopChannel] = []
     private var timers = TimerQueue()
@@ -56,7 +60,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         self.index = index
         self.clock = clock
         do throws(SocketError) {
-            epoll = try EpollSet()
+            epoll = try EpollSet(eventsMaximum: Self.eventsPerTurnMaximum)
             wakeCounter = try WakeCounter()
             try epoll.add(wakeCounter.number, .readable, token: Self.wakeToken)
         } catch {
@@ -139,16 +143,24 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     private func handleEvents(_ count: Int) -> Bool {
         var broughtWork = false
+        let isFull = count == Self.eventsPerTurnMaximum
+        if isFull { callFirstChannels() }
         for position in 0..<count {
             let (token, readiness) = epoll.event(at: position)
             if token == Self.wakeToken {
                 wakeCounter.reset()
+            } else if isFull && firstChannels.contains(where: { $0.token == token }) {
+                broughtWork = true
             } else if let channel = registrations[token] {
                 broughtWork = true
                 channel.ready(readiness, on: context)
             }
         }
         return broughtWork
+    }
+
+    private func callFirstChannels() {
+        for id in firstChannels { registrations[id.token]?.ready(.readable, on: context) }
     }
 
     private func resumeChannels() {
@@ -229,6 +241,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
             }
         }
         registrations = RegistrationTable()
+        firstChannels = []
         liveRegistrations.store(0, ordering: .relaxed)
         resumingChannels = []
         timers = TimerQueue()
@@ -246,7 +259,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
 extension EventLoop {
     func register(
-        _ channel: any LoopChannel, _ number: Int32, _ interest: EpollInterest
+        _ channel: any LoopChannel, _ number: Int32, _ interest: EpollInterest, comesFirst: Bool
     ) throws(EventLoopError) -> RegistrationID {
         checkThread()
         guard stopDeadline == nil else { throw .stopping }
@@ -257,6 +270,7 @@ extension EventLoop {
             _ = registrations.remove(id)
             throw .socket(error)
         }
+        if comesFirst { firstChannels.append(id) }
         liveRegistrations.store(registrations.count, ordering: .relaxed)
         return id
     }
@@ -273,6 +287,7 @@ extension EventLoop {
     func unregister(_ id: RegistrationID, _ number: Int32) {
         checkThread()
         guard registrations.remove(id) else { return }
+        if firstChannels.contains(id) { firstChannels.removeAll { $0 == id } }
         epoll.remove(number)
         liveRegistrations.store(registrations.count, ordering: .relaxed)
     }

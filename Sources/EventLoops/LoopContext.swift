@@ -60,10 +60,14 @@ package struct LoopContext: Sendable {
     // MARK: Channels
 
     /// Watches a descriptor for a channel, which the loop keeps alive until it is unregistered.
+    ///
+    /// Events come in the order in which they happened, at most 256 per turn. A channel that `comesFirst` is called in
+    /// each turn that has so many, before the others and without an event of its own: it does not wait until thousands
+    /// of others had theirs.
     package func register(
-        _ channel: any LoopChannel, descriptor: Int32, interest: EpollInterest
+        _ channel: any LoopChannel, descriptor: Int32, interest: EpollInterest, comesFirst: Bool = false
     ) throws(EventLoopError) -> RegistrationID {
-        try loop.register(channel, descriptor, interest)
+        try loop.register(channel, descriptor, interest, comesFirst: comesFirst)
     }
 
     /// Changes what a registered descriptor is watched for.

@@ -55,6 +55,23 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .versionNotSupported: "version_not_supported"
         }
     }
+
+    /// What exactly was wrong, for the log. Strangers can cause it at any rate, so it is not formatted by reflection.
+    package var cause: String {
+        switch self {
+        case .malformed(let malformation): malformation.cause
+        case .headTimeout: "headTimeout"
+        case .bodyTimeout: "bodyTimeout"
+        case .bodyTooLarge: "bodyTooLarge"
+        case .targetTooLong: "targetTooLong"
+        case .headTooLarge: "headTooLarge"
+        case .expectationFailed: "expectationFailed"
+        case .overloaded: "overloaded"
+        case .methodNotImplemented: "methodNotImplemented"
+        case .transferCodingNotImplemented: "transferCodingNotImplemented"
+        case .versionNotSupported: "versionNotSupported"
+        }
+    }
 }
 
 /// What exactly was malformed.
@@ -84,4 +101,7 @@ package enum HTTPMalformation: String, Equatable, Sendable {
     case connectionField
     case stream
     case connection
+
+    /// The reason for the log.
+    fileprivate var cause: String { "malformed: " + rawValue }
 }

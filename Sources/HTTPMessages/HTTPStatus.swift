@@ -21,6 +21,7 @@ package struct HTTPStatus: Hashable, Sendable {
     package static let conflict = HTTPStatus(409)
     package static let contentTooLarge = HTTPStatus(413)
     package static let uriTooLong = HTTPStatus(414)
+    package static let unsupportedMediaType = HTTPStatus(415)
     package static let expectationFailed = HTTPStatus(417)
     package static let unprocessableContent = HTTPStatus(422)
     package static let tooManyRequests = HTTPStatus(429)

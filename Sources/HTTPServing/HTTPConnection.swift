@@ -55,6 +55,8 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     private var inputHasEnded = false
     private var isResumeScheduled = false
     private var awaitsInputTurn = false
+    /// Whether the connection is among the lost ones of its loop.
+    private var isLost = false
 
     init(
         _ socket: consuming ConnectedSocket, _ peer: HTTPPeer, countedAs address: IPAddress?,
@@ -70,16 +72,20 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         transport = Transport(socket)
         driver = listener.makeFirstDriver(isFromProxy: listener.settings.trustedProxies.contains(peer.address))
         listener.connectionObjects.add(1, ordering: .relaxed)
+        listener.observer.connectionOpened(peer)
+        resources.connectionBegan(state)
     }
 
     deinit {
         listener.connectionObjects.subtract(1, ordering: .relaxed)
     }
 
-    /// Begins to read.
+    /// Begins to read; nothing happens if the connection has closed while it waited for that.
+    ///
+    /// The first request of a client has often come by now. It is read at once: the event that announces it may come
+    /// behind those of thousands of other connections.
     func start() {
-        listener.observer.connectionOpened(peer)
-        resources.connectionBegan(state)
+        guard transport.isOpen else { return }
         do throws(EventLoopError) {
             registration = try loop.register(
                 self, descriptor: transport.descriptor, interest: [.readable, .writable, .peerClosed, .onlyChanges])
@@ -88,6 +94,8 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         }
         services.idleConnections.append(self)
         driver.started(on: self)
+        mayHaveInput = true
+        if isOpen { proceed() }
         settle()
     }
 
@@ -118,7 +126,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     // MARK: Events of the loop
 
     func ready(_ readiness: EpollReadiness, on loop: LoopContext) {
-        if readiness.isLost { return close(reset: false) }
+        if readiness.isLost { return lose() }
         if readiness.contains(.peerClosed) { peerHasEnded = true }
         if readiness.bringsInput { mayHaveInput = true }
         if readiness.contains(.writable) {
@@ -152,6 +160,18 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
 
     func loopStops(_ loop: LoopContext) {
         close(reset: true)
+    }
+
+    /// The client has gone: nothing is read any more, and the connection ends when it is its turn.
+    private func lose() {
+        guard !isLost else { return }
+        isLost = true
+        services.lostConnections.append(self)
+    }
+
+    /// Closes the connection because its client has gone. Called by `LostConnections`.
+    func endLost() {
+        if isOpen { close(reset: false) }
     }
 
     private func deadlinePassed() {
@@ -326,7 +346,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
 
     private var isLingering: Bool { lingerSize != nil }
 
-    /// A connection that the loop never took, because it stops.
+    /// A connection that has not begun, or that the loop did not take because it stops.
     private func closeUnregistered() {
         guard transport.isOpen else { return }
         transport.close(reset: true)
@@ -404,9 +424,9 @@ extension HTTPConnection {
         return nil
     }
 
-    /// Closes the connection because it must not be served at all.
+    /// Closes the connection because it must not be served at all, or not any longer. It may not have begun.
     func refuse(_ reason: HTTPConnectionRefusal) {
-        guard isOpen else { return }
+        guard transport.isOpen else { return }
         listener.observer.connectionRefused(peer, because: reason)
         // A client whose connection was idle learns of the end in good order, and may ask again on another one.
         close(reset: reason != .evicted || state == .arriving)

@@ -5,8 +5,14 @@ import POSIXSockets
 ///
 /// Safe to send: made on one thread before its loop knows it, and used only on that loop afterwards.
 final class LoopListener: LoopChannel, @unchecked Sendable {
-    /// So many connections are accepted per turn, so that a flood of new ones does not starve those that are there.
-    static let acceptsPerTurnMaximum = 16
+    /// So many accepted connections begin per turn, so that a flood of new ones does not starve those that are there.
+    static let startsPerTurnMaximum = 16
+    /// So many connections are accepted per turn. A loop that accepts more than it begins leaves less to the others of
+    /// a shared socket.
+    static let acceptsPerTurnMaximum = startsPerTurnMaximum
+    /// The same while more of them wait than that. To accept one costs a tenth of what it costs to serve it, so what
+    /// comes behind a flood is soon known, and has its turn among the networks (`StartQueue`).
+    static let floodAcceptsPerTurnMaximum = 128
     /// More connections than the kernel queues for a listener, so that accepting the rest of them has an end.
     static let queueSizeMaximum = 8192
     /// So many idle connections are closed at most to make room for a new one.
@@ -25,6 +31,11 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
     private var hasEnded = false
     private var backOffTimer: TimerID?
     private var connections: [ObjectIdentifier: HTTPConnection] = [:]
+    /// Those of `connections` that have not begun, and others that closed before they did.
+    private var startQueue = StartQueue<HTTPConnection>()
+    private var isStartScheduled = false
+    /// Whether the last turn left connections with the kernel.
+    private var isFlooded = false
     /// Whether connections end as soon as their requests are answered.
     private var isDraining = false
     private var drainEnd: (deadline: TimerID, done: (Int) -> Void)?
@@ -44,13 +55,16 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
     /// Begins to accept.
     func start() throws(EventLoopError) {
         registration = try loop.register(
-            self, descriptor: socket.number, interest: socket.isShared ? [.readable, .exclusive] : .readable)
+            self, descriptor: socket.number, interest: socket.isShared ? [.readable, .exclusive] : .readable,
+            comesFirst: true)
     }
 
     // MARK: Accepting
 
     func ready(_ readiness: EpollReadiness, on loop: LoopContext) {
-        for _ in 0..<Self.acceptsPerTurnMaximum {
+        let limit = isFlooded ? Self.floodAcceptsPerTurnMaximum : Self.acceptsPerTurnMaximum
+        isFlooded = false
+        for _ in 0..<limit {
             guard registration != nil else { return }
             switch socket.accept() {
             case .accepted(let connection): take(connection)
@@ -59,9 +73,24 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
             case .outOfDescriptors: return shedAndBackOff()
             }
         }
+        isFlooded = true
     }
 
-    func resume(on loop: LoopContext) {}
+    func resume(on loop: LoopContext) {
+        isStartScheduled = false
+        for _ in 0..<Self.startsPerTurnMaximum {
+            guard let connection = startQueue.next() else { break }
+            connection.start()
+            if isDraining { connection.drain() }
+        }
+        if !startQueue.isEmpty { scheduleStarts() }
+    }
+
+    private func scheduleStarts() {
+        guard !isStartScheduled else { return }
+        isStartScheduled = true
+        loop.resumeNextTurn(self)
+    }
 
     private func take(_ socket: consuming ConnectedSocket) {
         let peer = HTTPPeer(address: socket.peer.unmapped, listener: state.settings.name)
@@ -77,8 +106,8 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
             socket, peer, countedAs: countedAddress, of: state, loop.value(of: services),
             closed: { [weak self] in self?.forget($0) })
         connections[ObjectIdentifier(connection)] = connection
-        connection.start()
-        if isDraining { connection.drain() }
+        startQueue.append(connection, of: countedAddress?.clientNetwork)
+        scheduleStarts()
     }
 
     private func refusal(isProxy: Bool, _ countedAddress: IPAddress?) -> HTTPConnectionRefusal? {
@@ -86,12 +115,20 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
         guard let refusal = state.admit(countedAddress) else { return nil }
         guard refusal.yieldsToEviction else { return refusal }
         // Another loop may take the place that was made.
-        for _ in 0..<Self.evictionsPerConnectionMaximum where loop.value(of: services).evictLongestIdle() {
+        for _ in 0..<Self.evictionsPerConnectionMaximum where makeRoom() {
             if state.admit(countedAddress) == nil { return nil }
         }
         // Here no connection is idle. The next one finds the room that the other loops make.
         askOtherLoopsForRoom()
         return refusal
+    }
+
+    /// Closes the connection that has been idle for the longest time, or else one that has not begun.
+    private func makeRoom() -> Bool {
+        if loop.value(of: services).evictLongestIdle() { return true }
+        guard let connection = startQueue.giveUp() else { return false }
+        connection.refuse(.evicted)
+        return true
     }
 
     private func askOtherLoopsForRoom() {
@@ -204,6 +241,7 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
     private func cutOff() {
         let rest = Array(connections.values)
         connections = [:]
+        startQueue = StartQueue()
         let end = drainEnd
         drainEnd = nil
         for connection in rest { connection.abort() }

@@ -14,6 +14,7 @@ final class LoopServices {
     var input = [UInt8](repeating: 0, count: readSize)
     var output: [UInt8] = []
     let inputTurns: InputTurns
+    let lostConnections: LostConnections
     var idleConnections = IdleConnections()
     private let wallClock: any WallClock
     private var dateSecond: Int64 = .min
@@ -25,6 +26,7 @@ final class LoopServices {
         self.loop = loop
         self.resources = resources
         inputTurns = InputTurns(loop: loop)
+        lostConnections = LostConnections(loop: loop)
         self.wallClock = wallClock
         output.reserveCapacity(8 * 1024)
     }

@@ -44,7 +44,7 @@ package struct LicenseFacts: Equatable, Sendable {
             .renewalsRolledUp, .tokenMinted, .keyCreated, .keyImported, .keyAliased, .keyWithdrawn, .keyRestored,
             .keyDeleted, .keyRestoreAccepted, .nodeStarted, .configurationReloaded, .nodeStopped, .clockAccepted,
             .rowsPurged, .sharedRowsPurged, .ledgerRejoined, .deviceRemoved, .playbackEnded, .rentalForgotten,
-            .sessionEndReported:
+            .sessionEndReported, .keyDelivered:
             return nil
         }
         id = entry.license

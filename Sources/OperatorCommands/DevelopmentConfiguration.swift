@@ -4,6 +4,8 @@ enum DevelopmentConfiguration {
     static let issuer = "latchkey-development"
     static let audience = "latchkey"
     static let keyID = "development-1"
+    /// Who may ask it for content keys.
+    static let packager = "development"
 
     static let text = """
         // Latchkey: a development set-up, made by `latchkey init`.
@@ -64,6 +66,10 @@ enum DevelopmentConfiguration {
                 // Signs the session tokens that come with a lease and renew it. All nodes have the same one.
                 sessions: { key: "secrets/session-key" },
             },
+
+            // Who may ask for content keys over HTTP. The secret is the password of Basic, or stands behind
+            // `Authorization: Bearer` or in `x-api-key`.
+            packagers: [{ name: "\(packager)", secret: "secrets/packager" }],
 
             // Development and load tests come from one address, with one token. Without this line an address gets 200
             // licences a second and a subject 10, which is right for production.

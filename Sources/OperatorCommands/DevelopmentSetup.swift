@@ -46,7 +46,6 @@ enum DevelopmentSetup {
 
     private static func secretFiles() throws(CryptoError) -> [SetupFile] {
         let signingKey = try ES256PrivateKey.generate()
-        let adminToken = Base64URL.encode(try SecretBytes.random(count: 32).revealed()) + "\n"
         return [
             secret("secrets/key-encryption-key", try randomDigits(count: AES256GCMKey.keySize)),
             secret("secrets/ledger-key", try randomDigits(count: Configuration.Ledger.keySize)),
@@ -54,7 +53,8 @@ enum DevelopmentSetup {
             secret("secrets/session-key", try randomDigits(count: SessionTokens.secretSize)),
             secret("secrets/token-signing-key.pem", try signingKey.privatePEM().revealed()),
             file("secrets/token-verification-key.pem", try signingKey.publicKey.publicPEM()),
-            secret("secrets/admin-token", Array(adminToken.utf8)),
+            secret("secrets/admin-token", try randomText()),
+            secret("secrets/packager", try randomText()),
         ]
     }
 
@@ -69,6 +69,11 @@ enum DevelopmentSetup {
     /// A random secret as a line of hexadecimal digits.
     private static func randomDigits(count: Int) throws(CryptoError) -> [UInt8] {
         Array((Hexadecimal.encode(try SecretBytes.random(count: count).revealed()) + "\n").utf8)
+    }
+
+    /// A random secret of 32 bytes as a line of base64url, for requests.
+    private static func randomText() throws(CryptoError) -> [UInt8] {
+        Array((Base64URL.encode(try SecretBytes.random(count: 32).revealed()) + "\n").utf8)
     }
 
     private static func file(_ path: String, _ contents: [UInt8]) -> SetupFile {

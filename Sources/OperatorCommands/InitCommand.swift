@@ -47,7 +47,8 @@ extension DevelopmentSetup {
               \(configurationName)            the configuration, with comments
               fairplay/                 certificates, private keys, application secret
               tls/                      a TLS certificate for localhost, and its private key
-              secrets/                  key-encryption key, keys of the ledger and of pseudonyms, token signing key, admin token
+              secrets/                  key-encryption key, keys of the ledger and of pseudonyms, token signing key, admin token,
+                                        secret of the packager "\(DevelopmentConfiguration.packager)"
 
             This is development material. Apple issues the real FairPlay certificates and application secret; the ones here are
             self-signed, and latchkeyd refuses them on any listener that is not loopback.

@@ -30,7 +30,7 @@ extension Command {
             if arguments.isSet(.json) {
                 try context.printObject { writer in
                     record.attributes.write(to: &writer)
-                    writer.member("url", given.store.assetURL(of: record.keyID))
+                    writer.member("url", given.store.assetURL(of: record))
                     writer.name("aliases")
                     writer.array { writer in for name in names { writer.string(name) } }
                     for secret in secrets { writer.member(secret.name, secret.value) }
@@ -38,7 +38,7 @@ extension Command {
             } else {
                 let lines = [("kid", record.keyID.description), ("content", record.contentID.text)]
                 let more = [
-                    ("state", record.attributes.state.rawValue), ("URL", given.store.assetURL(of: record.keyID)),
+                    ("state", record.attributes.state.rawValue), ("URL", given.store.assetURL(of: record) ?? "-"),
                 ]
                 try context.print(
                     KeyText.lines(

@@ -13,7 +13,7 @@ extension Command {
             "latchkey keys create --config latchkey.json5 --content movie-1",
             "latchkey keys list --config latchkey.json5",
         ],
-        commands: [createKey, importKey, listKeys, showKey, aliasKey, deleteKey, rewrapKeys, acceptRestoredKeys])
+        commands: [createKey, importKey, listKeys, showKey, exportKeys, aliasKey, deleteKey, rewrapKeys, acceptRestoredKeys])
 
     private static let createKey = Command(
         "create",
@@ -29,14 +29,17 @@ extension Command {
             "latchkey keys create --config latchkey.json5 --content movie-1 --track HD --alias movie-1-hd --reveal",
             "latchkey keys create --config latchkey.json5 --content movie-1 --track 4K --content-type uhd --hdcp type1",
         ],
-        options: [KeyArguments.config, KeyArguments.content, KeyArguments.keyID, KeyArguments.alias]
+        options: [
+            KeyArguments.config, KeyArguments.content, KeyArguments.keyID, KeyArguments.period, KeyArguments.newIV,
+            KeyArguments.alias,
+        ]
             + KeyPolicyArguments.options + [KeyReveal.reveal, KeyReveal.recipient, .json],
         run: { arguments, context throws(CommandError) in
             let reveal = try KeyReveal(arguments)
             let given = try KeyArguments(arguments)
             let store = try given.open(context)
             try reveal.requirePermission(by: store.file)
-            let stored = try await given.storeNew(in: store, context)
+            let stored = try await given.storeNew(arguments, in: store, context)
             try stored.report(arguments, context, secrets: reveal.secrets(of: stored.record, in: store.file, context))
         })
 
@@ -108,16 +111,24 @@ struct KeyArguments {
         "--alias", .value("TEXT"), help: "a further asset id that names this key: text, or \"hex:\" and its bytes",
         repeats: true)
 
+    static let period = CommandOption(
+        "--period", .value("NUMBER"), help: "the number of the key period; keys do not rotate unless given")
+    static let onlyPeriod = CommandOption("--period", .value("NUMBER"), help: "only keys of this period")
+    static let newIV = CommandOption(
+        "--iv", .value("HEX"), help: "the initialization vector that the key shall have, 16 bytes; it is public")
+
     private let configuration: String
     private let contentID: ContentID
     private let keyID: KeyID
     private let aliases: [AssetID]
     private let policy: KeyPolicyArguments
+    private let periodIndex: UInt32?
 
     init(_ arguments: Arguments) throws(CommandError) {
         configuration = try arguments.required(Self.config)
         contentID = try Self.contentID(arguments.required(Self.content))
         policy = try KeyPolicyArguments(arguments)
+        periodIndex = try Self.period(arguments)
         if let text = arguments.value(Self.keyID) {
             guard let keyID = try? KeyID(parsing: text) else {
                 throw .usage("--kid takes a UUID or 32 hexadecimal digits")
@@ -141,12 +152,14 @@ struct KeyArguments {
     }
 
     /// Makes a key as the configuration says, and stores it with its aliases.
-    func storeNew(in store: OpenedKeyStore, _ context: CommandContext) async throws(CommandError) -> StoredKey {
+    func storeNew(
+        _ arguments: Arguments, in store: OpenedKeyStore, _ context: CommandContext
+    ) async throws(CommandError) -> StoredKey {
         let (key, iv) = try wrap(CommandError.noRandomBytes) { () throws(CryptoError) in
             guard let derivation = store.derivation else { return try KeyGeneration.generate() }
-            return try derivation.derive(contentID: contentID, keyID: keyID, periodIndex: nil)
+            return try derivation.derive(contentID: contentID, keyID: keyID, periodIndex: periodIndex)
         }
-        return try await self.store(key, iv, in: store, as: .keyCreated, context)
+        return try await self.store(key, try Self.newIV(arguments) ?? iv, in: store, as: .keyCreated, context)
     }
 
     /// Stores the key and its aliases, and writes down what was stored.
@@ -156,7 +169,8 @@ struct KeyArguments {
     ) async throws(CommandError) -> StoredKey {
         let records = try KeyRecords(store.file, context)
         var attributes = ContentKeyAttributes(
-            keyID: keyID, contentID: contentID, track: policy.track, scheme: policy.scheme, createdAt: context.now)
+            keyID: keyID, contentID: contentID, track: policy.track, periodIndex: periodIndex,
+            scheme: policy.scheme, createdAt: context.now)
         attributes.leastHDCP = policy.leastHDCP
         attributes.leastSecurityLevel = policy.leastSecurityLevel
         let record: ContentKeyRecord
@@ -173,8 +187,26 @@ struct KeyArguments {
         var live = 0
         try await store.forEachPage(of: contentID) { page in live += page.count { $0.state == .live } }
         return StoredKey(
-            record: record, outcome: outcome, url: store.assetURL(of: keyID), liveKeyCount: live,
+            record: record, outcome: outcome, url: store.assetURL(of: record), liveKeyCount: live,
             aliasError: named.error)
+    }
+
+    static func period(_ arguments: Arguments) throws(CommandError) -> UInt32? {
+        try arguments.value(period).map { text throws(CommandError) in
+            guard let period = UInt32(text) else {
+                throw .usage("--period takes a whole number from 0 to \(UInt32.max)")
+            }
+            return period
+        }
+    }
+
+    private static func newIV(_ arguments: Arguments) throws(CommandError) -> Bytes16? {
+        try arguments.value(newIV).map { text throws(CommandError) in
+            guard let bytes = try? Hexadecimal.decode(text), let iv = Bytes16(bytes) else {
+                throw .usage("--iv takes 32 hexadecimal digits")
+            }
+            return iv
+        }
     }
 
     static func contentID(_ text: String) throws(CommandError) -> ContentID {
@@ -197,7 +229,8 @@ struct KeyArguments {
 struct StoredKey {
     let record: ContentKeyRecord
     let outcome: StoreOutcome
-    let url: String
+    /// Nil if the template gives none for the key.
+    let url: String?
     /// How many live keys its content has now.
     let liveKeyCount: Int
     /// Why not all aliases were registered.
@@ -215,7 +248,7 @@ struct StoredKey {
                 for secret in secrets { writer.member(secret.name, secret.value) }
             }
         } else {
-            let lines = [("kid", record.keyID.description), ("content", record.contentID.text), ("URL", url)]
+            let lines = [("kid", record.keyID.description), ("content", record.contentID.text), ("URL", url ?? "-")]
             try context.print(KeyText.lines(lines + KeyText.policy(of: record.attributes) + secrets))
             if outcome == .alreadyPresent { context.note("this key was stored already, and has not changed") }
         }

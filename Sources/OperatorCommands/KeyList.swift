@@ -14,33 +14,30 @@ struct KeyList {
 
     /// Prints a line for each key, or one object whose member `keys` is a list.
     func print(of contentID: ContentID?, asJSON: Bool) async throws(CommandError) {
-        if asJSON { try await printObject(of: contentID) } else { try await printLines(of: contentID) }
-    }
-
-    private func printLines(of contentID: ContentID?) async throws(CommandError) {
-        let context = context
-        var isEmpty = true
-        try await store.forEachPage(of: contentID) { page throws(CommandError) in
-            guard !page.isEmpty else { return }
-            isEmpty = false
-            try context.print(page.map { KeyText.line($0) }.joined(separator: "\n"))
-        }
-        if isEmpty { try context.print("no content keys; make one with: latchkey keys create") }
-    }
-
-    private func printObject(of contentID: ContentID?) async throws(CommandError) {
-        let context = context
+        let maintenance = try store.maintenance()
         var isFirst = true
-        try context.printPart(Array(#"{"keys":["#.utf8))
-        try await store.forEachPage(of: contentID) { page throws(CommandError) in
+        if asJSON { try context.printPart(Array(#"{"keys":["#.utf8)) }
+        try await store.forEachPage(of: contentID) { page async throws(CommandError) in
             var part: [UInt8] = []
             for key in page {
-                if !isFirst { part.append(UInt8(ascii: ",")) }
+                let url = try await store.assetURL(of: key, maintenance)
+                if asJSON {
+                    if !isFirst { part.append(UInt8(ascii: ",")) }
+                    part += JSONWriter.object { writer in
+                        key.write(to: &writer)
+                        writer.member("url", url)
+                    }
+                } else {
+                    part += Array("\(KeyText.line(key))  \(url ?? "-")\n".utf8)
+                }
                 isFirst = false
-                part += JSONWriter.object { key.write(to: &$0) }
             }
             try context.printPart(part)
         }
-        try context.printPart(Array("]}\n".utf8))
+        if asJSON {
+            try context.printPart(Array("]}\n".utf8))
+        } else if isFirst {
+            try context.print("no content keys; make one with: latchkey keys create")
+        }
     }
 }

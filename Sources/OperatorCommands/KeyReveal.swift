@@ -34,9 +34,25 @@ struct KeyReveal {
 
     /// Throws where nothing may be shown as it was asked for; to be called before anything is changed.
     func requirePermission(by file: ConfigurationFile) throws(CommandError) {
-        if case .clear = form, !file.configuration.keys.allowReveal {
+        if case .clear = form { try Self.requireClearPermission(by: file) }
+    }
+
+    /// Throws if the configuration lets no key out in clear.
+    static func requireClearPermission(by file: ConfigurationFile) throws(CommandError) {
+        guard file.configuration.keys.allowReveal else {
             throw .failed("keys.allowReveal is false: this configuration lets no key out in clear; use --recipient")
         }
+    }
+
+    /// Records that keys are about to be shown.
+    static func writeDown(
+        _ records: [ContentKeyRecord], _ detail: String, _ file: ConfigurationFile, _ context: CommandContext
+    ) throws(CommandError) {
+        let deeds = records.map { record in
+            KeyRecords.Deed(
+                kind: .keyRevealed, keyID: record.keyID, contentID: record.contentID, detail: detail)
+        }
+        try KeyRecords(file, context).write(deeds)
     }
 
     /// What is to be shown beside the attributes; nothing is given back that was not recorded.
@@ -47,7 +63,7 @@ struct KeyReveal {
         case .none: return []
         case .clear:
             try requirePermission(by: file)
-            try Self.writeDown(record, "reveal", file, context)
+            try Self.writeDown([record], "reveal", file, context)
             return [
                 ("key", Hexadecimal.encode(record.key.bytes.revealed())), ("iv", Hexadecimal.encode(record.iv.bytes)),
             ]
@@ -56,7 +72,7 @@ struct KeyReveal {
             sealed = try wrap(
                 { (error: CryptoError) in CommandError.failed("OpenSSL did not seal the key (\(error))") },
                 try key.encrypt(SecretBytes(joining: record.key.bytes, record.iv), padding: .sha256))
-            try Self.writeDown(record, "recipient", file, context)
+            try Self.writeDown([record], "recipient", file, context)
             return [("sealed", Base64.encode(sealed))]
         }
     }
@@ -67,14 +83,5 @@ struct KeyReveal {
             throw .failed("\(path) is no RSA public key of at least 2048 bits, in PEM or DER")
         }
         return key
-    }
-
-    private static func writeDown(
-        _ record: ContentKeyRecord, _ detail: String, _ file: ConfigurationFile, _ context: CommandContext
-    ) throws(CommandError) {
-        try KeyRecords(file, context).write([
-            KeyRecords.Deed(
-                kind: .keyRevealed, keyID: record.keyID, contentID: record.contentID, detail: detail)
-        ])
     }
 }

@@ -17,6 +17,7 @@ extension LedgerEntry.Kind {
         case .refusalsOmitted: "refusalsOmitted"
         case .renewalsRolledUp: "renewalsRolledUp"
         case .sessionEndReported: "sessionEndReported"
+        case .keyDelivered: "keyDelivered"
         case .tokenMinted: "tokenMinted"
         case .keyCreated: "keyCreated"
         case .keyImported: "keyImported"

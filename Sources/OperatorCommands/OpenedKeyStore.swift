@@ -112,7 +112,7 @@ struct OpenedKeyStore {
     /// Hands over all keys in the order of their content ids, at most 1,000 at a time, so that memory does not grow
     /// with their number.
     func forEachPage(
-        of contentID: ContentID?, _ body: ([ContentKeyAttributes]) throws(CommandError) -> Void
+        of contentID: ContentID?, _ body: ([ContentKeyAttributes]) async throws(CommandError) -> Void
     ) async throws(CommandError) {
         var last: ContentKeyAttributes?
         while true {
@@ -120,7 +120,7 @@ struct OpenedKeyStore {
             let page = try await Self.attempt { () async throws(StoreError) in
                 try await store.list(of: contentID, after: position, limit: Self.pageSize)
             }
-            try body(page)
+            try await body(page)
             guard page.count == Self.pageSize else { return }
             last = page.last
         }
@@ -131,9 +131,26 @@ struct OpenedKeyStore {
         try await store.list(of: contentID, after: nil, limit: Self.pageSize)
     }
 
-    /// The URL by which a playlist names the key.
-    func assetURL(of keyID: KeyID) -> String {
-        file.configuration.keys.skdTemplate.replacing("{kid}", with: keyID.description)
+    /// The URL by which a playlist names the key; nil if `keys.skdTemplate` gives none for it, such as `{period}` for a
+    /// key that has none.
+    func assetURL(of record: ContentKeyRecord) -> String? {
+        let names = SKDNames(of: record, authority: file.configuration.publicAuthority)
+        return try? file.configuration.keys.skdTemplate.url(for: names)
+    }
+
+    /// The same for a key of a list. Its record is read if the URL has the initialization vector, which is sealed.
+    func assetURL(
+        of key: ContentKeyAttributes, _ maintenance: any KeyMaintenance
+    ) async throws(CommandError) -> String? {
+        let template = file.configuration.keys.skdTemplate
+        guard template.needsIV else {
+            let names = SKDNames(
+                contentID: key.contentID, keyID: key.keyID, iv: .zero, periodIndex: key.periodIndex,
+                trackLabel: key.trackLabel, authority: file.configuration.publicAuthority)
+            return try? template.url(for: names)
+        }
+        let found = try await Self.attempt { () async throws(StoreError) in try await maintenance.key(key.keyID) }
+        return found.flatMap { assetURL(of: $0.record) }
     }
 
     /// What a command reads of the configuration and its files.

@@ -20,7 +20,7 @@ extension Command {
         summary: "Print a token that lets its bearer play one content",
         details: """
             Signs as the configured issuer to whom the signing key belongs, and prints the token alone. In production your own
-            service mints tokens; the README says what they hold. The token is written in the dialect of that issuer; what the dialect
+            service mints tokens; the article Tokens says what they hold. The token is written in the dialect of that issuer; what the dialect
             cannot say is refused. With --dialect expressplay the token is sealed, as those in token URLs are, under the key of the first
             issuer that has one.
 

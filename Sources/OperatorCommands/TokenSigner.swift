@@ -17,7 +17,7 @@ struct TokenSigner {
             try ConfigurationFile(path: path, environment: context.environment).configuration)
         let candidates = configuration.entitlement.issuers.flatMap { issuer in issuer.keys.map { (issuer, $0) } }
         for (issuer, key) in candidates {
-            guard let minter = try Self.minter(for: key, keyPath: keyPath, context) else { continue }
+            guard let minter = try Self.minter(for: key, of: issuer.dialect, keyPath: keyPath, context) else { continue }
             self.issuer = issuer
             self.minter = minter
             return
@@ -29,7 +29,7 @@ struct TokenSigner {
 
     /// The minter if the file holds what signs for this key; nil if it holds something else.
     private static func minter(
-        for key: Configuration.IssuerKey, keyPath: String, _ context: CommandContext
+        for key: Configuration.IssuerKey, of dialect: TokenDialect, keyPath: String, _ context: CommandContext
     ) throws(CommandError) -> TokenMinter? {
         switch key.algorithm {
         case .es256:
@@ -53,7 +53,7 @@ struct TokenSigner {
         case .hs256:
             let secret = try sharedSecret(.file(path: keyPath), context)
             guard secret.isEqual(to: try sharedSecret(key.key, context)) else { return nil }
-            return try? TokenMinter(keyID: key.kid, hs256: secret)
+            return dialect.sharedSecret(spelled: secret).flatMap { try? TokenMinter(keyID: key.kid, hs256: $0) }
         case .a256GCM: return nil
         }
     }

@@ -27,6 +27,18 @@ package struct DescriptorPlan: Equatable, Sendable {
         return limit > 0 ? Int(clamping: limit) : nil
     }
 
+    /// Has the kernel's table of descriptors grow now to so many, or to the limit if that is less. If it cannot, the
+    /// table grows by itself later.
+    ///
+    /// The table doubles when it is full, and in a process of several threads that waits until no processor uses the old
+    /// one (`synchronize_rcu`): 10 to 30 ms, in which no thread opens a descriptor. A flood of connections would stop the
+    /// loops so with each doubling. A descriptor takes 8 bytes, and the table never shrinks.
+    package static func growTable(to count: Int) {
+        let limit = latchkey_descriptor_limit()
+        let size = limit > 0 ? min(count, Int(clamping: limit)) : count
+        if size > 0 { _ = latchkey_grow_descriptor_table(Int32(clamping: size)) }
+    }
+
     /// The plan of this process as it is now; nil if the kernel does not tell its limit or its descriptors.
     package static func current() -> DescriptorPlan? {
         let limit = latchkey_descriptor_limit()

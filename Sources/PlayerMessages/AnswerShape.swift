@@ -62,11 +62,19 @@ package enum AnswerShape: Equatable, Sendable {
         }
     }
 
-    /// The media type of an answer with a licence.
+    /// The value of `Content-Type` of an answer with a licence.
     package var contentType: String {
         switch self {
-        case .raw: "application/octet-stream"
         case .base64, .ckc: "text/plain; charset=utf-8"
+        case .raw, .json, .kaltura, .nagra, .object, .getFairplayLicense, .keyArray, .streamingKeys: mediaType
+        }
+    }
+
+    /// The type of an answer with a licence, without parameters.
+    var mediaType: String {
+        switch self {
+        case .raw: "application/octet-stream"
+        case .base64, .ckc: "text/plain"
         case .json, .kaltura, .nagra, .object, .getFairplayLicense, .keyArray, .streamingKeys: "application/json"
         }
     }

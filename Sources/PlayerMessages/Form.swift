@@ -39,7 +39,7 @@ struct Form {
         guard !parts[(first + 1)...].contains(where: { $0.name == .spc }) else { throw .ambiguous }
         let value = parts[first].value
         guard !value.isEmpty else { throw .formWithoutSPC }
-        let spc = try PlayerMessageReader.spc(fromBase64: value, blank: .plus, escapes: true)
+        let spc = try PlayerMessageReader.spc(fromBase64: value.span, blank: .plus, escapes: true)
         return PlayerRequest(
             shape: .form, keys: [RequestedKey(spc: spc)], assetHint: assetHint, token: try token(),
             hasUnnamedPart: parts.contains { $0.name == .none })
@@ -66,9 +66,9 @@ struct Form {
     private static func parts(of text: ArraySlice<UInt8>) -> [Part] {
         var parts: [Part] = []
         var rest = text
-        while parts.count < partCountMaximum, let end = rest.firstIndex(of: UInt8(ascii: "&")) {
-            if end > rest.startIndex { parts.append(part(rest[..<end])) }
-            rest = rest[(end + 1)...]
+        while parts.count < partCountMaximum, let size = rest.span.firstIndex(of: UInt8(ascii: "&")) {
+            if size > 0 { parts.append(part(rest.prefix(size))) }
+            rest = rest.dropFirst(size + 1)
         }
         if !rest.isEmpty { parts.append(part(rest)) }
         return parts

@@ -87,7 +87,7 @@ enum JSONRequests {
 
     private static func spc(_ node: JSONNode) throws(PlayerMessageError) -> [UInt8] {
         guard let text = node.string else { throw .jsonWithoutSPC }
-        return try PlayerMessageReader.spc(fromBase64: Array(text.utf8)[...])
+        return try PlayerMessageReader.spc(fromBase64: text.utf8.span)
     }
 
     private static func assetHint(in object: JSONObject) -> String? {

@@ -16,93 +16,95 @@ enum LenientBase64 {
 
     /// Nil if a character belongs to neither alphabet, if padding stands elsewhere than at the end, or if the length
     /// is impossible. If the text may have `escapes`, each of its characters may be percent-encoded.
-    static func decode(_ text: ArraySlice<UInt8>, blank: Blank = .ignored, escapes: Bool = false) -> [UInt8]? {
-        let values = values
-        var bytes = [UInt8](repeating: 0, count: text.count / 4 * 3 + 3)
-        var count = 0
+    static func decode(_ text: Span<UInt8>, blank: Blank = .ignored, escapes: Bool = false) -> [UInt8]? {
+        var isBase64 = false
+        let bytes = [UInt8](capacity: text.count / 4 * 3 + 3) { bytes in
+            isBase64 = decode(text, blank: blank, escapes: escapes, values.span, into: &bytes)
+        }
+        return isBase64 ? bytes : nil
+    }
+
+    /// False if the text is not Base64. `bytes` has room for three bytes for each four characters, and three more.
+    private static func decode(
+        _ text: Span<UInt8>, blank: Blank, escapes: Bool, _ values: Span<UInt8>, into bytes: inout OutputSpan<UInt8>
+    ) -> Bool {
         var group: UInt32 = 0
         var digitCount = 0
         var paddingCount = 0
-        var index = text.startIndex
-        while index < text.endIndex {
+        var index = 0
+        while index < text.count {
             if digitCount == 0, paddingCount == 0 {
-                index = decodeGroups(of: text, from: index, values, into: &bytes, &count)
-                guard index < text.endIndex else { break }
+                index = decodeGroups(of: text, from: index, values, into: &bytes)
+                guard index < text.count else { break }
             }
             var character = text[index]
             index += 1
-            if escapes, character == UInt8(ascii: "%"), let escaped = escapedCharacter(in: text[index...]) {
+            if escapes, character == UInt8(ascii: "%"), let escaped = escapedCharacter(in: text, at: index) {
                 character = escaped
                 index += 2
             }
-            switch character {
-            case 0x0D, 0x0A, 0x09: continue
-            case 0x20 where blank == .ignored: continue
-            case UInt8(ascii: "="):
-                paddingCount += 1
+            let value = values[Int(character == 0x20 && blank == .plus ? UInt8(ascii: "+") : character)]
+            guard value == notADigit else {
+                guard paddingCount == 0 else { return false }
+                group = group << 6 | UInt32(value)
+                digitCount += 1
+                if digitCount == 4 {
+                    append(group, to: &bytes)
+                    (group, digitCount) = (0, 0)
+                }
                 continue
-            default: break
             }
-            let value = values[Int(character == 0x20 ? UInt8(ascii: "+") : character)]
-            guard value != notADigit, paddingCount == 0 else { return nil }
-            group = group << 6 | UInt32(value)
-            digitCount += 1
-            if digitCount == 4 {
-                store(group, in: &bytes, at: count)
-                count += 3
-                (group, digitCount) = (0, 0)
+            switch character {
+            case 0x0D, 0x0A, 0x09, 0x20: continue
+            case UInt8(ascii: "="): paddingCount += 1
+            default: return false
             }
         }
         switch digitCount {
-        case 0: guard paddingCount == 0 else { return nil }
+        case 0: return paddingCount == 0
         case 2 where paddingCount == 0 || paddingCount == 2:
-            guard group & 0xF == 0 else { return nil }
-            bytes[count] = UInt8(truncatingIfNeeded: group >> 4)
-            count += 1
+            bytes.append(UInt8(truncatingIfNeeded: group >> 4))
+            return group & 0xF == 0
         case 3 where paddingCount <= 1:
-            guard group & 0x3 == 0 else { return nil }
-            bytes[count] = UInt8(truncatingIfNeeded: group >> 10)
-            bytes[count + 1] = UInt8(truncatingIfNeeded: group >> 2)
-            count += 2
-        default: return nil
+            bytes.append(UInt8(truncatingIfNeeded: group >> 10))
+            bytes.append(UInt8(truncatingIfNeeded: group >> 2))
+            return group & 0x3 == 0
+        default: return false
         }
-        bytes.removeLast(bytes.count - count)
-        return bytes
     }
 
-    /// The character that two hexadecimal digits stand for; nil if the text does not begin with two.
-    private static func escapedCharacter(in text: ArraySlice<UInt8>) -> UInt8? {
-        guard text.count >= 2, let high = Hexadecimal.value(ofDigit: text[text.startIndex]),
-            let low = Hexadecimal.value(ofDigit: text[text.startIndex + 1])
+    /// The character that two hexadecimal digits stand for; nil if there are no two at this place.
+    private static func escapedCharacter(in text: Span<UInt8>, at index: Int) -> UInt8? {
+        guard text.count - index >= 2, let high = Hexadecimal.value(ofDigit: text[index]),
+            let low = Hexadecimal.value(ofDigit: text[index + 1])
         else { return nil }
         return high << 4 | low
     }
 
     /// Decodes four digits at a time, up to the first four that are not all digits. Returns where those are.
     private static func decodeGroups(
-        of text: ArraySlice<UInt8>, from start: Int, _ values: [UInt8], into bytes: inout [UInt8], _ count: inout Int
+        of text: Span<UInt8>, from start: Int, _ values: Span<UInt8>, into bytes: inout OutputSpan<UInt8>
     ) -> Int {
         var index = start
-        while text.endIndex - index >= 4 {
-            let first = values[Int(text[index])]
-            let second = values[Int(text[index + 1])]
-            let third = values[Int(text[index + 2])]
-            let fourth = values[Int(text[index + 3])]
+        while text.count - index >= 4 {
+            // Four characters are there, and each of the 256 bytes has a value.
+            let first = unsafe values[unchecked: Int(text[unchecked: index])]
+            let second = unsafe values[unchecked: Int(text[unchecked: index + 1])]
+            let third = unsafe values[unchecked: Int(text[unchecked: index + 2])]
+            let fourth = unsafe values[unchecked: Int(text[unchecked: index + 3])]
             // The value of a digit has six bits. Any other byte has the value 0xFF.
             guard (first | second | third | fourth) & 0xC0 == 0 else { break }
-            store(
-                UInt32(first) << 18 | UInt32(second) << 12 | UInt32(third) << 6 | UInt32(fourth), in: &bytes, at: count)
-            count += 3
+            append(UInt32(first) << 18 | UInt32(second) << 12 | UInt32(third) << 6 | UInt32(fourth), to: &bytes)
             index += 4
         }
         return index
     }
 
-    /// The three bytes of four digits.
-    private static func store(_ group: UInt32, in bytes: inout [UInt8], at offset: Int) {
-        bytes[offset] = UInt8(truncatingIfNeeded: group >> 16)
-        bytes[offset + 1] = UInt8(truncatingIfNeeded: group >> 8)
-        bytes[offset + 2] = UInt8(truncatingIfNeeded: group)
+    /// Appends the three bytes of four digits.
+    private static func append(_ group: UInt32, to bytes: inout OutputSpan<UInt8>) {
+        bytes.append(UInt8(truncatingIfNeeded: group >> 16))
+        bytes.append(UInt8(truncatingIfNeeded: group >> 8))
+        bytes.append(UInt8(truncatingIfNeeded: group))
     }
 
     private static let notADigit: UInt8 = 0xFF

@@ -48,7 +48,7 @@ struct Multipart {
         guard !value.isEmpty else { throw .multipartWithoutSPC }
         if PlayerMessageReader.looksLikeSPC(value) { return Array(value) }
         if value.starts(with: PlayerMessageReader.certificateStart) { throw .certificate }
-        return try PlayerMessageReader.spc(fromBase64: value)
+        return try PlayerMessageReader.spc(fromBase64: value.span)
     }
 
     private struct Part {

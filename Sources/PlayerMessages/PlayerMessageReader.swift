@@ -48,13 +48,13 @@ package enum PlayerMessageReader {
 
     /// The bytes of one SPC out of its text. Throws what the text is instead.
     static func spc(
-        fromBase64 text: ArraySlice<UInt8>, blank: LenientBase64.Blank = .ignored, escapes: Bool = false
+        fromBase64 text: Span<UInt8>, blank: LenientBase64.Blank = .ignored, escapes: Bool = false
     ) throws(PlayerMessageError) -> [UInt8] {
         guard let bytes = LenientBase64.decode(text, blank: blank, escapes: escapes) else { throw .invalidBase64 }
         guard !bytes.isEmpty else { throw .empty }
         if looksLikeSPC(bytes[...]) { return bytes }
         if bytes.starts(with: certificateStart) || bytes.starts(with: pemStart) { throw .certificate }
-        if let inner = LenientBase64.decode(bytes[...]), looksLikeSPC(inner[...]) { throw .doubleBase64 }
+        if let inner = LenientBase64.decode(bytes.span), looksLikeSPC(inner[...]) { throw .doubleBase64 }
         // It may be an SPC of which the first bytes are wrong: `FairPlay` says so.
         return bytes
     }
@@ -62,7 +62,7 @@ package enum PlayerMessageReader {
     private static func base64(_ text: ArraySlice<UInt8>) throws(PlayerMessageError) -> PlayerRequest {
         let bytes: [UInt8]
         do throws(PlayerMessageError) {
-            bytes = try spc(fromBase64: text)
+            bytes = try spc(fromBase64: text.span)
         } catch .invalidBase64 {
             throw .unrecognised
         }

@@ -1,3 +1,5 @@
+package import ContentKeys
+
 extension Configuration {
     /// How content keys are made and kept.
     package struct Keys: Equatable, Sendable {
@@ -22,8 +24,8 @@ extension Configuration {
         package let generationFile: String?
         /// Whether operators may see keys in clear.
         package let allowReveal: Bool
-        /// The key URI for packagers, with `{kid}` where the key id belongs as a lower-case UUID.
-        package let skdTemplate: String
+        /// How the URL of a key in playlists is written.
+        package let skdTemplate: SKDTemplate
     }
 
     /// A key that opens or verifies what it sealed, and no longer seals.
@@ -53,7 +55,7 @@ extension Configuration.Keys {
         generationFile = section.optional(
             "generationFile", .path(in: section.directory, example: "/var/lib/latchkey-keys/last-key"))
         allowReveal = section.value("allowReveal", .boolean, default: false)
-        skdTemplate = section.value("skdTemplate", .skdTemplate, default: "skd://{kid}")
+        skdTemplate = section.value("skdTemplate", .skdTemplate, default: .standard)
         section.requireDistinct(
             (olderKeyEncryptionKeys.map(\.version) + [keyEncryptionKeyVersion]).map { String($0) }
         ) { [count = olderKeyEncryptionKeys.count] index in

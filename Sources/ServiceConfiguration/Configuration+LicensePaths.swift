@@ -12,6 +12,22 @@ package enum BuiltInPath: String, CaseIterable, Sendable {
     case ready = "/readyz"
     case expressPlayToken = "/hms/fp/token"
     case entitlementServer = "/sees/SEESServlet"
+    case speke = "/speke"
+    case spekeVersion1 = "/speke/v1.0/copyProtection"
+    case spekeVersion20 = "/speke/v2.0/copyProtection"
+    case spekeVersion21 = "/speke/v2.1/copyProtection"
+    case spekeHeartbeat = "/speke/v1.0/heartbeat"
+    case keys = "/v1/keys"
+
+    /// The beginning of the paths at which the keys of a content are, whose percent-encoded name stands behind it.
+    package static let keysOfContent = "/v1/keys/"
+
+    /// The built-in path that fits a pattern too; nil if there is none.
+    static func overlapping(_ pattern: PathPattern) -> String? {
+        if let path = allCases.first(where: { pattern.fits($0.rawValue) }) { return path.rawValue }
+        let ofContent = PathPattern([.literal("v1"), .literal("keys"), .parameter("contentId")])
+        return pattern.overlaps(ofContent) ? keysOfContent + "{contentId}" : nil
+    }
 }
 
 extension Configuration {
@@ -122,8 +138,8 @@ extension Configuration.LicensePath {
         answer = section.optional("answer", .answerShape)
         certificateFormat = section.value(
             "certificateFormat", .choice(Configuration.CertificateFormat.allCases, example: .raw), default: .raw)
-        if let pattern, let other = BuiltInPath.allCases.first(where: { pattern.fits($0.rawValue) }) {
-            section.report("path", .pathsOverlap(with: "the built-in path \(other.rawValue)"))
+        if let pattern, let other = BuiltInPath.overlapping(pattern) {
+            section.report("path", .pathsOverlap(with: "the built-in path \(other)"))
         }
         switch serves {
         case .license:

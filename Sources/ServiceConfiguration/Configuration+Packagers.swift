@@ -69,8 +69,10 @@ extension Configuration.Packager {
         rate = section.optionalSection("rate", Rate.init(reading:))
         isDisabled = section.value("disabled", .boolean, default: false)
 
-        if !section.contains("secret") {
-            if !section.contains("clientCertificates") { section.report(nil, .noneOf(["secret", "clientCertificates"])) }
+        if section.isObject, !section.contains("secret") {
+            if !section.contains("clientCertificates") {
+                section.report(nil, .noneOf(["secret", "clientCertificates"]))
+            }
             for needy in ["user", "previousSecret"] where section.contains(needy) {
                 section.report(needy, .incomplete(without: "secret"))
             }

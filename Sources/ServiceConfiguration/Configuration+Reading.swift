@@ -1,3 +1,4 @@
+import ContentKeys
 import Entitlements
 import Glibc
 import HTTPMessages
@@ -34,7 +35,10 @@ extension Configuration {
             section.report("expressPlay", .incomplete(without: "publicURL"))
         }
         if case .postgreSQL = storage.url, keys.generationFile != nil {
-            section.report("keys.generationFile", .incomplete(without: "storage.url: sqlite:PATH"))
+            section.report(below: "keys.generationFile", .incomplete(without: "storage.url: sqlite:PATH"))
+        }
+        if keys.skdTemplate.needsAuthority, publicURL == nil {
+            section.report(below: "keys.skdTemplate", .incomplete(without: "publicURL"))
         }
         Self.checkLicensePaths(licensePaths, redeemPaths: expressPlay.redeemPaths, in: section)
         self.node = node

@@ -13,6 +13,12 @@ package struct Configuration: Equatable, Sendable {
     package let listeners: Listeners
     /// Where clients reach the public listener, without a slash at its end; never taken from a request's `Host`.
     package let publicURL: String?
+    /// The host of `publicURL`, with its port if it has one: where players find the licence server.
+    package var publicAuthority: String? {
+        publicURL.map { url in
+            String(url.drop { $0 != ":" }.dropFirst("://".count).prefix { $0 != "/" })
+        }
+    }
     /// Which web pages may read the answers of public listeners.
     package let cors: CORSPolicy
     /// Where licences and certificates are served, beside the built-in paths. No path fits two of them.

@@ -1,4 +1,5 @@
 import ByteCoding
+import ContentKeys
 
 // The forms of values that belong to one domain; general ones are in ConfigurationForm.swift.
 
@@ -40,21 +41,6 @@ extension ConfigurationForm<String> {
                 return nil
             }
             return trimmed
-        }
-    }
-
-    /// A key URI for packagers: ASCII that may stand between quotes in a playlist, with `{kid}` once and no other
-    /// braces.
-    ///
-    /// With the 36 characters of a UUID it must fit into the 200 bytes of an asset id.
-    static var skdTemplate: ConfigurationForm {
-        .string("an skd: URI with {kid} once, at most 169 characters", example: "skd://{kid}") { text in
-            let rest = text.utf8.split(separator: UInt8(ascii: "{"), omittingEmptySubsequences: false)
-            guard text.hasPrefix("skd:"), text.utf8.count <= 169, rest.count == 2, rest[1].starts(with: "kid}".utf8),
-                text.utf8.filter({ $0 == UInt8(ascii: "}") }).count == 1,
-                text.utf8.allSatisfy({ isVisible($0) && $0 != UInt8(ascii: "\"") })
-            else { return nil }
-            return text
         }
     }
 
@@ -105,5 +91,34 @@ extension ConfigurationForm<SecretSource> {
         .string("a file's path, credential:NAME or environment:VARIABLE", example: example) {
             SecretSource($0, relativeTo: directory)
         }
+    }
+}
+
+extension ConfigurationForm<SKDTemplate> {
+    /// The URL of keys in playlists: the name of a preset, or a template whose shortest URL fits an alias.
+    static var skdTemplate: ConfigurationForm {
+        let presets = SKDTemplate.Preset.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+        return .string(
+            "one of \(presets), or an skd: URI of at most \(SKDTemplate.urlSizeMaximum) printable characters without"
+                + " quotation marks, with {kid}, {kidHex}, {kidBase64}, {contentId} or {json} in it, and if you like"
+                + " {iv}, {period}, {track} and {authority}",
+            example: SKDTemplate.standard.source, write: \.source
+        ) { text in
+            guard let template = try? SKDTemplate(presetOrTemplate: text), template.template.hasPrefix("skd:"),
+                template.namesKeys, template.hasShortURL
+            else { return nil }
+            return template
+        }
+    }
+}
+
+extension SKDTemplate {
+    /// Whether a key with short names has a URL.
+    fileprivate var hasShortURL: Bool {
+        guard let contentID = try? ContentID("c") else { return false }
+        let zero = Bytes16(high: 0, low: 0)
+        let names = SKDNames(
+            contentID: contentID, keyID: KeyID(words: zero), iv: zero, periodIndex: 0, trackLabel: .sd, authority: "h")
+        return (try? url(for: names)) != nil
     }
 }

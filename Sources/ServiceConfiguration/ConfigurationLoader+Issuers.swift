@@ -1,5 +1,5 @@
 package import Entitlements
-import KeyCrypto
+package import KeyCrypto
 
 extension ConfigurationLoader {
     /// All issuers, once every key could be loaded.
@@ -112,14 +112,11 @@ extension ConfigurationLoader {
         return key
     }
 
-    /// Taken as it is spelled, with one exception: Axinom gives its communication keys in Base64, and signs with the
-    /// bytes that it stands for.
     private mutating func hs256Key(
         _ configured: Configuration.IssuerKey, of dialect: TokenDialect, _ path: String
     ) -> VerificationKey? {
         guard let spelled = sharedSecret(configured.key, path) else { return nil }
-        let isEncoded = dialect == .axinom
-        guard let secret = isEncoded ? EncodedSecret.decodeBase64(spelled) : spelled.copy(0..<spelled.count) else {
+        guard let secret = dialect.sharedSecret(spelled: spelled) else {
             report(path, .issuer(.communicationKeyNotBase64))
             return nil
         }
@@ -152,5 +149,13 @@ extension LoadedConfiguration {
         var loader = ConfigurationLoader(file, environment: environment)
         guard let issuers = loader.issuers() else { throw loader.error ?? .invalid(path: file.path, []) }
         return issuers
+    }
+}
+
+extension TokenDialect {
+    /// The HS256 secret that the text of a file means: the text itself. Axinom alone gives its communication keys in
+    /// Base64, and signs with the bytes; nil if such a key is not Base64.
+    package func sharedSecret(spelled: borrowing SecretBytes) -> SecretBytes? {
+        self == .axinom ? EncodedSecret.decodeBase64(spelled) : spelled.copy()
     }
 }

@@ -197,6 +197,9 @@ final class ConfigurationSection {
 
     // MARK: What a section finds out by itself
 
+    /// Whether there is an object to read. False for a section that is absent or is no object.
+    var isObject: Bool { object != nil }
+
     /// Whether the field is there, whatever it holds.
     func contains(_ name: String) -> Bool { node(name) != nil }
 

@@ -23,6 +23,8 @@ package struct LoadedConfiguration: Sendable {
     package let keyEncryptionKey: AES256GCMKey
     /// The same key among the older ones, which still open what they sealed.
     package let keyRing: KeyRing
+    /// What makes keys; nil where they are random.
+    package let keyDerivation: KeyDerivation?
     package let issuers: IssuerSet
     package let expressPlay: ExpressPlaySettings
     /// Who may ask for content keys.
@@ -81,7 +83,7 @@ package struct LoadedConfiguration: Sendable {
         let modules = loader.modules()
         let keyEncryptionKey = loader.keyEncryptionKey()
         let keyRing = keyEncryptionKey.flatMap { loader.keyRing($0) }
-        _ = loader.keyDerivation()
+        let keyDerivation = loader.keyDerivation()
         let issuers = loader.issuers()
         let expressPlay = issuers.flatMap { loader.expressPlay($0) }
         let sessions = loader.sessionTokens()
@@ -102,8 +104,8 @@ package struct LoadedConfiguration: Sendable {
         return LoadedConfiguration(
             configuration: file.configuration, fields: file.fields, digests: loader.digests, credentials: credentials,
             modules: modules,
-            keyEncryptionKey: keyEncryptionKey, keyRing: keyRing, issuers: issuers, expressPlay: expressPlay,
-            packagers: packagers,
+            keyEncryptionKey: keyEncryptionKey, keyRing: keyRing, keyDerivation: keyDerivation,
+            issuers: issuers, expressPlay: expressPlay, packagers: packagers,
             sessions: sessions, callback: callback, ledgerKeys: ledgerKeys, sharedSecrets: sharedSecrets,
             pseudonymizer: pseudonymizer,
             publicListeners: publicListeners, adminListeners: adminListeners,

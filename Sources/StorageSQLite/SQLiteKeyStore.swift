@@ -14,11 +14,11 @@ package final class SQLiteKeyStore: ContentKeyStore {
     private let readers: ReaderPool
     private let writer: Mutex<KeyWriter>
     /// Nil if no file is configured.
-    let generation: KeyGeneration?
+    let generation: KeyLossWatch?
     private let writingThread = BlockingThread(name: "key-writer")
 
     private init(
-        ring: KeyRing, readers: ReaderPool, writer: consuming sending KeyWriter, _ generation: KeyGeneration?
+        ring: KeyRing, readers: ReaderPool, writer: consuming sending KeyWriter, _ generation: KeyLossWatch?
     ) {
         self.ring = ring
         self.generation = generation
@@ -50,7 +50,7 @@ package final class SQLiteKeyStore: ContentKeyStore {
                 try KeyReader(SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
             }
             var writer = try KeyWriter(connection)
-            let generation = generationFile.map { KeyGeneration(path: $0) }
+            let generation = generationFile.map { KeyLossWatch(path: $0) }
             try generation?.open(on: &writer)
             return SQLiteKeyStore(ring: ring, readers: readers, writer: writer, generation)
         } catch {

@@ -2,7 +2,9 @@ private import COpenSSL
 import Glibc
 
 /// One keep-alive connection of the load generator, plain or with TLS: writes a request, reads a whole response. Loopback only.
-final class BlockingConnection {
+///
+/// Safe to send: one thread at a time uses it.
+final class BlockingConnection: @unchecked Sendable {
     private let descriptor: Int32
     private var tls: BenchmarkTLSSession?
     private var buffer: [UInt8] = []

@@ -26,16 +26,28 @@ struct LicenseTarget {
     }
 
     func load(_ version: SPCVersion, in shape: LoadShape = .raw) throws -> LicenseLoad {
-        LicenseLoad(requests: try makeRequests(version), tokens: tokens, port: daemon.port, shape: shape)
+        LicenseLoad(requests: try makeRequests(version), tokens: tokens, shape: shape)
     }
 
     /// Licences per second, and the daemon's CPU seconds for each.
     func run(_ load: LicenseLoad, connections: Int, seconds: Int) throws -> (rate: Double, cpuPerLicense: Double) {
+        try run(load, over: try connect(connections), seconds: seconds)
+    }
+
+    /// The same over connections that are open. The kernel spreads connections over the loops by chance, so loads that
+    /// are compared take turns on the same ones.
+    func run(
+        _ load: LicenseLoad, over connections: [BlockingConnection], seconds: Int
+    ) throws -> (rate: Double, cpuPerLicense: Double) {
         let cpuBefore = try daemon.cpuSeconds()
         let start = ContinuousClock.now
-        let count = try load.run(connections: connections, for: .seconds(seconds))
+        let count = try load.run(over: connections, for: .seconds(seconds))
         let elapsed = (ContinuousClock.now - start) / .seconds(1)
         return (Double(count) / elapsed, (try daemon.cpuSeconds() - cpuBefore) / Double(count))
+    }
+
+    func connect(_ count: Int) throws -> [BlockingConnection] {
+        try (0..<count).map { _ in try BlockingConnection(port: daemon.port) }
     }
 
     /// A script for `wrk` that asks for licences with distinct SPCs, in the daemon's folder.
@@ -118,7 +130,7 @@ enum LoadShape: String, CaseIterable {
     }
 }
 
-/// Licence requests on so many connections at once, each with a thread.
+/// Licence requests on several connections at once, each with a thread.
 final class LicenseLoad: Sendable {
     private struct Outcome {
         var count = 0
@@ -130,13 +142,11 @@ final class LicenseLoad: Sendable {
     let bodies: [[UInt8]]
     /// Whole requests, head and body.
     let messages: [[UInt8]]
-    private let port: UInt16
     private let shape: LoadShape
     private let outcome = Mutex(Outcome())
 
-    init(requests: [DeviceRequest], tokens: [String], port: UInt16, shape: LoadShape = .raw) {
+    init(requests: [DeviceRequest], tokens: [String], shape: LoadShape = .raw) {
         self.requests = requests
-        self.port = port
         self.shape = shape
         let bodies = requests.map { shape.body($0.message) }
         self.bodies = bodies
@@ -150,14 +160,14 @@ final class LicenseLoad: Sendable {
     }
 
     /// How many licences came; throws the first failure, and when an opened licence was wrong.
-    func run(connections: Int, for duration: Duration) throws -> Int {
+    func run(over connections: [BlockingConnection], for duration: Duration) throws -> Int {
         outcome.withLock { $0 = Outcome() }
         let deadline = ContinuousClock.now + duration
         let group = DispatchGroup()
-        for index in 0..<connections {
+        for (index, connection) in connections.enumerated() {
             group.enter()
             let thread = Thread { [self] in
-                work(from: index, step: connections, until: deadline)
+                work(over: connection, from: index, step: connections.count, until: deadline)
                 group.leave()
             }
             thread.start()
@@ -168,9 +178,10 @@ final class LicenseLoad: Sendable {
         return final.count
     }
 
-    private func work(from first: Int, step: Int, until deadline: ContinuousClock.Instant) {
+    private func work(
+        over connection: BlockingConnection, from first: Int, step: Int, until deadline: ContinuousClock.Instant
+    ) {
         do {
-            let connection = try BlockingConnection(port: port)
             let crypto = try CryptoContext()
             var index = first
             var count = 0

@@ -45,6 +45,16 @@ import Testing
             ])
     }
 
+    /// A string is passed over eight bytes at a time, and its columns are counted all the same.
+    @Test func aStringHasAsManyColumnsAsScalars() throws {
+        for count in 0...40 {
+            let text = String(repeating: "a", count: count) + "é\u{1F511}" + String(repeating: "b", count: 40 - count)
+            let array = try #require(try JSONReader.parse(Array("[\"\(text)\", 1]".utf8)).array)
+            #expect(array.first?.string == text)
+            #expect(array.last?.position == TextPosition(line: 1, column: 48, byteOffset: 51))
+        }
+    }
+
     @Test func anErrorNamesLineAndColumn() throws {
         let text = "{\n  \"é\": 1,\n  \"schlüssel\": tru\n}"
         let error = try #require(throws: JSONError.self) { try JSONReader.parse(Array(text.utf8)) }

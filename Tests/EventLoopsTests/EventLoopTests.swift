@@ -134,6 +134,49 @@ import Testing
         group.stop(within: .zero)
     }
 
+    /// What came before a listener's event, as the ends of thousands of connections do, does not hold the listener up.
+    @Test func callsFirstChannelsBeforeAllThatAFullTurnBrings() throws {
+        let group = try EventLoopGroup(count: 1)
+        let loop = group.loops[0]
+        let log = Log<String>()
+        let others = (0..<300).map { _ in NamedChannel("other", log) }
+        let first = NamedChannel("first", log)
+        loop.runAndWait {
+            for channel in others { channel.register(on: loop) }
+            first.register(on: loop, comesFirst: true)
+            // Epoll reports in this order.
+            for channel in others { channel.counter.wake() }
+            first.counter.wake()
+        }
+        let names = log.wait(for: 301)
+        #expect(names.firstIndex(of: "first") == 0)
+        loop.runAndWait {}
+        // Once in the turn that is full, and no second time for its event.
+        #expect(log.all.count { $0 == "first" } == 1)
+        #expect(log.all.count { $0 == "other" } == 300)
+        loop.runAndWait { for channel in others + [first] { channel.unregister(on: loop) } }
+        group.stop(within: .zero)
+    }
+
+    /// Without so many events a channel that comes first is called for its own alone.
+    @Test func callsFirstChannelsForNothingInNoOtherTurn() throws {
+        let group = try EventLoopGroup(count: 1)
+        let loop = group.loops[0]
+        let log = Log<String>()
+        let other = NamedChannel("other", log)
+        let first = NamedChannel("first", log)
+        loop.runAndWait {
+            other.register(on: loop)
+            first.register(on: loop, comesFirst: true)
+            other.counter.wake()
+        }
+        #expect(log.wait(for: 1) == ["other"])
+        loop.runAndWait { first.counter.wake() }
+        #expect(log.wait(for: 2) == ["other", "first"])
+        loop.runAndWait { for channel in [other, first] { channel.unregister(on: loop) } }
+        group.stop(within: .zero)
+    }
+
     @Test func firesTimersByItselfWithTheMachinesClock() throws {
         let group = try EventLoopGroup(count: 1)
         let loop = group.loops[0]
@@ -359,6 +402,43 @@ private final class CounterChannel: LoopChannel, @unchecked Sendable {
         log.append("stopped")
         stopped.update { $0 }?()
     }
+}
+
+/// Says that it was called. Safe to send: apart from the counter, it is used on its loop only.
+private final class NamedChannel: LoopChannel, @unchecked Sendable {
+    let counter: WakeCounter
+    private let name: String
+    private let log: Log<String>
+    private var registration: RegistrationID?
+
+    init(_ name: String, _ log: Log<String>) {
+        do {
+            counter = try WakeCounter()
+        } catch {
+            preconditionFailure("no descriptor for a test")
+        }
+        self.name = name
+        self.log = log
+    }
+
+    func register(on loop: LoopContext, comesFirst: Bool = false) {
+        #expect(throws: Never.self) {
+            registration = try loop.register(
+                self, descriptor: counter.number, interest: .readable, comesFirst: comesFirst)
+        }
+    }
+
+    func unregister(on loop: LoopContext) {
+        if let registration { loop.unregister(registration, descriptor: counter.number) }
+    }
+
+    func ready(_ readiness: EpollReadiness, on loop: LoopContext) {
+        counter.reset()
+        log.append(name)
+    }
+
+    func resume(on loop: LoopContext) {}
+    func loopStops(_ loop: LoopContext) {}
 }
 
 /// Safe to send: apart from the counter, it is used on its loop only.

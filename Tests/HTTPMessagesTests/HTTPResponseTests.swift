@@ -87,6 +87,7 @@ import Testing
         #expect(fields.values(of: "A") == ["1", "3"])
         #expect(fields.count(of: "a") == 2)
         #expect(fields.bytes(of: "B").map(Array.init) == [0x32])
+        #expect(fields.allBytes(of: "a").map(Array.init) == [[0x31], [0x33]] && fields.allBytes(of: "c").isEmpty)
         fields.set("a", "4")
         #expect(fields.map(\.name) == ["b", "a"])
         #expect(fields.values(of: "a") == ["4"])

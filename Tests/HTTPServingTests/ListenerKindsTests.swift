@@ -28,6 +28,21 @@ import Testing
         #expect(own.receiveAll() == response("200 OK", "bye", closes))
     }
 
+    /// The header names the client, and then the request's fields are the client's own. Without it they are the proxy's.
+    @Test(arguments: [true, false])
+    func saysHowATrustedProxyNamesTheClient(hasHeader: Bool) throws {
+        let server = try TestServer(trustedProxies: proxy, expectsProxyHeader: hasHeader)
+        let client = try server.connect()
+        if hasHeader { client.send("PROXY TCP4 192.0.2.1 198.51.100.2 51234 443\r\n") }
+        client.send(get("/proxied"))
+        let words = "header: \(hasHeader), fields: \(!hasHeader)"
+        #expect(client.receive(until: words) == response("200 OK", words))
+        let direct = try TestServer()
+        let other = try direct.connect()
+        other.send(get("/proxied"))
+        #expect(other.receive(until: "fields: false") == response("200 OK", "header: false, fields: false"))
+    }
+
     /// With TLVs behind the addresses, one of them unknown, and a LOCAL command with addresses and TLVs that mean
     /// nothing.
     @Test func skipsWhatFollowsTheAddresses() throws {

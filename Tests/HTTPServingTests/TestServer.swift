@@ -88,6 +88,9 @@ final class TestHandler: HTTPHandler {
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
         switch request.path {
         case "/now": return .now(HTTPResponse(status: .ok, body: Array("now".utf8)))
+        case "/proxied":
+            let words = "header: \(request.peer.hasProxyHeader), fields: \(request.peer.isBehindTrustedProxy)"
+            return .now(HTTPResponse(status: .ok, body: Array(words.utf8)))
         case "/peer": return .now(HTTPResponse(status: .ok, body: Array(request.peer.address.description.utf8)))
         case "/echo", "/dropped": return .now(HTTPResponse(status: .ok, body: request.body))
         case "/loop": return .now(HTTPResponse(status: .ok, body: Array("\(loop.index)".utf8)))

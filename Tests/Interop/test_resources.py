@@ -88,6 +88,13 @@ def test_the_soft_limit_of_descriptors_is_raised(tmp_path: Path, latchkey_progra
         assert soft == hard
 
 
+def test_the_table_of_descriptors_has_its_size_from_the_start(tmp_path: Path, latchkey_programs: None) -> None:
+    """Else a flood of connections would make it grow, and the loops would wait for that."""
+    with running_daemon(tmp_path, limits={"connectionsMaximum": 1500}, files=2000) as daemon:
+        status = Path(f"/proc/{daemon.process.pid}/status").read_text()
+        assert int(status.partition("FDSize:")[2].split()[0]) >= 2000
+
+
 # --- The log ---------------------------------------------------------------------------------------------------------
 
 

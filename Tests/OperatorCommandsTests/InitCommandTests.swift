@@ -17,7 +17,7 @@ import Testing
         "fairplay/private-key-1024.pem", "fairplay/private-key-2048.pem", "fairplay/application-secret.hex",
         "secrets/key-encryption-key", "secrets/ledger-key", "secrets/pseudonym-key", "secrets/session-key",
         "secrets/token-signing-key.pem",
-        "secrets/admin-token", "tls/private-key.pem",
+        "secrets/admin-token", "secrets/packager", "tls/private-key.pem",
     ]
 
     init() throws {
@@ -44,7 +44,7 @@ import Testing
             ])
         #expect(
             try folder.names(in: "setup/secrets") == [
-                "admin-token", "key-encryption-key", "ledger-key", "pseudonym-key", "session-key",
+                "admin-token", "key-encryption-key", "ledger-key", "packager", "pseudonym-key", "session-key",
                 "token-signing-key.pem",
                 "token-verification-key.pem",
             ])
@@ -74,6 +74,7 @@ import Testing
         #expect(try contents("fairplay/application-secret.hex").count == 33)
         #expect(try contents("secrets/key-encryption-key").count == 65)
         #expect(try contents("secrets/admin-token").count == 44)
+        #expect(try contents("secrets/packager").count == 44)
     }
 
     @Test func makesOtherSecretsEachTime() throws {
@@ -100,6 +101,9 @@ import Testing
         let named = ["/setup/secrets/key-encryption-key", "/setup/secrets/token-verification-key.pem"]
         #expect(configuration.keys.keyEncryptionKey == .file(path: named[0]))
         #expect(issuer.keys.map(\.key) == [.file(path: named[1])])
+        let packager = try #require(configuration.packagers.first)
+        #expect(configuration.packagers.count == 1 && packager.name == "development")
+        #expect(packager.secret == .file(path: "/setup/secrets/packager"))
         #expect(file.warnings.isEmpty)
     }
 

@@ -212,6 +212,27 @@ import Testing
         #expect(try payload(await mint())["iss"]?.string == "latchkey-development")
     }
 
+    /// Axinom's communication key is kept in Base64, and its bytes sign.
+    @Test func signsWithTheBytesOfACommunicationKey() async throws {
+        let secret = (UInt8(1)...48).map(\.self)
+        try fixture.folder.write((Base64.encode(secret) + "\n").utf8, to: "secrets/communication-key")
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o600], ofItemAtPath: fixture.folder.path("secrets/communication-key"))
+        let key = #"{ kid: "tenant-key", algorithm: "HS256", key: "secrets/communication-key" }"#
+        let text = DevelopmentConfiguration.text.replacingOccurrences(
+            of: "issuers: [", with: #"issuers: [{ issuer: "tenant", dialect: "axinom", keys: ["# + key + "] },")
+        try fixture.folder.write(text.utf8, to: "latchkey.json5")
+
+        let run = try await LatchkeyProcess(
+            "token", "mint", "--config", fixture.configuration, "--kid", "00112233-4455-6677-8899-aabbccddeeff",
+            "--issuer-key", fixture.folder.path("secrets/communication-key"))
+        _ = try payload(run)
+        let parts = run.output.dropLast().split(separator: ".")
+        let signature = try Base64URL.decode(String(parts[2]))
+        let communicationKey = try HMACSHA256Key(SecretBytes(copying: secret))
+        #expect(communicationKey.isValid(signature[...], for: Array("\(parts[0]).\(parts[1])".utf8)[...]))
+    }
+
     @Test func refusesAContentNameWithASpace() async throws {
         let run = try await LatchkeyProcess("token", "mint", "--config", fixture.configuration, "--content", "a b")
         #expect(run.status == 2)

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import POSIXSockets
@@ -27,5 +28,24 @@ import Testing
         let raised = try #require(DescriptorPlan.raiseLimit())
         #expect(raised == Int(clamping: limit.rlim_max))
         #expect(DescriptorPlan.current()?.limit == raised)
+    }
+
+    /// A flood of connections must not wait for it to grow.
+    @Test func growsTheTableOfDescriptorsAtOnce() throws {
+        let limit = try #require(DescriptorPlan.raiseLimit())
+        DescriptorPlan.growTable(to: 3000)
+        let size = try Self.tableSize()
+        #expect(size >= min(3000, limit))
+        // More than the limit allows is as much as it allows.
+        DescriptorPlan.growTable(to: 1 << 16)
+        #expect(try Self.tableSize() >= min(1 << 16, limit))
+        DescriptorPlan.growTable(to: 0)
+        #expect(try Self.tableSize() >= size)
+    }
+
+    private static func tableSize() throws -> Int {
+        let status = try TextFile.read("/proc/self/status")
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("FDSize:") })
+        return try #require(Int(line.dropFirst("FDSize:".count).drop { $0.isWhitespace }))
     }
 }

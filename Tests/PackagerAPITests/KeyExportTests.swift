@@ -13,6 +13,7 @@ import Testing
     private static let audioID = "c4e8a2f09d3b4b778f156e2d90b1a7c3"
     private static let key = "00112233445566778899aabbccddeeff"
     private static let iv = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
+    private static let url = "skd://7b1d0c9e-52a4-4e0b-9c61-0a5f3b8d2e11"
 
     private static func record(
         _ keyID: String = videoID, _ label: String? = nil, type: ContentType? = nil, period: UInt32? = nil,
@@ -80,6 +81,99 @@ import Testing
                 == "--encryption-mode SAMPLE-AES --encryption-iv-mode fps --encryption-key \(Self.key)\(Self.iv)"
                 + " --encryption-key-uri '\(url)' --encryption-key-format com.apple.streamingkeydelivery"
                 + " --encryption-key-format-versions 1\n")
+    }
+
+    @Test(arguments: [EncryptionScheme.cbcs, .sampleAES])
+    func writesEitherFormOfBento4(scheme: EncryptionScheme) throws {
+        let record = try Self.record(scheme: scheme)
+        #expect(
+            try Self.text([record], .bento4DASH)
+                == "--hls --encryption-cenc-scheme=cbcs --encryption-key=\(Self.videoID):\(Self.key):\(Self.iv)"
+                + " --fairplay-key-uri='\(Self.url)'\n")
+        #expect(
+            try Self.text([record], .bento4HLS)
+                == "--encryption-mode SAMPLE-AES --encryption-iv-mode fps --encryption-key \(Self.key)\(Self.iv)"
+                + " --encryption-key-uri '\(Self.url)' --encryption-key-format com.apple.streamingkeydelivery"
+                + " --encryption-key-format-versions 1\n")
+    }
+
+    @Test func writesADRMFileOfGPAC() throws {
+        let text = try Self.text([Self.record()], .gpac)
+        #expect(
+            text == """
+                <?xml version="1.0" encoding="UTF-8"?>
+                <GPACDRM type="cbcs">
+                  <CrypTrack IsEncrypted="1" constant_IV_size="16" constant_IV="0x\(Self.iv)" saiSavedBox="senc" \
+                crypt_byte_block="1" skip_byte_block="9">
+                    <key KID="0x\(Self.videoID)" value="0x\(Self.key)" hlsInfo='URI="\(Self.url)",\
+                KEYFORMAT="com.apple.streamingkeydelivery",KEYFORMATVERSIONS="1"'/>
+                  </CrypTrack>
+                </GPACDRM>
+
+                """)
+        // It is XML, whatever the URL has.
+        let template = try SKDTemplate(parsing: "skd://{kid}?a='<&>'")
+        let root = try MarkupReader.read(Self.document([Self.record()], .gpac, template))
+        #expect(root.all("key").first?.attribute("hlsInfo")?.hasPrefix("URI=\"\(Self.url)?a='<&>'\",KEY") == true)
+        // Audio is encrypted whole.
+        let audio = try MarkupReader.read(Self.document([Self.record(Self.audioID, "AUDIO")], .gpac))
+        #expect(audio.all("CrypTrack").first?.attribute("crypt_byte_block") == nil)
+        let streams = try MarkupReader.read(Self.document([Self.record(scheme: .sampleAES)], .gpac))
+        #expect(streams.attribute("type") == "HLS SAES")
+    }
+
+    @Test func writesAKeyFileOfWowza() throws {
+        #expect(
+            try Self.text([Self.record()], .wowza) == """
+                cupertinostreaming-aes128-method: SAMPLE-AES
+                cupertinostreaming-aes128-url: \(Self.url)
+                cupertinostreaming-aes128-key: \(Self.key)
+                cupertinostreaming-aes128-iv: \(Self.iv)
+                cupertinostreaming-aes128-iv-include-in-chunklist: false
+                cupertinostreaming-aes128-key-format: com.apple.streamingkeydelivery
+                cupertinostreaming-aes128-key-format-version: 1
+
+                """)
+    }
+
+    @Test func writesOptionsOfMP4Split() throws {
+        let options =
+            "--hls.key=:\(Self.key) --hls.key_iv=\(Self.iv) --hls.license_server_url='\(Self.url)'"
+            + " --hls.playout=sample_aes_streamingkeydelivery"
+        #expect(
+            try Self.text([Self.record()], .usp)
+                == "\(options) --iss.key=\(Self.videoID):\(Self.key) --iss.key_iv=\(Self.iv)\n")
+        #expect(try Self.text([Self.record(scheme: .sampleAES)], .usp) == "\(options)\n")
+    }
+
+    @Test func writesSettingsOfMediaConvert() throws {
+        #expect(
+            try Self.text([Self.record()], .mediaConvert)
+                == #"{"EncryptionMethod":"SAMPLE_AES","Type":"STATIC_KEY","#
+                + #""ConstantInitializationVector":"\#(Self.iv)","InitializationVectorInManifest":"EXCLUDE","#
+                + #""OfflineEncrypted":"ENABLED","StaticKeyProvider":{"KeyFormat":"com.apple.streamingkeydelivery","#
+                + #""KeyFormatVersions":"1","StaticKeyValue":"\#(Self.key)","Url":"\#(Self.url)"}}"#)
+    }
+
+    @Test func writesADRMOfBitmovin() throws {
+        #expect(
+            try Self.text([Self.record()], .bitmovin)
+                == #"{"key":"\#(Self.key)","kid":"\#(Self.videoID)","encryptionMode":"CBC","#
+                + #""fairPlay":{"iv":"\#(Self.iv)","uri":"\#(Self.url)"}}"#)
+        #expect(
+            try Self.text([Self.record(scheme: .sampleAES)], .bitmovin)
+                == #"{"key":"\#(Self.key)","iv":"\#(Self.iv)","uri":"\#(Self.url)"}"#)
+    }
+
+    @Test func writesJSON() throws {
+        let records = try [Self.record(), Self.record(Self.audioID, "AUDIO", period: 7, scheme: .sampleAES)]
+        #expect(
+            try Self.text(records, .json)
+                == #"{"contentId":"movie-001","keys":[{"kid":"7b1d0c9e-52a4-4e0b-9c61-0a5f3b8d2e11","track":null,"#
+                + #""contentType":"sd","period":null,"scheme":"cbcs","key":"\#(Self.key)","iv":"\#(Self.iv)","#
+                + #""url":"\#(Self.url)"},{"kid":"c4e8a2f0-9d3b-4b77-8f15-6e2d90b1a7c3","track":"AUDIO","#
+                + #""contentType":"audio","period":7,"scheme":"sample-aes","key":"\#(Self.key)","iv":"\#(Self.iv)","#
+                + #""url":"skd://c4e8a2f0-9d3b-4b77-8f15-6e2d90b1a7c3"}]}"#)
     }
 
     /// The module wants an array with exactly one object.
@@ -159,12 +253,14 @@ import Testing
     func makesNoFairPlayStreamOfAnotherScheme(format: KeyExportFormat, scheme: EncryptionScheme) throws {
         let record = try Self.record(scheme: scheme)
         switch format {
-        case .shaka, .shakaStreamer, .bento4, .mediaFileSegmenter, .hls:
+        case .shaka, .shakaStreamer, .bento4, .bento4DASH, .bento4HLS, .gpac, .wowza, .usp, .mediaConvert, .bitmovin,
+            .mediaFileSegmenter, .hls:
             #expect(throws: KeyExportError.schemeNotPlayed(record.keyID, scheme)) {
                 _ = try Self.document([record], format)
             }
         case .nginxVOD:
             #expect(try Self.document([record], format) == Self.document([Self.record()], format))
+        case .json: #expect(try Self.text([record], format).contains("\"scheme\":\"\(scheme.rawValue)\""))
         case .cpix:
             let root = try MarkupReader.read(Self.document([record], format))
             #expect(root.all("ContentKey").map { $0.attribute("commonEncryptionScheme") } == [scheme.rawValue])

@@ -18,7 +18,8 @@ import Testing
             (.getFairplayLicense, .getFairplayLicense), (.keyArray, .keyArray), (.streamingKeys, .streamingKeys),
         ] as [(RequestShape, AnswerShape)])
     func mirrorsTheRequest(request: RequestShape, shape: AnswerShape) {
-        for accepted in [[], ["*/*"], ["application/json, text/plain, */*"], ["text/html"], ["application/*"]] {
+        for accept in ["", "*/*", "application/json, text/plain, */*", "text/html", "text/plain;q=0, */*;q=0"] {
+            let accepted = accept.isEmpty ? [] : [accept]
             #expect(AnswerPreference(accepted: accepted).shape(for: request) == shape)
         }
     }
@@ -61,6 +62,47 @@ import Testing
     func thenWhatIsAccepted(request: RequestShape, accept: String, shape: AnswerShape) {
         #expect(AnswerPreference(accepted: [accept]).shape(for: request) == shape)
         #expect(AnswerPreference(accepted: ["text/css", accept]).shape(for: request) == shape)
+    }
+
+    /// RFC 9110 section 12.5.1: the largest weight decides, the closest range has the weight of a type, and a weight of
+    /// 0 excludes it. The mirror wins a tie.
+    @Test(
+        arguments: [
+            (.raw, "application/json;q=0.5, application/octet-stream;q=0.4", .nagra),
+            (.raw, "application/json;q=0.4, application/octet-stream;q=0.5", .raw),
+            (.raw, "application/json;q=0.5, application/octet-stream;q=0.5", .raw),
+            (.raw, "application/json, */*;q=0.01", .nagra), (.raw, "application/json;q=0.001, */*;q=0", .nagra),
+            (.raw, "application/json;q=0", .raw), (.raw, "application/json;q=0, */*", .raw),
+            (.raw, "application/json; Q=0.000, */*", .raw), (.raw, "application/octet-stream;q=0, */*", .nagra),
+            (.raw, "application/octet-stream ; q=0 , application/json", .nagra),
+            (.raw, "application/*;q=0.2, application/octet-stream;q=0.1, */*", .nagra),
+            (.raw, "application/json;q=0.3, application/*;q=0.2", .nagra),
+            (.raw, "application/json;charset=utf-8;q=0.3, */*;q=0.2", .nagra),
+            (.raw, "text/html, image/gif, *; q=.2, */*; q=.2", .raw),
+            (.form, "application/*", .object(.spc)), (.form, "text/*, application/json", .ckc),
+            (.form, "text/*;q=0.9, application/json", .object(.spc)),
+            (.form, "text/plain;q=0.5, application/octet-stream;q=0.7, application/json;q=0.6", .raw),
+            (.form, "text/plain;q=0, text/*", .ckc), (.form, "text/plain;q=0, */*", .object(.spc)),
+            (.object(.spc), "application/json;q=0, */*;q=0.1", .raw),
+        ] as [(RequestShape, String, AnswerShape)])
+    func readsTheWeightsOfWhatIsAccepted(request: RequestShape, accept: String, shape: AnswerShape) {
+        #expect(AnswerPreference(accepted: [accept]).shape(for: request) == shape)
+        let fields = accept.split(separator: ",").map { String($0) }
+        #expect(AnswerPreference(accepted: fields).shape(for: request) == shape)
+    }
+
+    /// A range whose weight is no weight says nothing.
+    @Test(arguments: ["1.001", "2", "", "0.1234", "x", "-1", "+1", "0.-1", "1e0", ".5", "0,5", "0.5.5"])
+    func doesNotReadAWeightThatIsNone(weight: String) {
+        let accept = "application/json;q=\(weight), application/octet-stream;q=0.001"
+        #expect(AnswerPreference(accepted: [accept]).shape(for: .raw) == .raw)
+    }
+
+    @Test(arguments: ["0", "0.", "0.0", "0.000", "1", "1.", "1.000", "0.999"])
+    func readsEveryWeight(weight: String) {
+        let isExcluded = weight.hasPrefix("0") && weight != "0.999"
+        let shape = AnswerPreference(accepted: ["application/json;q=\(weight)"]).shape(for: .raw)
+        #expect(shape == (isExcluded ? .raw : .nagra))
     }
 
     @Test func everyNameIsAShape() {

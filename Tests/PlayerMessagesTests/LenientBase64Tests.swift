@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct LenientBase64Tests {
     private func decode(_ text: String, blank: LenientBase64.Blank = .ignored) -> [UInt8]? {
-        LenientBase64.decode(Array(text.utf8)[...], blank: blank)
+        LenientBase64.decode(Array(text.utf8).span, blank: blank)
     }
 
     /// The test vectors of RFC 4648 section 10.
@@ -62,11 +62,11 @@ import Testing
                 text[place] = Array("%G+ =".utf8).randomElement(using: &random) ?? 0
             }
             for blank in [LenientBase64.Blank.ignored, .plus] {
-                let expected = LenientBase64.decode(PercentEncoding.decodeLeniently(text)[...], blank: blank)
-                #expect(LenientBase64.decode(text[...], blank: blank, escapes: true) == expected)
+                let expected = LenientBase64.decode(PercentEncoding.decodeLeniently(text).span, blank: blank)
+                #expect(LenientBase64.decode(text.span, blank: blank, escapes: true) == expected)
                 if expected != nil { goodCount += 1 }
             }
-            #expect(!text.contains(UInt8(ascii: "%")) || LenientBase64.decode(text[...]) == nil)
+            #expect(!text.contains(UInt8(ascii: "%")) || LenientBase64.decode(text.span) == nil)
         }
         // Both outcomes were seen often.
         #expect((4_000...36_000).contains(goodCount))

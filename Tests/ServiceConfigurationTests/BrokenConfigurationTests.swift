@@ -236,7 +236,10 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         rest(#"keys: { keyEncryptionKey: "environment:" }"#, "keys.keyEncryptionKey", .invalidValue),
         rest(#"keys: { skdTemplate: "https://{kid}" }"#, "keys.skdTemplate", .invalidValue),
         rest(#"keys: { skdTemplate: "skd://kid" }"#, "keys.skdTemplate", .invalidValue),
-        rest(#"keys: { skdTemplate: "skd://{kid}/{iv}" }"#, "keys.skdTemplate", .invalidValue),
+        rest(#"keys: { skdTemplate: "skd://{track}/{iv}" }"#, "keys.skdTemplate", .invalidValue),
+        rest(#"keys: { skdTemplate: "skd://{kid}/{nonsense}" }"#, "keys.skdTemplate", .invalidValue),
+        rest(#"keys: { skdTemplate: "uuids" }"#, "keys.skdTemplate", .invalidValue),
+        rest(#"keys: { skdTemplate: "ezdrm" }"#, "keys.skdTemplate", .incomplete(without: "publicURL")),
         rest(#"keys: { skdTemplate: "skd://{kid}\"" }"#, "keys.skdTemplate", .invalidValue),
         rest(
             #"keys: { generationFile: "last-key" }, storage: { url: "postgresql://latchkey@db/latchkey" }"#,

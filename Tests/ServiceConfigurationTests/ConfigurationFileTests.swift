@@ -1,4 +1,5 @@
 import ByteCoding
+import ContentKeys
 import Entitlements
 import Foundation
 import HTTPMessages
@@ -22,7 +23,7 @@ import Testing
         #expect(configuration.fairplay.protocolVersions == [1])
         #expect(!configuration.fairplay.allowTestCredentials)
         #expect(configuration.keys.keyEncryptionKey == .file(path: "/etc/latchkey/secrets/key-encryption-key"))
-        #expect(configuration.keys.skdTemplate == "skd://{kid}")
+        #expect(configuration.keys.skdTemplate.source == "skd://{kid}")
         #expect(configuration.storage.url == .sqlite(path: "/etc/latchkey/latchkey.db"))
         #expect(configuration.entitlement.leeway == .seconds(5))
         #expect(configuration.entitlement.deviceLife == .seconds(90 * 86_400))
@@ -56,7 +57,7 @@ import Testing
         #expect(configuration.listeners.public.map(\.address.description) == ["127.0.0.2:1", "[::1]:2"])
         #expect(configuration.listeners.admin.isEmpty)
         #expect(configuration.keys.keyEncryptionKey == .credential(name: "kek"))
-        #expect(configuration.keys.skdTemplate == "skd://keys.example.com/{kid}")
+        #expect(configuration.keys.skdTemplate.source == "skd://keys.example.com/{kid}")
         #expect(configuration.storage.databasePath == "/var/lib/latchkey.db")
         #expect(configuration.logging.level == .warning)
         #expect(configuration.limits.http.headDeadline == .milliseconds(300))

@@ -156,7 +156,9 @@ import Testing
         return problems.first?.fault
     }
 
-    @Test(arguments: ["short-of-one...", "two words in one line", String(repeating: "x", count: 1025), "sécret-of-packager"])
+    @Test(arguments: [
+        "short-of-one...", "two words in one line", String(repeating: "x", count: 1025), "sécret-of-packager",
+    ])
     func needsASecretThatHeaderFieldsCanCarry(secret: String) throws {
         try folder.write("secrets/packager-1", secret)
         #expect(fault("{ \(Self.packager) }") == .notAnAdminToken)
@@ -194,10 +196,13 @@ import Testing
 
     /// A line end behind one of them makes no difference.
     @Test func refusesTheSecretsOfOthers() throws {
-        let admin = #"listeners: { admin: [{ address: "127.0.0.1:9443", tokens: [{ name: "alice", file: "secrets/other" }] }] },"#
+        func listener(_ fields: String) -> String {
+            #"listeners: { admin: [{ address: "127.0.0.1:9443", \#(fields) }] },"#
+        }
+        let admin = listener(#"tokens: [{ name: "alice", file: "secrets/other" }]"#)
         try folder.write("secrets/other", "a:secret-of-packager-1")
         #expect(fault("{ \(Self.packager) }", more: admin) == .duplicate(of: "listeners.admin[0].tokens[0].file"))
-        let tokenFile = #"listeners: { admin: [{ address: "127.0.0.1:9443", tokenFile: "secrets/other" }] },"#
+        let tokenFile = listener(#"tokenFile: "secrets/other""#)
         #expect(fault("{ \(Self.packager) }", more: tokenFile) == .duplicate(of: "listeners.admin[0].tokenFile"))
 
         try folder.write("secrets/sealing", String(repeating: "8d", count: 32))
@@ -250,6 +255,24 @@ import Testing
         let loaded = try directory(packager).judge(credentials(key: "a:secret-of-packager-1"))
         let (own, other) = (try Certificate(parsing: large), try Certificate(parsing: small))
         #expect(loaded.accepts(recipient: own) && !loaded.accepts(recipient: other))
+    }
+
+    /// The entry in the comments of `Config/latchkey.json5` is a packager, with every field and the defaults that it names.
+    @Test func theExampleIsTrue() throws {
+        let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
+            path: "../../Config/latchkey.json5")
+        let lines = try String(contentsOf: path, encoding: .utf8).split(separator: "\n").map(String.init)
+        let name = try #require(lines.firstIndex { $0.contains(#"name: "packager-1", // required"#) })
+        let end = try #require(lines[name...].firstIndex { $0 == "  // }," })
+        let entry = lines[(name - 1)...end].map { $0.replacing("  //", with: "", maxReplacements: 1) }
+        let file = try ConfigurationText.parse(Self.text(entry.joined(separator: "\n")))
+        let packager = try #require(file.configuration.packagers.first)
+        #expect(packager.name == "packager-1" && packager.user == packager.name)
+        #expect(packager.scopes == Packager.Scope.standard && !packager.requireEncryptedDelivery)
+        #expect(!packager.isDisabled && packager.rate == Rate(perSecond: 10, burst: 20))
+        #expect(packager.clientCertificates == [.subject("CN=packager-1,O=Example")])
+        let fields = file.fields.filter { $0.path.hasPrefix("packagers[0].") }
+        #expect(fields.count == 13 && fields.allSatisfy { $0.origin == .file })
     }
 
     @Test func explainsEveryFaultInOneLine() {

@@ -8,20 +8,23 @@ extension ProblemCode {
         case .bodyEmpty, .bodyUnrecognised, .spcIsCertificate, .spcDoubleBase64, .spcVersionUnsupported, .spcMalformed,
             .tokenAmbiguous, .tokenSchema, .badRequest:
             .badRequest
-        case .spcReplayed: .conflict
+        case .spcReplayed, .keyConflict, .keyLost: .conflict
         case .rateLimited, .overloaded: .tooManyRequests
-        case .spcCertificateUnknown, .spcRejected: .unprocessableContent
+        case .spcCertificateUnknown, .spcRejected, .cpixRejected: .unprocessableContent
         case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .keyIDRevoked, .tokenSignature,
-            .tokenExpired, .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer, .adminTokenInvalid:
+            .tokenExpired, .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer, .adminTokenInvalid,
+            .packagerInvalid:
             .unauthorized
         case .contentMismatch, .offlineNotAllowed, .rightNotStarted, .rightEnded, .termsNotExpressible, .securityLevel,
             .tokenUsed, .tokenRevoked, .subjectDisabled, .deviceMismatch, .deviceRevoked, .deviceLimit,
-            .concurrencyLimit, .sessionExpired, .sessionKilled, .addressDenied, .countryDenied, .entitlementDenied:
+            .concurrencyLimit, .sessionExpired, .sessionKilled, .addressDenied, .countryDenied, .entitlementDenied,
+            .packagerForbidden:
             .forbidden
         case .keyNotFound, .notFound: .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .requestTimeout: .requestTimeout
         case .bodyTooLarge: .contentTooLarge
+        case .mediaTypeUnsupported: .unsupportedMediaType
         case .uriTooLong: .uriTooLong
         case .headTooLarge: .requestHeaderFieldsTooLarge
         case .expectationFailed: .expectationFailed
@@ -61,6 +64,12 @@ extension ProblemCode {
         case .spcRejected: "The SPC was rejected"
         case .spcReplayed: "The SPC was used before"
         case .adminTokenInvalid: "The administrator's token is missing or wrong"
+        case .packagerInvalid: "The packager's credential is missing or wrong"
+        case .packagerForbidden: "The packager may not have this"
+        case .cpixRejected: "The CPIX document is not one that is answered"
+        case .mediaTypeUnsupported: "The body has another media type than is read here"
+        case .keyConflict: "A key of this name is stored, and is another one"
+        case .keyLost: "A key of this content may be lost"
         case .rateLimited: "There were too many requests"
         case .overloaded: "The server has more to do than it can"
         case .tokenMissing: "A token is required"
@@ -129,6 +138,14 @@ extension ProblemCode {
         case .spcReplayed:
             "Have the player make a new SPC; for a sync request, fetch a challenge from POST /fps/challenge and use it once."
         case .adminTokenInvalid: "Send the token of the listener's tokenFile in the header Authorization: Bearer."
+        case .packagerInvalid:
+            "Send the packager's secret by Basic, Bearer or x-api-key, or connect with its client certificate."
+        case .packagerForbidden: "Ask the operator which contents, scopes and certificates the packager has."
+        case .cpixRejected: "Compare the document with the SPEKE version that the request names."
+        case .mediaTypeUnsupported: "Send the document as application/xml in UTF-8."
+        case .keyConflict: "Ask for the key as it is stored, or for a new one under another key id."
+        case .keyLost:
+            "Have the operator look for a newer copy of the key store, or run latchkey keys accept-restore."
         case .rateLimited, .overloaded: "Try again after the number of seconds in retry_after."
         case .tokenMissing: "Send a token in the header Authorization: Bearer."
         case .tokenAmbiguous: "Send one token, once."

@@ -7,7 +7,7 @@ extension ProblemCode {
         switch self {
         case .spcIsCertificate, .spcVersionUnsupported: -42580
         case .spcMalformed: -42581
-        case .keyNotFound: -42584
+        case .keyNotFound, .keyLost: -42584
         case .methodNotAllowed, .bodyTooLarge, .bodyEmpty, .bodyUnrecognised, .spcDoubleBase64: -42585
         case .keyStoreTimeout, .entitlementUnavailable, .rateLimited, .overloaded, .internalError, .storageUnavailable,
             .clockUntrusted, .moduleUnavailable:
@@ -20,7 +20,8 @@ extension ProblemCode {
             .subjectDisabled:
             -42604
         case .spcCertificateUnknown, .spcRejected: -42605
-        case .adminTokenInvalid, .notFound, .requestTimeout, .headTooLarge, .uriTooLong, .expectationFailed,
+        case .adminTokenInvalid, .packagerInvalid, .packagerForbidden, .cpixRejected, .mediaTypeUnsupported,
+            .keyConflict, .notFound, .requestTimeout, .headTooLarge, .uriTooLong, .expectationFailed,
             .badRequest, .notImplemented, .versionNotSupported:
             nil
         }

@@ -4,6 +4,7 @@ package import CommandLineKit
 import Entitlements
 import FairPlay
 import Glibc
+import HTTPMessages
 import POSIXSockets
 import ServiceConfiguration
 import StoragePostgreSQL
@@ -26,6 +27,8 @@ package enum DaemonCommand {
 
     /// How long the files may take to be closed at the end.
     private static let closingLimit: Duration = .seconds(5)
+    /// Descriptors besides those of public connections: more than `DescriptorPlan` ever keeps back.
+    private static let otherDescriptors = 512
 
     private static let newDatabase = CommandOption(
         "--new-database", .flag,
@@ -114,8 +117,10 @@ package enum DaemonCommand {
     private static func serve(
         _ file: ConfigurationFile, _ loaded: LoadedConfiguration, _ protection: SocketError?, _ context: CommandContext
     ) throws(CommandError) {
-        // Before anything is opened.
+        // Before anything is opened, and while there is one thread.
         _ = DescriptorPlan.raiseLimit()
+        let connections = loaded.configuration.limits.http.connectionsMaximum * loaded.publicListeners.count
+        DescriptorPlan.growTable(to: connections + otherDescriptors)
         let logger = try makeLogger(loaded.configuration.logging)
         defer { logger.flush() }
         for warning in file.warnings { logger.warning("configuration", [.string("warning", "\(warning)")]) }

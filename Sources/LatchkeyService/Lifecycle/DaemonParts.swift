@@ -84,11 +84,12 @@ struct DaemonParts: Sendable {
             minter: ExpressPlayMinter(
                 recorder: records.recorder, keys: keys, metrics: metrics.registry, clock: clock),
             pipelines: pipelines, metrics: metrics.registry, logger: logger, recent: recent)
+        let packagers = try startPackagers(loaded, storage, records, after: adminGroup, metrics, &running)
         let routes = ServiceRoutes(
             .init(
                 rules: book.cell, pipelines: pipelines, lookup: records.lookup, pseudonyms: loaded.pseudonymizer,
                 metrics: metrics, health: parts.health, logger: logger, recent: recent, clock: clock,
-                expressPlay: expressPlay,
+                expressPlay: expressPlay, packagers: packagers,
                 revocations: revocationEndpoint(loaded, records, revocations, clock, logger, recent),
                 accounts: AccountEndpoint(
                     desk: records.accountDesk(loaded.pseudonymizer),
@@ -154,6 +155,27 @@ struct DaemonParts: Sendable {
             DaemonError.loops, try EventLoopGroup(count: 1, name: "admin", firstIndex: group.loops.count))
         running.add(.loops) { admin.stop(within: taskLimit) }
         return admin
+    }
+
+    /// What packagers are served with, on a thread of their own: viewers do not wait for them.
+    private static func startPackagers(
+        _ loaded: LoadedConfiguration, _ storage: OpenedStorage, _ records: LicenseRecords,
+        after adminGroup: EventLoopGroup, _ metrics: ServiceMetrics, _ running: inout RunningParts
+    ) throws(DaemonError) -> PackagerRoutes.Parts {
+        let desk = storage.keyDesk(loaded, ledger: records.ledger)
+        metrics.registry.sample(
+            "latchkey_packager_keys_unrecorded_total",
+            help: "Content keys that packagers were given without a row in the ledger.", isCounter: true
+        ) { Double(desk.unrecordedCount) }
+        let packagerMetrics = PackagerMetrics()
+        packagerMetrics.register(in: metrics.registry)
+        let firstIndex = adminGroup.loops[0].index + 1
+        let loop = try wrap(DaemonError.loops, try PackagerLoop(firstIndex: firstIndex))
+        running.add(.loops) { loop.stop(within: taskLimit) }
+        return PackagerRoutes.Parts(
+            desk: desk, gate: PackagerGate(countingIn: metrics.refusedPackagerCredentials), loop: loop,
+            metrics: packagerMetrics,
+            urls: loaded.configuration.keys.skdTemplate)
     }
 
     /// The servers of both kinds of listeners, each with resources of its own: strangers cannot use up what operators need.

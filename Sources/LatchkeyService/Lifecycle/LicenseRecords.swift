@@ -363,7 +363,7 @@ extension WriterCondition {
 }
 
 extension DecisionRecorder.Mode {
-    fileprivate init(_ mode: Configuration.Ledger.Mode) {
+    init(_ mode: Configuration.Ledger.Mode) {
         self =
             switch mode {
             case .required: .required

@@ -21,6 +21,8 @@ final class LiveRules: Sendable {
     let expressPlay: ExpressPlaySettings?
     /// Who may ask for content keys.
     let packagers: PackagerDirectory
+    /// Where players find the licence server, for key URLs that name it.
+    let keyAuthority: String?
 
     /// What operators' requests are judged by.
     struct Administration: Sendable {
@@ -34,7 +36,8 @@ final class LiveRules: Sendable {
         license: LicenseRules, certificates: CertificateEndpoint, administration: Administration,
         cors: CORSPolicy = CORSPolicy(),
         licensePaths: [Configuration.LicensePath] = Configuration.LicensePath.standard,
-        expressPlay: ExpressPlaySettings? = nil, packagers: PackagerDirectory = .empty
+        expressPlay: ExpressPlaySettings? = nil, packagers: PackagerDirectory = .empty,
+        keyAuthority: String? = nil
     ) {
         self.license = license
         self.certificates = certificates
@@ -43,6 +46,7 @@ final class LiveRules: Sendable {
         addresses = PublicAddresses(licensePaths: licensePaths, expressPlay)
         self.expressPlay = expressPlay
         self.packagers = packagers
+        self.keyAuthority = keyAuthority
     }
 }
 

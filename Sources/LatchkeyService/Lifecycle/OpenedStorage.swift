@@ -1,8 +1,10 @@
+import Administration
 import ByteCoding
 import ContentKeys
 import EventLoops
 import KeyCrypto
 import Licensing
+import Records
 import ServiceConfiguration
 import StoragePostgreSQL
 import StorageSQLite
@@ -57,6 +59,18 @@ enum OpenedStorage {
                     + " latchkey keys accept-restore"
             )
         case .unknown(let fault): return ("key_generation_unusable", StoreOutage.keyGeneration(fault).explanation)
+        }
+    }
+
+    /// Where packagers get their keys, each recorded in the ledger.
+    func keyDesk(_ loaded: LoadedConfiguration, ledger: any Ledger) -> KeyDesk {
+        let mode = DecisionRecorder.Mode(loaded.configuration.ledger.mode)
+        return switch self {
+        case .sqlite(let store): KeyDesk(store: store, ledger: ledger, mode: mode, derivation: loaded.keyDerivation)
+        case .postgreSQL(let store):
+            KeyDesk(
+                store: store, ledger: ledger, mode: mode, derivation: loaded.keyDerivation,
+                lifeInOutage: Self.keyLifeInOutage)
         }
     }
 

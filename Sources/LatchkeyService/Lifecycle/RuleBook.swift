@@ -103,7 +103,8 @@ final class RuleBook {
                 tokens: loaded.adminTokens(ofListenersLike: started ?? loaded),
                 names: AccountNames(loaded.configuration)),
             cors: live.cors.allowing(live.entitlement.finder.fieldNames),
-            licensePaths: live.licensePaths, expressPlay: loaded.expressPlay, packagers: loaded.packagers)
+            licensePaths: live.licensePaths, expressPlay: loaded.expressPlay, packagers: loaded.packagers,
+            keyAuthority: loaded.configuration.publicAuthority)
     }
 }
 

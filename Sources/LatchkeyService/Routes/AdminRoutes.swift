@@ -90,7 +90,7 @@ struct AdminRoutes: HTTPHandler {
 
     func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse {
         refusals.response(
-            to: "input_refused", Problem(for: problem), because: RefusalCause("\(problem)"),
+            to: "input_refused", Problem(for: problem), because: RefusalCause(problem.cause),
             id: requestIDs.next(on: loop))
     }
 

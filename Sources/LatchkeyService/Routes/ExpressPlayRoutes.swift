@@ -27,7 +27,7 @@ struct ExpressPlayRoutes: Sendable {
             rules.expressPlay.flatMap { tokens.answer(request, $0, under: rules.license, id: id, on: loop) }
         case .entitlementServer:
             rules.expressPlay.flatMap { sees.answer(request, $0, under: rules.license, id: id, on: loop) }
-        case .license, .certificate, .licenseQuery, .challenge, .live, .ready: nil
+        case .license, .certificate, .licenseQuery, .challenge, .live, .ready, .packager: nil
         }
     }
 
@@ -97,7 +97,7 @@ extension ProblemCode {
             (.outputFlagsInvalid, ["security_level"]),
             (.rentalDurationInvalid, ["offline_not_allowed", "terms_not_expressible"]),
             (.addressDenied, ["ip_denied", "geo_denied"]),
-            (.keyNotFound, ["key_not_found", "key_store_timeout"]),
+            (.keyNotFound, ["key_not_found", "key_store_timeout", "key_lost"]),
             (
                 .serviceUnavailable,
                 [

@@ -103,7 +103,8 @@ extension PackagerCredentials {
         // The connection of a proxy that sends requests on has the proxy's own certificate.
         let certificate = request.peer.isBehindTrustedProxy ? nil : request.peer.tls?.clientCertificate
         self.init(
-            authorization: request.fields.allBytes(of: "Authorization"), apiKeys: request.fields.allBytes(of: "x-api-key"),
+            authorization: request.fields.allBytes(of: "Authorization"),
+            apiKeys: request.fields.allBytes(of: "x-api-key"),
             certificate: certificate.map { .init(subject: $0.subject, sha256: $0.sha256) })
     }
 }

@@ -1,7 +1,9 @@
+import ByteCoding
 import ContentKeys
 import Entitlements
 import HTTPMessages
 import HTTPServing
+import PackagerAPI
 import PlayerMessages
 import ServiceConfiguration
 
@@ -17,6 +19,11 @@ enum PublicAddress: Sendable {
     case ready
     case expressPlayToken
     case entitlementServer
+    case speke(SPEKERoute)
+    /// Keys of any content, by POST.
+    case keys
+    /// The keys of one content, by GET.
+    case keysOfContent(ContentID)
 
     /// In whose manner an address tells a refusal.
     enum ErrorManner: Sendable {
@@ -32,6 +39,9 @@ enum PublicAddress: Sendable {
         case .certificate, .live, .ready: "GET, HEAD, OPTIONS"
         case .licenseAndCertificate: "GET, HEAD, POST, OPTIONS"
         case .expressPlayToken: "GET, POST, OPTIONS"
+        // They tell it themselves.
+        case .speke, .keys: "POST"
+        case .keysOfContent: "GET, HEAD"
         }
     }
 
@@ -48,6 +58,7 @@ enum PublicAddress: Sendable {
         case .ready: method.isRead ? .ready : nil
         case .expressPlayToken: method == .get || method == .post ? .expressPlayToken : nil
         case .entitlementServer: method == .post ? .entitlementServer : nil
+        case .speke, .keys, .keysOfContent: .packager
         }
     }
 
@@ -61,12 +72,24 @@ enum PublicAddress: Sendable {
         case ready
         case expressPlayToken
         case entitlementServer
+        /// Whatever the method is: packagers have refusals of their own.
+        case packager
+    }
+
+    /// Whether the address is for packagers alone, and so for no web page.
+    var isForPackagers: Bool {
+        switch self {
+        case .speke, .keys, .keysOfContent: true
+        case .license, .certificate, .licenseAndCertificate, .licenseQuery, .challenge, .live, .ready,
+            .expressPlayToken, .entitlementServer:
+            false
+        }
     }
 
     var errorManner: ErrorManner {
         switch self {
         case .license(_, let manner), .certificate(_, let manner), .licenseAndCertificate(_, _, let manner): manner
-        case .licenseQuery, .challenge, .live, .ready: .problem
+        case .licenseQuery, .challenge, .live, .ready, .speke, .keys, .keysOfContent: .problem
         case .expressPlayToken, .entitlementServer: .expressPlay
         }
     }
@@ -111,6 +134,7 @@ struct PublicAddresses: Sendable {
     /// What is at a path, which is compared as it came; nil if nothing is there.
     func address(at path: String) -> PublicAddress? {
         if let builtIn = BuiltInPath(rawValue: path) { return address(at: builtIn) }
+        if path.hasPrefix(BuiltInPath.keysOfContent) { return Self.keysOfContent(path) }
         if redeemPaths.contains(path) { return .license(LicenseAddress(followsAccept: false), .expressPlay) }
         for entry in paths {
             if let values = entry.pattern.values(in: path) { return Self.address(of: entry, values) }
@@ -128,7 +152,19 @@ struct PublicAddresses: Sendable {
         case .ready: .ready
         case .expressPlayToken: servesTokens ? .expressPlayToken : nil
         case .entitlementServer: servesEntitlements ? .entitlementServer : nil
+        case .speke, .spekeVersion1, .spekeVersion20, .spekeVersion21, .spekeHeartbeat:
+            SPEKERoute(path: path.rawValue).map { .speke($0) }
+        case .keys: .keys
         }
+    }
+
+    /// The name of a content is decoded once. It may have slashes, as they are or encoded.
+    private static func keysOfContent(_ path: String) -> PublicAddress? {
+        let name = path.utf8.dropFirst(BuiltInPath.keysOfContent.utf8.count)
+        guard let decoded = PercentEncoding.decode(Array(name)), let contentID = try? ContentID(bytes: decoded) else {
+            return nil
+        }
+        return .keysOfContent(contentID)
     }
 
     /// `values` are the segments that stand for the parameters of the path. Nil if one of them should name a key, and

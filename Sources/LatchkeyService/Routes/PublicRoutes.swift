@@ -13,10 +13,15 @@ struct PublicRoutes: HTTPHandler {
     let requestIDs: RequestIDs
     let refusals: Refusals
     var expressPlay: ExpressPlayRoutes?
+    var packagers: PackagerRoutes?
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
         let rules = rules.current
         let address = rules.addresses.address(at: request.path)
+        if let address, address.isForPackagers {
+            let id = requestIDs.next(on: loop)
+            return packagers?.answer(request, at: address, under: rules, id: id, on: loop) ?? refuse(.notFound, id)
+        }
         return rules.cors.answer(request, methods: address?.methods ?? Self.allMethods) {
             route(request, to: address, under: rules, on: loop)
         }
@@ -27,7 +32,13 @@ struct PublicRoutes: HTTPHandler {
     func decideBody(of request: HTTPRequest, on loop: LoopContext) -> HTTPBodyDecision {
         let rules = rules.current
         let isRefused: Bool
-        switch rules.addresses.address(at: request.path)?.service(for: request.method) {
+        let address = rules.addresses.address(at: request.path)
+        if let address, address.isForPackagers {
+            let id = requestIDs.next(on: loop)
+            return packagers?.refusal(ofHead: request, at: address, under: rules, id: id, on: loop)
+                .map { .refuse($0) } ?? .keep
+        }
+        switch address?.service(for: request.method) {
         case .license:
             isRefused =
                 !request.head.mayBeSessionReport
@@ -38,7 +49,7 @@ struct PublicRoutes: HTTPHandler {
         case .entitlementServer:
             guard let expressPlay else { return .drop }
             isRefused = expressPlay.refusesEntitlementHead(of: request, under: rules)
-        case .certificate, .live, .ready, nil: return .drop
+        case .certificate, .live, .ready, .packager, nil: return .drop
         }
         // A request whose token has come of age since then is not refused.
         guard isRefused, case .now(let response) = answer(request, on: loop) else { return .keep }
@@ -79,7 +90,7 @@ struct PublicRoutes: HTTPHandler {
             }
         case .live: return .now(health.liveResponse(id))
         case .ready: return .now(health.readyResponse(id))
-        case .expressPlayToken, .entitlementServer: return refuse(.notFound, id)
+        case .expressPlayToken, .entitlementServer, .packager: return refuse(.notFound, id)
         case nil:
             let problem = Problem(.methodNotAllowed, method: request.method, allowedMethods: address.methods)
             return .now(respond(to: problem, id))
@@ -89,7 +100,7 @@ struct PublicRoutes: HTTPHandler {
     /// What never became a request has no origin that was read right: only a policy for all pages opens it.
     func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse {
         let response = refusals.response(
-            to: "input_refused", Problem(for: problem), because: RefusalCause("\(problem)"),
+            to: "input_refused", Problem(for: problem), because: RefusalCause(problem.cause),
             id: requestIDs.next(on: loop))
         return rules.current.cors.decorate(response, for: nil)
     }

@@ -19,6 +19,7 @@ struct ServiceRoutes {
         let recent: RecentRefusals
         let clock: any WallClock
         var expressPlay: ExpressPlayService?
+        var packagers: PackagerRoutes.Parts?
         var revocations: RevocationEndpoint?
         var accounts: AccountEndpoint?
     }
@@ -43,7 +44,10 @@ struct ServiceRoutes {
                 metrics: parts.metrics, refusals: refusals, clock: parts.clock),
             challenge: ChallengeEndpoint(pipelines: parts.pipelines, refusals: refusals, clock: parts.clock),
             health: parts.health, requestIDs: requestIDs, refusals: refusals,
-            expressPlay: parts.expressPlay.map { ExpressPlayRoutes(service: $0) })
+            expressPlay: parts.expressPlay.map { ExpressPlayRoutes(service: $0) },
+            packagers: parts.packagers.map {
+                PackagerRoutes($0, refusals: refusals, logger: parts.logger, clock: parts.clock)
+            })
     }
 
     /// The routes of the admin listener at this place of the configuration, from 0.

@@ -42,6 +42,12 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case keyNotFound = "key_not_found"
     case keyStoreTimeout = "key_store_timeout"
     case adminTokenInvalid = "admin_token_invalid"
+    case packagerInvalid = "packager_invalid"
+    case packagerForbidden = "packager_forbidden"
+    case cpixRejected = "cpix_rejected"
+    case mediaTypeUnsupported = "media_type_unsupported"
+    case keyConflict = "key_conflict"
+    case keyLost = "key_lost"
     case rateLimited = "rate_limited"
     case overloaded
     case entitlementDenied = "entitlement_denied"

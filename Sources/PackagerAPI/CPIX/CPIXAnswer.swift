@@ -180,12 +180,7 @@ private struct DocumentFiller {
 
     /// Whether a key's IV is the IV of all samples. Schemes in counter mode have one for each sample.
     private func hasConstantIV(_ key: RequestedContentKey) -> Bool {
-        key.explicitIV != nil || scheme(of: key).isCounterMode == false
-    }
-
-    /// SPEKE v1 does not say: FairPlay has one scheme, and DASH had `cenc` before others.
-    private func scheme(of key: RequestedContentKey) -> CommonEncryptionScheme {
-        key.scheme ?? (request.systems.contains(.fairPlay) ? .cbcs : .cenc)
+        key.explicitIV != nil || request.scheme(of: key).isCounterMode == false
     }
 
     // MARK: - Signalling
@@ -198,8 +193,8 @@ private struct DocumentFiller {
         let signalling =
             switch system {
             case .fairPlay: SystemSignalling.fairPlay(url: urls[keyID] ?? "")
-            case .widevine: SystemSignalling.widevine(keyID, scheme(of: requested))
-            case .playReady: SystemSignalling.playReady(keyID, scheme(of: requested))
+            case .widevine: SystemSignalling.widevine(keyID, request.scheme(of: requested))
+            case .playReady: SystemSignalling.playReady(keyID, request.scheme(of: requested))
             }
         var filler = SystemFiller(element: element, plan: plan)
         filler.fill(signalling, version: request.version)

@@ -40,6 +40,11 @@ package struct CPIXRequest: Sendable {
         self.systems = systems
         self.document = document
     }
+
+    /// The scheme of a key. SPEKE v1 does not say: FairPlay has one scheme, and DASH had `cenc` before others.
+    package func scheme(of key: RequestedContentKey) -> CommonEncryptionScheme {
+        key.scheme ?? (systems.contains(.fairPlay) ? .cbcs : .cenc)
+    }
 }
 
 /// A key that a packager asks for, and all that is known of it before it exists.

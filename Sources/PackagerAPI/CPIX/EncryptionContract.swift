@@ -1,5 +1,5 @@
 import ByteCoding
-import ContentKeys
+package import ContentKeys
 
 /// Which key encrypts which tracks: the usage rules of a document (packagers, section 1.4).
 ///
@@ -146,6 +146,32 @@ enum TrackKind: Hashable {
         case "AUDIO", "STEREO_AUDIO", "MULTICHANNEL_AUDIO", "MULTICHANNEL_AUDIO_3_6", "MULTICHANNEL_AUDIO_7":
             self = .audio
         default: return nil
+        }
+    }
+}
+
+/// The track types of SPEKE's presets (packagers, section 1.4), for orders that have no filters beside them.
+package enum UsageRuleName {
+    /// The track type of a key for every track.
+    package static let allTracks = UsageRule.allTracks
+
+    /// The content type that a preset's filters come to; of joined types such as `SD+HD1` the strictest. Nil for a name
+    /// that is not of the presets, and for video and audio together.
+    package static func contentType(of trackType: String) -> ContentType? {
+        var strictest: ContentType?
+        for part in trackType.split(separator: "+", omittingEmptySubsequences: false) {
+            guard let type = single(String(part)) else { return nil }
+            if let strictest, (strictest == .audio) != (type == .audio) { return nil }
+            if type.rank > (strictest?.rank ?? -1) { strictest = type }
+        }
+        return strictest
+    }
+
+    private static func single(_ name: String) -> ContentType? {
+        switch TrackKind(trackType: name) {
+        case .audio: .audio
+        case .video: name.hasPrefix("UHD") ? .uhd : name.hasPrefix("HD") ? .hd : .sd
+        case nil: nil
         }
     }
 }

@@ -4,14 +4,30 @@ import KeyCrypto
 
 /// The forms in which packagers take keys that do not speak SPEKE (packagers, sections 2 and 7).
 package enum KeyExportFormat: String, Hashable, Sendable, CaseIterable {
+    /// An object with the content and all that is known of each key.
+    case json
     /// Options of Shaka Packager, a line for each key. It has one key URL for all labels, so each track has a run.
     case shaka
     /// The encryption section of a pipeline of Shaka Streamer, in YAML. It has one IV, so it takes one key.
     case shakaStreamer = "shaka-streamer"
-    /// Options of Bento4's `mp4-dash.py`, or of `mp42hls` for transport streams; a line for each key.
+    /// Options of Bento4, a line for each key: of `mp4-dash.py`, or of `mp42hls` for transport streams.
     case bento4
+    /// Options of `mp4-dash.py`, whatever the scheme of the key is.
+    case bento4DASH = "bento4-dash"
+    /// Options of `mp42hls`, which makes transport streams.
+    case bento4HLS = "bento4-hls"
+    /// The DRM file of GPAC's `cecrypt`. A run encrypts with one key, so it takes one.
+    case gpac
     /// What nginx-vod-module reads over HTTP: a JSON array with one object, so it takes one key.
     case nginxVOD = "nginx-vod"
+    /// A `.key` file of Wowza Streaming Engine, for one key.
+    case wowza
+    /// Options of Unified Streaming's `mp4split`, a line for each key.
+    case usp
+    /// `HlsEncryptionSettings` of AWS MediaConvert, for one key.
+    case mediaConvert = "mediaconvert"
+    /// The DRM configuration of Bitmovin, for one key.
+    case bitmovin
     /// The key file of Apple's `mediafilesegmenter`: 16 bytes of key, 16 bytes of IV, so it takes one key.
     case mediaFileSegmenter = "mediafilesegmenter"
     /// A CPIX document with the keys in the clear.
@@ -22,29 +38,34 @@ package enum KeyExportFormat: String, Hashable, Sendable, CaseIterable {
     /// The media type of the document.
     package var contentType: String {
         switch self {
-        case .shaka, .bento4, .hls: "text/plain; charset=utf-8"
+        case .shaka, .bento4, .bento4DASH, .bento4HLS, .wowza, .usp, .hls: "text/plain; charset=utf-8"
         case .shakaStreamer: "application/yaml"
-        case .nginxVOD: "application/json"
+        case .json, .nginxVOD, .mediaConvert, .bitmovin: "application/json"
         case .mediaFileSegmenter: "application/octet-stream"
-        case .cpix: "application/xml"
-        }
-    }
-
-    /// Whether what a packager makes of the form is for FairPlay. The other forms take keys of every scheme.
-    package var isForFairPlay: Bool {
-        switch self {
-        case .shaka, .shakaStreamer, .bento4, .mediaFileSegmenter, .hls: true
-        case .nginxVOD, .cpix: false
+        case .gpac, .cpix: "application/xml"
         }
     }
 
     /// Whether the form has room for one key only.
     package var takesOneKey: Bool {
         switch self {
-        case .shakaStreamer, .nginxVOD, .mediaFileSegmenter: true
-        case .shaka, .bento4, .cpix, .hls: false
+        case .shakaStreamer, .gpac, .nginxVOD, .wowza, .mediaConvert, .bitmovin, .mediaFileSegmenter: true
+        case .json, .shaka, .bento4, .bento4DASH, .bento4HLS, .usp, .cpix, .hls: false
         }
     }
+
+    /// Whether what a packager makes of the form is for FairPlay. The other forms take keys of every scheme.
+    package var isForFairPlay: Bool {
+        switch self {
+        case .shaka, .shakaStreamer, .bento4, .bento4DASH, .bento4HLS, .gpac, .wowza, .usp, .mediaConvert, .bitmovin,
+            .mediaFileSegmenter, .hls:
+            true
+        case .json, .nginxVOD, .cpix: false
+        }
+    }
+
+    /// Whether the form has no key in it.
+    package var isPublic: Bool { self == .hls }
 }
 
 /// Why keys cannot be written in a form.
@@ -52,13 +73,13 @@ package enum KeyExportError: Error, Equatable, Sendable {
     case noKey
     /// The form takes one key, and more are given.
     case oneKeyOnly
-    /// The form is for FairPlay, which does not play the scheme of this key.
-    case schemeNotPlayed(KeyID, EncryptionScheme)
     /// The keys are of several contents.
     case severalContents
     case url(SKDTemplateError)
     /// Two keys would have one URL.
     case sharedURL
+    /// The form is for FairPlay, which does not play the scheme of this key.
+    case schemeNotPlayed(KeyID, EncryptionScheme)
     /// The keys make no encryption contract, such as two keys of one track and period.
     case contract(CPIXError)
 }
@@ -73,6 +94,7 @@ package struct KeyExport {
         let record: ContentKeyRecord
         let url: String
 
+        var keyID: String { record.keyID.hexadecimal }
         var key: String { Hexadecimal.encode(record.key.bytes.revealed()) }
         var iv: String { Hexadecimal.encode(record.iv.bytes) }
     }
@@ -99,14 +121,50 @@ package struct KeyExport {
             throw .schemeNotPlayed(other.record.keyID, other.record.attributes.scheme)
         }
         return switch format {
+        case .json: JSONWriter.object { writeMembers(to: &$0) }
         case .shaka: lines { Self.shaka($0) }
         case .shakaStreamer: lines { Self.shakaStreamer($0) }
         case .bento4: lines { Self.bento4($0) }
+        case .bento4DASH: lines { Self.bento4DASH($0) }
+        case .bento4HLS: lines { Self.bento4HLS($0) }
+        case .gpac: lines { Self.gpac($0) }
         case .nginxVOD: nginxVOD()
+        case .wowza: lines { Self.wowza($0) }
+        case .usp: lines { Self.usp($0) }
+        case .mediaConvert: keys.flatMap { Self.mediaConvert($0) }
+        case .bitmovin: keys.flatMap { Self.bitmovin($0) }
         case .mediaFileSegmenter: keys.flatMap { $0.record.key.bytes.revealed() + $0.record.iv.bytes }
         case .cpix: try cpix()
         case .hls: lines { Self.hls($0) }
         }
+    }
+
+    /// The members of the form `json`: `contentId` and `keys`. `outcomes` says of each key what has become of a request
+    /// for it; empty unless one was made.
+    package func writeMembers(to writer: inout JSONWriter, outcomes: [String] = []) {
+        writer.member("contentId", keys[0].record.contentID.text)
+        writer.name("keys")
+        writer.array { writer in
+            for (index, entry) in keys.enumerated() {
+                writer.object { writer in
+                    Self.writeMembers(of: entry, to: &writer)
+                    if index < outcomes.count { writer.member("outcome", outcomes[index]) }
+                }
+            }
+        }
+    }
+
+    private static func writeMembers(of entry: Entry, to writer: inout JSONWriter) {
+        let attributes = entry.record.attributes
+        writer.member("kid", entry.record.keyID.description)
+        writer.member("track", attributes.trackLabel?.text)
+        writer.member("contentType", attributes.contentType.rawValue)
+        writer.name("period")
+        if let period = attributes.periodIndex { writer.unsigned(UInt64(period)) } else { writer.null() }
+        writer.member("scheme", attributes.scheme.rawValue)
+        writer.member("key", entry.key)
+        writer.member("iv", entry.iv)
+        writer.member("url", entry.url)
     }
 
     private func lines(_ text: (Entry) -> String) -> [UInt8] {
@@ -119,7 +177,7 @@ package struct KeyExport {
     /// print it.
     private static func shaka(_ entry: Entry) -> String {
         "--protection_scheme cbcs --protection_systems FairPlay --enable_raw_key_encryption --clear_lead 0"
-            + " --keys label=:key_id=\(entry.record.keyID.hexadecimal):key=\(entry.key):iv=\(entry.iv)"
+            + " --keys label=:key_id=\(entry.keyID):key=\(entry.key):iv=\(entry.iv)"
             + " --hls_key_uri \(quoted(entry.url))"
     }
 
@@ -133,7 +191,7 @@ package struct KeyExport {
             - FairPlay
           clear_lead: 0
           keys:
-            - key_id: "\(entry.record.keyID.hexadecimal)"
+            - key_id: "\(entry.keyID)"
               key: "\(entry.key)"
           iv: "\(entry.iv)"
           hls_key_uri: '\(entry.url.replacing("'", with: "''"))'
@@ -141,17 +199,35 @@ package struct KeyExport {
     }
 
     private static func bento4(_ entry: Entry) -> String {
-        switch entry.record.attributes.scheme {
-        // The others are refused before: `KeyExportFormat.isForFairPlay`.
-        case .cbcs, .cenc, .cens, .cbc1:
-            "--hls --encryption-cenc-scheme=cbcs"
-                + " --encryption-key=\(entry.record.keyID.hexadecimal):\(entry.key):\(entry.iv)"
-                + " --fairplay-key-uri=\(quoted(entry.url))"
-        case .sampleAES:
-            "--encryption-mode SAMPLE-AES --encryption-iv-mode fps --encryption-key \(entry.key)\(entry.iv)"
-                + " --encryption-key-uri \(quoted(entry.url))"
-                + " --encryption-key-format \(HLSKeyLine.fairPlayKeyFormat) --encryption-key-format-versions 1"
-        }
+        entry.record.attributes.scheme == .sampleAES ? bento4HLS(entry) : bento4DASH(entry)
+    }
+
+    private static func bento4DASH(_ entry: Entry) -> String {
+        "--hls --encryption-cenc-scheme=cbcs --encryption-key=\(entry.keyID):\(entry.key):\(entry.iv)"
+            + " --fairplay-key-uri=\(quoted(entry.url))"
+    }
+
+    private static func bento4HLS(_ entry: Entry) -> String {
+        "--encryption-mode SAMPLE-AES --encryption-iv-mode fps --encryption-key \(entry.key)\(entry.iv)"
+            + " --encryption-key-uri \(quoted(entry.url))"
+            + " --encryption-key-format \(HLSKeyLine.fairPlayKeyFormat) --encryption-key-format-versions 1"
+    }
+
+    /// Without the pattern of one block in ten, video would be encrypted whole.
+    private static func gpac(_ entry: Entry) -> String {
+        let attributes = entry.record.attributes
+        let pattern = attributes.contentType == .audio ? "" : " crypt_byte_block=\"1\" skip_byte_block=\"9\""
+        let line =
+            "URI=\"\(entry.url)\",KEYFORMAT=\"\(HLSKeyLine.fairPlayKeyFormat)\",KEYFORMATVERSIONS=\"1\""
+        let escaped = line.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing("'", with: "&apos;")
+        return """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <GPACDRM type="\(attributes.scheme == .sampleAES ? "HLS SAES" : "cbcs")">
+              <CrypTrack IsEncrypted="1" constant_IV_size="16" constant_IV="0x\(entry.iv)" saiSavedBox="senc"\(pattern)>
+                <key KID="0x\(entry.keyID)" value="0x\(entry.key)" hlsInfo='\(escaped)'/>
+              </CrypTrack>
+            </GPACDRM>
+            """
     }
 
     private func nginxVOD() -> [UInt8] {
@@ -166,6 +242,63 @@ package struct KeyExport {
             }
         }
         return writer.bytes
+    }
+
+    private static func wowza(_ entry: Entry) -> String {
+        """
+        cupertinostreaming-aes128-method: SAMPLE-AES
+        cupertinostreaming-aes128-url: \(entry.url)
+        cupertinostreaming-aes128-key: \(entry.key)
+        cupertinostreaming-aes128-iv: \(entry.iv)
+        cupertinostreaming-aes128-iv-include-in-chunklist: false
+        cupertinostreaming-aes128-key-format: \(HLSKeyLine.fairPlayKeyFormat)
+        cupertinostreaming-aes128-key-format-version: 1
+        """
+    }
+
+    /// The `iss` options are for fragmented MP4.
+    private static func usp(_ entry: Entry) -> String {
+        let fragmented =
+            entry.record.attributes.scheme == .sampleAES
+            ? "" : " --iss.key=\(entry.keyID):\(entry.key) --iss.key_iv=\(entry.iv)"
+        return "--hls.key=:\(entry.key) --hls.key_iv=\(entry.iv) --hls.license_server_url=\(quoted(entry.url))"
+            + " --hls.playout=sample_aes_streamingkeydelivery" + fragmented
+    }
+
+    private static func mediaConvert(_ entry: Entry) -> [UInt8] {
+        JSONWriter.object { writer in
+            writer.member("EncryptionMethod", "SAMPLE_AES")
+            writer.member("Type", "STATIC_KEY")
+            writer.member("ConstantInitializationVector", entry.iv)
+            writer.member("InitializationVectorInManifest", "EXCLUDE")
+            writer.member("OfflineEncrypted", "ENABLED")
+            writer.name("StaticKeyProvider")
+            writer.object { writer in
+                writer.member("KeyFormat", HLSKeyLine.fairPlayKeyFormat)
+                writer.member("KeyFormatVersions", "1")
+                writer.member("StaticKeyValue", entry.key)
+                writer.member("Url", entry.url)
+            }
+        }
+    }
+
+    /// `CencDrm` with `CencFairPlay`; for transport streams `FairPlayDrm`.
+    private static func bitmovin(_ entry: Entry) -> [UInt8] {
+        JSONWriter.object { writer in
+            writer.member("key", entry.key)
+            guard entry.record.attributes.scheme != .sampleAES else {
+                writer.member("iv", entry.iv)
+                writer.member("uri", entry.url)
+                return
+            }
+            writer.member("kid", entry.keyID)
+            writer.member("encryptionMode", "CBC")
+            writer.name("fairPlay")
+            writer.object { writer in
+                writer.member("iv", entry.iv)
+                writer.member("uri", entry.url)
+            }
+        }
     }
 
     private static func hls(_ entry: Entry) -> String {
@@ -203,7 +336,7 @@ private struct ExportedDocument {
 
     var root: MarkupElement {
         var lists = [
-            element("ContentKeyList", records.map(key)), element("DRMSystemList", records.flatMap(systems(of:))),
+            element("ContentKeyList", records.map(key)), element("DRMSystemList", records.flatMap(systems)),
             element("ContentKeyUsageRuleList", records.map(rule)),
         ]
         let periods = Set(records.compactMap(\.attributes.periodIndex)).sorted().map { index in
@@ -229,12 +362,11 @@ private struct ExportedDocument {
             "ContentKey", ["kid": record.keyID.description, "commonEncryptionScheme": scheme.rawValue])
     }
 
-    /// What FairPlay does not play has the signalling of the other systems.
-    private func systems(of record: ContentKeyRecord) -> [MarkupElement] {
+    /// FairPlay, if it plays the scheme; otherwise the systems that do.
+    private func systems(_ record: ContentKeyRecord) -> [MarkupElement] {
         let systems: [DRMSystem] = record.attributes.scheme.isFairPlay ? [.fairPlay] : [.widevine, .playReady]
         return systems.map { system in
-            element(
-                "DRMSystem", ["kid": record.keyID.description, "systemId": system.identifier.description])
+            element("DRMSystem", ["kid": record.keyID.description, "systemId": system.identifier.description])
         }
     }
 

@@ -130,7 +130,7 @@ package enum PlaylistRule: String, Hashable, Sendable, CaseIterable {
         case .methodNone:
             (.error, "METHOD=NONE stands alone.", "Remove the other attributes, or name the method of the encryption.")
         case .uriMissing:
-            (.error, "A key has a URI.", "Write the URL of the key; `latchkey keys list --json` prints it.")
+            (.error, "A key has a URI.", "Write the URL of the key; `latchkey keys show` prints it.")
         case .keyFormat:
             (
                 .error, "The KEYFORMAT of an skd: address is \"com.apple.streamingkeydelivery\".",
@@ -262,7 +262,7 @@ package enum PlaylistRule: String, Hashable, Sendable, CaseIterable {
             (
                 .error,
                 "METHOD, KEYFORMAT and KEYFORMATVERSIONS are the same in EXT-X-SESSION-KEY and EXT-X-KEY of one URI.",
-                "Write both lines from one source: `latchkey keys list --json` has the URL."
+                "Write both lines from one source: `latchkey keys show` prints the URL."
             )
         case .sessionKeyMissing:
             (
@@ -329,7 +329,7 @@ package enum PlaylistRule: String, Hashable, Sendable, CaseIterable {
         case .keyTrack:
             (
                 .error, "A key for audio is used for audio, and one for video is used for video.",
-                "Compare the packager's URLs with `latchkey keys list`: two tracks may be confused."
+                "Compare the key ids of the packager with `latchkey keys list`: two tracks may be confused."
             )
         case .keyClass:
             (

@@ -57,6 +57,8 @@ package struct LedgerEntry: Equatable, Sendable {
         case rentalForgotten = 58
         /// A device has reported that a playback session has ended ("secure stop"); the detail is the session's id.
         case sessionEndReported = 59
+        /// A key that was there was given to a packager; the detail is the way that it took, and its period.
+        case keyDelivered = 60
 
         /// Whether a version 1 entry can have this kind.
         var isOfVersion1: Bool { rawValue <= 9 || self == .tokenMinted }
@@ -90,10 +92,11 @@ package struct LedgerEntry: Equatable, Sendable {
     package var playback: UInt32?
     /// When the app was told to renew the licence; nil where there is nothing to renew.
     package var renewAfter: Int64?
-    /// The operator who did it: a user of the operating system as `user:NAME`, or an admin token as `token:NAME`. At most 64 bytes; nil
-    /// for what no operator did.
+    /// The operator who did it: a user of the operating system as `user:NAME`, or an admin token as `token:NAME`; or a
+    /// packager as `packager:NAME`. At most 64 bytes; nil for what none of them did.
     package var actor: String?
-    /// The id of the request, as `X-Request-Id` and the log have it: at most 64 bytes. Only refusals have one.
+    /// The id of the request, as `X-Request-Id` and the log have it: at most 64 bytes. Only refusals and what packagers
+    /// get have one.
     package var request: String?
     /// What a device reported; nil for all kinds but `syncReportAccepted`, and for reports of version 1, which say no more than `until`.
     package var report: DeviceReport?

@@ -25,14 +25,17 @@ struct MetricEntry: Sendable {
     let kind: MetricKind
     let help: String
     let series: [MetricSeries]
+    /// Series that are only known when they are asked for, and the names of their labels.
+    var laterSeries: (@Sendable () -> [MetricSeries])?
+    var laterLabelNames: [String] = []
 
     /// Stops the process at start-up if the source breaks the rules of Prometheus' data model.
     func checkNames() {
         precondition(Self.isName(name, with: ":"), "\(name) is no name of a metric")
         precondition((kind == .counter) == name.hasSuffix("_total"), "\(name): _total ends the names of counters only")
-        for label in series.flatMap(\.labels) {
-            let isReserved = label.name.hasPrefix("__") || label.name == "le" || label.name == "quantile"
-            precondition(Self.isName(label.name) && !isReserved, "\(name): \(label.name) is no name of a label")
+        for label in series.flatMap({ $0.labels.map(\.name) }) + laterLabelNames {
+            let isReserved = label.hasPrefix("__") || label == "le" || label == "quantile"
+            precondition(Self.isName(label) && !isReserved, "\(name): \(label) is no name of a label")
         }
         let combinations = Set(series.map { $0.labels.map(\.value) })
         precondition(combinations.count == series.count, "\(name) has the same labels twice")

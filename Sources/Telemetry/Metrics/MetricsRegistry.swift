@@ -88,6 +88,25 @@ package final class MetricsRegistry: Sendable {
         register(name, isCounter ? .counter : .gauge, help, series)
     }
 
+    /// Registers numbers with labels whose values only the configuration knows, and a reload may change: each scrape
+    /// asks for all of them. The caller bounds their number. They are shown in the order of their labels.
+    package func series(
+        _ name: String, help: String, isCounter: Bool, labels: [String],
+        _ samples: @escaping @Sendable () -> [(values: [String], number: Double)]
+    ) {
+        let later = { @Sendable in
+            samples().sorted { $0.values.lexicographicallyPrecedes($1.values) }.map { sample in
+                MetricSeries(
+                    labels: zip(labels, sample.values).map { (name: $0, value: $1) },
+                    source: .sample { [number = sample.number] in number })
+            }
+        }
+        register(
+            MetricEntry(
+                name: name, kind: isCounter ? .counter : .gauge, help: help, series: [], laterSeries: later,
+                laterLabelNames: labels))
+    }
+
     // MARK: Registration
 
     private func registerFamily<Labels, Metric>(
@@ -107,7 +126,11 @@ package final class MetricsRegistry: Sendable {
     }
 
     private func register(_ name: String, _ kind: MetricKind, _ help: String, _ series: [MetricSeries]) {
-        let entry = MetricEntry(name: name, kind: kind, help: help, series: series)
+        register(MetricEntry(name: name, kind: kind, help: help, series: series))
+    }
+
+    private func register(_ entry: MetricEntry) {
+        let name = entry.name
         entry.checkNames()
         entries.withLock { entries in
             precondition(!entries.contains { $0.name == name }, "\(name) is registered twice")

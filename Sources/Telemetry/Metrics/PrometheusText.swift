@@ -4,7 +4,7 @@ struct PrometheusText {
 
     mutating func append(_ entry: MetricEntry) {
         var lines = PrometheusText()
-        for series in entry.series { lines.append(series, of: entry.name) }
+        for series in entry.series + (entry.laterSeries?() ?? []) { lines.append(series, of: entry.name) }
         guard !lines.text.isEmpty else { return }
         text += "# HELP \(entry.name) \(Self.escaped(entry.help, quote: false))\n"
         text += "# TYPE \(entry.name) \(entry.kind.rawValue)\n"

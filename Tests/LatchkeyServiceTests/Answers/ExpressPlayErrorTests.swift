@@ -14,6 +14,7 @@ import Testing
     private static let codesOfHTTP: Set<ProblemCode> = [
         .notFound, .methodNotAllowed, .badRequest, .requestTimeout, .bodyTooLarge, .uriTooLong, .headTooLarge,
         .expectationFailed, .notImplemented, .versionNotSupported, .adminTokenInvalid,
+        .packagerInvalid, .packagerForbidden, .cpixRejected, .mediaTypeUnsupported, .keyConflict,
     ]
 
     private func restated(_ code: ProblemCode, json: Bool) -> HTTPResponse {

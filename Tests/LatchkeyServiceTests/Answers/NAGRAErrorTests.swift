@@ -13,7 +13,7 @@ import Testing
     /// What no request with such a header can meet, or what belongs to admin listeners.
     private static let codesOfHTTP: Set<ProblemCode> = [
         .requestTimeout, .uriTooLong, .headTooLarge, .expectationFailed, .notImplemented, .versionNotSupported,
-        .adminTokenInvalid,
+        .adminTokenInvalid, .packagerInvalid, .packagerForbidden, .cpixRejected, .mediaTypeUnsupported, .keyConflict,
     ]
 
     private let fixture: RoutesFixture

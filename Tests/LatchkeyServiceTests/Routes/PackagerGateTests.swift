@@ -4,8 +4,8 @@ import HTTPMessages
 import HTTPServing
 import KeyCrypto
 import Licensing
-import PackagerAPI
 import POSIXSockets
+import PackagerAPI
 import Telemetry
 import TestSupport
 import Testing
@@ -60,10 +60,12 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ["Authorization": "Bearer secret-of-second"], ["authorization": "Basic c2Vjb25kOnNlY3JldC1vZi1zZWNvbmQ="],
-        ["X-API-Key": "secret-of-second"], ["x-api-key": "secret-of-second", "Authorization": "bearer secret-of-second"],
-    ] as [HTTPFields])
+    @Test(
+        arguments: [
+            ["Authorization": "Bearer secret-of-second"], ["authorization": "Basic c2Vjb25kOnNlY3JldC1vZi1zZWNvbmQ="],
+            ["X-API-Key": "secret-of-second"],
+            ["x-api-key": "secret-of-second", "Authorization": "bearer secret-of-second"],
+        ] as [HTTPFields])
     func findsThePackagerOfEachField(fields: HTTPFields) {
         #expect(outcome(fields) == .success("second"))
         #expect(outcome(fields, in: .empty) == .failure(.credential(.wrong)))
@@ -151,7 +153,8 @@ import Testing
 
     @Test func namesNothingOfASecretInACause() {
         let refusals: [PackagerGate.Refusal] = [
-            .plaintext, .slowed(retryAfterSeconds: 2), .rate(packager: "p", retryAfterSeconds: 3), .credential(.missing),
+            .plaintext, .slowed(retryAfterSeconds: 2), .rate(packager: "p", retryAfterSeconds: 3),
+            .credential(.missing),
             .credential(.malformed), .credential(.ambiguous), .credential(.wrong), .credential(.disabled("p")),
         ]
         #expect(Set(refusals.map(\.cause.text)).count == refusals.count)

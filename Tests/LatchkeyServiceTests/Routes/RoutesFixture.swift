@@ -11,6 +11,7 @@ import HTTPServing
 import KeyCrypto
 import Licensing
 import POSIXSockets
+import PackagerAPI
 import Records
 import ServiceConfiguration
 import Telemetry
@@ -34,6 +35,7 @@ final class RoutesFixture: Sendable {
     let adminRoutes: AdminRoutes
     private let pipelines: LicensePipelines
     private let group: EventLoopGroup
+    private let packagerLoop: PackagerLoop?
     private let signingKey: ES256PrivateKey
 
     init(
@@ -41,7 +43,9 @@ final class RoutesFixture: Sendable {
         otherCredential: TestCredential? = nil, rates: RequestRates = RequestRates(),
         overload: OverloadLimits = OverloadLimits(),
         callback: ((ManualClock) -> CallbackDecider)? = nil, finder: TokenFinder = TokenFinder(),
-        recorder: DecisionRecorder? = nil, sessions: SessionTokens? = nil, linesPerEvent: Int = 1_000_000
+        recorder: DecisionRecorder? = nil, sessions: SessionTokens? = nil, linesPerEvent: Int = 1_000_000,
+        desk: ((ManualClock) -> KeyDesk)? = nil, packagers: PackagerDirectory = .empty,
+        urls: SKDTemplate = .standard, cors: CORSPolicy = CORSPolicy()
     ) throws {
         group = try EventLoopGroup(count: 1)
         credential = try TestCredential.shared.get()
@@ -68,7 +72,8 @@ final class RoutesFixture: Sendable {
                             [.init(name: "tokenFile", secret: SharedSecret(SecretBytes(copying: Array($0.utf8))))]
                         } ?? []
                     ],
-                    names: AccountNames(issuers: ["portal"]))))
+                    names: AccountNames(issuers: ["portal"])),
+                cors: cors, packagers: packagers, keyAuthority: "keys.example.com"))
         var shared = SharedLicensing(
             keys: RecentContentKeys(
                 source: try keys ?? OneStoredKey(contentID: "movie-1", key: Self.key, iv: Self.iv), clock: clock),
@@ -81,20 +86,37 @@ final class RoutesFixture: Sendable {
         let logger = Logger(
             level: .trace, sink: log, clock: clock, linesPerEvent: linesPerEvent, sampleClock: clock)
         pipelines = LicensePipelines(shared)
+        var packagerParts: PackagerRoutes.Parts?
+        if let desk {
+            let packagerMetrics = PackagerMetrics()
+            packagerMetrics.register(in: metrics.registry)
+            let loop = try PackagerLoop(firstIndex: 1)
+            packagerLoop = loop
+            packagerParts = PackagerRoutes.Parts(
+                desk: desk(clock),
+                gate: PackagerGate(countingIn: metrics.refusedPackagerCredentials, clock: clock), loop: loop,
+                metrics: packagerMetrics, urls: urls)
+        } else {
+            packagerLoop = nil
+        }
         let routes = ServiceRoutes(
             .init(
                 rules: rules, pipelines: pipelines,
                 lookup: try LicenseLookup(path: "/nonexistent/latchkey.db", logger: logger),
                 pseudonyms: Pseudonymizer(
                     key: try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))),
-                metrics: metrics, health: health, logger: logger, recent: RecentRefusals(), clock: clock))
+                metrics: metrics, health: health, logger: logger, recent: RecentRefusals(), clock: clock,
+                packagers: packagerParts))
         publicRoutes = routes.public
         adminRoutes = routes.admin(0)
     }
 
     deinit {
         // The last reference may go on the loop, which cannot wait for itself.
-        Thread.detachNewThread { [group] in group.stop(within: .seconds(10)) }
+        Thread.detachNewThread { [group, packagerLoop] in
+            group.stop(within: .seconds(10))
+            packagerLoop?.stop(within: .seconds(10))
+        }
     }
 
     /// Puts other rules for web pages in force, as a reload does.

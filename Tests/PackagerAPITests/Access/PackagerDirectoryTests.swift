@@ -74,7 +74,9 @@ import Testing
         #expect(throws: PackagerRefusal.wrong) { try judge(authorization, subject: "CN=first") }
     }
 
-    @Test(arguments: ["second:secret-of-second", "first:secret-of-second", ":secret-of-second", "Tenant:secret-of-second"])
+    @Test(arguments: [
+        "second:secret-of-second", "first:secret-of-second", ":secret-of-second", "Tenant:secret-of-second",
+    ])
     func refusesAWrongUser(text: String) {
         #expect(throws: PackagerRefusal.wrong) { try judge(basic(text)) }
     }

@@ -36,7 +36,7 @@ struct KeyCounter: Equatable, Sendable {
 ///
 /// The order is: the file's lock, then the database's. The file is never touched while the database is locked, because
 /// the ledger of licences waits for that lock too.
-final class KeyGeneration: Sendable {
+final class KeyLossWatch: Sendable {
     private let file: KeyGenerationFile
     /// Every key up to this number is in the file, or was there before the file could be used.
     private let noted = Atomic<Int64>(0)

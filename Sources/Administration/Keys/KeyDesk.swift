@@ -1,0 +1,348 @@
+package import ByteCoding
+package import ContentKeys
+package import KeyCrypto
+package import Licensing
+package import Records
+import Synchronization
+package import Telemetry
+
+/// The one place where packagers and operators get content keys: those that are there, and new ones.
+///
+/// Each key that is handed out has a row in the ledger, with who got it and without the key. All rows of a request are
+/// durable, in one commit, before the keys are given back.
+///
+/// While the store cannot be reached, keys that were handed out lately are handed out again, and none is made (design,
+/// section 8).
+package final class KeyDesk: Sendable {
+    /// Where keys are stored.
+    package typealias Store = KeyProvider & ContentKeyStore
+
+    /// Who asks, as the ledger has it.
+    package struct Client: Sendable {
+        /// As in `LedgerEntry`: `packager:NAME`, or an operator.
+        package var actor: String
+        /// The id of the request; nil for a command.
+        package var request: String?
+        /// By which way the keys leave, in few words of ASCII: the first words of a row's detail.
+        package var manner: String
+        /// Whether keys may be made, or only given if they are there.
+        package var mayCreate: Bool
+
+        package init(actor: String, request: String? = nil, manner: String, mayCreate: Bool = true) {
+            self.actor = actor
+            self.request = request
+            self.manner = manner
+            self.mayCreate = mayCreate
+        }
+    }
+
+    private static let pageSize = 1_000
+    /// How many pages of the store one request reads: keys of other tracks and periods may lie between.
+    private static let pagesPerRequestMaximum = 10
+    /// Of so many keys it is remembered that the ledger lacks the row of their creation.
+    private static let unrecordedMaximum = 1_024
+
+    private let store: any Store
+    private let ledger: any Ledger
+    private let mode: DecisionRecorder.Mode
+    private let derivation: KeyDerivation?
+    private let recent: RecentlyProvidedKeys
+    /// The kind of the row that a key has not got, because the ledger failed after the key was stored.
+    private let unrecorded = Mutex<[KeyID: LedgerEntry.Kind]>([:])
+    private let unrecordedDeliveries = Atomic<UInt64>(0)
+
+    /// - Parameters:
+    ///   - derivation: What makes new keys; nil if they are random.
+    ///   - life: For how long a key is given out again without a question to the store.
+    ///   - lifeInOutage: For how long while the store cannot be reached.
+    package init(
+        store: any Store, ledger: any Ledger, mode: DecisionRecorder.Mode = .required,
+        derivation: KeyDerivation? = nil, life: Duration = RecentContentKeys.lifeDefault,
+        lifeInOutage: Duration = .zero, clock: any MonotonicClock = SystemMonotonicClock()
+    ) {
+        self.store = store
+        self.ledger = ledger
+        self.mode = mode
+        self.derivation = derivation
+        recent = RecentlyProvidedKeys(life: life, lifeInOutage: lifeInOutage, clock: clock)
+    }
+
+    /// How many keys were handed out without a row in the ledger, because it is not required and failed.
+    package var unrecordedCount: UInt64 { unrecordedDeliveries.load(ordering: .relaxed) }
+
+    /// The keys of an order, in its order. `now` is in seconds since 1970.
+    package func provide(
+        _ order: KeyOrder, to client: Client, now: Int64
+    ) async throws(KeyDeskError) -> [DeliveredKey] {
+        let wishes = try order.keys.map { (key) throws(KeyDeskError) in
+            try KeyWish(key, of: order.contentID, derivation, now: now)
+        }
+        let delivered = try await provided(wishes, mayCreate: client.mayCreate)
+        try await record(delivered.map { ($0.record, kind(of: $0)) }, to: client, now: now)
+        return delivered
+    }
+
+    /// Some live keys of a content. Without `recorded` the keys are looked up and not handed out: no row is written.
+    package func page(
+        _ query: KeyPageQuery, to client: Client, recorded: Bool = true, now: Int64
+    ) async throws(KeyDeskError) -> KeyPage {
+        let page: KeyPage
+        if let known = recent.page(.page(query), inOutage: false) {
+            page = known
+        } else {
+            do throws(KeyDeskError) {
+                page = try await read(query)
+                recent.remember(page, for: .page(query))
+            } catch {
+                guard error.isOutageOfStore, let known = recent.page(.page(query), inOutage: true) else { throw error }
+                page = known
+            }
+        }
+        if recorded { try await record(page.keys.map { ($0, .keyDelivered) }, to: client, now: now) }
+        return page
+    }
+
+    // MARK: - Keys
+
+    private func provided(_ wishes: [KeyWish], mayCreate: Bool) async throws(KeyDeskError) -> [DeliveredKey] {
+        if let known = recent.keys(wishes, inOutage: false) { return known.map { DeliveredKey($0, .found) } }
+        do throws(KeyDeskError) {
+            let delivered = try await ask(wishes, mayCreate: mayCreate)
+            for (key, wish) in zip(delivered, wishes) { recent.remember(key.record, for: wish) }
+            return delivered
+        } catch {
+            if error.isOutageOfStore, let known = recent.keys(wishes, inOutage: true) {
+                return known.map { DeliveredKey($0, .found) }
+            }
+            if !error.isOutageOfStore { recent.forget(wishes) }
+            throw error
+        }
+    }
+
+    /// Reading comes first: it waits for no writer, and most requests are for keys that are there.
+    private func ask(_ wishes: [KeyWish], mayCreate: Bool) async throws(KeyDeskError) -> [DeliveredKey] {
+        let found = try await attempt { () async throws(KeyProvisionError) in try await self.store.find(wishes) }
+        let present = found.compactMap { $0 }
+        if present.count == wishes.count { return present.map { DeliveredKey($0, .found) } }
+        guard mayCreate else { throw .creationNotAllowed }
+        let provided = try await attempt { () async throws(KeyProvisionError) in try await self.store.provide(wishes) }
+        return zip(provided, wishes).map { key, wish in
+            let outcome: DeliveredKey.Outcome =
+                switch (key.isNew, wish.material) {
+                case (false, _): .found
+                case (true, .imported): .imported
+                case (true, .random), (true, .derived): .created
+                }
+            return DeliveredKey(key.record, outcome)
+        }
+    }
+
+    private func attempt<Answer>(
+        _ question: () async throws(KeyProvisionError) -> Answer
+    ) async throws(KeyDeskError) -> Answer {
+        do throws(KeyProvisionError) {
+            return try await question()
+        } catch {
+            throw KeyDeskError(error)
+        }
+    }
+
+    /// Lists the names, which are not sealed, and then opens what is on the page.
+    private func read(_ query: KeyPageQuery) async throws(KeyDeskError) -> KeyPage {
+        var fitting: [ContentKeyAttributes] = []
+        var last = query.after.map { ContentKeyAttributes(keyID: $0, contentID: query.contentID, createdAt: 0) }
+        var next: KeyID?
+        for pageNumber in 1...Self.pagesPerRequestMaximum {
+            let position = last
+            let listed: [ContentKeyAttributes]
+            do throws(StoreError) {
+                listed = try await store.list(of: query.contentID, after: position, limit: Self.pageSize)
+            } catch {
+                throw .store(error)
+            }
+            fitting += listed.filter(query.fits)
+            last = listed.last ?? last
+            if fitting.count > query.limit {
+                fitting = Array(fitting.prefix(query.limit))
+                next = fitting.last?.keyID
+                break
+            }
+            if listed.count < Self.pageSize { break }
+            if pageNumber == Self.pagesPerRequestMaximum { next = last?.keyID }
+        }
+        guard !fitting.isEmpty else { return KeyPage(keys: [], next: next) }
+        let wishes = try fitting.map { (attributes) throws(KeyDeskError) in try KeyWish(finding: attributes) }
+        let found: [ContentKeyRecord?]
+        do throws(KeyDeskError) {
+            found = try await attempt { () async throws(KeyProvisionError) in try await self.store.find(wishes) }
+        } catch {
+            // Withdrawn or deleted since the list was read: the next look does not list it.
+            if case .conflict = error { throw .store(.unavailable(.busy)) }
+            throw error
+        }
+        return KeyPage(keys: found.compactMap { $0 }, next: next)
+    }
+
+    // MARK: - The ledger
+
+    private func kind(of key: DeliveredKey) -> LedgerEntry.Kind {
+        switch key.outcome {
+        case .created: .keyCreated
+        case .imported: .keyImported
+        case .found: unrecorded.withLock { $0[key.record.keyID] } ?? .keyDelivered
+        }
+    }
+
+    /// Returns when the rows would outlive a power cut; without them if the ledger is not required and fails.
+    private func record(
+        _ keys: [(ContentKeyRecord, LedgerEntry.Kind)], to client: Client, now: Int64
+    ) async throws(KeyDeskError) {
+        guard !keys.isEmpty else { return }
+        let entries = try keys.map { (key, kind) throws(KeyDeskError) in
+            try entry(of: key, kind, to: client, now: now)
+        }
+        do throws(StoreError) {
+            try await ledger.append(together: entries)
+            unrecorded.withLock { unrecorded in for (key, _) in keys { unrecorded[key.keyID] = nil } }
+        } catch {
+            // A queue that is full is no outage: clients can fill it.
+            if mode == .bestEffort, case .unavailable(let outage) = error, outage != .busy {
+                unrecordedDeliveries.add(UInt64(keys.count), ordering: .relaxed)
+                return
+            }
+            unrecorded.withLock { unrecorded in
+                for (key, kind) in keys where kind != .keyDelivered && unrecorded.count < Self.unrecordedMaximum {
+                    unrecorded[key.keyID] = kind
+                }
+            }
+            throw .ledger(error)
+        }
+    }
+
+    private func entry(
+        of key: ContentKeyRecord, _ kind: LedgerEntry.Kind, to client: Client, now: Int64
+    ) throws(KeyDeskError) -> LedgerEntry {
+        let id: LicenseID
+        do throws(CryptoError) { id = try .naming(rowAt: now) } catch { throw .cryptography(error) }
+        let attributes = key.attributes
+        let period = attributes.periodIndex.map { " period \($0)" } ?? ""
+        var entry = LedgerEntry(
+            kind: kind, at: now, license: id, keyID: key.keyID, content: key.contentID.text,
+            detail: client.manner + period)
+        entry.actor = client.actor
+        entry.request = client.request
+        return entry
+    }
+}
+
+/// A key that was handed out, and what had become of the wish for it.
+package struct DeliveredKey: Sendable {
+    package enum Outcome: String, Sendable, CaseIterable {
+        case created
+        case found
+        case imported
+    }
+
+    package let record: ContentKeyRecord
+    package let outcome: Outcome
+
+    init(_ record: ContentKeyRecord, _ outcome: Outcome) {
+        self.record = record
+        self.outcome = outcome
+    }
+}
+
+/// Why no key is handed out.
+package enum KeyDeskError: Error, Equatable, Sendable {
+    /// The stored key with these names is not the one that is wanted.
+    case conflict(KeyID, KeyConflict)
+    /// The IV that a key is to have equals the key, and would give it away.
+    case ivEqualsKey(KeyID)
+    /// A key is not there, and the client may not have it made.
+    case creationNotAllowed
+    /// The store is older than the last key that was made: this key may have existed.
+    case keyLost(ContentID)
+    case store(StoreError)
+    /// The keys are there, and the ledger does not say who got them. So nobody gets them.
+    case ledger(StoreError)
+    case cryptography(CryptoError)
+
+    init(_ error: KeyProvisionError) {
+        self =
+            switch error {
+            case .conflict(let keyID, let conflict): .conflict(keyID, conflict)
+            case .keyLost(let contentID): .keyLost(contentID)
+            case .store(let error): .store(error)
+            }
+    }
+
+    /// Whether the store cannot be asked now, so that what is remembered may be given.
+    fileprivate var isOutageOfStore: Bool {
+        switch self {
+        case .store(.unavailable(.unreachable)), .store(.unavailable(.busy)), .store(.unavailable(.misconfigured)): true
+        default: false  // Every other error is an answer of the store, or of ours.
+        }
+    }
+}
+
+extension KeyWish {
+    /// The wish for a key of an order. Bytes that the order does not give are derived, or else random.
+    fileprivate init(
+        _ key: KeyOrder.Key, of contentID: ContentID, _ derivation: KeyDerivation?, now: Int64
+    ) throws(KeyDeskError) {
+        let keyID: KeyID
+        let made: (key: ContentKey, iv: Bytes16)
+        do throws(CryptoError) {
+            if let given = key.keyID { keyID = given } else { keyID = try Self.keyID(of: key, contentID, derivation) }
+            if let derivation {
+                made = try derivation.derive(contentID: contentID, keyID: keyID, periodIndex: key.periodIndex)
+            } else {
+                made = try KeyGeneration.generate()
+            }
+        } catch {
+            throw .cryptography(error)
+        }
+        var attributes = ContentKeyAttributes(
+            keyID: keyID, contentID: contentID, track: key.track, periodIndex: key.periodIndex, scheme: key.scheme,
+            createdAt: now)
+        attributes.leastHDCP = key.leastHDCP
+        attributes.leastSecurityLevel = key.leastSecurityLevel
+        let record: ContentKeyRecord
+        do throws(ContentKeyError) {
+            record = try ContentKeyRecord(attributes: attributes, key: key.key ?? made.key, iv: key.iv ?? made.iv)
+        } catch {
+            throw .ivEqualsKey(keyID)
+        }
+        var given: KeyWish.Given = []
+        if key.key != nil { given.insert(.key) }
+        if key.iv != nil { given.insert(.iv) }
+        self.init(
+            record: record, identity: key.keyID == nil ? .track : .keyID, given: given,
+            material: key.key != nil ? .imported : derivation == nil ? .random : .derived)
+    }
+
+    /// Derived keys have derived key ids: the same order makes the same key again, even in an empty store.
+    private static func keyID(
+        of key: KeyOrder.Key, _ contentID: ContentID, _ derivation: KeyDerivation?
+    ) throws(CryptoError) -> KeyID {
+        guard let derivation else { return try KeyGeneration.generateKeyID() }
+        return try derivation.deriveKeyID(
+            contentID: contentID, trackLabel: key.track.label, periodIndex: key.periodIndex)
+    }
+
+    /// The wish for a key that a list has shown. Its bytes are in the store alone; those of the wish are never stored.
+    fileprivate init(finding attributes: ContentKeyAttributes) throws(KeyDeskError) {
+        do throws(CryptoError) {
+            let placeholder = try KeyGeneration.generate()
+            let record: ContentKeyRecord
+            do throws(ContentKeyError) {
+                record = try ContentKeyRecord(attributes: attributes, key: placeholder.key, iv: placeholder.iv)
+            } catch {
+                preconditionFailure("a generated key is not its vector")
+            }
+            self.init(record: record, identity: .keyID, material: .random)
+        } catch {
+            throw .cryptography(error)
+        }
+    }
+}

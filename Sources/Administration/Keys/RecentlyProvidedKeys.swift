@@ -1,0 +1,102 @@
+import ByteCoding
+import ContentKeys
+import Synchronization
+import Telemetry
+
+/// Remembers the keys that packagers were given lately.
+///
+/// An entry is believed as `RecentContentKeys` believes its own: for `life` without a question to the store, so that a
+/// key that is withdrawn is given out for that much longer, and for `lifeInOutage` while the store cannot be reached. At
+/// most `capacity` entries are held: when the younger half is full, the older one is forgotten.
+final class RecentlyProvidedKeys: Sendable {
+    /// What was asked for.
+    enum Name: Hashable {
+        case keyID(KeyID)
+        case track(ContentID, TrackLabel?, period: UInt32?)
+        case page(KeyPageQuery)
+    }
+
+    /// Of all keys of an entry together, in keys: a page may have many.
+    static let capacityDefault = 8_192
+
+    private struct Entry {
+        let page: KeyPage
+        let foundAt: MonotonicTime
+    }
+
+    private struct Generations {
+        var younger: [Name: Entry] = [:]
+        var older: [Name: Entry] = [:]
+        /// The keys of the younger half.
+        var youngerKeyCount = 0
+    }
+
+    private let clock: any MonotonicClock
+    private let life: Duration
+    private let lifeInOutage: Duration
+    private let halfCapacity: Int
+    private let generations = Mutex(Generations())
+
+    init(capacity: Int = capacityDefault, life: Duration, lifeInOutage: Duration, clock: any MonotonicClock) {
+        precondition(capacity >= 2, "a cache of two halves holds at least two entries")
+        self.clock = clock
+        self.life = life
+        self.lifeInOutage = max(life, lifeInOutage)
+        halfCapacity = capacity / 2
+    }
+
+    /// The key of each wish; nil unless every one is remembered and is the one that is wished for.
+    func keys(_ wishes: [KeyWish], inOutage: Bool) -> [ContentKeyRecord]? {
+        var found: [ContentKeyRecord] = []
+        for wish in wishes {
+            guard let page = page(Self.name(of: wish), inOutage: inOutage), let record = page.keys.first,
+                wish.conflict(with: record) == nil
+            else { return nil }
+            found.append(record)
+        }
+        return found
+    }
+
+    func page(_ name: Name, inOutage: Bool) -> KeyPage? {
+        let now = clock.monotonicTime
+        let entry = generations.withLock { $0.younger[name] ?? $0.older[name] }
+        guard let entry, now < entry.foundAt + (inOutage ? lifeInOutage : life) else { return nil }
+        return entry.page
+    }
+
+    func remember(_ record: ContentKeyRecord, for wish: KeyWish) {
+        remember(KeyPage(keys: [record], next: nil), for: Self.name(of: wish))
+    }
+
+    func remember(_ page: KeyPage, for name: Name) {
+        let entry = Entry(page: page, foundAt: clock.monotonicTime)
+        generations.withLock { generations in
+            if generations.youngerKeyCount >= halfCapacity {
+                generations.older = generations.younger
+                generations.younger = [:]
+                generations.youngerKeyCount = 0
+            }
+            // An entry that takes the place of another one is counted again: that only forgets earlier.
+            generations.youngerKeyCount += max(1, page.keys.count)
+            generations.younger[name] = entry
+        }
+    }
+
+    /// A key that the store does not give must not come back in an outage.
+    func forget(_ wishes: [KeyWish]) {
+        generations.withLock { generations in
+            for name in wishes.map(Self.name) {
+                generations.younger[name] = nil
+                generations.older[name] = nil
+            }
+        }
+    }
+
+    private static func name(of wish: KeyWish) -> Name {
+        let attributes = wish.record.attributes
+        return switch wish.identity {
+        case .keyID: .keyID(attributes.keyID)
+        case .track: .track(attributes.contentID, attributes.trackLabel, period: attributes.periodIndex)
+        }
+    }
+}

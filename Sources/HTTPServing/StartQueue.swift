@@ -1,0 +1,98 @@
+import POSIXSockets
+
+/// Connections of one listener on one loop that were accepted and have not begun, in lanes by client network.
+///
+/// The kernel has one queue for all clients, so behind a flood everyone would wait for the whole of it. Here the lanes
+/// begin in turn, one connection each: a client waits for those that came before it from its own lane, and for one of
+/// each other lane. Each waiting connection has a place and is charged, so the limits of connections bound the queue.
+struct StartQueue<Waiting> {
+    /// Networks share lanes, so that a flood from many networks costs no more than one from a few. Which networks do
+    /// is different in each process: `Hasher` has a random seed.
+    static var networkLaneCount: Int { 255 }
+    /// The lane of connections that carry many clients: those of trusted proxies, and of unix sockets.
+    private static var sharedLane: Int { networkLaneCount }
+
+    private struct Lane {
+        var waiting: [Waiting] = []
+        /// Those before it have left.
+        var first = 0
+        /// Whether the lane is in `order`.
+        var isOrdered = false
+
+        var count: Int { waiting.count - first }
+
+        mutating func removeFirst() -> Waiting? {
+            guard first < waiting.count else { return nil }
+            defer { dropTheLeft() }
+            first += 1
+            return waiting[first - 1]
+        }
+
+        /// Moves the rest only if it is the smaller part, so that each connection is moved once or less on average.
+        private mutating func dropTheLeft() {
+            guard first > waiting.count / 2 else { return }
+            waiting.removeFirst(first)
+            first = 0
+        }
+    }
+
+    private var lanes = [Lane](repeating: Lane(), count: networkLaneCount + 1)
+    /// Lanes in the order in which they begin their next connection; those before `firstInOrder` had their turn.
+    private var order: [Int] = []
+    private var firstInOrder = 0
+    /// How many connections wait.
+    private(set) var count = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    /// Adds a connection that counts for this network; `nil` for one that carries many clients.
+    mutating func append(_ connection: Waiting, of network: IPAddress?) {
+        let lane = Self.lane(of: network)
+        lanes[lane].waiting.append(connection)
+        count += 1
+        putInOrder(lane)
+    }
+
+    /// Takes the connection whose turn it is.
+    mutating func next() -> Waiting? {
+        while firstInOrder < order.count {
+            let lane = order[firstInOrder]
+            firstInOrder += 1
+            lanes[lane].isOrdered = false
+            // A lane may have lost its connections meanwhile.
+            guard let connection = lanes[lane].removeFirst() else { continue }
+            count -= 1
+            if lanes[lane].count > 0 { putInOrder(lane) }
+            return connection
+        }
+        order.removeAll(keepingCapacity: true)
+        firstInOrder = 0
+        return nil
+    }
+
+    /// Takes the connection that waits for the longest time in the longest lane of networks, to make room for another.
+    mutating func giveUp() -> Waiting? {
+        var longest = 0
+        for lane in 1..<Self.networkLaneCount where lanes[lane].count > lanes[longest].count { longest = lane }
+        guard let connection = lanes[longest].removeFirst() else { return nil }
+        count -= 1
+        return connection
+    }
+
+    private mutating func putInOrder(_ lane: Int) {
+        guard !lanes[lane].isOrdered else { return }
+        lanes[lane].isOrdered = true
+        if firstInOrder > order.count / 2 {
+            order.removeFirst(firstInOrder)
+            firstInOrder = 0
+        }
+        order.append(lane)
+    }
+
+    private static func lane(of network: IPAddress?) -> Int {
+        guard let network else { return sharedLane }
+        var hasher = Hasher()
+        hasher.combine(network)
+        return Int(UInt(bitPattern: hasher.finalize()) % UInt(networkLaneCount))
+    }
+}

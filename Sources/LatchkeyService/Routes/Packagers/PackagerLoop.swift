@@ -1,0 +1,31 @@
+import EventLoops
+import Synchronization
+
+/// The thread on which requests of packagers are served once they are let in.
+///
+/// A large document takes milliseconds to read and to fill, and making a key writes to the disk. Neither may hold up a
+/// loop on which viewers wait. So many requests are under way at once; more are refused.
+final class PackagerLoop: Sendable {
+    static let requestsMaximum = 256
+
+    private let group: EventLoopGroup
+    private let underWay = Atomic<Int>(0)
+
+    /// `firstIndex` is one that no other loop has.
+    init(firstIndex: Int) throws(EventLoopError) {
+        group = try EventLoopGroup(count: 1, name: "packager", firstIndex: firstIndex)
+    }
+
+    /// What a request comes to; nil if too many are under way. Returns on the caller's loop.
+    func run<Result: Sendable>(_ body: @escaping @Sendable (LoopContext) async -> Result) async -> Result? {
+        defer { underWay.subtract(1, ordering: .relaxed) }
+        guard underWay.add(1, ordering: .relaxed).newValue <= Self.requestsMaximum else { return nil }
+        let loop = group.loops[0]
+        return await withCheckedContinuation { (continuation: CheckedContinuation<Result?, Never>) in
+            loop.spawn { continuation.resume(returning: await body(loop)) }
+        }
+    }
+
+    /// Blocks until the requests that are under way have ended, but no longer than `limit`.
+    func stop(within limit: Duration) { group.stop(within: limit) }
+}

@@ -1,0 +1,153 @@
+import Administration
+import ByteCoding
+import ContentKeys
+import EventLoops
+import HTTPMessages
+import HTTPServing
+import Licensing
+import PackagerAPI
+import Telemetry
+
+/// The addresses of packagers. They are for programs: web pages are not let in, and OPTIONS is a method that is not
+/// served.
+///
+/// They are there without packagers too, and then refuse every credential: what is configured does not show.
+struct PackagerRoutes: Sendable {
+    /// What a packager's request is served with.
+    struct Parts: Sendable {
+        let desk: KeyDesk
+        let gate: PackagerGate
+        let loop: PackagerLoop
+        let metrics: PackagerMetrics
+        let urls: SKDTemplate
+    }
+
+    private let speke: SPEKEEndpoint
+    private let keys: KeyEndpoint
+
+    init(_ parts: Parts, refusals: Refusals, logger: Logger, clock: any WallClock) {
+        let service = PackagerService(parts: parts, refusals: refusals, logger: logger, clock: clock)
+        speke = SPEKEEndpoint(service: service)
+        keys = KeyEndpoint(service: service)
+    }
+
+    /// The answer at an address of packagers; nil at any other address.
+    func answer(
+        _ request: HTTPRequest, at address: PublicAddress, under rules: LiveRules, id: RequestID, on loop: LoopContext
+    ) -> HTTPAnswer? {
+        switch address {
+        case .speke(let route): speke.answer(request, to: route, under: rules, id: id, on: loop)
+        case .keys: keys.answer(request, about: nil, under: rules, id: id, on: loop)
+        case .keysOfContent(let contentID): keys.answer(request, about: contentID, under: rules, id: id, on: loop)
+        case .license, .certificate, .licenseAndCertificate, .licenseQuery, .challenge, .live, .ready,
+            .expressPlayToken, .entitlementServer:
+            nil
+        }
+    }
+
+    /// The refusal of a request that comes from no packager, whatever its body holds; nil for one of a packager.
+    func refusal(
+        ofHead request: HTTPRequest, at address: PublicAddress, under rules: LiveRules, id: RequestID,
+        on loop: LoopContext
+    ) -> HTTPResponse? {
+        switch address {
+        case .speke(let route): speke.refusal(ofHead: request, to: route, under: rules, id: id, on: loop)
+        case .keys, .keysOfContent: keys.refusal(ofHead: request, at: address, under: rules, id: id, on: loop)
+        case .license, .certificate, .licenseAndCertificate, .licenseQuery, .challenge, .live, .ready,
+            .expressPlayToken, .entitlementServer:
+            nil
+        }
+    }
+}
+
+/// What the endpoints of packagers have in common.
+struct PackagerService: Sendable {
+    let parts: PackagerRoutes.Parts
+    let refusals: Refusals
+    let logger: Logger
+    let clock: any WallClock
+
+    /// A request that is being served.
+    struct Context: Sendable {
+        let id: RequestID
+        let interface: PackagerMetrics.Interface
+        let startedAt: MonotonicTime
+    }
+
+    /// What a request came to.
+    struct Served: Sendable {
+        let response: HTTPResponse
+        /// Nil if the request was about none.
+        var contentID: ContentID?
+        var outcomes: [DeliveredKey.Outcome] = []
+    }
+
+    /// The packager that sends a request, by its head alone. Counts nothing of a packager.
+    func sender(of request: HTTPRequest, under rules: LiveRules) throws(PackagerFailure) -> Packager {
+        return try wrap(
+            { (refusal: PackagerGate.Refusal) in PackagerFailure(refusal) },
+            try parts.gate.sender(of: request, in: rules.packagers))
+    }
+
+    /// Counts a request of a packager, or refuses it.
+    func admit(_ packager: Packager) throws(PackagerFailure) {
+        try wrap(
+            { (refusal: PackagerGate.Refusal) in PackagerFailure(refusal) }, try parts.gate.admit(packager))
+    }
+
+    /// Runs on the thread of packagers what may take long, counts what it comes to and logs it.
+    func serve(
+        _ packager: Packager, _ context: Context, on loop: LoopContext,
+        refuse: (PackagerFailure) -> HTTPResponse,
+        _ body: @escaping @Sendable () async throws(PackagerFailure) -> Served
+    ) async -> HTTPResponse {
+        let result = await parts.loop.run { _ in
+            do throws(PackagerFailure) {
+                return Result<Served, PackagerFailure>.success(try await body())
+            } catch {
+                return .failure(error)
+            }
+        }
+        switch result ?? .failure(.tooMuchToDo) {
+        case .success(let served):
+            parts.metrics.asked(packager.name, context.interface, .served)
+            parts.metrics.gave(packager.name, served.outcomes)
+            log(served, packager, context, after: loop.now - context.startedAt)
+            return served.response
+        case .failure(var failure):
+            failure.packager = packager
+            note(failure, context)
+            return refuse(failure)
+        }
+    }
+
+    /// Counts and logs a refusal.
+    func note(_ failure: PackagerFailure, _ context: Context) {
+        if let packager = failure.packager {
+            parts.metrics.asked(packager.name, context.interface, failure.outcome)
+        }
+        let who = failure.packager.map { "\($0.name): " } ?? ""
+        refusals.note(
+            "packager_refused", Problem(failure.code), because: RefusalCause(who + failure.cause), id: context.id,
+            spcVersion: 0, shape: context.interface.rawValue)
+    }
+
+    private func log(_ served: Served, _ packager: Packager, _ context: Context, after duration: Duration) {
+        logger.log(
+            .info, "packager_served", from: .client,
+            [
+                .string("request_id", context.id.text), .string("packager", packager.name),
+                .string("interface", context.interface.rawValue), .string("content", served.contentID?.text ?? ""),
+                .integer("keys", served.outcomes.count),
+                .integer("created", served.outcomes.count { $0 != .found }),
+                .double("seconds", duration / .seconds(1)),
+            ])
+    }
+
+    /// As the ledger names who gets keys.
+    func client(_ packager: Packager, _ id: RequestID, manner: String, _ contentID: ContentID) -> KeyDesk.Client {
+        KeyDesk.Client(
+            actor: packager.actor, request: id.text, manner: manner,
+            mayCreate: packager.permits(.create, of: contentID))
+    }
+}

@@ -1,0 +1,316 @@
+import ByteCoding
+import ContentKeys
+import KeyCrypto
+import Licensing
+import Records
+import Telemetry
+import TestSupport
+import Testing
+
+@testable import Administration
+
+/// Keys for packagers and operators, and what the ledger says of them.
+@Suite struct KeyDeskTests {
+    private let store = MemoryKeyStore()
+    private let ledger = MemoryLedger()
+    private let clock = ManualClock()
+    private let client = KeyDesk.Client(actor: "packager:p1", request: "0123456789abcdef", manner: "speke-2.0")
+    private static let now: Int64 = 1_767_225_600
+    private static let keyID = KeyID(words: Bytes16(high: 0x7B1D_0C9E_52A4_4E0B, low: 0x9C61_0A5F_3B8D_2E11))
+    private static let other = KeyID(words: Bytes16(high: 0xC4E8_A2F0_9D3B_4B77, low: 0x8F15_6E2D_90B1_A7C3))
+
+    private func desk(
+        mode: DecisionRecorder.Mode = .required, derivation: KeyDerivation? = nil, lifeInOutage: Duration = .zero
+    ) -> KeyDesk {
+        KeyDesk(
+            store: store, ledger: ledger, mode: mode, derivation: derivation, lifeInOutage: lifeInOutage, clock: clock)
+    }
+
+    private static func order(_ keys: [KeyOrder.Key], content: String = "movie-1") throws -> KeyOrder {
+        KeyOrder(contentID: try ContentID(content), keys: keys)
+    }
+
+    private static func derivation(_ byte: UInt8 = 9) throws -> KeyDerivation {
+        try KeyDerivation(
+            masterSecret: SharedSecret(SecretBytes(copying: [UInt8](repeating: byte, count: 32))), version: 1)
+    }
+
+    private func give(_ desk: KeyDesk, _ keys: [KeyOrder.Key], _ client: KeyDesk.Client? = nil) async throws
+        -> [DeliveredKey]
+    {
+        try await desk.provide(try Self.order(keys), to: client ?? self.client, now: Self.now)
+    }
+
+    @Test func makesKeysOnceAndFindsThemAgain() async throws {
+        let desk = desk()
+        let keys = [
+            KeyOrder.Key(keyID: Self.keyID, periodIndex: 7), KeyOrder.Key(keyID: Self.other, track: Track(.audio)),
+        ]
+        let made = try await give(desk, keys)
+        #expect(made.map(\.outcome) == [.created, .created])
+        #expect(made.map(\.record.keyID) == [Self.keyID, Self.other])
+        clock.advance(by: .seconds(60))
+        let found = try await give(desk, keys)
+        #expect(found.map(\.outcome) == [.found, .found])
+        #expect(found.map(\.record) == made.map(\.record))
+        #expect(store.records.count == 2 && store.provisionCount == 1)
+        // Each key is another one, and no vector is a key.
+        let secrets = made.map { $0.record.key.bytes.revealed() } + made.map(\.record.iv.bytes)
+        #expect(Set(secrets).count == 4)
+    }
+
+    /// A row for each key, in one commit: everything but the key and its vector.
+    @Test func writesARowForEachKey() async throws {
+        let desk = desk()
+        let keys = [KeyOrder.Key(keyID: Self.keyID, periodIndex: 7), KeyOrder.Key(keyID: Self.other)]
+        let made = try await give(desk, keys)
+        _ = try await give(desk, keys)
+        #expect(
+            ledger.commits.map { $0.map(\.kind) } == [[.keyCreated, .keyCreated], [.keyDelivered, .keyDelivered]])
+        let entries = ledger.entries
+        #expect(entries.map(\.keyID) == [Self.keyID, Self.other, Self.keyID, Self.other])
+        #expect(entries.map(\.detail) == ["speke-2.0 period 7", "speke-2.0", "speke-2.0 period 7", "speke-2.0"])
+        #expect(entries.allSatisfy { $0.content == "movie-1" && $0.at == Self.now })
+        #expect(entries.allSatisfy { $0.actor == "packager:p1" && $0.request == "0123456789abcdef" })
+        #expect(Set(entries.map(\.license)).count == 4)
+        for entry in entries {
+            #expect(try LedgerEntry(parsing: entry.encoded()) == entry.bounded)
+            for secret in made.flatMap({ [$0.record.key.bytes.revealed(), $0.record.iv.bytes] }) {
+                #expect(!entry.encoded().contains(secret))
+            }
+        }
+    }
+
+    @Test func givesAnIVThatIsAskedForAndRemembersIt() async throws {
+        let iv = Bytes16(high: 1, low: 2)
+        let made = try await give(desk(), [KeyOrder.Key(keyID: Self.keyID, iv: iv)])
+        #expect(made[0].record.iv == iv)
+        #expect(try await give(desk(), [KeyOrder.Key(keyID: Self.keyID)])[0].record.iv == iv)
+        #expect(try await give(desk(), [KeyOrder.Key(keyID: Self.keyID, iv: iv)])[0].outcome == .found)
+        await #expect(throws: KeyDeskError.conflict(Self.keyID, .otherIV)) {
+            _ = try await give(desk(), [KeyOrder.Key(keyID: Self.keyID, iv: Bytes16(high: 1, low: 3))])
+        }
+        #expect(ledger.entries.count == 3)
+    }
+
+    @Test func importsKeys() async throws {
+        let key = try ContentKey(SecretBytes(copying: [UInt8](repeating: 5, count: 16)))
+        let order = KeyOrder.Key(keyID: Self.keyID, iv: Bytes16(high: 1, low: 2), key: key)
+        let made = try await give(desk(), [order])
+        #expect(made[0].outcome == .imported && made[0].record.key == key)
+        #expect(ledger.entries.map(\.kind) == [.keyImported])
+        #expect(try await give(desk(), [order])[0].outcome == .found)
+        var other = order
+        other.key = try ContentKey(SecretBytes(copying: [UInt8](repeating: 6, count: 16)))
+        await #expect(throws: KeyDeskError.conflict(Self.keyID, .otherKey)) { _ = try await give(desk(), [other]) }
+        other.iv = Bytes16([UInt8](repeating: 6, count: 16), at: 0)
+        await #expect(throws: KeyDeskError.ivEqualsKey(Self.keyID)) { _ = try await give(desk(), [other]) }
+    }
+
+    @Test func findsKeysByTheirTracks() async throws {
+        let keys = [
+            KeyOrder.Key(track: Track(.hd)), KeyOrder.Key(track: Track(.audio)),
+            KeyOrder.Key(track: Track(.hd), periodIndex: 1),
+        ]
+        let made = try await give(desk(), keys)
+        #expect(made.map(\.outcome) == [.created, .created, .created])
+        #expect(Set(made.map(\.record.keyID)).count == 3)
+        let found = try await give(desk(), keys)
+        #expect(found.map(\.record.keyID) == made.map(\.record.keyID))
+        // A key with a key id of its own is another one of the track, and then nothing says which is meant.
+        _ = try await give(desk(), [KeyOrder.Key(keyID: Self.keyID, track: Track(.hd))])
+        await #expect(throws: KeyDeskError.self) { _ = try await give(desk(), [keys[0]]) }
+    }
+
+    /// The same secret makes the same keys, key ids included, in an empty store.
+    @Test func derivesKeys() async throws {
+        let keys = [KeyOrder.Key(track: Track(.hd)), KeyOrder.Key(track: Track(.hd), periodIndex: 3)]
+        let first = try await give(desk(derivation: try Self.derivation()), keys)
+        let again = try await KeyDesk(
+            store: MemoryKeyStore(), ledger: ledger, derivation: try Self.derivation(), clock: clock
+        ).provide(try Self.order(keys), to: client, now: Self.now)
+        #expect(again.map(\.record) == first.map(\.record))
+        #expect(again.map(\.outcome) == [.created, .created])
+        #expect(first[0].record.keyID != first[1].record.keyID)
+        let others = try await KeyDesk(
+            store: MemoryKeyStore(), ledger: ledger, derivation: try Self.derivation(8), clock: clock
+        ).provide(try Self.order(keys), to: client, now: Self.now)
+        #expect(Set(others.map(\.record.keyID)).isDisjoint(with: first.map(\.record.keyID)))
+        // Version 8 of RFC 9562, section 5.8.
+        #expect(first.allSatisfy { $0.record.keyID.bytes[6] >> 4 == 8 && $0.record.keyID.bytes[8] >> 6 == 2 })
+        let derived = try Self.derivation().derive(
+            contentID: ContentID("movie-1"), keyID: first[1].record.keyID, periodIndex: 3)
+        #expect(first[1].record.key == derived.key && first[1].record.iv == derived.iv)
+    }
+
+    @Test func makesNothingForAClientThatMayNot() async throws {
+        var reader = client
+        reader.mayCreate = false
+        let desk = desk()
+        await #expect(throws: KeyDeskError.creationNotAllowed) {
+            _ = try await give(desk, [KeyOrder.Key(keyID: Self.keyID)], reader)
+        }
+        #expect(store.records.isEmpty && store.provisionCount == 0 && ledger.entries.isEmpty)
+        _ = try await give(desk, [KeyOrder.Key(keyID: Self.keyID)])
+        #expect(try await give(desk, [KeyOrder.Key(keyID: Self.keyID)], reader)[0].outcome == .found)
+    }
+
+    @Test func tellsThatAKeyMayBeLost() async throws {
+        let desk = desk()
+        _ = try await give(desk, [KeyOrder.Key(keyID: Self.keyID)])
+        store.fallBehind()
+        #expect(try await give(desk, [KeyOrder.Key(keyID: Self.keyID)])[0].outcome == .found)
+        await #expect(throws: KeyDeskError.keyLost(try ContentID("movie-1"))) {
+            _ = try await give(desk, [KeyOrder.Key(keyID: Self.other)])
+        }
+    }
+
+    // MARK: - What is down
+
+    /// Keys that were given lately are given again; none is made (design, section 8).
+    @Test(arguments: [StoreOutage.unreachable, .busy, .misconfigured])
+    func givesKnownKeysWhileTheStoreIsAway(outage: StoreOutage) async throws {
+        let desk = desk(lifeInOutage: .seconds(3600))
+        let query = KeyPageQuery(contentID: try ContentID("movie-1"))
+        let made = try await give(desk, [KeyOrder.Key(keyID: Self.keyID)])
+        _ = try await desk.page(query, to: client, now: Self.now)
+        store.fail(with: .store(.unavailable(outage)))
+        clock.advance(by: .seconds(3599))
+        let known = try await give(desk, [KeyOrder.Key(keyID: Self.keyID)])
+        #expect(known.map(\.record) == made.map(\.record) && known.map(\.outcome) == [.found])
+        #expect(try await desk.page(query, to: client, now: Self.now).keys == made.map(\.record))
+        for keys in [[Self.other], [Self.keyID, Self.other]] {
+            await #expect(throws: KeyDeskError.store(.unavailable(outage))) {
+                _ = try await give(desk, keys.map { KeyOrder.Key(keyID: $0) })
+            }
+        }
+        // What is asked for differs from what is known, so the store must say.
+        await #expect(throws: KeyDeskError.store(.unavailable(outage))) {
+            _ = try await give(desk, [KeyOrder.Key(keyID: Self.keyID, periodIndex: 2)])
+        }
+        #expect(ledger.entries.map(\.kind) == [.keyCreated, .keyDelivered, .keyDelivered, .keyDelivered])
+        clock.advance(by: .seconds(1))
+        await #expect(throws: KeyDeskError.store(.unavailable(outage))) {
+            _ = try await give(desk, [KeyOrder.Key(keyID: Self.keyID)])
+        }
+    }
+
+    /// Otherwise an entry is believed for two seconds, without a question to the store.
+    @Test func believesWhatItKnowsForAMoment() async throws {
+        let desk = desk(lifeInOutage: .seconds(3600))
+        _ = try await give(desk, [KeyOrder.Key(keyID: Self.keyID)])
+        let count = store.callCount
+        try store.withdraw(Self.keyID)
+        clock.advance(by: .milliseconds(1999))
+        #expect(try await give(desk, [KeyOrder.Key(keyID: Self.keyID)])[0].outcome == .found)
+        #expect(store.callCount == count)
+        clock.advance(by: .milliseconds(1))
+        await #expect(throws: KeyDeskError.conflict(Self.keyID, .withdrawn)) {
+            _ = try await give(desk, [KeyOrder.Key(keyID: Self.keyID)])
+        }
+        // What the store refused does not come back in an outage.
+        store.fail(with: .store(.unavailable(.unreachable)))
+        await #expect(throws: KeyDeskError.store(.unavailable(.unreachable))) {
+            _ = try await give(desk, [KeyOrder.Key(keyID: Self.keyID)])
+        }
+    }
+
+    @Test func remembersABoundedNumberOfKeys() async throws {
+        let recent = RecentlyProvidedKeys(capacity: 4, life: .seconds(2), lifeInOutage: .zero, clock: clock)
+        var wishes: [KeyWish] = []
+        for number in 1...6 as ClosedRange<UInt64> {
+            let made = try KeyGeneration.generate()
+            let attributes = ContentKeyAttributes(
+                keyID: KeyID(words: Bytes16(high: 0, low: number)), contentID: try ContentID("c"), createdAt: 0)
+            let record = try ContentKeyRecord(attributes: attributes, key: made.key, iv: made.iv)
+            wishes.append(KeyWish(record: record, identity: .keyID, material: .random))
+            recent.remember(record, for: wishes[wishes.count - 1])
+        }
+        #expect(wishes.map { recent.keys([$0], inOutage: false) != nil } == [false, false, true, true, true, true])
+    }
+
+    /// No row, no key; and the row of the creation is made up for with the next delivery.
+    @Test func givesNoKeyThatTheLedgerDoesNotTake() async throws {
+        let desk = desk()
+        ledger.fail(with: .unavailable(.diskFull))
+        await #expect(throws: KeyDeskError.ledger(.unavailable(.diskFull))) {
+            _ = try await give(desk, [KeyOrder.Key(keyID: Self.keyID)])
+        }
+        #expect(store.records.count == 1)
+        ledger.fail(with: nil)
+        #expect(try await give(desk, [KeyOrder.Key(keyID: Self.keyID)])[0].outcome == .found)
+        #expect(try await give(desk, [KeyOrder.Key(keyID: Self.keyID)])[0].outcome == .found)
+        #expect(ledger.entries.map(\.kind) == [.keyCreated, .keyDelivered])
+        #expect(desk.unrecordedCount == 0)
+    }
+
+    @Test func givesKeysWithoutRowsWhereThatIsAllowed() async throws {
+        let desk = desk(mode: .bestEffort)
+        ledger.fail(with: .unavailable(.diskFull))
+        #expect(try await give(desk, [KeyOrder.Key(keyID: Self.keyID)])[0].outcome == .created)
+        #expect(desk.unrecordedCount == 1)
+        // Clients can fill a queue, so this is no outage.
+        ledger.fail(with: .unavailable(.busy))
+        await #expect(throws: KeyDeskError.ledger(.unavailable(.busy))) {
+            _ = try await give(desk, [KeyOrder.Key(keyID: Self.keyID)])
+        }
+        #expect(desk.unrecordedCount == 1)
+    }
+
+    // MARK: - Pages
+
+    private func fill(_ count: UInt64, _ change: (inout ContentKeyAttributes, UInt64) throws -> Void = { _, _ in })
+        throws
+    {
+        for number in 0..<count {
+            let made = try KeyGeneration.generate()
+            var attributes = ContentKeyAttributes(
+                keyID: KeyID(words: Bytes16(high: 0, low: number)), contentID: try ContentID("live"), createdAt: 0)
+            try change(&attributes, number)
+            store.put(try ContentKeyRecord(attributes: attributes, key: made.key, iv: made.iv))
+        }
+    }
+
+    @Test func listsKeysPageByPage() async throws {
+        try fill(10) { attributes, number in
+            attributes.track = Track(number.isMultiple(of: 2) ? .hd : .audio)
+            attributes.periodIndex = UInt32(number / 2)
+            if number == 4 { attributes.state = .withdrawn }
+        }
+        let desk = desk()
+        var query = KeyPageQuery(contentID: try ContentID("live"), limit: 4)
+        var seen: [UInt64] = []
+        for _ in 0..<3 {
+            let page = try await desk.page(query, to: client, now: Self.now)
+            seen += page.keys.map(\.keyID.words.low)
+            query.after = page.next
+        }
+        #expect(seen == [0, 1, 2, 3, 5, 6, 7, 8, 9] && query.after == nil)
+        #expect(ledger.entries.map(\.keyID) == seen.map { KeyID(words: Bytes16(high: 0, low: $0)) })
+        #expect(ledger.entries.allSatisfy { $0.kind == .keyDelivered })
+        query = KeyPageQuery(contentID: try ContentID("live"), trackLabel: .hd, periodIndex: 3)
+        let page = try await desk.page(query, to: client, recorded: false, now: Self.now)
+        #expect(page.keys.map(\.keyID.words.low) == [6] && page.next == nil)
+        #expect(ledger.entries.count == 9)
+        query.periodIndex = 2
+        #expect(try await desk.page(query, to: client, now: Self.now).keys.isEmpty)
+    }
+
+    /// What one request reads is bounded: a page may be empty and still have one behind it.
+    @Test func readsABoundedNumberOfNames() async throws {
+        try fill(10_001) { attributes, number in attributes.periodIndex = UInt32(number) }
+        var query = KeyPageQuery(contentID: try ContentID("live"), periodIndex: 10_000)
+        let first = try await desk().page(query, to: client, now: Self.now)
+        #expect(first.keys.isEmpty && first.next == KeyID(words: Bytes16(high: 0, low: 9_999)))
+        query.after = first.next
+        let second = try await desk().page(query, to: client, now: Self.now)
+        #expect(second.keys.map(\.keyID.words.low) == [10_000] && second.next == nil)
+    }
+}
+
+extension [UInt8] {
+    fileprivate func contains(_ other: [UInt8]) -> Bool {
+        guard count >= other.count else { return false }
+        return (0...count - other.count).contains { self[$0..<$0 + other.count].elementsEqual(other) }
+    }
+}

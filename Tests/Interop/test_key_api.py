@@ -1,0 +1,322 @@
+"""`/v1/keys`: keys in JSON and in the forms of packagers, against a running daemon, and the article's own commands."""
+
+import base64
+import json
+import os
+import re
+import shlex
+import subprocess
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from deployment import run_latchkey
+from fairplay_device.ckc import open_ckc
+from fairplay_device.credentials import read_device_credential
+from fairplay_device.spc import SPCOptions, device_for
+from licence_client import Answer, LicenceClient
+from own_daemon import OwnDaemon, running_daemon
+from packagers import PINNED, Document, Packager, Packagers, Request, document
+
+ARTICLE = (
+    Path(__file__).resolve().parents[2]
+    / "Sources" / "LatchkeyService" / "LatchkeyService.docc" / "PackagerRoutes.md"
+)
+FORMATS = (
+    "json", "shaka", "shaka-streamer", "bento4", "bento4-dash", "bento4-hls", "gpac", "nginx-vod", "wowza", "usp",
+    "mediaconvert", "bitmovin", "mediafilesegmenter", "cpix", "hls",
+)
+
+
+class Lab:
+    def __init__(self, daemon: OwnDaemon, packagers: Packagers):
+        self.daemon = daemon
+        self.credentials = packagers.credentials
+
+    def packager(self, name: str = "packager-1") -> Packager:
+        return Packager(self.daemon.url, self.credentials[name])
+
+    def order(self, body: object, name: str = "packager-1") -> Answer:
+        return self.packager(name).ask("POST", "/v1/keys", body)
+
+    def keys(self, content: str, *tracks: object, **more: object) -> list[dict[str, object]]:
+        answer = self.order({"contentId": content, "tracks": list(tracks)} | more)
+        assert answer.status == 200, answer.body
+        assert answer.header("Content-Type") == "application/json" and answer.header("Cache-Control") == "no-store"
+        return json.loads(answer.body)["keys"]
+
+    def get(self, content: str, query: str = "", name: str = "packager-1") -> Answer:
+        return self.packager(name).ask("GET", f"/v1/keys/{content}" + (f"?{query}" if query else ""))
+
+
+@pytest.fixture(scope="module")
+def lab(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    packagers = Packagers()
+
+    def prepare(setup: Path) -> None:
+        packagers.write(
+            setup,
+            {"name": "packager-1", "scopes": ["read", "create", "import"]},
+            {"name": "plain"},
+            {"name": "strict", "recipients": PINNED, "requireEncryptedDelivery": True},
+        )
+
+    with running_daemon(tmp_path_factory.mktemp("keys"), prepare=prepare) as daemon:
+        yield Lab(daemon, packagers)
+
+
+def problem(answer: Answer, status: int, code: str, member: str | None = None) -> dict[str, object]:
+    assert (answer.status, answer.code) == (status, code), answer.body
+    assert answer.header("Content-Type") == "application/problem+json"
+    assert answer.problem.get("member") == member
+    return answer.problem
+
+
+# --- Orders -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_order_is_made_once(lab: Lab) -> None:
+    made = lab.keys("once", "VIDEO", "AUDIO", period=3)
+    found = lab.keys("once", "VIDEO", "AUDIO", period=3)
+    assert [key["outcome"] for key in made] == ["created"] * 2
+    assert [key | {"outcome": "found"} for key in made] == found
+    assert len({key["key"] for key in made} | {key["iv"] for key in made}) == 4
+    for key in made:
+        assert key["url"] == f"skd://{key['kid']}" and uuid.UUID(str(key["kid"]))
+        assert key["period"] == 3 and key["scheme"] == "cbcs"
+    # Another period has other keys.
+    assert not {key["kid"] for key in lab.keys("once", "VIDEO", "AUDIO", period=4)} & {key["kid"] for key in made}
+
+
+def test_a_key_is_imported_and_played(lab: Lab) -> None:
+    """The key of the import in the CKC for its URL."""
+    track = {"track": "HD", "kid": str(uuid.uuid4()), "iv": bytes(range(16)).hex(), "key": bytes(range(32, 48)).hex()}
+    (key,) = lab.keys("imported", track)
+    assert key["outcome"] == "imported" and key["key"] == track["key"]
+    assert lab.keys("imported", track)[0]["outcome"] == "found"
+    device = device_for(read_device_credential(lab.daemon.setup / "fairplay"), 2)
+    token = run_latchkey(lab.daemon.setup, "token", "mint", "--content", "imported").strip()
+    context = device.request(SPCOptions(str(key["url"]).encode()))
+    answer = LicenceClient(lab.daemon.url).licence(context.message, token)
+    ckc = open_ckc(answer.body, context.secrets)
+    assert (ckc.content_key.hex(), ckc.content_iv.hex()) == (track["key"], track["iv"])
+
+    problem(lab.order({"contentId": "imported", "tracks": [track | {"key": "00" * 16}]}), 409, "key_conflict")
+    problem(lab.order({"contentId": "imported", "tracks": [track]}, "plain"), 403, "packager_forbidden")
+
+
+@pytest.mark.parametrize(
+    ("body", "member"),
+    [
+        ({"tracks": ["HD"]}, "contentId"), ({"contentId": "x", "tracks": []}, "tracks"),
+        ({"contentId": "x", "tracks": ["mine"]}, "tracks[0].contentType"),
+        ({"contentId": "x", "tracks": ["HD", {"track": "SD", "iv": "12"}]}, "tracks[1].iv"),
+        ({"contentId": "x", "tracks": ["HD"], "period": "1"}, "period"),
+        (b"{", None), (b'{"contentId": "x", "tracks": ["HD"], "tracks": ["SD"]}', None),
+    ],
+)
+def test_the_member_that_is_wrong_is_named(lab: Lab, body: object, member: str | None) -> None:
+    problem(lab.order(body), 400, "bad_request", member)
+
+
+def test_a_packager_without_a_credential_gets_nothing(lab: Lab) -> None:
+    client = LicenceClient(lab.daemon.url)
+    for method, path in (("GET", "/v1/keys/once"), ("POST", "/v1/keys"), ("GET", "/v1/keys/never")):
+        answer = client.send(method, path, b"{}" if method == "POST" else None)
+        assert answer.status == 401 and answer.problem["code"] == "packager_invalid"
+
+
+def test_encryption_is_not_got_round(lab: Lab) -> None:
+    content = lab.keys("encrypted-alone", "HD")[0]
+    problem(lab.order({"contentId": "encrypted-alone", "tracks": ["HD"]}, "strict"), 403, "packager_forbidden")
+    for format in FORMATS:
+        answer = lab.get("encrypted-alone", f"format={format}", "strict")
+        if format == "hls":
+            assert answer.status == 200 and str(content["key"]).encode() not in answer.body
+        else:
+            problem(answer, 403, "packager_forbidden")
+
+
+# --- Pages and forms --------------------------------------------------------------------------------------------------
+
+
+def test_pages_lead_through_all_keys(lab: Lab) -> None:
+    tracks = [{"track": f"track-{number}", "contentType": "hd"} for number in range(10)]
+    made = {key["kid"] for key in lab.keys("pa/ges", *tracks)}
+    seen: list[str] = []
+    path: str | None = "/v1/keys/pa%2Fges?limit=4"
+    while path:
+        answer = lab.packager().ask("GET", path)
+        assert answer.status == 200
+        page = json.loads(answer.body)
+        assert len(page["keys"]) <= 4
+        seen += [key["kid"] for key in page["keys"]]
+        link = answer.header("Link")
+        assert (link is None) == (page["next"] is None)
+        path = re.fullmatch(r'<([^>]+)>; rel="next"', link).group(1) if link else None
+    assert len(seen) == 10 and set(seen) == made and seen == sorted(seen)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_form_has_the_same_key(lab: Lab, format: str) -> None:
+    (key,) = lab.keys("forms", "HD")
+    answer = lab.get("forms", f"format={format}")
+    assert answer.status == 200, answer.body
+    kid, secret, iv = (str(key[name]) for name in ("kid", "key", "iv"))
+    plain = kid.replace("-", "")
+    body = answer.body
+    if format == "nginx-vod":
+        (entry,) = json.loads(body)
+        found = {name: base64.b64decode(entry[name], validate=True).hex() for name in ("key", "key_id", "iv")}
+        assert found == {"key": secret, "key_id": plain, "iv": iv}
+    elif format == "mediafilesegmenter":
+        assert body.hex() == secret + iv
+    elif format == "cpix":
+        (parsed,) = Document(body).keys
+        assert (parsed.kid.hex, parsed.key.hex(), parsed.iv.hex()) == (plain, secret, iv)
+    elif format == "hls":
+        assert secret.encode() not in body and f'URI="{key["url"]}"'.encode() in body
+    else:
+        text = body.decode()
+        assert secret in text and iv in text and str(key["url"]) in text
+        assert plain in text or kid in text or format in ("wowza", "mediaconvert", "bento4-hls")
+    if format in ("shaka", "bento4", "bento4-dash", "bento4-hls", "usp"):
+        assert str(key["url"]) in shlex.split(body.decode().replace("=", " "))
+    if format == "gpac":
+        assert etree.fromstring(body).get("type") == "cbcs"
+    if format in ("mediaconvert", "bitmovin", "json"):
+        assert json.loads(body)
+
+
+def test_a_stable_address_serves_nginx(lab: Lab) -> None:
+    """As the module asks: GET, and the credential in the field that its upstream location adds."""
+    (key,) = lab.keys("vod", "HD")
+    headers = {"Authorization": lab.credentials["packager-1"].basic, "User-Agent": "nginx", "Accept": "*/*"}
+    answer = LicenceClient(lab.daemon.url).send("GET", "/v1/keys/vod?format=nginx-vod", None, headers)
+    assert answer.status == 200 and answer.header("Content-Type") == "application/json"
+    assert base64.b64decode(json.loads(answer.body)[0]["key"]).hex() == key["key"]
+
+
+def test_a_form_with_room_for_one_key(lab: Lab) -> None:
+    lab.keys("two", "HD", "AUDIO")
+    problem(lab.get("two", "format=nginx-vod"), 400, "bad_request", "format")
+    assert lab.get("two", "format=nginx-vod&track=HD").status == 200
+    problem(lab.get("two", "format=nginx-vod&track=SD"), 404, "key_not_found")
+    problem(lab.get("never-made"), 404, "key_not_found")
+    problem(lab.get("two", "format=mp3"), 400, "bad_request", "format")
+
+
+def test_keys_of_speke_are_there_too(lab: Lab) -> None:
+    request = Request(tracks=("HD", "AUDIO"))
+    made = document(lab.packager().post(request.document())).keys
+    listed = json.loads(lab.get(request.content).body)["keys"]
+    assert {(key["kid"], key["key"], key["iv"]) for key in listed} == {
+        (str(key.kid), key.key.hex(), key.iv.hex()) for key in made
+    }
+    # And by an order for the same tracks.
+    assert {key["kid"] for key in lab.keys(request.content, "HD", "AUDIO")} == {str(key.kid) for key in made}
+
+
+def test_a_withdrawn_key_is_not_given(lab: Lab) -> None:
+    (key,) = lab.keys("withdrawn", "HD")
+    run_latchkey(lab.daemon.setup, "keys", "delete", "--kid", str(key["kid"]))
+    problem(lab.get("withdrawn"), 404, "key_not_found")
+
+
+# --- The article ------------------------------------------------------------------------------------------------------
+
+
+def commands() -> list[str]:
+    return re.findall(r"```sh\n(.*?)```", ARTICLE.read_text(), re.DOTALL)
+
+
+def test_the_commands_of_the_article_work(lab: Lab, tmp_path: Path) -> None:
+    request = Request(tracks=("HD",))
+    (tmp_path / "request.xml").write_bytes(request.document())
+    imported = {"contentId": "movie-2", "tracks": [{"track": "HD", "iv": "01" * 16, "key": "02" * 16}]}
+    (tmp_path / "import.json").write_text(json.dumps(imported))
+    environment = os.environ | {
+        "LATCHKEY": lab.daemon.url, "SECRET": lab.credentials["packager-1"].secret,
+    }
+    found = commands()
+    assert len(found) == 4 and all("curl" in command for command in found)
+    outputs = []
+    for command in found:
+        # The curl of Debian 12 has `--json`.
+        finished = subprocess.run(
+            ["bash", "-eu", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
+        )
+        assert finished.returncode == 0, f"{command}\n{finished.stderr}"
+        outputs.append(finished.stdout)
+    assert len(Document(outputs[0].encode()).keys) == 1
+    assert [key["outcome"] for key in json.loads(outputs[1])["keys"]] == ["created", "created"]
+    assert json.loads(outputs[2])["keys"][0]["outcome"] == "imported"
+    assert outputs[3].startswith("--protection_scheme cbcs")
+
+
+def test_the_article_names_every_form() -> None:
+    named = set(re.findall(r"`([a-z0-9-]+)`", ARTICLE.read_text()))
+    assert set(FORMATS) <= named
+
+
+# --- The tool ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def revealing(lab: Lab) -> Path:
+    """The same set-up, with a configuration of the tool that lets keys out."""
+    setup = lab.daemon.setup
+    text = (setup / "latchkey.json5").read_text()
+    assert text.count("keys: { ") == 1
+    (setup / "revealing.json5").write_text(text.replace("keys: { ", "keys: { allowReveal: true, "))
+    return setup / "revealing.json5"
+
+
+def tool(configuration: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [os.environ["LATCHKEY_BIN"], "keys", *arguments, "--config", str(configuration)],
+        capture_output=True, timeout=60, check=False,
+    )
+
+
+@pytest.mark.parametrize("format", [name for name in FORMATS if name != "json"])
+def test_the_tool_writes_the_same_forms(lab: Lab, revealing: Path, format: str) -> None:
+    (key,) = lab.keys("tool", "HD")
+    served = lab.get("tool", f"format={format}").body
+    written = tool(revealing, "export", "--content", "tool", "--format", format, "--reveal")
+    assert written.returncode == 0, written.stderr
+    assert written.stdout == served
+    rows = [json.loads(line) for line in run_latchkey(lab.daemon.setup, "ledger", "export").splitlines()]
+    found = [row for row in rows if row.get("detail") == f"export {format}"]
+    assert [(row["kind"], row["kid"]) for row in found] == ([] if format == "hls" else [("keyRevealed", key["kid"])])
+
+
+def test_the_tool_lets_no_key_out_by_itself(lab: Lab, revealing: Path) -> None:
+    lab.keys("kept", "HD")
+    plain = lab.daemon.setup / "latchkey.json5"
+    asked = ("export", "--content", "kept", "--format", "shaka")
+    assert tool(revealing, *asked).returncode != 0
+    refused = tool(plain, *asked, "--reveal")
+    assert refused.returncode != 0 and b"allowReveal" in refused.stderr and refused.stdout == b""
+
+
+def test_lists_have_urls(lab: Lab) -> None:
+    (key,) = lab.keys("listed", "HD")
+    listed = json.loads(run_latchkey(lab.daemon.setup, "keys", "list", "--content", "listed", "--json"))["keys"]
+    assert [(row["kid"], row["url"]) for row in listed] == [(key["kid"], key["url"])]
+    assert str(key["url"]) in run_latchkey(lab.daemon.setup, "keys", "list", "--content", "listed")
+
+
+def test_a_key_of_the_tool_has_its_period_and_vector(lab: Lab) -> None:
+    iv = bytes(range(16)).hex()
+    made = json.loads(
+        run_latchkey(
+            lab.daemon.setup, "keys", "create", "--content", "made", "--track", "HD", "--period", "5", "--iv", iv,
+            "--json",
+        )
+    )
+    (found,) = lab.keys("made", "HD", period=5)
+    assert (found["kid"], found["iv"], found["outcome"]) == (made["kid"], iv, "found")
