@@ -7,6 +7,7 @@ nothing fails.
 import os
 import secrets
 import sys
+import uuid
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,11 +20,11 @@ sys.path.insert(0, str(HERE.parent / "Interop"))
 pytest.register_assert_rewrite(*(path.stem for path in HERE.glob("*.py") if path.stem != "conftest"))
 pytest.register_assert_rewrite("deployment", "own_daemon")
 
-import keys
 from keys import Key
 from own_daemon import OwnDaemon, running_daemon
 from shaka import Layout, PackagedTrack, joined, package
 from player import Player
+from speke import Encryptor
 from tools import Tools, make_clip
 
 TRACKS = ("VIDEO", "AUDIO")
@@ -112,10 +113,14 @@ def clips(tools: Tools, tmp_path_factory: pytest.TempPathFactory) -> dict[int, P
 
 @dataclass(frozen=True)
 class Service:
-    """A daemon, a content with a key for each track and period, and a player with a token for the content."""
+    """A daemon, a content with a key for each track and period, and a player with a token for the content.
+
+    The encryptor got the keys by SPEKE, with a document for each period.
+    """
 
     form: URLForm
     daemon: OwnDaemon
+    encryptor: Encryptor
     content: str
     keys: dict[tuple[int, str], Key]
     player: Player
@@ -128,16 +133,25 @@ def service(
 ) -> Iterator[Service]:
     form = request.param
     folder = tmp_path_factory.mktemp(form.name)
-    with running_daemon(folder, prepare=lambda setup: configure(setup, form)) as daemon:
+    with running_daemon(folder, prepare=lambda setup: set_url_form(setup, form)) as daemon:
+        encryptor = Encryptor.of(daemon.setup)
         content = f"movie-{secrets.token_hex(4)}"
-        made = {(period, track): keys.create(daemon.setup, content, track) for period in PERIODS for track in TRACKS}
         player = Player.before(daemon, tools, folder)
-        yield Service(form, daemon, content, made, player, player.token(content))
+        keys = {
+            (period, track): key
+            for period in PERIODS
+            for track, key in encryptor.keys(player.client, content, period, new_key_ids()).items()
+        }
+        yield Service(form, daemon, encryptor, content, keys, player, player.token(content))
         player.client.close()
 
 
-def configure(setup: Path, form: URLForm) -> None:
-    """Lets the tool print keys, and gives key URLs their form."""
+def new_key_ids() -> dict[str, uuid.UUID]:
+    return {track: uuid.uuid4() for track in TRACKS}
+
+
+def set_url_form(setup: Path, form: URLForm) -> None:
+    """Gives key URLs their form, and lets the tool print keys."""
     file = setup / "latchkey.json5"
     text = file.read_text()
     assert text.count("    keys: { ") == 1, text

@@ -1,16 +1,20 @@
 """A player: reads playlists, asks the daemon for the key of each key line, and decrypts with what comes."""
 
+import json
+import os
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import m3u8
 
-from deployment import run_latchkey
+from deployment import COMMAND_SECONDS, run_latchkey
 from fairplay_device.ckc import OpenedCKC, open_ckc
 from fairplay_device.credentials import read_device_credential
 from fairplay_device.spc import Device, SPCOptions, device_for
-from licence_client import Answer, LicenceClient
+from licence_client import LICENCE_PATH, Answer, LicenceClient
 from mp4 import track_encryption, with_iv
 from own_daemon import OwnDaemon
 from tools import Tools, sample_hash
@@ -116,6 +120,23 @@ class Player:
         answer, opened = self.ask(asset_id, token)
         assert opened is not None, (answer.status, answer.body, asset_id)
         return opened
+
+    def run_as(self, players: str, key_uri: str, token: str) -> list[dict[str, Any]]:
+        """What `latchkey device request` prints of each of these players."""
+        secret = self.daemon.setup / "fairplay" / "application-secret.hex"
+        finished = subprocess.run(
+            [
+                *(os.environ["LATCHKEY_BIN"], "device", "request", "--as", players, "--json"),
+                *("--url", f"{self.daemon.url}{LICENCE_PATH}", "--token", token, "--skd", key_uri),
+                *("--application-secret", str(secret)),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_SECONDS,
+            check=False,
+        )
+        assert finished.stdout, finished.stderr
+        return json.loads(finished.stdout)["players"]
 
     def play(self, run: Run, key: bytes, iv: bytes) -> str:
         """The hash of the samples, decrypted with key and IV. The IV that the media have is not used."""

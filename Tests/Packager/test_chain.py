@@ -3,15 +3,21 @@
 Keys -> Shaka Packager -> playlists -> asset id -> SPC -> CKC -> ffmpeg -> the samples of the clear input.
 """
 
+import json
+import os
+import subprocess
+import uuid
 from pathlib import Path
+from typing import Any
 
 import m3u8
 import pytest
 
-from conftest import PERIODS, TRACKS, Stream
+from conftest import PERIODS, TRACKS, Service, Stream
+from deployment import COMMAND_SECONDS
 from mp4 import track_encryption, with_iv
-from shaka import STREAMS, Layout, decrypt
 from player import ASSET_IDS, FAIRPLAY, Run, asset_id, key_lines, runs
+from shaka import STREAMS, Layout, decrypt
 from tools import PERIOD_SECONDS, SEGMENT_SECONDS, Tools, sample_hash
 
 # One encrypted block of ten for video; audio has no pattern.
@@ -126,3 +132,52 @@ def test_other_decryptors_agree(
                     file = stream.tracks[period, track].playlist.with_name("media.mp4")
                     decrypted = sample_hash(tools.ffmpeg, file, key=key)
                     assert (decrypted == clear_hashes[period, track]) == is_right
+
+
+def test_the_same_request_gets_the_same_keys(service: Service) -> None:
+    for period in PERIODS:
+        expected = {track: service.keys[period, track] for track in TRACKS}
+        key_ids = {track: uuid.UUID(bytes=key.key_id) for track, key in expected.items()}
+        assert service.encryptor.keys(service.player.client, service.content, period, key_ids) == expected
+    made = [key.key for key in service.keys.values()] + [key.iv for key in service.keys.values()]
+    assert len(set(made)) == 2 * len(PERIODS) * len(TRACKS)
+
+
+def test_players_of_the_tool_play(service: Service) -> None:
+    """`latchkey device request --as`, which reads answers as 25 players do: all but those that send the host."""
+    key = service.keys[PERIODS[0], TRACKS[0]]
+    rows = service.player.run_as("all", key.url, service.token)
+    refused = {row["player"]: row["code"] for row in rows if row["verdict"] != "plays"}
+    assert set(refused.values()) <= {"content_mismatch"}, rows
+    assert bool(refused) == bool(service.form.strangers)
+    assert len(rows) - len(refused) > 10
+
+
+def test_the_linter_finds_nothing_wrong(stream: Stream, tmp_path: Path) -> None:
+    """`latchkey lint`, with a look-up of each key; and it is not blind.
+
+    Its warning is right: the host of a URL like a link names no key (see `strangers`).
+    """
+    setup = stream.service.daemon.setup
+    warnings = {"host-truncated"} if stream.service.form.strangers else set()
+    published = [track.multivariant for track in stream.tracks.values()] + list(stream.playlists.values())
+    for playlist in published:
+        status, report = lint(setup, playlist)
+        assert (status, report["errors"]) == (0, 0), report
+        assert {finding["rule"] for finding in report["findings"]} == warnings, report
+    other = tmp_path / "other.m3u8"
+    other.write_text(published[-1].read_text().replace("METHOD=SAMPLE-AES", "METHOD=SAMPLE-AES-CTR"))
+    status, report = lint(setup, other)
+    assert status == 1 and report["errors"], report
+
+
+def lint(setup: Path, playlist: Path) -> tuple[int, dict[str, Any]]:
+    finished = subprocess.run(
+        [os.environ["LATCHKEY_BIN"], "lint", playlist, "--config", setup / "latchkey.json5", "--json"],
+        capture_output=True,
+        text=True,
+        timeout=COMMAND_SECONDS,
+        check=False,
+    )
+    assert finished.stdout, finished.stderr
+    return finished.returncode, json.loads(finished.stdout)

@@ -22,8 +22,9 @@ class Tools:
     new_ffmpeg: Path
 
 
-def run(*command: str | Path, folder: Path | None = None) -> str:
-    """What a tool prints; it must end well."""
+def run(*command: str | Path, folder: Path | None = None, path: Path | None = None) -> str:
+    """What a tool prints; it must end well. It finds programs in the folder `path` first."""
+    search = f"{path}:{os.environ['PATH']}" if path else os.environ["PATH"]
     finished = subprocess.run(
         command,
         cwd=folder,
@@ -32,7 +33,7 @@ def run(*command: str | Path, folder: Path | None = None) -> str:
         timeout=TOOL_SECONDS,
         check=False,
         stdin=subprocess.DEVNULL,
-        env=os.environ | {"LC_ALL": "C"},
+        env=os.environ | {"LC_ALL": "C", "PATH": search},
     )
     assert finished.returncode == 0, (command, finished.stdout[-2000:], finished.stderr[-2000:])
     return finished.stdout
