@@ -10,12 +10,11 @@ final class BenchmarkDaemon {
 
     /// Plain HTTP on loopback, or TLS with the certificate that `latchkey init` makes.
     ///
-    /// It runs on one core if that is given. `prepare` changes the set-up in its folder.
-    init(speaksTLS: Bool = false, core: Int? = nil, prepare: (URL) throws -> Void = { _ in }) throws {
+    /// It runs on one core if that is given.
+    init(speaksTLS: Bool = false, core: Int? = nil) throws {
         folder = URL(filePath: NSTemporaryDirectory()).appending(path: "latchkey-benchmark-\(UUID().uuidString)")
         try Self.tool(["init", folder.path])
         if speaksTLS { try Self.addTLS(to: folder.appending(path: "latchkey.json5")) }
-        try prepare(folder)
         let program = Self.programs.appending(path: "latchkeyd")
         let place = core.map { ["taskset", "-c", "\($0)"] } ?? []
         // Each of these programs becomes the next one.

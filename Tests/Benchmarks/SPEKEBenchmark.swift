@@ -13,8 +13,8 @@ struct SPEKEBenchmark {
     private static let connectionCount = 64
     private static let goal = 10.0
     private static let serverCore = 0
-    private static let packager = "packager"
-    private static let password = "benchmark-password"
+    /// The one that `latchkey init` makes.
+    private static let packager = "development"
     private let plan: BenchmarkPlan
     /// The other core; nil on a machine with one.
     private let clientCore: Int?
@@ -32,14 +32,18 @@ struct SPEKEBenchmark {
     // MARK: - Servers
 
     private func measureServers() throws {
-        let daemon = try BenchmarkDaemon(core: Self.serverCore, prepare: Self.addPackager)
+        let daemon = try BenchmarkDaemon(core: Self.serverCore)
         let documents = SPEKEDocuments(.fairPlay)
+        let secret = try String(contentsOf: daemon.folder.appending(path: "secrets/packager"), encoding: .utf8)
+        let credential = "\(Self.packager):\(secret.trimmingCharacters(in: .whitespacesAndNewlines))"
         let headers = [
-            "Authorization": "Basic \(Base64.encode(Array("\(Self.packager):\(Self.password)".utf8)))",
+            "Authorization": "Basic \(Base64.encode(Array(credential.utf8)))",
             "Content-Type": "application/xml", "X-Speke-Version": "2.0",
         ]
         let script = try documents.writeScript(in: daemon.folder, headers: headers)
-        let others = try WSGIServer.Kind.allCases.map { ($0, try WSGIServer($0, core: Self.serverCore)) }
+        let others = try WSGIServer.Kind.allCases.map { kind in
+            (kind, try WSGIServer(kind, credential: credential, core: Self.serverCore))
+        }
         for port in [daemon.port] + others.map(\.1.port) { try check(documents.bodies[0], headers, port) }
         // The first requests have keys made.
         _ = try rate(daemon.port, script)
@@ -68,18 +72,6 @@ struct SPEKEBenchmark {
                 \(formatted(rates.median)) answers/s (goal at least \(formatted(Self.goal)))
                 """)
         }
-    }
-
-    private static func addPackager(to folder: URL) throws {
-        let configuration = folder.appending(path: "latchkey.json5")
-        let text = try String(contentsOf: configuration, encoding: .utf8)
-        let place = "    fairplay: {"
-        guard text.components(separatedBy: place).count == 2 else { throw BenchmarkError("no place for a packager") }
-        let packager = "    packagers: [{ name: \"\(packager)\", secret: \"secrets/packager\" }],\n\n"
-        try text.replacing(place, with: packager + place).write(to: configuration, atomically: false, encoding: .utf8)
-        let secret = folder.appending(path: "secrets/packager")
-        try password.write(to: secret, atomically: false, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secret.path)
     }
 
     private func rate(_ port: UInt16, _ script: URL) throws -> (rate: Double, count: Int) {

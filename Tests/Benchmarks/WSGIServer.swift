@@ -12,12 +12,14 @@ final class WSGIServer {
     let port: UInt16
     private let process = Process()
 
-    init(_ kind: Kind, core: Int) throws {
+    /// `credential` is a user with its password, as Basic has them.
+    init(_ kind: Kind, credential: String, core: Int) throws {
         port = try FreePort.find()
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "wsgi_speke.py")
         process.executableURL = URL(filePath: "/usr/bin/taskset")
         // Debian's Python, for which the servers are installed.
         process.arguments = ["-c", "\(core)", "/usr/bin/python3", script.path, kind.rawValue, "\(port)"]
+        process.environment = ProcessInfo.processInfo.environment.merging(["SPEKE_CREDENTIAL": credential]) { $1 }
         try process.run()
         try awaitConnections()
     }

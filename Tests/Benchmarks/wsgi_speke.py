@@ -2,21 +2,22 @@
 
     wsgi_speke.py wsgiref|waitress|gunicorn PORT
 
-It answers documents of two keys for FairPlay. It derives keys from the names, and knows one password; it checks nothing
-else. One process, on the core that its caller gives it.
+It answers documents of two keys for FairPlay. It derives keys from the names, and knows one credential, USER:PASSWORD
+in the environment variable SPEKE_CREDENTIAL; it checks nothing else. One process, on the core that its caller gives it.
 """
 
 import base64
 import hashlib
 import hmac
 import logging
+import os
 import re
 import socketserver
 import sys
 import uuid
 from collections.abc import Callable, Iterable
 
-AUTHORIZATION = "Basic " + base64.b64encode(b"packager:benchmark-password").decode()
+AUTHORIZATION = "Basic " + base64.b64encode(os.environ["SPEKE_CREDENTIAL"].encode()).decode()
 MASTER_SECRET = bytes(range(32))
 CONTENT = re.compile(r'contentId="([^"]+)"')
 KEY_ID = re.compile(r'<cpix:ContentKey kid="([0-9a-f-]{36})"')
