@@ -74,10 +74,15 @@ package final class KeyDesk: Sendable {
     package func provide(
         _ order: KeyOrder, to client: Client, now: Int64
     ) async throws(KeyDeskError) -> [DeliveredKey] {
-        let wishes = try order.keys.map { (key) throws(KeyDeskError) in
-            try KeyWish(key, of: order.contentID, derivation, now: now)
+        let delivered: [DeliveredKey]
+        if let known = recent.keys(of: order) {
+            delivered = known.map { DeliveredKey($0, .found) }
+        } else {
+            let wishes = try order.keys.map { (key) throws(KeyDeskError) in
+                try KeyWish(key, of: order.contentID, derivation, now: now)
+            }
+            delivered = try await provided(wishes, mayCreate: client.mayCreate)
         }
-        let delivered = try await provided(wishes, mayCreate: client.mayCreate)
         try await record(delivered.map { ($0.record, kind(of: $0)) }, to: client, now: now)
         return delivered
     }
@@ -105,7 +110,6 @@ package final class KeyDesk: Sendable {
     // MARK: - Keys
 
     private func provided(_ wishes: [KeyWish], mayCreate: Bool) async throws(KeyDeskError) -> [DeliveredKey] {
-        if let known = recent.keys(wishes, inOutage: false) { return known.map { DeliveredKey($0, .found) } }
         do throws(KeyDeskError) {
             let delivered = try await ask(wishes, mayCreate: mayCreate)
             for (key, wish) in zip(delivered, wishes) { recent.remember(key.record, for: wish) }
