@@ -16,6 +16,8 @@ package enum LicenseError: Error, Equatable, Sendable {
     /// The key that is stored for the asset id is of a scheme that FairPlay does not play. Only who has rights to it
     /// hears that there is no key to give.
     case schemeNotPlayed(EncryptionScheme, isNamed: Bool)
+    /// The key is of a period of a live content that is not served: it has left the window, or is not due yet.
+    case periodNotServed(PeriodRefusal)
     /// The address of the request names another key than the SPC.
     case hintMismatch
     case store(StoreError)

@@ -44,7 +44,7 @@ package struct LicenseFacts: Equatable, Sendable {
             .renewalsRolledUp, .tokenMinted, .keyCreated, .keyImported, .keyAliased, .keyWithdrawn, .keyRestored,
             .keyDeleted, .keyRestoreAccepted, .nodeStarted, .configurationReloaded, .nodeStopped, .clockAccepted,
             .rowsPurged, .sharedRowsPurged, .ledgerRejoined, .deviceRemoved, .playbackEnded, .rentalForgotten,
-            .sessionEndReported, .keyDelivered:
+            .sessionEndReported, .keyDelivered, .rotationSet:
             return nil
         }
         id = entry.license

@@ -24,6 +24,7 @@ package final class LicensePipeline {
     private let unwraps: UnwrapQueue
     private let recentUnwraps: RecentUnwraps
     private let keys: RecentContentKeys
+    private let periods: ServedPeriods
     private let revocations: KnownRevocations
     private let refusals: RefusalRecorder?
     private let issuer: LicenseIssuer
@@ -40,6 +41,7 @@ package final class LicensePipeline {
         issuer = LicenseIssuer(shared, using: crypto, on: loop)
         syncReports = SyncReports(shared, using: crypto)
         keys = shared.keys
+        periods = shared.periods
         revocations = shared.revocations
         refusals = shared.refusals
         self.loop = loop
@@ -138,6 +140,7 @@ package final class LicensePipeline {
         if let report = spc.syncReport {
             return .syncReport(try await syncReports.accept(report, in: request, now: now))
         }
+        try await periods.check(record.attributes, for: claims, now: now)
         return try await issuer.issue(record, to: request, now: now)
     }
 

@@ -73,8 +73,8 @@ package final class LicensePipelines: Sendable {
     /// Explains requests by these rules, and by what is revoked at this moment.
     package func explainer(under rules: LicenseRules) -> LicenseExplainer {
         LicenseExplainer(
-            rules: rules, keys: shared.keys, revocations: (try? shared.revocations.known()) ?? RevocationView(),
-            operations: shared.operations,
+            rules: rules, keys: shared.keys, periods: shared.periods,
+            revocations: (try? shared.revocations.known()) ?? RevocationView(), operations: shared.operations,
             rentals: { [recorder = shared.recorder] claims, content, now async throws(StoreError) in
                 try await recorder?.rental(of: claims, content, now: now)
             })
@@ -105,6 +105,10 @@ package struct SharedLicensing: Sendable {
     package var slots: (any PlaybackSlotStore)?
     /// Without this clock the wall clock is always trusted.
     package var trustedClock: TrustedClock?
+    /// Which periods of live contents are served. Without it all of them are.
+    package var livePeriods: RecentLivePeriods?
+
+    var periods: ServedPeriods { ServedPeriods(recent: livePeriods, clock: trustedClock) }
 
     /// SPCs that came again and were opened without an RSA operation of their own.
     package var copyCount: UInt64 { recentUnwraps.reusedCount }

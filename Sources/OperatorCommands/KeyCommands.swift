@@ -13,7 +13,10 @@ extension Command {
             "latchkey keys create --config latchkey.json5 --content movie-1",
             "latchkey keys list --config latchkey.json5",
         ],
-        commands: [createKey, importKey, listKeys, showKey, exportKeys, aliasKey, deleteKey, rewrapKeys, acceptRestoredKeys])
+        commands: [
+            createKey, importKey, listKeys, showKey, exportKeys, aliasKey, deleteKey, rotateKeys, rewrapKeys,
+            acceptRestoredKeys,
+        ])
 
     private static let createKey = Command(
         "create",

@@ -12,10 +12,10 @@ import StorageSQLite
 /// Made before anything is changed, so that nothing is changed if the ledger cannot be opened. Written after the
 /// change, so that no row tells of a change that was not made.
 struct KeyRecords {
-    /// What was done to one key.
+    /// What was done to one key, or to the rotation of a content's keys.
     struct Deed {
         var kind: LedgerEntry.Kind
-        /// Nil for what was done to all keys.
+        /// Nil for what was done to all keys, or to the rotation of a content's keys.
         var keyID: KeyID?
         /// Nil if it is not known.
         var contentID: ContentID?

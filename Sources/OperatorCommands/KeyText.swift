@@ -28,7 +28,8 @@ enum KeyText {
     /// What the key is for and what it demands, where it says so.
     static func policy(of key: ContentKeyAttributes) -> [(name: String, value: String)] {
         let values = [
-            ("track", key.trackLabel?.text), ("type", key.contentType.rawValue), ("HDCP", key.leastHDCP?.rawValue),
+            ("track", key.trackLabel?.text), ("period", key.periodIndex.map { String($0) }),
+            ("type", key.contentType.rawValue), ("HDCP", key.leastHDCP?.rawValue),
             ("level", key.leastSecurityLevel?.rawValue), ("scheme", key.scheme == .cbcs ? nil : key.scheme.rawValue),
         ]
         return values.compactMap { name, value in value.map { (name, $0) } }

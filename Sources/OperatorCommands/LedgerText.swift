@@ -18,6 +18,7 @@ extension LedgerEntry.Kind {
         case .renewalsRolledUp: "renewalsRolledUp"
         case .sessionEndReported: "sessionEndReported"
         case .keyDelivered: "keyDelivered"
+        case .rotationSet: "rotationSet"
         case .tokenMinted: "tokenMinted"
         case .keyCreated: "keyCreated"
         case .keyImported: "keyImported"

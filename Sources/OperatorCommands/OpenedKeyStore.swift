@@ -57,6 +57,15 @@ struct OpenedKeyStore {
         }
     }
 
+    /// Makes the keys of periods. Lives no longer than this store.
+    var periodDesk: PeriodDesk {
+        switch database {
+        case .sqlite(let store, _): PeriodDesk(store: store, provider: store, derivation: derivation)
+        case .postgreSQL(let opened):
+            PeriodDesk(store: opened.store, provider: opened.store, derivation: derivation)
+        }
+    }
+
     /// Runs what a store can refuse.
     static func attempt<Result>(
         _ body: () async throws(StoreError) -> Result

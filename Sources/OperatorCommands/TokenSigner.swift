@@ -53,7 +53,8 @@ struct TokenSigner {
         case .hs256:
             let secret = try sharedSecret(.file(path: keyPath), context)
             guard secret.isEqual(to: try sharedSecret(key.key, context)) else { return nil }
-            return dialect.sharedSecret(spelled: secret).flatMap { try? TokenMinter(keyID: key.kid, hs256: $0) }
+            guard let spelled = dialect.sharedSecret(spelled: secret) else { return nil }
+            return try? TokenMinter(keyID: key.kid, hs256: spelled)
         case .a256GCM: return nil
         }
     }

@@ -11,6 +11,7 @@ struct KeyReader: ~Copyable {
     private var pageOfContent: SQLiteStatement
     private var lookUp: WishLookUp
     private var number: SQLiteStatement
+    var periods: PeriodReader
     let connection: SQLiteConnection
 
     init(_ connection: consuming SQLiteConnection) throws(StoreError) {
@@ -54,6 +55,8 @@ struct KeyReader: ~Copyable {
             """)
         let lookUp = try WishLookUp(&connection)
         let number = try connection.prepare("SELECT number FROM key_generation WHERE id = 1")
+        let periods = try PeriodReader(&connection)
+        self.periods = periods
         self.byAlias = byAlias
         self.byKeyID = byKeyID
         self.byAliasOrKeyID = byAliasOrKeyID

@@ -12,6 +12,7 @@ struct KeyWriter: ~Copyable {
     private var raiseCounter: SQLiteStatement
     private var counter: SQLiteStatement
     private var joinFile: SQLiteStatement
+    var periods: PeriodWriter
     private(set) var connection: SQLiteConnection
 
     init(_ connection: consuming SQLiteConnection) throws(StoreError) {
@@ -38,6 +39,8 @@ struct KeyWriter: ~Copyable {
             "UPDATE key_generation SET number = max(number, ?1) WHERE id = 1 RETURNING number")
         let counter = try connection.prepare("SELECT number, installation FROM key_generation WHERE id = 1")
         let joinFile = try connection.prepare("UPDATE key_generation SET installation = ?1 WHERE id = 1")
+        let periods = try PeriodWriter(&connection)
+        self.periods = periods
         self.insertKey = insertKey
         self.keyByID = keyByID
         self.insertAlias = insertAlias

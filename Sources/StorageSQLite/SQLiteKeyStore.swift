@@ -11,11 +11,11 @@ package final class SQLiteKeyStore: ContentKeyStore {
     package static let pageSizeMaximum = 1000
 
     let ring: KeyRing
-    private let readers: ReaderPool
+    let readers: ReaderPool
     private let writer: Mutex<KeyWriter>
     /// Nil if no file is configured.
     let generation: KeyLossWatch?
-    private let writingThread = BlockingThread(name: "key-writer")
+    let writingThread = BlockingThread(name: "key-writer")
 
     private init(
         ring: KeyRing, readers: ReaderPool, writer: consuming sending KeyWriter, _ generation: KeyLossWatch?

@@ -10,7 +10,7 @@ enum SQLiteSchema {
     /// All steps that this program knows.
     static let migrations: [Migration] = [
         contentKeys, keyFloors, decisions, renewalSessions, issuersRevocations, retries,
-        revocationChanges, keptDecisions, clock, identities, accounts, keyGeneration,
+        revocationChanges, keptDecisions, clock, identities, accounts, keyGeneration, livePeriods,
     ]
 
     /// Content keys, their aliases, and the key-encryption keys' proofs.

@@ -59,6 +59,22 @@ import Testing
         #expect(Set(secrets).count == 4)
     }
 
+    /// Once, while the keys are remembered. A packager that may only read says nothing of periods.
+    @Test func writesDownWhenPeriodsBegin() async throws {
+        let periods = [KnownPeriod(index: 7, start: 100, end: 200), KnownPeriod(index: 8, start: 200)]
+        let keys = [
+            KeyOrder.Key(keyID: Self.keyID, periodIndex: 7), KeyOrder.Key(keyID: Self.other, periodIndex: 8),
+        ]
+        let order = KeyOrder(contentID: try ContentID("movie-1"), keys: keys, periods: Set(periods))
+        let desk = desk()
+        for _ in 1...2 { _ = try await desk.provide(order, to: client, now: Self.now) }
+        #expect(store.notes == [periods])
+        var reader = client
+        reader.mayCreate = false
+        _ = try await self.desk().provide(order, to: reader, now: Self.now)
+        #expect(store.notes == [periods])
+    }
+
     /// A row for each key, in one commit: everything but the key and its vector.
     @Test func writesARowForEachKey() async throws {
         let desk = desk()

@@ -180,6 +180,7 @@ def rich_configuration(setup: Path, service_url: str) -> tuple[dict[str, Any], d
         "customer": f"1,{secrets.token_hex(16)}",
         "customer elsewhere": f"1,{secrets.token_hex(16)}",
         "sees": secrets.token_hex(24),
+        "packager": secrets.token_hex(24),
     }
     bundle = materials.credential("bundle", made["bundle credential"], b"a passphrase")
     fixed = materials.credential("fixed", made["fixed credential"])
@@ -308,6 +309,9 @@ def rich_configuration(setup: Path, service_url: str) -> tuple[dict[str, Any], d
             "redeemPaths": ["/redeem/"],
             "sees": {"customer": "player", "authenticator": materials.secret("sees", made["sees"])},
         },
+        "packagers": [
+            {"name": "packager", "secret": materials.secret("packager", made["packager"]), "rate": dict(AMPLE)}
+        ],
         "limits": {
             "rates": {name: dict(AMPLE) for name in ("all", "perAddress", "perSubject")},
             "overload": {"wait": "30s"},

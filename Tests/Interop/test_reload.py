@@ -7,6 +7,7 @@ request of the load may fail.
 
 import base64
 import datetime
+import itertools
 import json
 import re
 import secrets
@@ -39,6 +40,7 @@ from test_callback import SERVICE, service
 from tls_material import make_pair
 from token_issuers import SigningKey
 
+REPOSITORY = Path(__file__).parent.parent.parent
 # How long the call-back service thinks about a slow token.
 SLOW_SECONDS = 0.15
 
@@ -1143,6 +1145,95 @@ def sees_devices(lab: Lab) -> None:
     lab.change({"expressPlay.sees.devicesMaximum": 2})
     assert plays(first, REGISTRATION)
     assert plays(second, REGISTERED) and plays(first, REGISTERED)
+
+
+# --- Packagers ------------------------------------------------------------------------------------------------------
+
+PACKAGER = "packagers[0]"
+EACH_PACKAGER = "packagers[]"
+SPEKE_FOLDER = REPOSITORY / "Tests" / "Vectors" / "speke"
+addresses_of_packagers = itertools.count(1)
+
+
+def as_packager(lab: Lab, secret: str | None = None, user: str | None = None) -> dict[str, str]:
+    """Header fields with a secret, by Basic if there is a user; each time from another address.
+
+    So no wrong secret makes the next request wait.
+    """
+    number = next(addresses_of_packagers)
+    secret = secret or lab.made["packager"]
+    basic = base64.b64encode(f"{user}:{secret}".encode()).decode()
+    credential = {"Authorization": f"Basic {basic}"} if user else {"x-api-key": secret}
+    return credential | {"X-Forwarded-For": f"198.18.{number // 256}.{number % 256}"}
+
+
+def order() -> bytes:
+    """What asks for one key of a content that no test has asked for before."""
+    return json.dumps({"contentId": f"packaged-{secrets.token_hex(6)}", "tracks": ["VIDEO"]}).encode()
+
+
+def ask_for_keys(lab: Lab, secret: str | None = None, user: str | None = None) -> int:
+    return lab.client.send("POST", "/v1/keys", order(), as_packager(lab, secret, user)).status
+
+
+def ask_for_encrypted_keys(lab: Lab) -> int:
+    document = (SPEKE_FOLDER / "v2_vod_fairplay_encrypted_delivery.xml").read_bytes()
+    headers = {"Content-Type": "application/xml", "X-Speke-Version": "2.0"} | as_packager(lab)
+    return lab.client.send("POST", "/speke/v2.0/copyProtection", document, headers).status
+
+
+changes(
+    f"{EACH_PACKAGER}.name",
+    lambda lab: [ask_for_keys(lab, user=user) for user in ("packager", "renamed")],
+    {f"{PACKAGER}.name": "renamed"},
+    [200, 401],
+    [401, 200],
+)
+changes(
+    f"{EACH_PACKAGER}.user",
+    lambda lab: [ask_for_keys(lab, user=user) for user in ("packager", "tenant")],
+    {f"{PACKAGER}.user": "tenant"},
+    [200, 401],
+    [401, 200],
+)
+
+
+@shows(f"{EACH_PACKAGER}.secret", f"{EACH_PACKAGER}.previousSecret")
+def packager_secrets(lab: Lab) -> None:
+    new = secrets.token_hex(24)
+
+    def statuses() -> list[int]:
+        return [ask_for_keys(lab), ask_for_keys(lab, new)]
+
+    current = {f"{PACKAGER}.secret": lab.materials.secret("packager-2", new)}
+    assert statuses() == [200, 401]
+    lab.change(current | {f"{PACKAGER}.previousSecret": "secrets/packager"})
+    assert statuses() == [200, 200]
+    lab.change(current)
+    assert statuses() == [401, 200]
+
+
+changes(
+    f"{EACH_PACKAGER}.clientCertificates",
+    lambda lab: lab.ask_over_tls("POST", "/v1/keys", order()),
+    {f"{PACKAGER}.clientCertificates": ["CN=client"]},
+    401,
+    200,
+)
+changes(f"{EACH_PACKAGER}.scopes", ask_for_keys, {f"{PACKAGER}.scopes": ["read"]}, 200, 403)
+changes(f"{EACH_PACKAGER}.contents", ask_for_keys, {f"{PACKAGER}.contents": ["live/*"]}, 200, 403)
+changes(f"{EACH_PACKAGER}.disabled", ask_for_keys, {f"{PACKAGER}.disabled": True}, 200, 401)
+rate_step(f"{EACH_PACKAGER}.rate", f"{PACKAGER}.rate", lambda lab: ask_for_keys(lab) == 200)
+
+
+@shows(f"{EACH_PACKAGER}.recipients", f"{EACH_PACKAGER}.requireEncryptedDelivery")
+def packager_recipients(lab: Lab) -> None:
+    pins = {f"{PACKAGER}.recipients": [str(SPEKE_FOLDER / "packager_cert.pem")]}
+    assert (ask_for_keys(lab), ask_for_encrypted_keys(lab)) == (200, 403)
+    lab.change(pins)
+    assert (ask_for_keys(lab), ask_for_encrypted_keys(lab)) == (200, 200)
+    lab.change(pins | {f"{PACKAGER}.requireEncryptedDelivery": True})
+    assert (ask_for_keys(lab), ask_for_encrypted_keys(lab)) == (403, 200)
 
 
 # --- Limits ---------------------------------------------------------------------------------------------------------

@@ -49,7 +49,8 @@ final class LicensingFixture: Sendable {
         refusals: ((LoopContext) -> RefusalRecorder)? = nil, knowsRevocations: Bool = true,
         sessions: SessionTokens? = nil, slots: (any PlaybackSlotStore)? = nil,
         clock: any MonotonicClock = SystemMonotonicClock(),
-        trustedClock: TrustedClock? = nil, _ adjust: (inout ContentKeyAttributes) -> Void = { _ in }
+        trustedClock: TrustedClock? = nil, livePeriods: RecentLivePeriods? = nil,
+        _ adjust: (inout ContentKeyAttributes) -> Void = { _ in }
     ) throws {
         group = try EventLoopGroup(count: loopCount)
         credential = try TestCredential.shared.get()
@@ -83,6 +84,7 @@ final class LicensingFixture: Sendable {
         shared.challenges = ServerChallenges(
             store: MemoryChallengeStore(), pseudonyms: try MemoryChallengeStore.pseudonyms())
         shared.trustedClock = trustedClock
+        shared.livePeriods = livePeriods
         self.shared = shared
         pipelines = LicensePipelines(shared)
     }

@@ -30,6 +30,13 @@ import Testing
         }
     }
 
+    @Test(arguments: LivePeriodConformance.Case.allCases)
+    func keepsLivePeriods(by rule: LivePeriodConformance.Case) async throws {
+        try await withNodes(1) { nodes async throws in
+            try await LivePeriodConformance.run(rule) { nodes[0] }
+        }
+    }
+
     @Test(arguments: ContentKeyStoreConformance.Case.allCases)
     func keepsKeys(by rule: ContentKeyStoreConformance.Case) async throws {
         try await withNodes(1) { nodes async throws in

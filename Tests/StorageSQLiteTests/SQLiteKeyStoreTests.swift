@@ -19,6 +19,11 @@ import Testing
             maximumReaders: readers, busyTimeoutMilliseconds: busyTimeout)
     }
 
+    @Test(arguments: LivePeriodConformance.Case.allCases)
+    func keepsLivePeriods(by rule: LivePeriodConformance.Case) async throws {
+        try await LivePeriodConformance.run(rule) { try open() }
+    }
+
     @Test(arguments: ContentKeyStoreConformance.Case.allCases)
     func conforms(to rule: ContentKeyStoreConformance.Case) async throws {
         try await ContentKeyStoreConformance.run(rule) { try open() }

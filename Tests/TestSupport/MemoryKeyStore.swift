@@ -3,12 +3,13 @@ package import ContentKeys
 import Synchronization
 
 /// Content keys in memory, by the rules of `KeyProvider`. It can be out of reach, and counts what it is asked.
-package final class MemoryKeyStore: KeyProvider, ContentKeyStore {
+package final class MemoryKeyStore: KeyProvider, ContentKeyStore, PeriodNotes {
     private struct State {
         var records: [KeyID: ContentKeyRecord] = [:]
         var error: KeyProvisionError?
         var isBehind = false
         var callCount = 0
+        var notes: [[KnownPeriod]] = []
         var provisionCount = 0
     }
 
@@ -25,6 +26,9 @@ package final class MemoryKeyStore: KeyProvider, ContentKeyStore {
     /// How often it was asked to make keys.
     package var provisionCount: Int { state.withLock { $0.provisionCount } }
 
+    /// The periods of each call that named some, in the order of the calls.
+    package var notes: [[KnownPeriod]] { state.withLock { $0.notes } }
+
     /// Fails with this from now on; with nil it works again.
     package func fail(with error: KeyProvisionError?) { state.withLock { $0.error = error } }
 
@@ -40,6 +44,10 @@ package final class MemoryKeyStore: KeyProvider, ContentKeyStore {
             attributes.state = .withdrawn
             state.records[keyID] = try ContentKeyRecord(attributes: attributes, key: record.key, iv: record.iv)
         }
+    }
+
+    package func note(_ periods: [KnownPeriod], of contentID: ContentID) async throws(StoreError) {
+        state.withLock { $0.notes.append(periods) }
     }
 
     // MARK: - KeyProvider

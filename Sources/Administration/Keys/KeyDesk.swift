@@ -15,7 +15,7 @@ package import Telemetry
 /// section 8).
 package final class KeyDesk: Sendable {
     /// Where keys are stored.
-    package typealias Store = KeyProvider & ContentKeyStore
+    package typealias Store = KeyProvider & ContentKeyStore & PeriodNotes
 
     /// Who asks, as the ledger has it.
     package struct Client: Sendable {
@@ -81,7 +81,7 @@ package final class KeyDesk: Sendable {
             let wishes = try order.keys.map { (key) throws(KeyDeskError) in
                 try KeyWish(key, of: order.contentID, derivation, now: now)
             }
-            delivered = try await provided(wishes, mayCreate: client.mayCreate)
+            delivered = try await provided(wishes, of: order, mayCreate: client.mayCreate)
         }
         try await record(delivered.map { ($0.record, kind(of: $0)) }, to: client, now: now)
         return delivered
@@ -109,8 +109,13 @@ package final class KeyDesk: Sendable {
 
     // MARK: - Keys
 
-    private func provided(_ wishes: [KeyWish], mayCreate: Bool) async throws(KeyDeskError) -> [DeliveredKey] {
+    private func provided(
+        _ wishes: [KeyWish], of order: KeyOrder, mayCreate: Bool
+    ) async throws(KeyDeskError) -> [DeliveredKey] {
         do throws(KeyDeskError) {
+            // First, so that a failure leaves no key whose creation is in no row of the ledger. Not for keys that are
+            // remembered: the times of their periods have been written down.
+            if mayCreate { try await note(order) }
             let delivered = try await ask(wishes, mayCreate: mayCreate)
             for (key, wish) in zip(delivered, wishes) { recent.remember(key.record, for: wish) }
             return delivered
@@ -138,6 +143,15 @@ package final class KeyDesk: Sendable {
                 case (true, .random), (true, .derived): .created
                 }
             return DeliveredKey(key.record, outcome)
+        }
+    }
+
+    private func note(_ order: KeyOrder) async throws(KeyDeskError) {
+        guard !order.periods.isEmpty else { return }
+        do throws(StoreError) {
+            try await store.note(order.periods.sorted { $0.index < $1.index }, of: order.contentID)
+        } catch {
+            throw .store(error)
         }
     }
 

@@ -36,12 +36,15 @@ package struct KeyOrder: Sendable {
 
     package let contentID: ContentID
     package let keys: [Key]
+    /// The periods of the keys whose times the packager says.
+    package let periods: Set<KnownPeriod>
 
     /// At least one key. No two have one key id, or one track and period without a key id.
-    package init(contentID: ContentID, keys: [Key]) {
+    package init(contentID: ContentID, keys: [Key], periods: Set<KnownPeriod> = []) {
         precondition(!keys.isEmpty, "an order has a key")
         self.contentID = contentID
         self.keys = keys
+        self.periods = periods
     }
 
     /// What a checked request of SPEKE asks for.
@@ -52,11 +55,19 @@ package struct KeyOrder: Sendable {
                 Key(
                     keyID: key.keyID, track: key.track, periodIndex: key.period?.index,
                     scheme: EncryptionScheme(request.scheme(of: key)), iv: key.explicitIV)
-            })
+            }, periods: Set(request.keys.compactMap { $0.period.flatMap(KnownPeriod.init) }))
     }
 
     /// Whether the order brings the bytes of a key along.
     package var imports: Bool { keys.contains { $0.key != nil } }
+}
+
+extension KnownPeriod {
+    /// Nil for a period without times: the store finds it by its keys.
+    fileprivate init?(_ period: KeyPeriod) {
+        guard period.start != nil || period.end != nil else { return nil }
+        self.init(index: period.index, start: period.start?.seconds, end: period.end?.seconds)
+    }
 }
 
 extension EncryptionScheme {

@@ -1,3 +1,4 @@
+import ContentKeys
 import Entitlements
 import FairPlay
 import Licensing
@@ -16,6 +17,9 @@ extension Problem {
         case .hintMismatch:
             detail = "The URL names another key than the SPC"
             hint = "Send each SPC to the URL that its own key URI names, or to one that names no key."
+        case .periodNotServed(let refusal):
+            detail = "The key's period of the live content is not served \(refusal.reason == .past ? "any more" : "yet")"
+            hint = "Play from within the content's window; an operator sets it with latchkey keys rotate --window."
         case .tokenMissing, .spc, .contentUnknown, .keyNotFound, .schemeNotPlayed, .store, .keyStore, .denied,
             .challengeNotOpen, .module, .entitlementDenied, .entitlementUnavailable, .rateLimited, .overloaded,
             .clockUntrusted, .internalFailure:

@@ -61,16 +61,19 @@ struct DaemonParts: Sendable {
         EntitlementCallback.register(book.cell, in: metrics.registry)
         let keys = storage.recentKeys(on: group.loops)
         let shared = sharedLicensing(
-            loaded, records, clock,
+            loaded, records, storage.recentLivePeriods(on: group.loops), clock,
             SharedLicensing(
                 keys: keys, operations: operations, overload: metrics.overload,
                 revocations: KnownRevocations(clock: clock),
                 copyLife: loaded.configuration.entitlement.retryWindow))
         metrics.register(shared)
         let revocations = try startRevocations(loaded, records, shared, clock, book, metrics, logger, &running)
+        let periods = try startPeriods(loaded, storage, records, clock, metrics, logger, &running)
         let degradations = watchDegradations(
-            [{ records.degradations }, { revocations.degradations }, moduleDegradations(modules, book.cell)], group,
-            metrics, logger, &running)
+            [
+                { records.degradations }, { revocations.degradations }, moduleDegradations(modules, book.cell),
+                { periods.degradations },
+            ], group, metrics, logger, &running)
         let servers = startServers(loaded, group, adminGroup, metrics, logger, &running)
         let parts = DaemonParts(
             metrics: metrics, health: Health(degradations: degradations),
@@ -257,6 +260,21 @@ struct DaemonParts: Sendable {
         return keeper
     }
 
+    private static func startPeriods(
+        _ loaded: LoadedConfiguration, _ storage: OpenedStorage, _ records: LicenseRecords, _ clock: TrustedClock,
+        _ metrics: ServiceMetrics, _ logger: Logger, _ running: inout RunningParts
+    ) throws(DaemonError) -> PeriodKeeper {
+        let desk = storage.periodDesk(loaded.keyDerivation)
+        let keeper: PeriodKeeper = try wrap(DaemonError.loops) { [ledger = records.ledger] () throws(EventLoopError) in
+            try PeriodKeeper(
+                desk, actor: "node:\(loaded.configuration.nodeLabel)", clock: clock, logger: logger
+            ) { entries throws(StoreError) in try await ledger.append(together: entries) }
+        }
+        running.add(.services) { keeper.stop() }
+        keeper.register(in: metrics.registry)
+        return keeper
+    }
+
     private static func moduleDegradations(
         _ modules: LadderModules?, _ cell: LiveRulesCell
     ) -> @Sendable () -> [Degradation] {
@@ -276,9 +294,11 @@ struct DaemonParts: Sendable {
     }
 
     private static func sharedLicensing(
-        _ loaded: LoadedConfiguration, _ records: LicenseRecords, _ clock: TrustedClock, _ empty: SharedLicensing
+        _ loaded: LoadedConfiguration, _ records: LicenseRecords, _ periods: RecentLivePeriods,
+        _ clock: TrustedClock, _ empty: SharedLicensing
     ) -> SharedLicensing {
         var shared = empty
+        shared.livePeriods = periods
         shared.recorder = records.recorder
         shared.refusals = records.refusals
         shared.history = records.lookup

@@ -13,6 +13,8 @@ enum DegradedPart: String, CaseIterable, Sendable {
     case clock
     /// A credential's external module has no worker.
     case credentials
+    /// The keys of a live content's next period could not be made.
+    case periods
 }
 
 /// What is wrong with a part now.

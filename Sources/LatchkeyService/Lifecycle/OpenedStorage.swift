@@ -74,6 +74,22 @@ enum OpenedStorage {
         }
     }
 
+    /// Which periods of live contents are served. Requests wait for PostgreSQL on these loops.
+    func recentLivePeriods(on loops: [LoopContext]) -> RecentLivePeriods {
+        switch self {
+        case .sqlite(let store): RecentLivePeriods(source: store)
+        case .postgreSQL(let store): RecentLivePeriods(source: store, patience: Patience(on: loops))
+        }
+    }
+
+    /// Makes the keys of periods.
+    func periodDesk(_ derivation: KeyDerivation?) -> PeriodDesk {
+        switch self {
+        case .sqlite(let store): PeriodDesk(store: store, provider: store, derivation: derivation)
+        case .postgreSQL(let store): PeriodDesk(store: store, provider: store, derivation: derivation)
+        }
+    }
+
     /// What all nodes share; nil where there is one node.
     var shared: PostgreSQLStore? {
         switch self {

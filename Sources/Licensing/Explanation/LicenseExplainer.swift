@@ -27,6 +27,7 @@ package struct LicenseExplainer: Sendable {
 
     private let rules: LicenseRules
     private let keys: RecentContentKeys
+    private let periods: ServedPeriods
     private let revocations: RevocationView
     private let operations: RSAOperationCount
     private let rentals: RentalLookup
@@ -37,9 +38,10 @@ package struct LicenseExplainer: Sendable {
         @Sendable (Claims, ContentID, _ now: Int64) async throws(StoreError) -> RentalStanding.Memory?
 
     package init(
-        rules: LicenseRules, keys: RecentContentKeys, revocations: RevocationView = RevocationView(),
-        operations: RSAOperationCount, rentals: @escaping RentalLookup
+        rules: LicenseRules, keys: RecentContentKeys, periods: ServedPeriods = ServedPeriods(),
+        revocations: RevocationView = RevocationView(), operations: RSAOperationCount, rentals: @escaping RentalLookup
     ) {
+        self.periods = periods
         self.rentals = rentals
         self.rules = rules
         self.keys = keys
@@ -61,7 +63,7 @@ package struct LicenseExplainer: Sendable {
         var stages = StageBuilder()
         if let opened = open(message, &stages, using: crypto) {
             explanation.spc = LicenseExplanation.OpenedSPC(opened)
-            if let claims, let record = await record(for: opened.spc, claims, &stages) {
+            if let claims, let record = await record(for: opened.spc, claims, now: now, &stages) {
                 explanation.key = record.attributes
                 if var request = request(of: subject, message, by: claims, for: record.attributes, opened.spc) {
                     explanation.use = request.use
@@ -117,9 +119,13 @@ package struct LicenseExplainer: Sendable {
             envelope, with: key, unwrapped: job, servedVersions: rules.fairplay.servedVersions)
     }
 
-    private func record(for spc: SPC, _ claims: Claims, _ stages: inout StageBuilder) async -> ContentKeyRecord? {
+    private func record(
+        for spc: SPC, _ claims: Claims, now: Int64, _ stages: inout StageBuilder
+    ) async -> ContentKeyRecord? {
         do throws(LicenseError) {
             let record = try await keys.record(for: spc, claims: claims)
+            // A device may report on the key of any period.
+            if spc.syncReport == nil { try await periods.check(record.attributes, for: claims, now: now) }
             return stages.step(.key) { record }
         } catch {
             return stages.step(.key) { () throws(LicenseError) in throw error }

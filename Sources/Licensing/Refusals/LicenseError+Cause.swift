@@ -14,6 +14,7 @@ extension LicenseError {
         case .keyNotFound: RefusalCause("no single live key is stored for the asset id")
         case .schemeNotPlayed(let scheme, _):
             RefusalCause("the key is for the scheme \(scheme.rawValue), which FairPlay does not play")
+        case .periodNotServed(let refusal): RefusalCause(refusal.description)
         case .hintMismatch: RefusalCause("the address of the request names another key than the SPC")
         case .store(let error): RefusalCause("store: \(error)")
         case .keyStore(let outage): RefusalCause("key store: \(outage)")

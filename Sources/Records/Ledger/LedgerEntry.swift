@@ -59,6 +59,8 @@ package struct LedgerEntry: Equatable, Sendable {
         case sessionEndReported = 59
         /// A key that was there was given to a packager; the detail is the way that it took, and its period.
         case keyDelivered = 60
+        /// An operator has changed how the keys of a live content rotate; the detail says how they do from then on.
+        case rotationSet = 61
 
         /// Whether a version 1 entry can have this kind.
         var isOfVersion1: Bool { rawValue <= 9 || self == .tokenMinted }

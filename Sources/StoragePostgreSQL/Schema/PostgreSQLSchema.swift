@@ -8,7 +8,7 @@ enum PostgreSQLSchema {
     /// All steps that this program knows.
     static let migrations: [Migration] = [
         first, renewalSessions, issuersRevocations, retries, revocationChanges, recounts, ownTime, identities, accounts,
-        keyProvision,
+        keyProvision, livePeriods,
     ]
 
     /// Content keys, shared state, and what nodes ship of their ledgers.

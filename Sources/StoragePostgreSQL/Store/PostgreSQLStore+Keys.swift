@@ -86,7 +86,7 @@ extension PostgreSQLStore: ContentKeyStore {
 
 extension ContentKeyAttributes {
     /// Reads kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp and least_security_level.
-    fileprivate init(_ result: PostgreSQLResult, row: Int) throws(StoreError) {
+    init(_ result: PostgreSQLResult, row: Int) throws(StoreError) {
         var columns = ContentKeyColumns(
             keyID: try result.bytes(row, 0), contentID: try result.text(row, 1), scheme: try result.text(row, 4),
             state: try result.text(row, 5), createdAt: try result.integer(row, 6))

@@ -68,12 +68,24 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case forgetRental
     case takeBackRental
     case returnRental
+    case liveContent
+    case liveContentPage
+    case insertLiveContent
+    case updateLiveContent
+    case notePeriods
+    case newestPeriods
+    case keysOfPeriods
+    case toldPeriodEnds
 
     private static let attributeColumns = """
         kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp, \
         least_security_level
         """
     private static let revocationColumns = "kind, issuer, value, ends_at, revoked_at, reason"
+    private static let liveColumns = """
+        content_id, window_periods, revision, ended_at, first_index, first_start, period_seconds, periods_ahead, \
+        tracks, scheme
+        """
     private static let keyColumns = "\(attributeColumns), key_version, sealed, bound"
 
     var sql: String {
@@ -308,6 +320,45 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             UPDATE rental SET opened_at = $4, first_play = $5
             WHERE name = $1 AND opened_at = $2 AND first_play IS NOT DISTINCT FROM $3 RETURNING 1
             """
+        case .liveContent: "SELECT \(Self.liveColumns) FROM live_content WHERE content_id = $1"
+        case .liveContentPage:
+            "SELECT \(Self.liveColumns) FROM live_content WHERE content_id > $1 ORDER BY content_id LIMIT $2"
+        case .insertLiveContent:
+            """
+            INSERT INTO live_content (content_id, window_periods, revision, ended_at, first_index, first_start,
+                period_seconds, periods_ahead, tracks, scheme)
+            VALUES ($1, $2, 1, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (content_id) DO NOTHING RETURNING revision
+            """
+        case .updateLiveContent:
+            """
+            UPDATE live_content SET window_periods = $2, revision = revision + 1, ended_at = $3, first_index = $4,
+                first_start = $5, period_seconds = $6, periods_ahead = $7, tracks = $8, scheme = $9
+            WHERE content_id = $1 AND revision = $10 RETURNING revision
+            """
+        case .notePeriods:
+            """
+            INSERT INTO key_period (content_id, period_index, starts_at, ends_at)
+            SELECT $1, told.period_index, told.starts_at, told.ends_at
+            FROM unnest($2::int8[], $3::int8[], $4::int8[]) AS told (period_index, starts_at, ends_at)
+            ON CONFLICT (content_id, period_index) DO UPDATE
+                SET starts_at = coalesce(excluded.starts_at, key_period.starts_at),
+                    ends_at = coalesce(excluded.ends_at, key_period.ends_at)
+            """
+        case .newestPeriods:
+            """
+            SELECT period_index,
+                (SELECT starts_at FROM key_period WHERE content_id = $1 AND period_index = content_key.period_index),
+                (SELECT ends_at FROM key_period WHERE content_id = $1 AND period_index = content_key.period_index)
+            FROM content_key WHERE content_id = $1 AND period_index IS NOT NULL
+            GROUP BY period_index ORDER BY period_index DESC LIMIT $2
+            """
+        case .keysOfPeriods:
+            """
+            SELECT \(Self.attributeColumns) FROM content_key
+            WHERE content_id = $1 AND period_index BETWEEN $2 AND $3 LIMIT $4
+            """
+        case .toldPeriodEnds:
+            "SELECT content_id, ends_at FROM key_period WHERE ends_at > $1 ORDER BY ends_at DESC LIMIT $2"
         case .forgetRevocations: Self.forget(from: "revoked", "kind, issuer, value", end: "ends_at")
         }
     }

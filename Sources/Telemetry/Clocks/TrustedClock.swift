@@ -64,6 +64,14 @@ package final class TrustedClock: WallClock {
             .map { WallTime(nanosecondsSince1970: $0).seconds }
     }
 
+    /// The time, in seconds since 1970, as far as it is certain: from the one by which things end to the one for
+    /// decisions. With a trusted clock both are the same, but for the leeway.
+    package var possibleTimes: ClosedRange<Int64> {
+        let trust = now(\.self)
+        let end = WallTime(nanosecondsSince1970: trust.endTime).seconds
+        return end...max(end, WallTime(nanosecondsSince1970: trust.decisionTime).seconds)
+    }
+
     /// Whether new licences are refused, because the clock is behind.
     package var isBehind: Bool { now(\.isBehind) }
 

@@ -25,7 +25,10 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
 
     static func all() throws -> [RefusalSample] {
         let hash = try #require(CertificateHash([UInt8](repeating: 7, count: 20)))
+        let period = PeriodRefusal(
+            contentID: try ContentID("movie-1"), period: 3, reason: .past, current: 9, window: 4)
         return try ours + entitlements + containers + rejections + stores + [
+            RefusalSample(.periodNotServed(period), 404, "key_not_found"),
             RefusalSample(.spc(.unknownCertificate(hash: hash)), 422, "spc_certificate_unknown"),
             RefusalSample(.store(.contentAmbiguous(ContentID("movie-1"))), 404, "key_not_found"),
         ]
@@ -188,7 +191,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
 /// Numbers the cases of the errors, so that a case without a sample is seen: a new case does not compile before it has a number here.
 extension LicenseError {
     static let caseCount =
-        15 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
+        16 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
 
     var caseNumber: Int {
         switch self {
@@ -207,11 +210,12 @@ extension LicenseError {
         case .keyStore: 12
         case .hintMismatch: 13
         case .schemeNotPlayed: 14
-        case .terms(let error, _): 15 + error.caseNumber
-        case .entitlement(let error): 15 + LicenseTermsError.caseCount + error.caseNumber
-        case .spc(let error): 15 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
+        case .periodNotServed: 15
+        case .terms(let error, _): 16 + error.caseNumber
+        case .entitlement(let error): 16 + LicenseTermsError.caseCount + error.caseNumber
+        case .spc(let error): 16 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
         case .store(let error):
-            15 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
+            16 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
         }
     }
 }

@@ -1,0 +1,93 @@
+import ByteCoding
+package import ContentKeys
+package import KeyCrypto
+package import Records
+
+/// Makes the keys of key rotation periods. Nodes and commands may do so at once: each track of a period has one key,
+/// whoever was first.
+package struct PeriodDesk: Sendable {
+    /// The keys of one period, those that were there too.
+    package struct Made: Sendable {
+        package let period: UInt32
+        /// In the order of the tracks.
+        package let keys: [ProvidedKey]
+    }
+
+    /// The live contents and their periods.
+    package let store: any LivePeriodStore
+    private let provider: any KeyProvider
+    private let derivation: KeyDerivation?
+
+    /// Without a derivation keys are random.
+    package init(store: any LivePeriodStore, provider: any KeyProvider, derivation: KeyDerivation?) {
+        self.store = store
+        self.provider = provider
+        self.derivation = derivation
+    }
+
+    /// The keys of a period, one for each track. Those that are not there are made; all become durable together, or
+    /// none. `now` is in seconds since 1970.
+    package func make(
+        _ period: UInt32, of contentID: ContentID, for tracks: [PeriodTrack], scheme: EncryptionScheme, now: Int64
+    ) async throws(KeyProvisionError) -> Made {
+        var wishes: [KeyWish] = []
+        for track in tracks {
+            let record = try record(period, contentID, track, scheme, now)
+            wishes.append(
+                KeyWish(record: record, identity: .track, material: derivation == nil ? .random : .derived))
+        }
+        return Made(period: period, keys: try await provider.provide(wishes))
+    }
+
+    /// The periods of a content that Latchkey must make and that lack a key, in their order; and those that have all.
+    /// `times` are what the time may be, in seconds since 1970.
+    package func standing(
+        of content: LiveContent, at times: ClosedRange<Int64>
+    ) async throws(StoreError) -> (missing: [UInt32], complete: Set<UInt32>) {
+        var (missing, complete) = ([UInt32](), Set<UInt32>())
+        for periods in content.neededPeriods(at: times) {
+            let keys = try await store.periodKeys(of: content.contentID, in: periods)
+            for period in periods {
+                let labels = keys.filter { $0.periodIndex == period && $0.state == .live }.map(\.trackLabel)
+                let hasAll = content.schedule?.tracks.allSatisfy { labels.contains($0.track.label) } ?? true
+                if hasAll { complete.insert(period) } else { missing.append(period) }
+            }
+        }
+        return (missing, complete)
+    }
+
+    /// What the ledger says of keys that were made here. `actor` is as in `LedgerEntry`.
+    package static func entries(
+        _ made: [Made], by actor: String, now: Int64
+    ) throws(CryptoError) -> [LedgerEntry] {
+        var entries: [LedgerEntry] = []
+        for made in made {
+            for key in made.keys where key.isNew {
+                var entry = LedgerEntry(
+                    kind: .keyCreated, at: now, license: try .naming(rowAt: now), keyID: key.record.keyID,
+                    content: key.record.contentID.text, detail: "period \(made.period)")
+                entry.actor = actor
+                entries.append(entry)
+            }
+        }
+        return entries
+    }
+
+    private func record(
+        _ period: UInt32, _ contentID: ContentID, _ track: PeriodTrack, _ scheme: EncryptionScheme, _ now: Int64
+    ) throws(KeyProvisionError) -> ContentKeyRecord {
+        do {
+            var attributes = ContentKeyAttributes(
+                keyID: try KeyGeneration.generateKeyID(), contentID: contentID, track: track.track,
+                periodIndex: period, scheme: scheme, createdAt: now)
+            attributes.leastHDCP = track.leastHDCP
+            attributes.leastSecurityLevel = track.leastSecurityLevel
+            let (key, iv) =
+                try derivation?.derive(contentID: contentID, keyID: attributes.keyID, periodIndex: period)
+                ?? KeyGeneration.generate()
+            return try ContentKeyRecord(attributes: attributes, key: key, iv: iv)
+        } catch {
+            throw .store(.cryptographyFailed)
+        }
+    }
+}

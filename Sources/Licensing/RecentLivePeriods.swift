@@ -1,0 +1,175 @@
+package import ContentKeys
+import Synchronization
+package import Telemetry
+
+/// Remembers which periods of live contents are served, so that the store is not asked for every viewer.
+///
+/// Only keys that have a period are looked at. What was found is believed for `life`; until then one request asks the
+/// store again, and the others go on with what is known, or wait for the one answer if nothing is. A refusal comes from
+/// knowledge that has the period in question. Contents are forgotten in generations, as in `RecentContentKeys`: at most
+/// `capacity` are held.
+///
+/// A store that gives no answer refuses nothing: what was known last holds, and a period of which nothing is known is
+/// served. Its key was found, so that the content has a right holder, and an outage must not cut viewers off.
+package final class RecentLivePeriods: Sendable {
+    package static let capacityDefault = 1_024
+    package static let lifeDefault: Duration = .seconds(3)
+
+    private struct Entry {
+        /// Nil for a content that does not rotate.
+        let found: LivePeriods?
+        let foundAt: MonotonicTime
+
+        func knows(_ period: UInt32) -> Bool { found?.knows(period) ?? true }
+    }
+
+    /// A question to the store that has no answer yet.
+    private struct Question {
+        let askedAt: MonotonicTime
+        var waiting: [CheckedContinuation<Entry?, Never>] = []
+        /// Whether it was waited for long enough: then no request waits for it.
+        var isLate = false
+    }
+
+    private struct State {
+        var younger: [ContentID: Entry] = [:]
+        var older: [ContentID: Entry] = [:]
+        var questions: [ContentID: Question] = [:]
+    }
+
+    private enum Turn {
+        case ask
+        case wait
+        case goOn
+    }
+
+    /// After so long without an answer the store is asked again.
+    private static let askAgainAfter: Duration = .seconds(5)
+
+    private let source: any LivePeriodSource
+    private let clock: any MonotonicClock
+    private let life: Duration
+    private let patience: Patience?
+    private let halfCapacity: Int
+    private let state = Mutex(State())
+
+    /// `capacity` is at least 2. With `patience` no request waits longer than that for the store.
+    package init(
+        source: any LivePeriodSource, capacity: Int = capacityDefault, life: Duration = lifeDefault,
+        patience: Patience? = nil, clock: any MonotonicClock = SystemMonotonicClock()
+    ) {
+        precondition(capacity >= 2, "a cache of two halves holds at least two entries")
+        self.source = source
+        self.clock = clock
+        self.life = life
+        self.patience = patience
+        halfCapacity = capacity / 2
+    }
+
+    /// How many contents are held.
+    package var count: Int { state.withLock { $0.younger.count + $0.older.count } }
+
+    /// Why the key of a period is not served if the time is one of these, in seconds since 1970. Nil if it is, and for
+    /// a key without a period.
+    package func refusal(of key: ContentKeyAttributes, at times: ClosedRange<Int64>) async -> PeriodRefusal? {
+        guard let period = key.periodIndex else { return nil }
+        guard let live = await periods(of: key.contentID, with: period) else { return nil }
+        return live.window(at: times)?.refusal(of: period, key.contentID)
+    }
+
+    private func periods(of contentID: ContentID, with period: UInt32) async -> LivePeriods? {
+        var known = state.withLock { $0.younger[contentID] ?? $0.older[contentID] }
+        if let known, known.knows(period) {
+            let isYoung = clock.monotonicTime < known.foundAt + life
+            // One request asks, and the others do not wait for it.
+            if isYoung || isAsked(contentID) { return known.found }
+            return (await ask(contentID) ?? known).found
+        }
+        // The first answer may be to a question that was asked before the period was made.
+        for _ in 0..<2 {
+            guard let answer = await ask(contentID) else { break }
+            known = answer
+            if answer.knows(period) { break }
+        }
+        return known?.found
+    }
+
+    private func isAsked(_ contentID: ContentID) -> Bool {
+        state.withLock { $0.questions[contentID] != nil }
+    }
+
+    // MARK: Asking the store
+
+    /// What the store says of a content; nil if it does not, or not in time. All who ask at once share one question.
+    private func ask(_ contentID: ContentID) async -> Entry? {
+        switch turn(contentID) {
+        case .goOn: return nil
+        case .wait: return await answer(about: contentID)
+        case .ask:
+            guard let patience else { return await look(contentID) }
+            if let answer = await patience.answer(to: { [self] in await look(contentID) }) { return answer }
+            for waiting in giveUp(contentID) { waiting.resume(returning: nil) }
+            return nil
+        }
+    }
+
+    private func turn(_ contentID: ContentID) -> Turn {
+        let now = clock.monotonicTime
+        return state.withLock { state in
+            if let question = state.questions[contentID], now < question.askedAt + Self.askAgainAfter {
+                return question.isLate ? .goOn : .wait
+            }
+            state.questions[contentID] = Question(
+                askedAt: now, waiting: state.questions[contentID]?.waiting ?? [])
+            return .ask
+        }
+    }
+
+    /// Waits for the question that another request has asked.
+    private func answer(about contentID: ContentID) async -> Entry? {
+        await withCheckedContinuation { continuation in
+            let (isOver, entry) = state.withLock { state in
+                if state.questions[contentID]?.isLate == false {
+                    state.questions[contentID]?.waiting.append(continuation)
+                    return (false, Entry?.none)
+                }
+                return (true, state.younger[contentID])
+            }
+            if isOver { continuation.resume(returning: entry) }
+        }
+    }
+
+    /// Asks, remembers the answer, and gives it to all who wait.
+    private func look(_ contentID: ContentID) async -> Entry? {
+        let now = clock.monotonicTime
+        var entry: Entry?
+        do throws(StoreError) {
+            entry = Entry(found: try await source.livePeriods(of: contentID), foundAt: now)
+        } catch {
+            // The outage itself is reported by others.
+            entry = nil
+        }
+        let waiting = state.withLock { state in
+            if let entry { remember(entry, for: contentID, in: &state) }
+            return state.questions.removeValue(forKey: contentID)?.waiting ?? []
+        }
+        for continuation in waiting { continuation.resume(returning: entry) }
+        return entry
+    }
+
+    private func giveUp(_ contentID: ContentID) -> [CheckedContinuation<Entry?, Never>] {
+        state.withLock { state in
+            state.questions[contentID]?.isLate = true
+            defer { state.questions[contentID]?.waiting = [] }
+            return state.questions[contentID]?.waiting ?? []
+        }
+    }
+
+    private func remember(_ entry: Entry, for contentID: ContentID, in state: inout State) {
+        if state.younger.count >= halfCapacity {
+            state.older = state.younger
+            state.younger = [:]
+        }
+        state.younger[contentID] = entry
+    }
+}

@@ -1,0 +1,115 @@
+package import ContentKeys
+
+extension PostgreSQLStore: LivePeriodStore {
+    /// The content and its periods come in one round trip.
+    package func livePeriods(of contentID: ContentID) async throws(StoreError) -> LivePeriods? {
+        let outcomes = await outcomes([(.liveContent, [.text(contentID.text)]), Self.newest(contentID)], .read)
+        let (contents, periods): (PostgreSQLResult, PostgreSQLResult)
+        do { (contents, periods) = (try outcomes[0].get(), try outcomes[1].get()) } catch { throw error.storeError }
+        guard contents.rowCount == 1 else { return nil }
+        let content = try LiveContent(contents, row: 0)
+        return LivePeriods(content, periods: content.schedule == nil ? try Self.periods(periods) : [])
+    }
+
+    /// At most `pageSizeMaximum` contents, whatever the limit.
+    package func liveContents(after last: ContentID?, limit: Int) async throws(StoreError) -> [LiveContent] {
+        let count = Int64(min(max(limit, 1), Self.pageSizeMaximum))
+        let result = try await run(.liveContentPage, [.text(last?.text ?? ""), .integer(count)], .read)
+        var found: [LiveContent] = []
+        for row in 0..<result.rowCount { found.append(try LiveContent(result, row: row)) }
+        return found
+    }
+
+    package func set(_ content: LiveContent) async throws(StoreError) -> Bool {
+        let columns = LiveContentColumns(content)
+        let values: [PostgreSQLValue] = [
+            .text(columns.contentID), .integer(columns.window), .optional(columns.endedAt),
+            .optional(columns.firstIndex), .optional(columns.firstStart), .optional(columns.length),
+            .optional(columns.ahead), .optional(columns.tracks), .optional(columns.scheme),
+        ]
+        guard content.revision > 0 else { return try await run(.insertLiveContent, values, .read).rowCount == 1 }
+        return try await run(.updateLiveContent, values + [.integer(columns.revision)], .read).rowCount == 1
+    }
+
+    package func note(_ periods: [KnownPeriod], of contentID: ContentID) async throws(StoreError) {
+        // One statement must not name a row twice: what is said of a period later counts.
+        var named: [UInt32: KnownPeriod] = [:]
+        for period in periods {
+            let before = named[period.index]
+            named[period.index] = KnownPeriod(
+                index: period.index, start: period.start ?? before?.start, end: period.end ?? before?.end)
+        }
+        guard !named.isEmpty else { return }
+        // In one order on all nodes, so that no two of them wait for one another's rows.
+        let rows = named.values.sorted { $0.index < $1.index }
+        _ = try await run(
+            .notePeriods,
+            [
+                .text(contentID.text), .integers(rows.map { Int64($0.index) }), .integers(rows.map(\.start)),
+                .integers(rows.map(\.end)),
+            ], .read)
+    }
+
+    package func knownPeriods(of contentID: ContentID) async throws(StoreError) -> [KnownPeriod] {
+        let (statement, values) = Self.newest(contentID)
+        return try Self.periods(try await run(statement, values, .read))
+    }
+
+    package func periodKeys(
+        of contentID: ContentID, in periods: ClosedRange<UInt32>
+    ) async throws(StoreError) -> [ContentKeyAttributes] {
+        let result = try await run(
+            .keysOfPeriods,
+            [
+                .text(contentID.text), .integer(Int64(periods.lowerBound)), .integer(Int64(periods.upperBound)),
+                .integer(Int64(Self.periodKeysMaximum)),
+            ], .read)
+        var found: [ContentKeyAttributes] = []
+        for row in 0..<result.rowCount { found.append(try ContentKeyAttributes(result, row: row)) }
+        return found
+    }
+
+    package func toldEnds(after time: Int64) async throws(StoreError) -> [ContentID: Int64] {
+        let result = try await run(
+            .toldPeriodEnds, [.integer(time), .integer(Int64(Self.toldPeriodsMaximum))], .read)
+        var found: [ContentID: Int64] = [:]
+        for row in 0..<result.rowCount {
+            guard let contentID = try? ContentID(try result.text(row, 0)) else { throw .recordMalformed }
+            // The latest end of each content comes first.
+            if found[contentID] == nil { found[contentID] = try result.integer(row, 1) }
+        }
+        return found
+    }
+
+    private static func newest(_ contentID: ContentID) -> (PreparedStatement, [PostgreSQLValue]) {
+        (.newestPeriods, [.text(contentID.text), .integer(Int64(LivePeriods.countMaximum))])
+    }
+
+    private static func periods(_ result: PostgreSQLResult) throws(StoreError) -> [KnownPeriod] {
+        var found: [KnownPeriod] = []
+        for row in 0..<result.rowCount {
+            guard let index = UInt32(exactly: try result.integer(row, 0)) else { throw .recordMalformed }
+            found.append(
+                KnownPeriod(
+                    index: index, start: try result.optionalInteger(row, 1), end: try result.optionalInteger(row, 2)))
+        }
+        return found
+    }
+}
+
+extension LiveContent {
+    /// Reads the columns in the order of `liveColumns`.
+    fileprivate init(_ result: PostgreSQLResult, row: Int) throws(StoreError) {
+        var columns = LiveContentColumns(
+            contentID: try result.text(row, 0), window: try result.integer(row, 1),
+            revision: try result.integer(row, 2))
+        columns.endedAt = try result.optionalInteger(row, 3)
+        columns.firstIndex = try result.optionalInteger(row, 4)
+        columns.firstStart = try result.optionalInteger(row, 5)
+        columns.length = try result.optionalInteger(row, 6)
+        columns.ahead = try result.optionalInteger(row, 7)
+        columns.tracks = try result.optionalText(row, 8)
+        columns.scheme = try result.optionalText(row, 9)
+        try self.init(stored: columns)
+    }
+}

@@ -1,0 +1,173 @@
+import ByteCoding
+import Foundation
+import POSIXSockets
+import TestSupport
+import Testing
+
+/// `latchkey keys rotate` as an operator runs it.
+@Suite(.tags(.startsProcesses)) struct RotateCommandTests {
+    private let fixture: DevelopmentFixture
+
+    init() throws {
+        fixture = try DevelopmentFixture()
+    }
+
+    private func run(_ words: [String]) async throws -> LatchkeyProcess {
+        try await LatchkeyProcess(arguments: ["keys"] + words + ["--config", fixture.configuration])
+    }
+
+    private func rotate(_ words: String...) async throws -> JSONObject {
+        let run = try await run(["rotate", "--content", "news", "--json"] + words)
+        #expect(run.status == 0, "\(run.messages)")
+        return try run.object()
+    }
+
+    /// Period and track of each key in the answer.
+    private func made(_ answer: JSONObject) -> [String] {
+        (answer["keys"]?.array ?? []).compactMap(\.object).map { key in
+            "\(key["period"]?.number?.signed ?? -1) \(key["track"]?.string ?? "-") \(key["outcome"]?.string ?? "-")"
+        }
+    }
+
+    private func ledger() async throws -> [JSONObject] {
+        let run = try await LatchkeyProcess("ledger", "query", "--config", fixture.configuration, "--json")
+        #expect(run.status == 0, "\(run.messages)")
+        return try #require(try run.object()["entries"]?.array).compactMap(\.object)
+    }
+
+    @Test func makesTheNextPeriodWithTheTracksOfTheNewest() async throws {
+        let first = try await rotate("--track", "HD", "--track", "4K:uhd")
+        #expect(made(first) == ["1 HD stored", "1 4K stored"])
+        #expect(made(try await rotate()) == ["2 4K stored", "2 HD stored"])
+        #expect(first["window"]?.number?.signed == 0 && first["schedule"]?.isNull == true)
+        // A named period twice is made once.
+        #expect(made(try await rotate("--period", "7")) == ["7 4K stored", "7 HD stored"])
+        #expect(made(try await rotate("--period", "7")) == ["7 4K alreadyPresent", "7 HD alreadyPresent"])
+        let keys = (first["keys"]?.array ?? []).compactMap(\.object)
+        for key in keys {
+            let kid = try #require(key["kid"]?.string)
+            #expect(key["url"]?.string == "skd://\(kid)")
+            #expect(key["key"] == nil && key["iv"] == nil)
+        }
+        #expect(keys.map { $0["contentType"]?.string } == ["hd", "uhd"])
+
+        let rows = try await ledger()
+        #expect(rows.allSatisfy { $0["actor"]?.string == OperatingSystemUser.actor && $0["content"]?.string == "news" })
+        let created = rows.filter { $0["kind"]?.string == "keyCreated" }
+        #expect(
+            created.map { $0["detail"]?.string } == [
+                "period 1", "period 1", "period 2", "period 2", "period 7", "period 7",
+            ])
+        // Rotation begins once.
+        #expect(rows.filter { $0["kind"]?.string == "rotationSet" }.map { $0["detail"]?.string } == ["window 0"])
+
+        let listed = try await run(["list"])
+        #expect(listed.output.contains("  period 7"))
+        let kid = try #require(keys.first?["kid"]?.string)
+        let shown = try await run(["show", "--kid", kid])
+        #expect(shown.output.contains("period   1\n"))
+    }
+
+    /// A content whose key had no period begins with its tracks and their floors.
+    @Test func takesTracksAndFloorsOfKeysWithoutAPeriod() async throws {
+        #expect(try await run(["create", "--content", "news", "--track", "UHD", "--hdcp", "type1"]).status == 0)
+        let answer = try await rotate()
+        #expect(made(answer) == ["1 UHD stored"])
+        #expect(answer["keys"]?.array?.first?.object?["hdcp"]?.string == "type1")
+        #expect(made(try await rotate()) == ["2 UHD stored"])
+    }
+
+    @Test func registersAScheduleOnce() async throws {
+        let first = try await rotate("--every", "1h", "--window", "12", "--ahead", "2", "--track", "SD")
+        #expect(made(first) == ["1 SD stored", "2 SD stored", "3 SD stored"])
+        #expect(first["current"]?.number?.signed == 1 && first["window"]?.number?.signed == 12)
+        let again = try await rotate("--every", "1h", "--window", "12", "--ahead", "2", "--track", "SD")
+        #expect(made(again) == [])
+        #expect(again["schedule"]?.object?["start"]?.string == first["schedule"]?.object?["start"]?.string)
+        // Without a word it makes what is due, which is there.
+        #expect(made(try await rotate()) == [])
+        #expect(
+            try await ledger().filter { $0["kind"]?.string == "rotationSet" }.map { $0["detail"]?.string } == [
+                "every 3600s from 1, window 12, ahead 2"
+            ])
+        // Further tracks are made for the periods that are due.
+        let more = try await rotate("--track", "SD", "--track", "AUDIO")
+        #expect(
+            made(more) == [
+                "1 SD alreadyPresent", "1 AUDIO stored", "2 SD alreadyPresent", "2 AUDIO stored",
+                "3 SD alreadyPresent", "3 AUDIO stored",
+            ])
+    }
+
+    @Test func beginsOtherPeriodsWhenTheCurrentOneEnds() async throws {
+        // Half an hour before a boundary.
+        let start = Int64(Date().timeIntervalSince1970) - 1_800
+        let text = try #require(UnixTime(seconds: start)).description
+        let first = try await rotate("--every", "1h", "--start", text, "--track", "SD")
+        #expect(first["current"]?.number?.signed == 1)
+        let next = try await rotate("--every", "30m")
+        #expect(next["schedule"]?.object?["firstPeriod"]?.number?.signed == 2)
+        #expect(next["current"]?.number?.signed == 1)
+        let begins = try RFC3339.parse(try #require(next["schedule"]?.object?["start"]?.string))
+        #expect(begins.seconds == start + 3_600)
+        // The next period has its keys already.
+        #expect(made(next) == [])
+    }
+
+    @Test func endsAContentAndBeginsItAgain() async throws {
+        #expect(try await run(["rotate", "--content", "news", "--end"]).status == 1)
+        _ = try await rotate("--every", "1h", "--track", "SD")
+        let ended = try await rotate("--end")
+        #expect(ended["ended"]?.string != nil && made(ended) == [])
+        let refused = try await run(["rotate", "--content", "news"])
+        #expect(refused.status == 1 && refused.messages.contains("has ended"))
+        let wider = try await rotate("--window", "9")
+        #expect(wider["ended"]?.string == ended["ended"]?.string && wider["window"]?.number?.signed == 9)
+        let again = try await rotate("--every", "2h")
+        #expect(again["ended"]?.isNull == true)
+        #expect(again["schedule"]?.object?["firstPeriod"]?.number?.signed == 2)
+        #expect(made(again) == ["3 SD stored"])
+    }
+
+    @Test func saysTheWindowAlone() async throws {
+        let answer = try await rotate("--window", "24", "--no-keys")
+        #expect(made(answer) == [] && answer["window"]?.number?.signed == 24 && answer["current"]?.isNull == true)
+        let listed = try await run(["list", "--json"])
+        #expect(try listed.object()["keys"]?.array?.isEmpty == true)
+    }
+
+    /// Derived keys are made again with the same bytes, from their names.
+    @Test func derivesKeysWhereTheConfigurationSaysSo() async throws {
+        let text = String(decoding: try fixture.folder.read("latchkey.json5"), as: UTF8.self)
+        try fixture.folder.write([UInt8](repeating: 7, count: 32), to: "secrets/master-secret")
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o600], ofItemAtPath: fixture.folder.path("secrets/master-secret"))
+        try fixture.folder.write(
+            text.replacing(
+                "keys: {",
+                with: "keys: { allowReveal: true, material: \"derived\", masterSecret: \"secrets/master-secret\","
+            ).utf8, to: "latchkey.json5")
+        let key = try #require(try await rotate("--track", "SD")["keys"]?.array?.first?.object)
+        let kid = try #require(key["kid"]?.string)
+        let shown = try await run(["show", "--kid", kid, "--reveal", "--json"])
+        #expect(try shown.object()["period"]?.number?.signed == 1)
+        #expect(try shown.object()["key"]?.string?.count == 32)
+    }
+
+    static let mistakes: [[String]] = [
+        ["--every", "59s"], ["--every", "1y"], ["--every", "400d"], ["--window", "-1"], ["--window", "100001"],
+        ["--ahead", "0", "--every", "1h"], ["--ahead", "65", "--every", "1h"], ["--ahead", "2"],
+        ["--start", "2026-01-01T00:00:00Z"], ["--every", "1h", "--start", "noon"], ["--track", "4K"],
+        ["--track", "HD:sd"], ["--track", "HD", "--track", "HD:hd"], ["--period", "4294967296"],
+        ["--end", "--no-keys"],
+        ["--end", "--every", "1h"], ["--no-keys"], ["--no-keys", "--window", "3", "--period", "4"],
+        ["--period", "3", "--every", "1h"], [],
+    ]
+
+    @Test(arguments: mistakes)
+    func refusesWhatMakesNoSense(words: [String]) async throws {
+        let run = try await run(["rotate", "--content", "news"] + words)
+        #expect(run.status == 2, "\(run.messages)")
+        #expect(!run.messages.isEmpty)
+    }
+}
