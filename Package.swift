@@ -233,7 +233,7 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
             dependencies: [
                 "COpenSSL", "CSQLite", "CPostgreSQL", "ByteCoding", "Telemetry", "KeyCrypto", "FairPlay",
                 "DeviceSimulation",
-                "PlayerMessages", "Entitlements", "ContentKeys", "Records",
+                "PlayerMessages", "Entitlements", "ContentKeys", "PackagerAPI", "Records",
                 "EventLoops", "Licensing", "LadderWorkers", "StorageSQLite", "StoragePostgreSQL", "StoreConformance",
                 "POSIXSockets",
                 "TestSupport", "DatabaseSupport", "latchkeyd",

@@ -42,14 +42,23 @@ package struct KeyWish: Sendable {
     /// What keeps a stored key from being the one that is wanted; nil if it is. The time of creation and the key's floor
     /// are not compared: operators may have set a floor of their own.
     package func conflict(with stored: ContentKeyRecord) -> KeyConflict? {
-        let (wanted, there) = (record.attributes, stored.attributes)
+        Self.conflict(
+            of: record.attributes, iv: given.contains(.iv) ? record.iv : nil,
+            key: given.contains(.key) ? record.key : nil, with: stored)
+    }
+
+    /// The same for a key with these attributes, and with this IV and these bytes unless they are nil.
+    package static func conflict(
+        of wanted: ContentKeyAttributes, iv: Bytes16?, key: ContentKey?, with stored: ContentKeyRecord
+    ) -> KeyConflict? {
+        let there = stored.attributes
         if wanted.contentID != there.contentID { return .otherContent }
         if there.state != .live { return .withdrawn }
         if wanted.trackLabel != there.trackLabel { return .otherTrack }
         if wanted.periodIndex != there.periodIndex { return .otherPeriod }
         if wanted.scheme != there.scheme { return .otherScheme }
-        if given.contains(.iv), record.iv != stored.iv { return .otherIV }
-        if given.contains(.key), record.key != stored.key { return .otherKey }
+        if let iv, iv != stored.iv { return .otherIV }
+        if let key, key != stored.key { return .otherKey }
         return nil
     }
 }

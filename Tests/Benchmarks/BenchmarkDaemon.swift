@@ -9,12 +9,17 @@ final class BenchmarkDaemon {
     private static let programs = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
 
     /// Plain HTTP on loopback, or TLS with the certificate that `latchkey init` makes.
-    init(speaksTLS: Bool = false) throws {
+    ///
+    /// It runs on one core if that is given.
+    init(speaksTLS: Bool = false, core: Int? = nil) throws {
         folder = URL(filePath: NSTemporaryDirectory()).appending(path: "latchkey-benchmark-\(UUID().uuidString)")
         try Self.tool(["init", folder.path])
         if speaksTLS { try Self.addTLS(to: folder.appending(path: "latchkey.json5")) }
-        process.executableURL = Self.programs.appending(path: "latchkeyd")
-        process.arguments = ["--config", folder.appending(path: "latchkey.json5").path]
+        let program = Self.programs.appending(path: "latchkeyd")
+        let place = core.map { ["taskset", "-c", "\($0)"] } ?? []
+        // Each of these programs becomes the next one.
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = place + [program.path, "--config", folder.appending(path: "latchkey.json5").path]
         process.environment = ProcessInfo.processInfo.environment.merging([
             "LATCHKEY_LISTEN": "127.0.0.1:0", "LATCHKEY_ADMIN_LISTEN": "127.0.0.1:0",
         ]) { $1 }

@@ -83,7 +83,9 @@ final class BlockingConnection: @unchecked Sendable {
         let end = Array("\r\n\r\n".utf8)
         guard let headEnd = buffer.indices.first(where: { buffer[$0...].starts(with: end) }) else { return nil }
         let head = String(decoding: buffer[..<headEnd], as: UTF8.self)
-        guard head.hasPrefix("HTTP/1.1 200 ") else { throw BenchmarkError("the server answered: \(head)") }
+        guard head.hasPrefix("HTTP/1.1 200 ") || head.hasPrefix("HTTP/1.0 200 ") else {
+            throw BenchmarkError("the server answered: \(head)")
+        }
         guard let line = head.split(separator: "\r\n").first(where: { $0.lowercased().hasPrefix("content-length:") }),
             let length = Int(line.dropFirst("content-length:".count).filter { $0.isNumber })
         else { throw BenchmarkError("a response without a length") }

@@ -18,12 +18,13 @@ enum LoadTool {
 
     /// Requests per second with so many keep-alive connections, and how many were answered. Throws when one failed.
     ///
-    /// A script in Lua may say what is asked.
+    /// A script in Lua may say what is asked. The tool runs on one core if that is given.
     static func wrk(
-        _ url: String, script: URL? = nil, connections: Int, seconds: Int
+        _ url: String, script: URL? = nil, connections: Int, seconds: Int, core: Int? = nil
     ) throws -> (rate: Double, count: Int) {
         let options = script.map { ["-s", $0.path] } ?? []
-        let words = try run(["wrk", "-t1", "-c\(connections)", "-d\(seconds)s"] + options + [url])
+        let place = core.map { ["taskset", "-c", "\($0)"] } ?? []
+        let words = try run(place + ["wrk", "-t1", "-c\(connections)", "-d\(seconds)s"] + options + [url])
         // "12345 requests in 1.10s, 1.20MB read", "Requests/sec:  11222.33"; lines about errors only where there were some.
         guard let rate = words.firstIndex(of: "Requests/sec:").flatMap({ Double(words[$0 + 1]) }),
             let count = words.firstIndex(of: "requests").flatMap({ Int(words[$0 - 1]) }), count > 0,

@@ -33,7 +33,7 @@ import Testing
             #expect(filled.allSatisfy { $0.decodedText?.isEmpty == false })
         }
         // An answer is never answered again: it carries keys.
-        let again = MarkupWriter.document(answer)
+        let again = MarkupWriter(answer).bytes
         #expect(Documents.refusal(String(decoding: again, as: UTF8.self), version) == .keyInRequest)
     }
 

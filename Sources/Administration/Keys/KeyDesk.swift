@@ -74,10 +74,15 @@ package final class KeyDesk: Sendable {
     package func provide(
         _ order: KeyOrder, to client: Client, now: Int64
     ) async throws(KeyDeskError) -> [DeliveredKey] {
-        let wishes = try order.keys.map { (key) throws(KeyDeskError) in
-            try KeyWish(key, of: order.contentID, derivation, now: now)
+        let delivered: [DeliveredKey]
+        if let known = recent.keys(of: order) {
+            delivered = known.map { DeliveredKey($0, .found) }
+        } else {
+            let wishes = try order.keys.map { (key) throws(KeyDeskError) in
+                try KeyWish(key, of: order.contentID, derivation, now: now)
+            }
+            delivered = try await provided(wishes, of: order, mayCreate: client.mayCreate)
         }
-        let delivered = try await provided(wishes, of: order, mayCreate: client.mayCreate)
         try await record(delivered.map { ($0.record, kind(of: $0)) }, to: client, now: now)
         return delivered
     }
@@ -107,7 +112,6 @@ package final class KeyDesk: Sendable {
     private func provided(
         _ wishes: [KeyWish], of order: KeyOrder, mayCreate: Bool
     ) async throws(KeyDeskError) -> [DeliveredKey] {
-        if let known = recent.keys(wishes, inOutage: false) { return known.map { DeliveredKey($0, .found) } }
         do throws(KeyDeskError) {
             // First, so that a failure leaves no key whose creation is in no row of the ledger. Not for keys that are
             // remembered: the times of their periods have been written down.

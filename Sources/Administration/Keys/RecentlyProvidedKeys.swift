@@ -57,6 +57,26 @@ final class RecentlyProvidedKeys: Sendable {
         return found
     }
 
+    /// The same for an order while there is no outage. Making wishes of it would take key material.
+    func keys(of order: KeyOrder) -> [ContentKeyRecord]? {
+        var found: [ContentKeyRecord] = []
+        for key in order.keys {
+            let name: Name =
+                if let keyID = key.keyID {
+                    .keyID(keyID)
+                } else {
+                    .track(order.contentID, key.track.label, period: key.periodIndex)
+                }
+            guard let record = page(name, inOutage: false)?.keys.first else { return nil }
+            let wanted = ContentKeyAttributes(
+                keyID: record.keyID, contentID: order.contentID, track: key.track, periodIndex: key.periodIndex,
+                scheme: key.scheme, createdAt: 0)
+            guard KeyWish.conflict(of: wanted, iv: key.iv, key: key.key, with: record) == nil else { return nil }
+            found.append(record)
+        }
+        return found
+    }
+
     func page(_ name: Name, inOutage: Bool) -> KeyPage? {
         let now = clock.monotonicTime
         let entry = generations.withLock { $0.younger[name] ?? $0.older[name] }

@@ -14,8 +14,49 @@ package struct CPIXAnswer: Sendable {
     package init(
         to request: CPIXRequest, keys: [PackagedKey], urls: SKDTemplate, authority: String? = nil
     ) throws(CPIXError) {
+        bytes = try CPIXAnswerDraft(to: request, keys: keys, urls: urls, authority: authority).filled(with: keys)
+    }
+
+    /// The bytes are a filled draft.
+    init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+}
+
+/// An answer without its keys, which stays the same as long as a request gets the same keys.
+struct CPIXAnswerDraft: Sendable {
+    private let bytes: [UInt8]
+    private let keyPlaces: [MarkupWriter.KeyPlace]
+    private let ivs: [KeyID: Bytes16]
+    private let urls: SKDTemplate
+    private let authority: String?
+
+    /// Throws as `CPIXAnswer` does. A request for encrypted keys has an answer with the keys in it, for one use.
+    init(to request: CPIXRequest, keys: [PackagedKey], urls: SKDTemplate, authority: String?) throws(CPIXError) {
         var filler = try DocumentFiller(request: request, keys: keys, urls: urls, authority: authority)
-        bytes = MarkupWriter.document(try filler.fill())
+        let writer = MarkupWriter(try filler.fill())
+        bytes = writer.bytes
+        keyPlaces = writer.keyPlaces
+        ivs = Dictionary(keys.map { ($0.keyID, $0.iv) }) { first, _ in first }
+        self.urls = urls
+        self.authority = authority
+    }
+
+    /// Whether the answer with these keys differs from another one that was made of it in nothing but the keys' bytes.
+    func fits(_ keys: [PackagedKey], urls: SKDTemplate, authority: String?) -> Bool {
+        keys.count == ivs.count && keys.allSatisfy { ivs[$0.keyID] == $0.iv } && authority == self.authority
+            && urls == self.urls
+    }
+
+    /// The document with the keys at their places.
+    func filled(with keys: [PackagedKey]) -> [UInt8] {
+        var filled = bytes
+        for place in keyPlaces {
+            guard let key = keys.first(where: { $0.keyID == place.keyID }) else { continue }
+            let text = Base64.encode(key.key.bytes.revealed())
+            filled.replaceSubrange(place.offset..<place.offset + MarkupWriter.KeyPlace.size, with: text.utf8)
+        }
+        return filled
     }
 }
 
@@ -103,7 +144,7 @@ private struct DocumentFiller {
     private func fillKeys(in root: inout MarkupElement, _ plan: NamePlan) throws(CPIXError) {
         guard !request.recipients.isEmpty else {
             return fillKeys(in: &root, plan) { key in
-                [.element(plan.element("PlainValue", in: CPIXNamespace.pskc, [.key(key)]))]
+                [.element(plan.element("PlainValue", in: CPIXNamespace.pskc, [.key(key.keyID)]))]
             }
         }
         do throws(CryptoError) {
@@ -116,20 +157,20 @@ private struct DocumentFiller {
                     try delivery.fill(&element, for: recipient, plan)
                 }
             }
-            try fillKeys(in: &root, plan) { (key) throws(CryptoError) in try delivery.secret(key, plan) }
+            try fillKeys(in: &root, plan) { (key) throws(CryptoError) in try delivery.secret(key.key, plan) }
         } catch {
             throw .cryptography(error)
         }
     }
 
     private func fillKeys<Failure: Error>(
-        in root: inout MarkupElement, _ plan: NamePlan, secret: (ContentKey) throws(Failure) -> [MarkupNode]
+        in root: inout MarkupElement, _ plan: NamePlan, secret: (PackagedKey) throws(Failure) -> [MarkupNode]
     ) throws(Failure) {
         var requested = request.keys[...]
         try root.update("ContentKeyList", in: CPIXNamespace.cpix) { (list) throws(Failure) in
             try list.update("ContentKey", in: CPIXNamespace.cpix) { (element) throws(Failure) in
                 guard let next = requested.popFirst(), let key = keys[next.keyID] else { return }
-                let secret = plan.element("Secret", in: CPIXNamespace.pskc, try secret(key.key))
+                let secret = plan.element("Secret", in: CPIXNamespace.pskc, try secret(key))
                 element.remove("Data", in: CPIXNamespace.cpix)
                 element.children.append(.element(plan.element("Data", in: CPIXNamespace.cpix, [.element(secret)])))
                 if hasConstantIV(next) { element.setAttribute("explicitIV", to: Base64.encode(key.iv.bytes)) }

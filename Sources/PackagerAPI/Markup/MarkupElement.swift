@@ -1,5 +1,4 @@
 import ByteCoding
-import ContentKeys
 
 /// An XML element with its attributes, its declarations of namespaces and its content, in the document's order.
 ///
@@ -24,8 +23,12 @@ struct MarkupElement: Equatable, Sendable {
         self.prefix = prefix
         self.localName = localName
         self.namespace = namespace
-        self.attributes = attributes.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-        self.declarations = declarations.sorted { $0.prefix.utf8.lexicographicallyPrecedes($1.prefix.utf8) }
+        self.attributes =
+            attributes.count < 2
+            ? attributes : attributes.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        self.declarations =
+            declarations.count < 2
+            ? declarations : declarations.sorted { $0.prefix.utf8.lexicographicallyPrecedes($1.prefix.utf8) }
         self.children = children
     }
 
@@ -102,8 +105,8 @@ struct MarkupElement: Equatable, Sendable {
 indirect enum MarkupNode: Equatable, Sendable {
     case element(MarkupElement)
     case text(String)
-    /// The Base64 of a content key. It becomes text only in the bytes that are sent.
-    case key(ContentKey)
+    /// The place of the Base64 of the content key with this id. Keys are filled in last, in the bytes that are sent.
+    case key(KeyID)
 }
 
 /// An attribute with its name as it was written, prefix included. No attribute with a prefix is interpreted.

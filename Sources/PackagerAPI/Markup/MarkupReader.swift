@@ -93,28 +93,41 @@ private final class TreeBuilder: NSObject, XMLParserDelegate {
     }
 
     private func element(_ name: String, _ attributes: [String: String]) -> MarkupElement {
-        let declarations = attributes.compactMap { name, value in
-            Self.declaredPrefix(name).map { NamespaceDeclaration(prefix: $0, uri: value) }
+        var own: [MarkupAttribute] = []
+        var declarations: [NamespaceDeclaration] = []
+        for (name, value) in attributes {
+            if let prefix = Self.declaredPrefix(name) {
+                declarations.append(NamespaceDeclaration(prefix: prefix, uri: value))
+            } else {
+                own.append(MarkupAttribute(name: name, value: value))
+            }
         }
-        let own = attributes.filter { Self.declaredPrefix($0.key) == nil }
-        let parts = name.split(separator: ":", maxSplits: 1)
-        let prefix = parts.count > 1 ? String(parts[0]) : ""
+        let (prefix, localName) = Self.parts(of: name)
         return MarkupElement(
-            prefix: prefix, localName: String(parts.last ?? ""), namespace: namespace(of: prefix, declarations),
-            attributes: own.map { MarkupAttribute(name: $0.key, value: $0.value) }, declarations: declarations)
+            prefix: prefix, localName: localName, namespace: namespace(of: prefix, declarations), attributes: own,
+            declarations: declarations)
+    }
+
+    /// The prefix of a name, empty without one, and what stands behind the colon.
+    private static func parts(of name: String) -> (prefix: String, localName: String) {
+        guard let colon = name.utf8.firstIndex(of: UInt8(ascii: ":")) else { return ("", name) }
+        return (String(name[..<colon]), String(name[name.utf8.index(after: colon)...]))
     }
 
     /// The prefix that an attribute declares; nil for an attribute that is not a declaration.
     private static func declaredPrefix(_ name: String) -> String? {
-        if name == "xmlns" { return "" }
-        return name.hasPrefix("xmlns:") ? String(name.dropFirst("xmlns:".count)) : nil
+        guard name.utf8.starts(with: "xmlns".utf8) else { return nil }
+        let (prefix, localName) = parts(of: name)
+        if prefix.isEmpty { return localName.utf8.count == "xmlns".utf8.count ? "" : nil }
+        return prefix.utf8.count == "xmlns".utf8.count ? localName : nil
     }
 
     /// The innermost declaration counts. The parser has refused a prefix that has none.
     private func namespace(of prefix: String, _ declarations: [NamespaceDeclaration]) -> String {
         if let own = declarations.first(where: { $0.prefix.hasSameUTF8(as: prefix) }) { return own.uri }
-        for element in open.reversed() {
-            if let found = element.declarations.first(where: { $0.prefix.hasSameUTF8(as: prefix) }) { return found.uri }
+        for depth in open.indices.reversed() {
+            let found = open[depth].declarations.first { $0.prefix.hasSameUTF8(as: prefix) }
+            if let found { return found.uri }
         }
         return ""
     }

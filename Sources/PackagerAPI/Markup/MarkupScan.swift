@@ -37,12 +37,12 @@ enum MarkupScan {
     /// `<!` may begin a comment or a CDATA section only.
     private static func checkTags(of document: [UInt8]) throws(MarkupError) {
         var quoteCount = 0
-        for (offset, byte) in document.enumerated() {
-            switch byte {
+        for offset in document.indices {
+            switch document[offset] {
             case UInt8(ascii: "<"):
                 quoteCount = 0
-                let rest = document[offset...].dropFirst()
-                guard rest.first == UInt8(ascii: "!") else { continue }
+                guard offset + 1 < document.count, document[offset + 1] == UInt8(ascii: "!") else { continue }
+                let rest = document[(offset + 1)...]
                 guard rest.starts(with: "!--".utf8) || rest.starts(with: "![CDATA[".utf8) else { throw .declaration }
             case UInt8(ascii: "\""), UInt8(ascii: "'"):
                 quoteCount += 1

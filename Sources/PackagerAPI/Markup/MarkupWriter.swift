@@ -1,20 +1,27 @@
 import ByteCoding
 import ContentKeys
-import KeyCrypto
 
 /// Writes a tree as a document in UTF-8: the same tree gives the same bytes.
+///
+/// Each key has a place of 24 zero bytes in them, the size of its Base64.
 struct MarkupWriter {
-    private var bytes: [UInt8] = []
+    /// Where the Base64 of a key belongs.
+    struct KeyPlace: Sendable {
+        static let size = Base64.encodedSize(of: ContentKey.size)
 
-    /// The document with its XML declaration.
-    static func document(_ root: MarkupElement) -> [UInt8] {
-        var writer = MarkupWriter()
-        // Room for most answers: the bytes hold keys, and an array that grows leaves copies behind.
-        writer.bytes.reserveCapacity(16_384)
-        writer.append("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")
-        writer.write(root)
-        writer.append("\n")
-        return writer.bytes
+        let keyID: KeyID
+        let offset: Int
+    }
+
+    private(set) var bytes: [UInt8] = []
+    private(set) var keyPlaces: [KeyPlace] = []
+
+    /// Writes a document with its XML declaration.
+    init(_ root: MarkupElement) {
+        bytes.reserveCapacity(4_096)
+        append("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")
+        write(root)
+        append("\n")
     }
 
     private mutating func write(_ element: MarkupElement) {
@@ -30,7 +37,9 @@ struct MarkupWriter {
             switch child {
             case .element(let element): write(element)
             case .text(let text): escape(text, isAttribute: false)
-            case .key(let key): append(Base64.encode(key.bytes.revealed()))
+            case .key(let keyID):
+                keyPlaces.append(KeyPlace(keyID: keyID, offset: bytes.count))
+                bytes.append(contentsOf: repeatElement(0, count: KeyPlace.size))
             }
         }
         append("</")

@@ -125,10 +125,17 @@ enum PlayReadyHeader {
     ///          8     2  size of the record, N
     ///         10     N  the header in UTF-16LE
     static func object(_ keyID: KeyID, _ scheme: CommonEncryptionScheme) -> [UInt8] {
-        let record = header(keyID, scheme).utf16.flatMap { littleEndian($0) }
-        return littleEndian(UInt32(10 + record.count)) + littleEndian(UInt16(1)) + littleEndian(UInt16(1))
-            // The header has some 300 characters.
-            + littleEndian(UInt16(record.count)) + record
+        let text = header(keyID, scheme).utf16
+        // The header has some 300 characters.
+        let recordSize = 2 * text.count
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(10 + recordSize)
+        append(UInt32(10 + recordSize), to: &bytes)
+        append(UInt16(1), to: &bytes)
+        append(UInt16(1), to: &bytes)
+        append(UInt16(recordSize), to: &bytes)
+        for unit in text { append(unit, to: &bytes) }
+        return bytes
     }
 
     static func header(_ keyID: KeyID, _ scheme: CommonEncryptionScheme) -> String {
@@ -145,8 +152,11 @@ enum PlayReadyHeader {
         return [3, 2, 1, 0, 5, 4, 7, 6].map { bytes[$0] } + bytes[8...]
     }
 
-    private static func littleEndian<Integer: FixedWidthInteger>(_ value: Integer) -> [UInt8] {
-        (0..<Integer.bitWidth / 8).map { UInt8(truncatingIfNeeded: value >> Integer($0 * 8)) }
+    /// Least significant byte first.
+    private static func append<Integer: FixedWidthInteger>(_ value: Integer, to bytes: inout [UInt8]) {
+        for shift in stride(from: 0, to: Integer.bitWidth, by: 8) {
+            bytes.append(UInt8(truncatingIfNeeded: value >> Integer(shift)))
+        }
     }
 }
 

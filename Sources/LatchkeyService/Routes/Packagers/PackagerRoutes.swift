@@ -20,6 +20,7 @@ struct PackagerRoutes: Sendable {
         let loop: PackagerLoop
         let metrics: PackagerMetrics
         let urls: SKDTemplate
+        let documents = RecentDocuments()
     }
 
     private let speke: SPEKEEndpoint

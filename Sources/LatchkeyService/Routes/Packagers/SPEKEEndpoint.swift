@@ -76,9 +76,10 @@ struct SPEKEEndpoint: Sendable {
         _ request: HTTPRequest, _ version: SPEKEVersion, _ packager: Packager, authority: String?,
         _ context: PackagerService.Context
     ) async throws(PackagerFailure) -> PackagerService.Served {
-        let document = try wrap(
+        let received = try wrap(
             { (error: CPIXError) in PackagerFailure(error) },
-            try CPIXRequest(parsing: request.body, version: version))
+            try service.parts.documents.document(request.body, version: version))
+        let document = received.request
         try Self.check(document, packager)
         let isEncrypted = !document.recipients.isEmpty
         let client = service.client(
@@ -96,9 +97,8 @@ struct SPEKEEndpoint: Sendable {
         }
         let answer = try wrap(
             { (error: CPIXError) in PackagerFailure(error) },
-            try CPIXAnswer(
-                to: document, keys: keys.map { PackagedKey($0.record) }, urls: service.parts.urls,
-                authority: authority))
+            try received.answer(
+                keys: keys.map { PackagedKey($0.record) }, urls: service.parts.urls, authority: authority))
         var fields = Self.fields(SPEKEHeader.answerContentType, version, context.id)
         fields.append("X-Content-Type-Options", "nosniff")
         return PackagerService.Served(

@@ -1,0 +1,88 @@
+package import ContentKeys
+import Synchronization
+
+/// What the documents of packagers said lately. A packager sends the same document again and again: for each of its
+/// encoders, after each restart, and until a period ends.
+///
+/// A remembered document needs no XML parser. Nothing of it is secret, and everything about it follows from its bytes.
+/// Who may have the keys, and which keys there are, is asked each time.
+package final class RecentDocuments: Sendable {
+    /// The size of all remembered bodies together, in bytes, unless given. Their trees take about ten times as much.
+    package static let sizeDefault = 1_048_576
+
+    private struct Name: Hashable {
+        let version: SPEKEVersion
+        let body: [UInt8]
+
+        /// An array of bytes would be hashed byte by byte, which takes longer than all the rest.
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(version)
+            // The hasher reads the bytes within the call.
+            unsafe body.withUnsafeBytes { bytes in unsafe hasher.combine(bytes: bytes) }
+        }
+    }
+
+    private struct Generations {
+        var younger: [Name: ReadDocument] = [:]
+        var older: [Name: ReadDocument] = [:]
+        /// Of the bodies of the younger half, in bytes.
+        var youngerSize = 0
+    }
+
+    private let halfSize: Int
+    private let generations = Mutex(Generations())
+
+    package init(size: Int = sizeDefault) {
+        halfSize = size / 2
+    }
+
+    /// The request that a body holds. Throws as `CPIXRequest` does; a document that is refused is not remembered.
+    package func document(_ body: [UInt8], version: SPEKEVersion) throws(CPIXError) -> ReadDocument {
+        let name = Name(version: version, body: body)
+        let (younger, older) = generations.withLock { ($0.younger[name], $0.older[name]) }
+        if let younger { return younger }
+        let document = if let older { older } else { ReadDocument(try CPIXRequest(parsing: body, version: version)) }
+        remember(document, as: name)
+        return document
+    }
+
+    /// When the younger half is full, the older one is forgotten. A document that is larger than that is not kept.
+    private func remember(_ document: ReadDocument, as name: Name) {
+        guard name.body.count <= halfSize else { return }
+        generations.withLock { generations in
+            if generations.youngerSize + name.body.count > halfSize {
+                generations.older = generations.younger
+                generations.younger = [:]
+                generations.youngerSize = 0
+            }
+            generations.youngerSize += name.body.count
+            generations.younger[name] = document
+        }
+    }
+}
+
+/// A request, and the last answer to it without the keys.
+package final class ReadDocument: Sendable {
+    package let request: CPIXRequest
+    private let draft = Mutex<CPIXAnswerDraft?>(nil)
+
+    init(_ request: CPIXRequest) {
+        self.request = request
+    }
+
+    /// The answer with these keys. Throws as `CPIXAnswer` does.
+    package func answer(
+        keys: [PackagedKey], urls: SKDTemplate, authority: String? = nil
+    ) throws(CPIXError) -> CPIXAnswer {
+        // Each encryption has fresh random keys.
+        guard request.recipients.isEmpty else {
+            return try CPIXAnswer(to: request, keys: keys, urls: urls, authority: authority)
+        }
+        if let known = draft.withLock({ $0 }), known.fits(keys, urls: urls, authority: authority) {
+            return CPIXAnswer(bytes: known.filled(with: keys))
+        }
+        let made = try CPIXAnswerDraft(to: request, keys: keys, urls: urls, authority: authority)
+        draft.withLock { $0 = made }
+        return CPIXAnswer(bytes: made.filled(with: keys))
+    }
+}

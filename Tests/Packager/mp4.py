@@ -1,0 +1,69 @@
+"""What encrypted media say of their encryption: the boxes `schm` and `tenc` (ISO/IEC 14496-12 and 23001-7)."""
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+# Box header, and what stands before the boxes inside: nothing, or the fields of a full box and of a sample entry.
+HEADER_SIZE = 8
+CONTAINERS = {
+    **dict.fromkeys(("moov", "trak", "mdia", "minf", "stbl", "sinf", "schi"), 0),
+    **{"stsd": 8, "encv": 78, "enca": 28},
+}
+IV_SIZE = 16
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box by the place of its payload in the media."""
+
+    kind: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class TrackEncryption:
+    """One track's key id, constant IV and pattern: encrypted and clear blocks, 0 and 0 without a pattern."""
+
+    scheme: str
+    key_id: bytes
+    iv: bytes
+    pattern: tuple[int, int]
+    iv_offset: int
+
+
+def boxes(media: bytes, start: int, end: int) -> Iterator[Box]:
+    """Every box of a range, and those inside; what is no whole box is an error."""
+    while start < end:
+        size, kind = struct.unpack_from(">I4s", media, start)
+        assert HEADER_SIZE <= size <= end - start, f"a box of {size} bytes at {start}, before {end}"
+        box = Box(kind.decode("latin-1"), start + HEADER_SIZE, start + size)
+        yield box
+        if box.kind in CONTAINERS:
+            yield from boxes(media, box.start + CONTAINERS[box.kind], box.end)
+        start = box.end
+
+
+def track_encryption(media: bytes) -> TrackEncryption:
+    """The encryption of media with one encrypted track, whose samples all have the same IV."""
+    found = [box for box in boxes(media, 0, len(media)) if box.kind in ("schm", "tenc")]
+    scheme, track = sorted(found, key=lambda box: box.kind)
+    version, pattern, is_protected, iv_size = struct.unpack_from(">B4xBBB", media, track.start)
+    assert (version, is_protected, iv_size) == (1, 1, 0)
+    key_id = media[track.start + 8 : track.start + 24]
+    assert media[track.start + 24] == IV_SIZE and track.end - track.start == 25 + IV_SIZE
+    return TrackEncryption(
+        scheme=media[scheme.start + 4 : scheme.start + 8].decode("ascii"),
+        key_id=key_id,
+        iv=media[track.end - IV_SIZE : track.end],
+        pattern=(pattern >> 4, pattern & 0x0F),
+        iv_offset=track.end - IV_SIZE,
+    )
+
+
+def with_iv(media: bytes, iv: bytes) -> bytes:
+    """The media with another constant IV: devices take the one of the licence, ffmpeg the one of the media."""
+    assert len(iv) == IV_SIZE
+    offset = track_encryption(media).iv_offset
+    return media[:offset] + iv + media[offset + IV_SIZE :]
