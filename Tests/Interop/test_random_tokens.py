@@ -41,8 +41,9 @@ def prepare(setup: Path) -> None:
     configuration = setup / "latchkey.json5"
     text = configuration.read_text()
     profiles = 'profiles: { HD: { lease: "1h", duration: "48h", hdcp: "type0", securityLevel: "baseline" } },'
-    name = 'name: "development",'
-    for old, new in (("entitlement: {", f"entitlement: {{ {profiles}"), (name, f"{name} spcVersion3: true,")):
+    # The credential, which has a line for its name.
+    name = 'name: "development",\n'
+    for old, new in (("entitlement: {", f"entitlement: {{ {profiles}"), (name, f"{name}spcVersion3: true,")):
         assert text.count(old) == 1
         text = text.replace(old, new)
     configuration.write_text(text)

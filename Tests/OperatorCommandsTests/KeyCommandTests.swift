@@ -214,8 +214,12 @@ import Testing
         #expect(try await keys("create", "--content", "movie-2").status == 0)
         let lines = try await keys("list").output.split(separator: "\n")
         #expect(lines.count == 2)
-        #expect(lines.first?.hasSuffix("movie-1  track 4K:HDR  type uhd  HDCP type1  level main") == true)
-        #expect(lines.last?.hasSuffix("movie-2  type sd") == true)
+        #expect(lines.first?.contains("movie-1  track 4K:HDR  type uhd  HDCP type1  level main") == true)
+        #expect(lines.last?.contains("movie-2  type sd") == true)
+        for line in lines {
+            let keyID = try #require(line.split(separator: " ").first)
+            #expect(line.hasSuffix("  skd://\(keyID)"))
+        }
     }
 
     @Test(arguments: [

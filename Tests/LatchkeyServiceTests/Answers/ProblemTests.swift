@@ -67,6 +67,8 @@ import Testing
         "module_unavailable": 503, "not_found": 404,
         "method_not_allowed": 405, "bad_request": 400, "request_timeout": 408,
         "body_too_large": 413, "uri_too_long": 414, "head_too_large": 431, "expectation_failed": 417,
+        "packager_invalid": 401, "packager_forbidden": 403, "cpix_rejected": 422, "media_type_unsupported": 415,
+        "key_conflict": 409, "key_lost": 409,
         "admin_token_invalid": 401, "not_implemented": 501, "version_not_supported": 505, "internal": 500,
     ]
 
@@ -170,7 +172,8 @@ import Testing
         let isProof = type == "https://dashif.org/drm-problems/insufficient-proof-of-authorization"
         #expect(response.status == (isProof ? .forbidden : code.status))
         #expect(try JSONReader.parse(response.body).object?["status"]?.number?.text == String(response.status.code))
-        #expect((response.fields["WWW-Authenticate"] != nil) == (code == .adminTokenInvalid))
+        let isOfNoViewer = code == .adminTokenInvalid || code == .packagerInvalid
+        #expect((response.fields["WWW-Authenticate"] != nil) == isOfNoViewer)
     }
 
     /// `detail` says what was received: one of the known methods, or another one, and never the client's text.

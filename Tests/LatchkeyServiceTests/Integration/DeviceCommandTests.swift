@@ -10,7 +10,8 @@ import Testing
     init() throws {
         fixture = try DaemonFixture { folder in
             let text = String(decoding: try folder.files.read("latchkey.json5"), as: UTF8.self)
-            let changed = text.replacing("name: \"development\",", with: "name: \"development\", spcVersion3: true,")
+            let changed = text.replacing(
+                "name: \"development\",", with: "name: \"development\", spcVersion3: true,", maxReplacements: 1)
             try #require(changed != text)
             try folder.files.write(changed.utf8, to: "latchkey.json5")
         }
