@@ -126,6 +126,7 @@ def test_refusals_do_not_flood_the_log(tmp_path: Path, latchkey_programs: None) 
 
 RELOADS = 12
 RELOAD_SECONDS = 10
+SETTLE_SECONDS = 10
 SLOW_READ_SIZE = 2048
 SLOW_READ_PAUSE_SECONDS = 0.02
 
@@ -267,8 +268,7 @@ def test_saturation_is_visible_and_every_metric_is_in_the_article(tmp_path: Path
         with socket.create_connection(daemon.public) as idle:
             idle.sendall(b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
             assert idle.recv(65536).startswith(b"HTTP/1.1 200 ")
-            metrics = daemon.metrics()
-    assert metrics['latchkey_http_connections_by_state{state="idle"}'] == 1
+            metrics = _metrics_with(daemon, 'latchkey_http_connections_by_state{state="idle"}', 1)
     assert metrics['latchkey_memory_charged_bytes{share="connections"}'] > 0
     found: dict[str, dict[str | None, set[str]]] = {}
     for sample in metrics:
@@ -283,6 +283,14 @@ def test_saturation_is_visible_and_every_metric_is_in_the_article(tmp_path: Path
         (row,) = (line for line in rows if f"`{name}`" in line)
         for label in labels.keys() - {"le"}:
             assert f"`{label}`" in row.split("|")[2], name
+
+
+def _metrics_with(daemon: OwnDaemon, sample: str, value: float) -> dict[str, float]:
+    """Waits until a sample has a value: the client has its answer before the loop has ended its turn."""
+    deadline = time.monotonic() + SETTLE_SECONDS
+    while (metrics := daemon.metrics())[sample] != value:
+        assert time.monotonic() < deadline, f"{sample} is {metrics[sample]}"
+    return metrics
 
 
 def test_wrong_admin_tokens_are_slowed(tmp_path: Path, latchkey_programs: None) -> None:

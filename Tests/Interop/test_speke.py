@@ -737,9 +737,10 @@ def test_packagers_are_counted(lab: Lab) -> None:
 
 @pytest.mark.last
 def test_nothing_secret_is_in_the_log_or_in_the_ledger(lab: Lab) -> None:
-    assert len(lab.keys) > 100
-    request = Request()
-    answer = lab.post(request.document())
+    for _ in range(50):
+        answer = lab.post(Request().document())
+        assert answer.status == 200
+    assert len(lab.keys) >= 100
     lab.daemon.await_log(answer.header("X-Request-Id"))
     log = lab.daemon.log.read_bytes()
     assert b"packager_served" in log
