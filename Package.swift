@@ -239,7 +239,7 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
                 "TestSupport", "DatabaseSupport", "latchkeyd",
                 "latchkey",
             ],
-            path: "Tests/Benchmarks", swiftSettings: settings))
+            path: "Tests/Benchmarks", exclude: ["wsgi_speke.py"], swiftSettings: settings))
 }
 
 // The fuzz targets are part of the tests. For libFuzzer they are a module of their own, with a program for each of them; only the
