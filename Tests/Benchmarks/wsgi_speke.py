@@ -98,6 +98,9 @@ def serve_by_wsgiref(port: int) -> None:
     class Server(WSGIServer):
         request_queue_size = 1024
 
+        def handle_error(self, *_: object) -> None:
+            """Writes nothing: clients of a load reset connections at its end."""
+
         def server_bind(self) -> None:
             """Without a look-up of this machine's name."""
             socketserver.TCPServer.server_bind(self)
