@@ -35,7 +35,7 @@ package struct KeyProvisioning: Sendable {
     /// Decides about the next wish. Of several wishes for one key the first alone makes it.
     ///
     /// - Parameters:
-    ///   - named: The stored key with the key id of the wish's record, in whatever state.
+    ///   - named: The stored key with the key id of the wish's record, live or withdrawn.
     ///   - ofTrack: The stored live keys of the wish's content, label and period; two are enough. Not looked at for a
     ///     wish with the identity `.keyID`.
     package mutating func add(

@@ -6,7 +6,7 @@ package struct KeyWish: Sendable {
     package enum Identity: Hashable, Sendable {
         /// Its key id, as the packager has given it.
         case keyID
-        /// Its content, track label and period. Any live key with these is the one, whatever its key id is.
+        /// Its content, track label and period. Any live key with these is the one. Its key id does not matter.
         case track
     }
 
@@ -92,7 +92,7 @@ package enum KeyConflict: Error, Hashable, Sendable, CaseIterable {
 /// Why wished keys are not provided.
 package enum KeyProvisionError: Error, Equatable, Sendable {
     case conflict(KeyID, KeyConflict)
-    /// The database is older than the last key that was made: this key may have existed, and is not made anew.
+    /// The database is older than the last key that was made: this key may have existed, and is not made again.
     case keyLost(ContentID)
     case store(StoreError)
 }

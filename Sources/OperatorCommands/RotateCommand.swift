@@ -270,7 +270,7 @@ private struct KeyRotation {
         } else {
             try await store.forEachPage(of: given.contentID) { page in keys += page.filter { $0.state == .live } }
         }
-        // In one order, whatever the key ids are, and each label once.
+        // In an order that does not depend on key ids, and each label once.
         keys.sort { ($0.trackLabel?.text ?? "", $0.createdAt) < ($1.trackLabel?.text ?? "", $1.createdAt) }
         var found: [(track: PeriodTrack, scheme: EncryptionScheme)] = []
         for key in keys where !found.contains(where: { $0.track.track.label == key.trackLabel }) {

@@ -281,7 +281,7 @@ package enum KeyDeskError: Error, Equatable, Sendable {
     /// The store is older than the last key that was made: this key may have existed.
     case keyLost(ContentID)
     case store(StoreError)
-    /// The keys are there, and the ledger does not say who got them. So nobody gets them.
+    /// The keys are there, and the ledger does not say who got them. So no client gets them.
     case ledger(StoreError)
     case cryptography(CryptoError)
 

@@ -9,7 +9,7 @@ package struct KeyOrder: Sendable {
 
     /// One key of an order.
     package struct Key: Sendable {
-        /// Nil if the key is found by its track and period, whatever its key id is.
+        /// Nil if the key is found by its track and period.
         package var keyID: KeyID?
         package var track: Track
         package var periodIndex: UInt32?

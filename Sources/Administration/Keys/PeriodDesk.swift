@@ -3,8 +3,8 @@ package import ContentKeys
 package import KeyCrypto
 package import Records
 
-/// Makes the keys of key rotation periods. Nodes and commands may do so at once: each track of a period has one key,
-/// whoever was first.
+/// Makes the keys of key rotation periods. Each track of a period gets one key, also if several nodes and commands make
+/// it at once.
 package struct PeriodDesk: Sendable {
     /// The keys of one period, those that were there too.
     package struct Made: Sendable {

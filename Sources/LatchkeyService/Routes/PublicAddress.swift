@@ -72,7 +72,7 @@ enum PublicAddress: Sendable {
         case ready
         case expressPlayToken
         case entitlementServer
-        /// Whatever the method is: packagers have refusals of their own.
+        /// For every method: packagers have refusals of their own.
         case packager
     }
 

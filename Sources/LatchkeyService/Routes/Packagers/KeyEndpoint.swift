@@ -103,7 +103,7 @@ struct KeyEndpoint: Sendable {
         _ order: KeyOrder, _ packager: Packager, authority: String?, _ context: PackagerService.Context
     ) async throws(PackagerFailure) -> PackagerService.Served {
         var client = service.client(packager, context.id, manner: "keys json", order.contentID)
-        // Whoever may bring keys along may have those stored.
+        // A packager that may bring keys along may have them stored.
         if order.importsAll { client.mayCreate = true }
         let keys: [DeliveredKey]
         do throws(KeyDeskError) {

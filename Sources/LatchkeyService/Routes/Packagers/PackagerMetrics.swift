@@ -9,7 +9,7 @@ final class PackagerMetrics: Sendable {
         case speke1 = "speke-1.0"
         case speke20 = "speke-2.0"
         case speke21 = "speke-2.1"
-        /// `/v1/keys`, whatever the format of the answer is.
+        /// `/v1/keys`, with every format of the answer.
         case keys
     }
 

@@ -46,7 +46,7 @@ struct PackagerRoutes: Sendable {
         }
     }
 
-    /// The refusal of a request that comes from no packager, whatever its body holds; nil for one of a packager.
+    /// The refusal of a request that comes from no packager, judged without its body; nil for one of a packager.
     func refusal(
         ofHead request: HTTPRequest, at address: PublicAddress, under rules: LiveRules, id: RequestID,
         on loop: LoopContext
