@@ -45,8 +45,8 @@ package struct KeyDerivation: Sendable {
         }
     }
 
-    /// The key id of a key that is ordered without one: a UUID of version 8 (RFC 9562, section 5.8), always the same for
-    /// the same content, track label and period. It is public, and tells nothing of the key.
+    /// The key id of a key that is ordered without one: a UUID of version 8 (RFC 9562, section 5.8), always the same
+    /// for the same content, track label and period. It is public, and tells nothing of the key.
     ///
     ///     size  field
     ///        8  "LKDKID01"

@@ -27,7 +27,7 @@ package struct KeyProvisioning: Sendable {
 
     package init() {}
 
-    /// The content of the first key that a store older than the last key must not make; nil if there is none.
+    /// The content of the first key that a store older than the last key must not make; nil if it may make all of them.
     package var firstRandom: ContentID? { missing.first { $0.material == .random }?.record.contentID }
     /// How many new random keys there are.
     package var randomCount: Int64 { Int64(missing.count { $0.material == .random }) }
@@ -48,7 +48,7 @@ package struct KeyProvisioning: Sendable {
         provided.append(ProvidedKey(record: present, isNew: false))
     }
 
-    /// The one live key of the wish's track; nil if there is none, or the wish is not for it.
+    /// The one live key of the wish's track; nil if the track has no live key, or the wish names a key id.
     private func track(
         of wish: KeyWish, _ stored: [ContentKeyRecord]
     ) throws(KeyProvisionError) -> ContentKeyRecord? {

@@ -39,8 +39,8 @@ package struct KeyWish: Sendable {
         self.material = material
     }
 
-    /// What keeps a stored key from being the one that is wanted; nil if it is. The time of creation and the key's floor
-    /// are not compared: operators may have set a floor of their own.
+    /// What keeps a stored key from being the one that is wanted; nil if it is. The time of creation and the key's
+    /// floor are not compared: operators may have set a floor of their own.
     package func conflict(with stored: ContentKeyRecord) -> KeyConflict? {
         Self.conflict(
             of: record.attributes, iv: given.contains(.iv) ? record.iv : nil,
@@ -102,8 +102,8 @@ package protocol KeyProvider: Sendable {
     /// The keys of the wishes, in their order. Those that are not there are stored; all of them become durable
     /// together, or none.
     ///
-    /// Two calls at once, on any nodes, get the same keys. Throws `conflict` for the first wish whose names a stored key
-    /// has that is not the one, and `keyLost`.
+    /// Two calls at once, on any nodes, get the same keys. Throws `conflict` for the first wish whose names a stored
+    /// key has that is not the one, and `keyLost`.
     func provide(_ wishes: [KeyWish]) async throws(KeyProvisionError) -> [ProvidedKey]
 
     /// The same without making any: nil for each key that is not there. Throws `conflict`.

@@ -61,9 +61,9 @@ package enum StoreOutage: Error, Equatable, Sendable {
 
 /// What is wrong with the file of `keys.generationFile`, which says whether random keys were lost.
 package enum KeyGenerationFault: Error, Equatable, Sendable {
-    /// The database was used with a file, and there is none.
+    /// The database was used with a generation file, and that file is missing.
     case missing
-    /// Its contents are none that this program writes.
+    /// The file holds something that this program never writes.
     case malformed
     /// It counts the keys of another installation.
     case otherInstallation

@@ -8,8 +8,8 @@ import Telemetry
 /// # A turn
 ///
 /// 1. **Poll.** `epoll_wait`, without sleeping if anything below is left over, else until the next timer.
-/// 2. **Channels.** Each ready channel is called once; at most 256 per turn. If there are so many, the channels that come first are
-///    called before them. Then the channels that asked for another go.
+/// 2. **Channels.** Each ready channel is called once; at most 256 per turn. If there are so many, the channels that
+///    come first are called before them. Then the channels that asked for another go.
 /// 3. **Timers** whose deadline has come, at most 32: what a timer ends costs as much as a request.
 /// 4. **Jobs** of tasks, and closures from other threads, in the order in which they were enqueued; at most 512 per turn.
 /// 5. **Turn-end hooks**, which run batches. What they make ready runs at once, before the next poll, within step 4's limit.

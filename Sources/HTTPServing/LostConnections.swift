@@ -10,9 +10,7 @@ final class LostConnections: LoopChannel {
     static let endsPerTurnMaximum = 32
 
     private let loop: LoopContext
-    private var waiting: [HTTPConnection] = []
-    /// Those before it have ended.
-    private var first = 0
+    private var waiting = ArrivalQueue<HTTPConnection>()
     private var isScheduled = false
 
     init(loop: LoopContext) {
@@ -27,13 +25,7 @@ final class LostConnections: LoopChannel {
 
     func resume(on loop: LoopContext) {
         isScheduled = false
-        let end = min(waiting.count, first + Self.endsPerTurnMaximum)
-        while first < end {
-            let connection = waiting[first]
-            first += 1
-            connection.endLost()
-        }
-        forgetTheEnded()
+        for _ in 0..<min(waiting.count, Self.endsPerTurnMaximum) { waiting.removeFirst()?.endLost() }
         if !waiting.isEmpty { schedule() }
     }
 
@@ -45,12 +37,5 @@ final class LostConnections: LoopChannel {
         guard !isScheduled else { return }
         isScheduled = true
         loop.resumeNextTurn(self)
-    }
-
-    /// Moves the rest only if it is the smaller part, so that each connection is moved once or less on average.
-    private func forgetTheEnded() {
-        guard first > waiting.count / 2 else { return }
-        waiting.removeFirst(first)
-        first = 0
     }
 }

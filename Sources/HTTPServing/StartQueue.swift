@@ -13,33 +13,14 @@ struct StartQueue<Waiting> {
     private static var sharedLane: Int { networkLaneCount }
 
     private struct Lane {
-        var waiting: [Waiting] = []
-        /// Those before it have left.
-        var first = 0
+        var waiting = ArrivalQueue<Waiting>()
         /// Whether the lane is in `order`.
         var isOrdered = false
-
-        var count: Int { waiting.count - first }
-
-        mutating func removeFirst() -> Waiting? {
-            guard first < waiting.count else { return nil }
-            defer { dropTheLeft() }
-            first += 1
-            return waiting[first - 1]
-        }
-
-        /// Moves the rest only if it is the smaller part, so that each connection is moved once or less on average.
-        private mutating func dropTheLeft() {
-            guard first > waiting.count / 2 else { return }
-            waiting.removeFirst(first)
-            first = 0
-        }
     }
 
     private var lanes = [Lane](repeating: Lane(), count: networkLaneCount + 1)
-    /// Lanes in the order in which they begin their next connection; those before `firstInOrder` had their turn.
-    private var order: [Int] = []
-    private var firstInOrder = 0
+    /// Lanes in the order in which they begin their next connection.
+    private var order = ArrivalQueue<Int>()
     /// How many connections wait.
     private(set) var count = 0
 
@@ -55,26 +36,24 @@ struct StartQueue<Waiting> {
 
     /// Takes the connection whose turn it is.
     mutating func next() -> Waiting? {
-        while firstInOrder < order.count {
-            let lane = order[firstInOrder]
-            firstInOrder += 1
+        while let lane = order.removeFirst() {
             lanes[lane].isOrdered = false
             // A lane may have lost its connections meanwhile.
-            guard let connection = lanes[lane].removeFirst() else { continue }
+            guard let connection = lanes[lane].waiting.removeFirst() else { continue }
             count -= 1
-            if lanes[lane].count > 0 { putInOrder(lane) }
+            if !lanes[lane].waiting.isEmpty { putInOrder(lane) }
             return connection
         }
-        order.removeAll(keepingCapacity: true)
-        firstInOrder = 0
         return nil
     }
 
     /// Takes the connection that waits for the longest time in the longest lane of networks, to make room for another.
     mutating func giveUp() -> Waiting? {
         var longest = 0
-        for lane in 1..<Self.networkLaneCount where lanes[lane].count > lanes[longest].count { longest = lane }
-        guard let connection = lanes[longest].removeFirst() else { return nil }
+        for lane in 1..<Self.networkLaneCount where lanes[lane].waiting.count > lanes[longest].waiting.count {
+            longest = lane
+        }
+        guard let connection = lanes[longest].waiting.removeFirst() else { return nil }
         count -= 1
         return connection
     }
@@ -82,10 +61,6 @@ struct StartQueue<Waiting> {
     private mutating func putInOrder(_ lane: Int) {
         guard !lanes[lane].isOrdered else { return }
         lanes[lane].isOrdered = true
-        if firstInOrder > order.count / 2 {
-            order.removeFirst(firstInOrder)
-            firstInOrder = 0
-        }
         order.append(lane)
     }
 

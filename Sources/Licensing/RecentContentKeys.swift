@@ -6,7 +6,7 @@ package import Telemetry
 ///
 /// An entry is found by the exact asset id and believed for `life`; so a key that is withdrawn is still given out for
 /// that long, and what was not found is looked up again each time. At most `capacity` entries are held, however many
-/// asset ids are asked for: when the younger half is full, the older one is forgotten.
+/// asset ids are asked for.
 ///
 /// If the source is away or busy, or `patience` ends before it answers, an entry is believed for `lifeInOutage`.
 package final class RecentContentKeys: Sendable {
@@ -20,9 +20,8 @@ package final class RecentContentKeys: Sendable {
 
     private typealias Found = Result<ContentKeyRecord?, StoreError>
 
-    private struct Generations {
-        var younger: [AssetID: Entry] = [:]
-        var older: [AssetID: Entry] = [:]
+    private struct State {
+        var entries: RecentEntries<AssetID, Entry>
         /// When the source was asked about an entry for a request that did not wait.
         var asked: [AssetID: MonotonicTime] = [:]
     }
@@ -35,27 +34,23 @@ package final class RecentContentKeys: Sendable {
     private let life: Duration
     private let lifeInOutage: Duration
     private let patience: Patience?
-    private let halfCapacity: Int
-    private let generations = Mutex(Generations())
+    private let state: Mutex<State>
 
     /// `capacity` is at least 2. A `lifeInOutage` that is not longer than `life` adds nothing.
     package init(
         source: any ContentKeySource, capacity: Int = capacityDefault, life: Duration = lifeDefault,
         lifeInOutage: Duration = .zero, patience: Patience? = nil, clock: any MonotonicClock = SystemMonotonicClock()
     ) {
-        precondition(capacity >= 2, "a cache of two halves holds at least two entries")
         self.source = source
         self.clock = clock
         self.life = life
         self.lifeInOutage = lifeInOutage
         self.patience = patience
-        halfCapacity = capacity / 2
+        state = Mutex(State(entries: RecentEntries(capacity: capacity)))
     }
 
     /// How many entries are held.
-    package var count: Int {
-        generations.withLock { $0.younger.count + $0.older.count }
-    }
+    package var count: Int { state.withLock { $0.entries.count } }
 
     /// The key of an asset id, from memory or from the source.
     package func record(for assetID: AssetID) async throws(StoreError) -> ContentKeyRecord? {
@@ -77,7 +72,7 @@ package final class RecentContentKeys: Sendable {
         if patience.isOpen, !beginAsking(assetID) { return nil }
         return await patience.answer { [self] in
             let found = await ask(assetID)
-            generations.withLock { $0.asked[assetID] = nil }
+            state.withLock { $0.asked[assetID] = nil }
             return found
         }
     }
@@ -85,9 +80,9 @@ package final class RecentContentKeys: Sendable {
     /// Whether no request asks about the asset id at this time.
     private func beginAsking(_ assetID: AssetID) -> Bool {
         let now = clock.monotonicTime
-        return generations.withLock { generations in
-            if let before = generations.asked[assetID], now < before + Self.askAgainAfter { return false }
-            generations.asked[assetID] = now
+        return state.withLock { state in
+            if let before = state.asked[assetID], now < before + Self.askAgainAfter { return false }
+            state.asked[assetID] = now
             return true
         }
     }
@@ -104,26 +99,17 @@ package final class RecentContentKeys: Sendable {
     }
 
     private func known(_ assetID: AssetID, for life: Duration, _ now: MonotonicTime) -> ContentKeyRecord? {
-        let entry = generations.withLock { $0.younger[assetID] ?? $0.older[assetID] }
+        let entry = state.withLock { $0.entries[assetID] }
         guard let entry, now < entry.foundAt + life else { return nil }
         return entry.record
     }
 
     /// A key that the source has no longer must not come back in an outage.
     private func forget(_ assetID: AssetID) {
-        generations.withLock { generations in
-            generations.younger[assetID] = nil
-            generations.older[assetID] = nil
-        }
+        state.withLock { $0.entries.forget(assetID) }
     }
 
     private func remember(_ entry: Entry, for assetID: AssetID) {
-        generations.withLock { generations in
-            if generations.younger.count >= halfCapacity {
-                generations.older = generations.younger
-                generations.younger = [:]
-            }
-            generations.younger[assetID] = entry
-        }
+        state.withLock { $0.entries.remember(entry, for: assetID) }
     }
 }

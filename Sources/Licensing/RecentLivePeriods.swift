@@ -6,8 +6,7 @@ package import Telemetry
 ///
 /// Only keys that have a period are looked at. What was found is believed for `life`; until then one request asks the
 /// store again, and the others go on with what is known, or wait for the one answer if nothing is. A refusal comes from
-/// knowledge that has the period in question. Contents are forgotten in generations, as in `RecentContentKeys`: at most
-/// `capacity` are held.
+/// knowledge that has the period in question. At most `capacity` contents are held.
 ///
 /// A store that gives no answer refuses nothing: what was known last holds, and a period of which nothing is known is
 /// served. Its key was found, so that the content has a right holder, and an outage must not cut viewers off.
@@ -32,8 +31,7 @@ package final class RecentLivePeriods: Sendable {
     }
 
     private struct State {
-        var younger: [ContentID: Entry] = [:]
-        var older: [ContentID: Entry] = [:]
+        var entries: RecentEntries<ContentID, Entry>
         var questions: [ContentID: Question] = [:]
     }
 
@@ -50,24 +48,22 @@ package final class RecentLivePeriods: Sendable {
     private let clock: any MonotonicClock
     private let life: Duration
     private let patience: Patience?
-    private let halfCapacity: Int
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// `capacity` is at least 2. With `patience` no request waits longer than that for the store.
     package init(
         source: any LivePeriodSource, capacity: Int = capacityDefault, life: Duration = lifeDefault,
         patience: Patience? = nil, clock: any MonotonicClock = SystemMonotonicClock()
     ) {
-        precondition(capacity >= 2, "a cache of two halves holds at least two entries")
         self.source = source
         self.clock = clock
         self.life = life
         self.patience = patience
-        halfCapacity = capacity / 2
+        state = Mutex(State(entries: RecentEntries(capacity: capacity)))
     }
 
     /// How many contents are held.
-    package var count: Int { state.withLock { $0.younger.count + $0.older.count } }
+    package var count: Int { state.withLock { $0.entries.count } }
 
     /// Why the key of a period is not served if the time is one of these, in seconds since 1970. Nil if it is, and for
     /// a key without a period.
@@ -78,7 +74,7 @@ package final class RecentLivePeriods: Sendable {
     }
 
     private func periods(of contentID: ContentID, with period: UInt32) async -> LivePeriods? {
-        var known = state.withLock { $0.younger[contentID] ?? $0.older[contentID] }
+        var known = state.withLock { $0.entries[contentID] }
         if let known, known.knows(period) {
             let isYoung = clock.monotonicTime < known.foundAt + life
             // One request asks, and the others do not wait for it.
@@ -133,7 +129,7 @@ package final class RecentLivePeriods: Sendable {
                     state.questions[contentID]?.waiting.append(continuation)
                     return (false, Entry?.none)
                 }
-                return (true, state.younger[contentID])
+                return (true, state.entries[contentID])
             }
             if isOver { continuation.resume(returning: entry) }
         }
@@ -150,7 +146,7 @@ package final class RecentLivePeriods: Sendable {
             entry = nil
         }
         let waiting = state.withLock { state in
-            if let entry { remember(entry, for: contentID, in: &state) }
+            if let entry { state.entries.remember(entry, for: contentID) }
             return state.questions.removeValue(forKey: contentID)?.waiting ?? []
         }
         for continuation in waiting { continuation.resume(returning: entry) }
@@ -163,13 +159,5 @@ package final class RecentLivePeriods: Sendable {
             defer { state.questions[contentID]?.waiting = [] }
             return state.questions[contentID]?.waiting ?? []
         }
-    }
-
-    private func remember(_ entry: Entry, for contentID: ContentID, in state: inout State) {
-        if state.younger.count >= halfCapacity {
-            state.older = state.younger
-            state.younger = [:]
-        }
-        state.younger[contentID] = entry
     }
 }

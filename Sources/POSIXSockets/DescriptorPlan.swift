@@ -30,9 +30,9 @@ package struct DescriptorPlan: Equatable, Sendable {
     /// Has the kernel's table of descriptors grow now to so many, or to the limit if that is less. If it cannot, the
     /// table grows by itself later.
     ///
-    /// The table doubles when it is full, and in a process of several threads that waits until no processor uses the old
-    /// one (`synchronize_rcu`): 10 to 30 ms, in which no thread opens a descriptor. A flood of connections would stop the
-    /// loops so with each doubling. A descriptor takes 8 bytes, and the table never shrinks.
+    /// The table doubles when it is full, and in a process of several threads that waits until no processor uses the
+    /// old one (`synchronize_rcu`): 10 to 30 ms, in which no thread opens a descriptor. A flood of connections would
+    /// stop the loops so with each doubling. A descriptor takes 8 bytes, and the table never shrinks.
     package static func growTable(to count: Int) {
         let limit = latchkey_descriptor_limit()
         let size = limit > 0 ? min(count, Int(clamping: limit)) : count

@@ -28,7 +28,8 @@ import Testing
         #expect(own.receiveAll() == response("200 OK", "bye", closes))
     }
 
-    /// The header names the client, and then the request's fields are the client's own. Without it they are the proxy's.
+    /// The header names the client, and then the request's fields are the client's own. Without it they are the
+    /// proxy's.
     @Test(arguments: [true, false])
     func saysHowATrustedProxyNamesTheClient(hasHeader: Bool) throws {
         let server = try TestServer(trustedProxies: proxy, expectsProxyHeader: hasHeader)

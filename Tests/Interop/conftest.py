@@ -5,16 +5,16 @@ A test that has asserted nothing fails: it would pass whatever the tested progra
 
 import os
 import secrets
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import _pytest.raises
 import pytest
 
 # What the helpers assert counts, and is explained when it fails.
 pytest.register_assert_rewrite(*(path.stem for path in Path(__file__).parent.glob("*.py") if path != Path(__file__)))
 
+from asserted import count_raises, pytest_assertion_pass, pytest_pyfunc_call  # Hooks of every test.
 from deployment import Deployment, deployment_of, sample_process
 from fairplay_device import containers
 from fairplay_device.credentials import Credential, make_credential
@@ -27,8 +27,7 @@ WARM_UP_COUNT = 50
 
 def pytest_configure(config: pytest.Config) -> None:
     """One seed for the whole run: given by the environment, or fresh."""
-    # `pytest.raises` makes objects of this class.
-    _pytest.raises.RaisesExc = CountedRaises
+    count_raises()
     config.interop_seed = int(os.environ.get(SEED_VARIABLE) or secrets.randbits(32))
 
 
@@ -63,35 +62,6 @@ class Share:
 def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
     """True leaves a test to the other run, and reports nothing of it."""
     return None if Share.takes(item.path) else True
-
-
-class Held:
-    """How many assertions have held in the test that runs."""
-
-    count = 0
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_pyfunc_call() -> Generator[None, object, object]:
-    """Runs the test, and fails it if no assertion was reached."""
-    Held.count = 0
-    result = yield
-    if not Held.count:
-        pytest.fail("the test has asserted nothing", pytrace=False)
-    return result
-
-
-def pytest_assertion_pass() -> None:
-    Held.count += 1
-
-
-class CountedRaises(pytest.RaisesExc):
-    """`pytest.raises` as an assertion that counts."""
-
-    def __exit__(self, *exception: object) -> bool:
-        matches = super().__exit__(*exception)
-        Held.count += matches
-        return matches
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ from pathlib import Path
 from uuid import UUID
 
 import m3u8
+from cryptography import x509
 from cryptography.hazmat.primitives import hashes, padding, serialization
 from cryptography.hazmat.primitives.asymmetric import padding as rsa_padding
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -29,6 +30,7 @@ VECTORS = Path(__file__).resolve().parents[1] / "Vectors" / "speke"
 CPIX = "urn:dashif:org:cpix"
 PSKC = "urn:ietf:params:xml:ns:keyprov:pskc"
 ENC = "http://www.w3.org/2001/04/xmlenc#"
+SIGNATURE = "http://www.w3.org/2000/09/xmldsig#"
 SPEKE1 = "urn:aws:amazon:com:speke"
 FAIRPLAY = UUID("94ce86fb-07ff-4f43-adb8-93d2fa968ca2")
 WIDEVINE = UUID("edef8ba9-79d6-4ace-a3c8-27dcd51d21ed")
@@ -198,11 +200,18 @@ def opened(body: bytes) -> list[Key]:
     private_key = serialization.load_der_private_key((VECTORS / "packager_key.der").read_bytes(), None)
     root = etree.fromstring(body)
     (delivery,) = root.iter(cpix_name("DeliveryData"))
+    certificate = base64.b64decode(delivery.findtext(f".//{{{SIGNATURE}}}X509Certificate"))
+    assert x509.load_der_x509_certificate(certificate).public_key() == private_key.public_key()
+    assert delivery.find(cpix_name("DocumentKey")).get("Algorithm") == f"{ENC}aes256-cbc"
+    method = "http://www.w3.org/2001/04/xmldsig-more#hmac-sha512"
+    assert delivery.find(cpix_name("MACMethod")).get("Algorithm") == method
 
     def unwrapped(path: str) -> bytes:
-        value = delivery.findtext(f"{path}/{{{PSKC}}}EncryptedValue/{{{ENC}}}CipherData/{{{ENC}}}CipherValue")
+        value = delivery.find(f"{path}/{{{PSKC}}}EncryptedValue")
+        assert value.find(f"{{{ENC}}}EncryptionMethod").get("Algorithm") == f"{ENC}rsa-oaep-mgf1p"
+        ciphertext = base64.b64decode(value.findtext(f"{{{ENC}}}CipherData/{{{ENC}}}CipherValue"), validate=True)
         scheme = rsa_padding.OAEP(rsa_padding.MGF1(hashes.SHA1()), hashes.SHA1(), None)
-        return private_key.decrypt(base64.b64decode(value, validate=True), scheme)
+        return private_key.decrypt(ciphertext, scheme)
 
     document_key = unwrapped(f"{cpix_name('DocumentKey')}/{cpix_name('Data')}/{{{PSKC}}}Secret")
     mac_key = unwrapped(f"{cpix_name('MACMethod')}/{cpix_name('Key')}")

@@ -30,7 +30,8 @@ REPOSITORY = Path(__file__).parents[2]
 TABLE = REPOSITORY / "Sources" / "LatchkeyService" / "LatchkeyService.docc" / "Errors.md"
 ROW = re.compile(r"\| `(\w+)` \| (\d{3})\b(.*?) \| (\S+) \| (\S+) \| (\S+) \| .* \|")
 NOT_YET: dict[str, str] = {}
-# Codes that need a clock, a worker process, a database that fails or a packager: the test that yields each of them from a daemon.
+# Codes that need a clock, a worker process, a database that fails or a packager: the test that yields each of them from
+# a daemon.
 ELSEWHERE = {
     "clock_untrusted": ("Tests/Interop/test_clock.py", "test_an_operator_accepts_the_clock"),
     "key_lost": ("Tests/LatchkeyServiceTests/Routes/SPEKEEndpointTests.swift", "tellsThatAKeyMayBeLost"),

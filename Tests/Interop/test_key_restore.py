@@ -44,7 +44,7 @@ def ask(at: Deployment, content: str) -> Answer:
     return at.client.licence(context.message, token)
 
 
-# --- Schemes of other systems -------------------------------------------------------------------------------------------
+# --- Schemes of other systems -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("scheme", ["cenc", "cens", "cbc1"])
@@ -71,7 +71,7 @@ def test_no_licence_has_a_key_of_another_scheme(
         at.client.close()
 
 
-# --- A restored database ------------------------------------------------------------------------------------------------
+# --- A restored database ----------------------------------------------------------------------------------------------
 
 
 @contextmanager

@@ -192,7 +192,7 @@ def test_many_players_get_the_new_key_at_the_boundary(live: Live) -> None:
     assert len(statuses) == PLAYERS and set(statuses) == {200}
 
 
-# --- Alerts ------------------------------------------------------------------------------------------------------------
+# --- Alerts -----------------------------------------------------------------------------------------------------------
 
 SIMPLE = re.compile(r"(?P<name>latchkey_[a-z_]+) (?P<operator>[<>]) (?P<number>\d+)")
 

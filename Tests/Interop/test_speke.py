@@ -487,7 +487,7 @@ def test_version_1_has_its_own_signalling(lab: Lab) -> None:
         assert system.find(name) is None
 
 
-# --- Section 1.7: what the public suite checks -------------------------------------------------------------------------
+# --- Section 1.7: what the public suite checks ------------------------------------------------------------------------
 
 BASIC = {"systems": (WIDEVINE,), "scheme": "cenc"}
 

@@ -1,5 +1,7 @@
 import ByteCoding
+import ContentKeys
 import Foundation
+import KeyCrypto
 import POSIXSockets
 import TestSupport
 import Testing
@@ -136,7 +138,7 @@ import Testing
         #expect(try listed.object()["keys"]?.array?.isEmpty == true)
     }
 
-    /// Derived keys are made again with the same bytes, from their names.
+    /// From the master secret and their names, so that they can be made again.
     @Test func derivesKeysWhereTheConfigurationSaysSo() async throws {
         let text = String(decoding: try fixture.folder.read("latchkey.json5"), as: UTF8.self)
         try fixture.folder.write([UInt8](repeating: 7, count: 32), to: "secrets/master-secret")
@@ -149,9 +151,14 @@ import Testing
             ).utf8, to: "latchkey.json5")
         let key = try #require(try await rotate("--track", "SD")["keys"]?.array?.first?.object)
         let kid = try #require(key["kid"]?.string)
-        let shown = try await run(["show", "--kid", kid, "--reveal", "--json"])
-        #expect(try shown.object()["period"]?.number?.signed == 1)
-        #expect(try shown.object()["key"]?.string?.count == 32)
+        let shown = try await run(["show", "--kid", kid, "--reveal", "--json"]).object()
+        #expect(shown["period"]?.number?.signed == 1)
+        let derivation = try KeyDerivation(
+            masterSecret: SharedSecret(SecretBytes(copying: [UInt8](repeating: 7, count: 32))), version: 1)
+        let expected = try derivation.derive(
+            contentID: ContentID(try #require(shown["content"]?.string)), keyID: KeyID(parsing: kid), periodIndex: 1)
+        #expect(shown["key"]?.string == Hexadecimal.encode(expected.key.bytes.revealed()))
+        #expect(shown["iv"]?.string == Hexadecimal.encode(expected.iv.bytes))
     }
 
     static let mistakes: [[String]] = [

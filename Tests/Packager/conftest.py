@@ -8,7 +8,7 @@ import os
 import secrets
 import sys
 import uuid
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +20,7 @@ sys.path.insert(0, str(HERE.parent / "Interop"))
 pytest.register_assert_rewrite(*(path.stem for path in HERE.glob("*.py") if path.stem != "conftest"))
 pytest.register_assert_rewrite("deployment", "own_daemon")
 
+from asserted import pytest_assertion_pass, pytest_pyfunc_call  # Hooks of every test.
 from keys import Key
 from own_daemon import OwnDaemon, running_daemon
 from shaka import Layout, PackagedTrack, joined, package
@@ -62,25 +63,6 @@ URL_FORMS = (
         strangers=("the host", "the host in lower case and UTF-16"),
     ),
 )
-
-
-class Held:
-    """How many assertions have held in the test that runs."""
-
-    count = 0
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_pyfunc_call() -> Generator[None, object, object]:
-    Held.count = 0
-    result = yield
-    if not Held.count:
-        pytest.fail("the test has asserted nothing", pytrace=False)
-    return result
-
-
-def pytest_assertion_pass() -> None:
-    Held.count += 1
 
 
 def required(variable: str) -> Path:

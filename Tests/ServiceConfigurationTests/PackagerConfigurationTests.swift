@@ -257,7 +257,8 @@ import Testing
         #expect(loaded.accepts(recipient: own) && !loaded.accepts(recipient: other))
     }
 
-    /// The entry in the comments of `Config/latchkey.json5` is a packager, with every field and the defaults that it names.
+    /// The entry in the comments of `Config/latchkey.json5` is a packager, with every field and the defaults that it
+    /// names.
     @Test func theExampleIsTrue() throws {
         let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
             path: "../../Config/latchkey.json5")

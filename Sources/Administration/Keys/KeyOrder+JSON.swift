@@ -29,8 +29,8 @@ extension KeyOrder {
     ///     { "contentId": "movie-1", "scheme": "cbcs", "period": 7,
     ///       "tracks": ["VIDEO", { "track": "4K", "contentType": "uhd", "kid": UUID, "iv": HEX, "key": HEX }] }
     ///
-    /// `scheme` is `cbcs` unless given. A track that is a text has one of SPEKE's names, `ALL` for every track. A name of
-    /// one's own needs `contentType`. `hdcp` and `securityLevel` are a key's own floor. `iv` and `key` have 32
+    /// `scheme` is `cbcs` unless given. A track that is a text has one of SPEKE's names, `ALL` for every track. A name
+    /// of one's own needs `contentType`. `hdcp` and `securityLevel` are a key's own floor. `iv` and `key` have 32
     /// hexadecimal digits, and `key` needs `iv` beside it.
     package init(parsing body: [UInt8]) throws(KeyOrderFault) {
         // Keys are taken out before the reader of JSON makes texts of them.

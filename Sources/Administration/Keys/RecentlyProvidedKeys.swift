@@ -6,8 +6,8 @@ import Telemetry
 /// Remembers the keys that packagers were given lately.
 ///
 /// An entry is believed as `RecentContentKeys` believes its own: for `life` without a question to the store, so that a
-/// key that is withdrawn is given out for that much longer, and for `lifeInOutage` while the store cannot be reached. At
-/// most `capacity` entries are held: when the younger half is full, the older one is forgotten.
+/// key that is withdrawn is given out for that much longer, and for `lifeInOutage` while the store cannot be reached.
+/// At most `capacity` entries are held: when the younger half is full, the older one is forgotten.
 final class RecentlyProvidedKeys: Sendable {
     /// What was asked for.
     enum Name: Hashable {

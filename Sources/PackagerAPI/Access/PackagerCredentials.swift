@@ -36,7 +36,8 @@ package struct PackagerCredentials: Sendable {
     /// (RFC 7617, section 2.1; RFC 6750, section 3). They are the same for every refusal.
     package static let challenges = [#"Basic realm="packagers", charset="UTF-8""#, #"Bearer realm="packagers""#]
 
-    /// Reads the values of all `Authorization` and all `x-api-key` fields of a request, without white space around them.
+    /// Reads the values of all `Authorization` and all `x-api-key` fields of a request, without white space around
+    /// them.
     ///
     /// Never fails: `judge` refuses what is not readable. `certificate` is nil if the connection has none, and if it is
     /// the connection of a proxy that ends TLS, whose certificate says nothing about the packager.

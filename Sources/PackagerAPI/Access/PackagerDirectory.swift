@@ -29,8 +29,8 @@ package enum PackagerRefusal: Error, Equatable, Sendable {
 ///
 /// - Licences are judged by tokens that verify with a key of an issuer. No part of that knows this directory.
 /// - This directory compares whole secrets and knows no issuer. It reads no token.
-/// - A secret that has the form of a token could be both. The configuration refuses such a secret (`Token.isSpelled(by:)`),
-///   and a secret that is also an administrator's, a customer's or an issuer's.
+/// - A secret that has the form of a token could be both. The configuration refuses such a secret
+///   (`Token.isSpelled(by:)`), and a secret that is also an administrator's, a customer's or an issuer's.
 package struct PackagerDirectory: Sendable {
     package struct Entry: Sendable {
         package let packager: Packager

@@ -2,8 +2,8 @@ import ByteCoding
 
 /// Reads a playlist line by line (RFC 8216, section 4.1).
 ///
-/// Lines end with LF or CR LF. The text is UTF-8 without a byte order mark and without control characters but tabs. Each
-/// line is looked at once, and at most `PlaylistLimits.keyFormatCountMaximum` keys are looked at for a line.
+/// Lines end with LF or CR LF. The text is UTF-8 without a byte order mark and without control characters but tabs.
+/// Each line is looked at once, and at most `PlaylistLimits.keyFormatCountMaximum` keys are looked at for a line.
 struct PlaylistReader {
     private var lineNumber = 0
     private var version: PlaylistVersion?

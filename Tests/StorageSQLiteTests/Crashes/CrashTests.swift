@@ -88,9 +88,9 @@ import Testing
         #expect(acknowledgedCount > 0)
     }
 
-    /// Keys for packagers, two in each call, made by a process that is killed or whose power goes. Of each call both keys
-    /// are there or none, and what was given out is there. The file of the last key is never ahead of the database,
-    /// which would pass for a restored one.
+    /// Keys for packagers, two in each call, made by a process that is killed or whose power goes. Of each call both
+    /// keys are there or none, and what was given out is there. The file of the last key is never ahead of the
+    /// database, which would pass for a restored one.
     @Test func losesNoKeyThatWasGivenOut() async throws {
         var random = SeededGenerator.announced("a provider of keys loses nothing when its process dies")
         let (folder, outside) = (try TemporaryFolder(), try TemporaryFolder())

@@ -1,0 +1,30 @@
+/// Values by key in two halves: when the younger half is full, the older one is forgotten. So a table of any age forgets
+/// what was remembered longest ago, without an order of its entries.
+struct RecentEntries<Key: Hashable, Value> {
+    private var younger: [Key: Value] = [:]
+    private var older: [Key: Value] = [:]
+    private let halfCapacity: Int
+
+    /// At most `capacity` entries are held; at least 2.
+    init(capacity: Int) {
+        precondition(capacity >= 2, "a table of two halves holds at least two entries")
+        halfCapacity = capacity / 2
+    }
+
+    var count: Int { younger.count + older.count }
+
+    subscript(key: Key) -> Value? { younger[key] ?? older[key] }
+
+    mutating func remember(_ value: Value, for key: Key) {
+        if younger.count >= halfCapacity {
+            older = younger
+            younger = [:]
+        }
+        younger[key] = value
+    }
+
+    mutating func forget(_ key: Key) {
+        younger[key] = nil
+        older[key] = nil
+    }
+}
