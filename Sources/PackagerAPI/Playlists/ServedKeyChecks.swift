@@ -81,6 +81,11 @@ package struct PlaylistKeyUse: Equatable, Sendable {
                 .keyScheme, source, line: line,
                 "the segments are \(form), and the key \(key.keyID) is for \(key.scheme.rawValue)")
         }
+        if schemes.isEmpty, !key.scheme.isFairPlay {
+            findings.add(
+                .keyScheme, source, line: line,
+                "the key \(key.keyID) is for \(key.scheme.rawValue), and no licence carries it")
+        }
         if let iv, iv != stored {
             findings.add(.keyIV, source, line: line, "the key \(key.keyID) has another IV")
         }

@@ -241,7 +241,12 @@ import Testing
         #expect(try broken(Samples.encrypted(Samples.fairPlay), cbcs, [.audio]) == [.keyTrack])
         #expect(try broken(Samples.encrypted(Samples.fairPlay), cbcs, [.uhd]) == [.keyClass])
         // A session key has no segments to compare it with.
-        #expect(try broken(Samples.multivariant([Samples.sessionKey(Samples.fairPlay)]), sampleAES, []).isEmpty)
+        let session = Samples.multivariant([Samples.sessionKey(Samples.fairPlay)])
+        #expect(try broken(session, sampleAES, []).isEmpty)
+        for scheme in EncryptionScheme.allCases where !scheme.isFairPlay {
+            let key = AssetResolution.live(try Self.key(scheme), iv: Self.vector)
+            #expect(try broken(session, key, []) == [.keyScheme], "no licence carries a key of \(scheme)")
+        }
     }
 
     @Test func comparesHDCPLevelsWithTheKey() throws {
