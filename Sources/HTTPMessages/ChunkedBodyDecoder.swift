@@ -28,6 +28,7 @@ package struct ChunkedBodyDecoder: Sendable {
     }
 
     private let limits: HTTPLimits
+    private let bodySizeMaximum: Int
     private var state = State.size(digits: 0, value: 0)
     private var extensionsSize = 0
     private var trailerSize = 0
@@ -36,9 +37,10 @@ package struct ChunkedBodyDecoder: Sendable {
     /// How many bytes of the body have been decoded.
     private(set) var bodySize = 0
 
-    /// A decoder before the first chunk.
-    package init(limits: HTTPLimits) {
+    /// A decoder before the first chunk of a body for this path.
+    package init(limits: HTTPLimits, path: String) {
         self.limits = limits
+        bodySizeMaximum = limits.bodySizeMaximum(at: path)
     }
 
     /// Decodes from `position` on and moves it behind what was consumed; whether the body, with its trailer, is
@@ -71,7 +73,7 @@ package struct ChunkedBodyDecoder: Sendable {
             return try advanceSize(byte, digits, value)
         case .sizeLineFeed(let size):
             guard byte == 0x0a else { throw .malformed(.bareCarriageReturn) }
-            guard size <= UInt64(max(0, limits.bodySizeMaximum - bodySize)) else { throw .bodyTooLarge }
+            guard size <= UInt64(max(0, bodySizeMaximum - bodySize)) else { throw .bodyTooLarge }
             return size == 0 ? .trailerLine : .data(remaining: Int(size))
         case .extension(let size, let part):
             return try advanceExtension(byte, size, part)

@@ -308,11 +308,11 @@ package struct HTTP1Connection: Sendable {
             return dispatch(head)
         case .length(let length):
             state = .sizedBody(head, remaining: length)
-            guard length <= limits.bodySizeMaximum else { throw .bodyTooLarge }
+            guard length <= limits.bodySizeMaximum(at: head.target.path) else { throw .bodyTooLarge }
             beginBody()
             return try startBody(head, hasBodyBytes, bytes, &position)
         case .chunked:
-            state = .chunkedBody(head, ChunkedBodyDecoder(limits: limits))
+            state = .chunkedBody(head, ChunkedBodyDecoder(limits: limits, path: head.target.path))
             beginBody()
             return try startBody(head, hasBodyBytes, bytes, &position)
         case .stream:

@@ -13,6 +13,9 @@ package struct HTTPLimits: Equatable, Sendable {
     package var targetSizeMaximum = 8 * 1024
     /// The body, in bytes, checked against the declared length before a byte is kept. More: 413.
     package var bodySizeMaximum = 64 * 1024
+    /// The same for single paths, as they come, whose bodies may be larger. A stranger gains nothing by them if the handler refuses
+    /// such bodies by their heads.
+    package var bodySizesByPath: [String: Int] = [:]
     /// All chunk extensions of one body, in bytes; they are ignored. More: 400.
     package var chunkExtensionsSizeMaximum = 1024
     /// The trailer section of a chunked body, in bytes; it is checked and ignored. More: 431.
@@ -57,6 +60,14 @@ package struct HTTPLimits: Equatable, Sendable {
 
     /// The defaults.
     package init() {}
+
+    /// The largest body that a request for this path may have, in bytes.
+    package func bodySizeMaximum(at path: String) -> Int {
+        bodySizesByPath.isEmpty ? bodySizeMaximum : max(bodySizeMaximum, bodySizesByPath[path] ?? 0)
+    }
+
+    /// The largest body that any request may have, in bytes.
+    package var largestBodySize: Int { bodySizesByPath.values.reduce(bodySizeMaximum, max) }
 
     /// How long after its head a body may take, given what of it has arrived: the earlier of `bodyDeadline` and the least rate.
     package func bodyAllowance(received: Int) -> Duration {

@@ -7,7 +7,7 @@ import Testing
 
     @Test(arguments: 0...encoded.count)
     func joinsChunksHoweverTheyAreCut(cut: Int) throws {
-        var decoder = ChunkedBodyDecoder(limits: HTTPLimits())
+        var decoder = ChunkedBodyDecoder(limits: HTTPLimits(), path: "/")
         var (body, position) = ([UInt8](), 0)
         let isEarly = try decoder.decode(Array(Self.encoded.prefix(cut)).span, from: &position, into: &body)
         #expect(isEarly == (cut == Self.encoded.count))
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func leavesWhatFollows() throws {
-        var decoder = ChunkedBodyDecoder(limits: HTTPLimits())
+        var decoder = ChunkedBodyDecoder(limits: HTTPLimits(), path: "/")
         var (body, position) = ([UInt8](), 0)
         let isComplete = try decoder.decode((Self.encoded + Array("GET".utf8)).span, from: &position, into: &body)
         #expect(isComplete)
@@ -73,7 +73,7 @@ import Testing
     }
 
     private func decode(_ text: String, _ limits: HTTPLimits) throws -> [UInt8]? {
-        var decoder = ChunkedBodyDecoder(limits: limits)
+        var decoder = ChunkedBodyDecoder(limits: limits, path: "/")
         var (body, position) = ([UInt8](), 0)
         return try decoder.decode(Array(text.utf8).span, from: &position, into: &body) ? body : nil
     }

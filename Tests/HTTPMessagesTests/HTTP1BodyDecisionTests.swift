@@ -68,6 +68,26 @@ import Testing
         #expect(action == (excess == 0 ? .read : .refuse(.bodyTooLarge)))
     }
 
+    /// A path whose bodies may be larger; the limit of all others stays.
+    @Test(arguments: [0, 1])
+    func limitsTheBodiesOfAPathOfItsOwn(excess: Int) {
+        func answer(to head: String) -> HTTP1Connection.Action {
+            var connection = connection {
+                $0.bodySizeMaximum = 8
+                $0.bodySizesByPath = ["/large": 20, "/small": 2]
+            }
+            return connection.receive(head)
+        }
+        for (path, size) in [("/large", 20), ("/large/", 8), ("/a", 8), ("/small", 8)] {
+            let expected: HTTP1Connection.Action = excess == 0 ? .read : .refuse(.bodyTooLarge)
+            let sized = "POST \(path) HTTP/1.1\r\nHost: h\r\nContent-Length: \(size + excess)\r\n\r\n"
+            #expect(answer(to: sized) == expected, "\(path)")
+            let chunk = String(size + excess, radix: 16)
+            let chunked = "POST \(path) HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n\(chunk)\r\n"
+            #expect(answer(to: chunked) == expected, "\(path)")
+        }
+    }
+
     @Test func refusesByTheHeadAndReadsNothingMore() {
         var connection = connection()
         #expect(connection.receive(Self.sized + "nine") == .read)

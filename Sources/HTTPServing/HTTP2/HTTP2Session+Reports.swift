@@ -60,7 +60,7 @@ extension HTTP2Session {
         guard let stream = streams[id] else { return giveBack(data.count) }
         guard case .body = stream.phase else { return drop(data.count, of: stream) }
         // A declared length was compared with the limit before, and nghttp2 compares it with what comes.
-        guard stream.bodySize + data.count <= limits.bodySizeMaximum else {
+        guard stream.bodySize + data.count <= stream.bodySizeMaximum else {
             refuse(stream, .bodyTooLarge)
             return drop(data.count, of: stream)
         }

@@ -20,8 +20,9 @@ extension HTTP2Session {
 
     func beginBody(of stream: HTTP2Stream, _ head: HTTPRequestHead) throws(HTTPProblem) {
         if stream.requestHasEnded { return dispatch(head, stream) }
-        let size = try reservation(for: head.transfer.framing)
-        guard reservedSize + size <= max(limits.http2.bodiesSizeMaximum, limits.bodySizeMaximum) else {
+        stream.bodySizeMaximum = limits.bodySizeMaximum(at: head.target.path)
+        let size = try reservation(for: head.transfer.framing, of: stream)
+        guard reservedSize + size <= bodiesSizeMaximum else {
             return reset(stream.id, .refusedStream)
         }
         reservedSize += size
@@ -70,13 +71,16 @@ extension HTTP2Session {
         heldHeadsSize += stream.headSize
     }
 
-    func reservation(for framing: HTTPBodyFraming) throws(HTTPProblem) -> Int {
+    /// What all bodies that are arriving may have together, in bytes.
+    var bodiesSizeMaximum: Int { max(limits.http2.bodiesSizeMaximum, limits.largestBodySize) }
+
+    private func reservation(for framing: HTTPBodyFraming, of stream: HTTP2Stream) throws(HTTPProblem) -> Int {
         switch framing {
         case .none: return 0
         case .length(let length):
-            guard length <= limits.bodySizeMaximum else { throw .bodyTooLarge }
+            guard length <= stream.bodySizeMaximum else { throw .bodyTooLarge }
             return length
-        case .stream: return limits.bodySizeMaximum
+        case .stream: return stream.bodySizeMaximum
         case .chunked: preconditionFailure("the head of another protocol version")
         }
     }

@@ -364,8 +364,8 @@ final class HTTP2Session {
     /// A stream's window takes a whole body and one byte, so that what is too large shows; the connection's takes
     /// what all bodies may have together, and the bytes by which some turn out too large.
     private func submitSettings() {
-        let streamWindow = max(65_535, limits.bodySizeMaximum + 1)
-        let connectionWindow = max(limits.http2.bodiesSizeMaximum, limits.bodySizeMaximum) + limits.http2.streamsMaximum
+        let streamWindow = max(65_535, limits.largestBodySize + 1)
+        let connectionWindow = bodiesSizeMaximum + limits.http2.streamsMaximum
         let isDone = unsafe HTTP2Library.submitSettings(
             [
                 (NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, limits.http2.streamsMaximum),

@@ -20,6 +20,8 @@ final class HTTP2Stream {
     var requestHasEnded = false
     /// What has arrived of the body; also what the connection's window is still to be given back for.
     var body: [UInt8] = []
+    /// How many bytes the body may have.
+    var bodySizeMaximum = 0
     /// How many bytes of the body have arrived, whether they are kept or not.
     var bodySize = 0
     /// Whether the body is read and not kept: the answer does not depend on it.

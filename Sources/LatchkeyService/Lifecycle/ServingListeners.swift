@@ -1,5 +1,6 @@
 import ByteCoding
 import FairPlay
+import HTTPMessages
 import HTTPServing
 import POSIXSockets
 import ServiceConfiguration
@@ -126,8 +127,10 @@ final class ServingListeners: Sendable {
         _ id: ListenerID, _ address: SocketAddress, _ listener: LoadedConfiguration.Listener, _ slot: TLSContextSlot?,
         _ loaded: LoadedConfiguration, _ handler: any HTTPHandler
     ) -> HTTPListenerSettings {
-        var settings = HTTPListenerSettings(
-            name: id.name, address: address, limits: loaded.configuration.limits.http, handler: handler)
+        var limits = loaded.configuration.limits.http
+        // Bodies of packagers are kept after their credentials alone.
+        limits.bodySizesByPath = SPEKEEndpoint.bodySizesByPath
+        var settings = HTTPListenerSettings(name: id.name, address: address, limits: limits, handler: handler)
         // Without TLS nothing is negotiated: a client that knows of HTTP/2 may begin with it, if it is on this machine,
         // or is a proxy.
         settings.offersHTTP2 = slot != nil || address.isLoopback

@@ -150,6 +150,33 @@ import Testing
         }
     }
 
+    /// A path whose bodies may be larger; the limit of all others stays.
+    @Test(arguments: ["/large", "/a"], [0, 1])
+    func limitsTheBodiesOfAPathOfItsOwn(path: String, excess: Int) {
+        let limit = path == "/large" ? 70_000 : 1000
+        let change: (inout HTTPLimits) -> Void = {
+            $0.bodySizeMaximum = 1000
+            $0.bodySizesByPath = ["/large": 70_000]
+        }
+        let declared = HTTP2Script(change)
+        declared.send(.request(1, "POST", path: path, more: [("content-length", "\(limit + excess)")], flags: open))
+        #expect(declared.events() == (excess == 0 ? [] : [.refuse(1, .bodyTooLarge)]))
+
+        let undeclared = HTTP2Script(change)
+        undeclared.send(.request(1, "POST", path: path, flags: open))
+        var left = limit + excess
+        while left > 0 {
+            let size = min(left, 16_384)
+            left -= size
+            undeclared.send(.data(1, [UInt8](repeating: 0, count: size), flags: left == 0 ? 1 : 0))
+        }
+        if excess == 0 {
+            #expect(undeclared.events().compactMap(\.dispatchedStream) == [1])
+        } else {
+            #expect(undeclared.events() == [.refuse(1, .bodyTooLarge)])
+        }
+    }
+
     @Test func refusesEvenAHugeDeclaration() {
         let script = HTTP2Script()
         script.send(.request(1, "POST", more: [("content-length", "\(64 << 20)")], flags: open))
