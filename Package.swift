@@ -92,9 +92,9 @@ var targets: [Target] = [
     module(
         "ServiceConfiguration",
         [
-            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "HTTPMessages",
-            "PlayerMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "PackagerAPI", "HTTPServing",
-            "HTTPCalls", "StoragePostgreSQL",
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "CommandLineKit", "FairPlay",
+            "HTTPMessages", "PlayerMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "PackagerAPI",
+            "HTTPServing", "HTTPCalls", "StoragePostgreSQL",
         ]),
     module(
         "ExpressPlay",

@@ -92,6 +92,15 @@ static inline int latchkey_name_this_thread(const char *name) {
     return pthread_setname_np(pthread_self(), name);
 }
 
+// On how many processors the calling thread may run, of at most 8192; -1 and errno on failure.
+static inline int latchkey_allowed_processor_count(void) {
+    unsigned long set[8192 / 8 / sizeof(unsigned long)];
+    long size = syscall(SYS_sched_getaffinity, 0, sizeof set, set);
+    int count = 0;
+    for (long index = 0; index < size / (long)sizeof set[0]; index++) count += __builtin_popcountl(set[index]);
+    return size < 0 ? -1 : count;
+}
+
 // PR_SET_DUMPABLE 0: no core file, and no ptrace or /proc/PID/mem by the same user.
 static inline int latchkey_forbid_dumps(void) {
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

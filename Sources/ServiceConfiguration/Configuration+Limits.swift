@@ -1,5 +1,5 @@
 import Entitlements
-import Glibc
+import EventLoops
 import HTTPMessages
 import HTTPServing
 import Licensing
@@ -21,10 +21,8 @@ extension Configuration.Limits {
         loopCount = section.value("loopCount", .integer(1...256, example: 4), default: Self.processorCount)
     }
 
-    /// The processors that are switched on, within what `loopCount` and the workers of a module take.
-    static var processorCount: Int {
-        min(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))), 256)
-    }
+    /// The processors that the process may run on, within what `loopCount` and the workers of a module take.
+    static var processorCount: Int { min(Processors.count, 256) }
 }
 
 extension Configuration.Overload {

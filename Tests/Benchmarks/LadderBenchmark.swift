@@ -22,7 +22,7 @@ struct LadderBenchmark {
     }
 
     func run() async throws {
-        let workerCounts = Array(1...max(2, LadderModuleConfiguration.processorCount))
+        let workerCounts = Array(1...max(2, Processors.count))
         for microseconds in Self.serviceMicroseconds {
             try await compare(workerCounts, busy: microseconds)
             try await compare(workerCounts, sleep: microseconds)
@@ -165,7 +165,7 @@ private struct LadderFigures {
     var ownMicroseconds: Double { ownProcessorSeconds / count * 1_000_000 }
 
     /// The cores that workers had for themselves at most.
-    var coresLeft: Double { Double(LadderModuleConfiguration.processorCount) - ownProcessorSeconds / seconds }
+    var coresLeft: Double { Double(Processors.count) - ownProcessorSeconds / seconds }
 
     static var ownProcessorSeconds: Double {
         var time = timespec()

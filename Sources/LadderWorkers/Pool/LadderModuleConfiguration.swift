@@ -1,4 +1,4 @@
-import Glibc
+import EventLoops
 package import KeyCrypto
 package import POSIXSockets
 
@@ -9,7 +9,7 @@ package struct LadderModuleConfiguration: Sendable {
     /// What the module is opened with: 1 to 1,048,576 bytes.
     package var data: SharedSecret
     /// The number of worker processes. Each answers one call at a time.
-    package var workerCount: Int = Self.processorCount
+    package var workerCount: Int = Processors.count
     /// How long a worker may take for one call before it is ended, counted from the end of the call before.
     package var callDeadline: Duration = .seconds(2)
     /// How much processor time a worker may use, on all of its threads, beyond the time that its answered calls took
@@ -37,9 +37,6 @@ package struct LadderModuleConfiguration: Sendable {
         self.libraryPath = libraryPath
         self.data = data
     }
-
-    /// The processors that this process may use.
-    package static var processorCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
     var start: LadderStart {
         LadderStart(
