@@ -45,6 +45,11 @@ package final class Monitor<State>: @unchecked Sendable {
         return result
     }
 
+    /// Changes the value, and wakes all threads that wait if `body` says that one of them waits for this change.
+    package func change(_ body: (inout State) -> Bool) {
+        if withLock(body) { unsafe pthread_cond_broadcast(condition) }
+    }
+
     /// Waits until `body` returns something. It is called at first and after each change.
     package func wait<Result>(_ body: (inout State) -> Result?) -> Result {
         unsafe pthread_mutex_lock(mutex)

@@ -17,6 +17,8 @@ final class LogQueue: Sendable {
         /// Lines ever taken, and of them those that the writer is done with.
         var takenCount: UInt64 = 0
         var finishedCount: UInt64 = 0
+        /// Whether the writer is to be woken for the next line.
+        var isAwaited = false
         var isClosed = false
     }
 
@@ -31,22 +33,28 @@ final class LogQueue: Sendable {
 
     /// Takes a line, or counts it as lost. Precious lines may fill twice the size that others may.
     func append(_ line: [UInt8], isPrecious: Bool = false) {
-        state.update { state in
+        state.change { state in
             guard line.count <= (isPrecious ? 2 : 1) * sizeMaximum - state.bytes.count else {
                 state.droppedCount += 1
                 state.unreportedCount += 1
-                return
+                return false
             }
             state.bytes.append(contentsOf: line)
             state.lineCount += 1
             state.takenCount += 1
+            defer { state.isAwaited = false }
+            return state.isAwaited
         }
     }
 
     /// Waits for lines and takes all of them; nil when the queue is closed and empty.
     func takeBatch() -> Batch? {
         let batch = state.wait { state -> Batch?? in
-            guard !state.bytes.isEmpty else { return state.isClosed ? .some(nil) : nil }
+            guard !state.bytes.isEmpty else {
+                state.isAwaited = true
+                return state.isClosed ? .some(nil) : nil
+            }
+            state.isAwaited = false
             let batch = Batch(bytes: state.bytes, lineCount: state.lineCount, droppedCount: state.unreportedCount)
             state.bytes = []
             state.lineCount = 0

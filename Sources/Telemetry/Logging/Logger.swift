@@ -59,7 +59,7 @@ package final class Logger: Sendable {
         var all: [LogField]
         switch cause {
         case .service, .client: all = fields()
-        case .stranger:
+        case .stranger, .repetition:
             guard case .write(let leftOut) = sampler.judge(event, at: sampleClock.monotonicTime) else { return }
             all = fields()
             if leftOut > 0 { all.append(.unsigned("left_out", leftOut)) }
