@@ -245,6 +245,121 @@ import Testing
         #expect(wishes.map { recent.keys([$0], inOutage: false) != nil } == [false, false, true, true, true, true])
     }
 
+    // MARK: - Deliveries again and again
+
+    private func giveAgain(_ desk: KeyDesk, _ keys: [KeyOrder.Key], _ client: KeyDesk.Client? = nil) throws -> [KeyID]?
+    {
+        desk.provideAgain(try Self.order(keys), to: client ?? self.client)?.map(\.record.keyID)
+    }
+
+    /// Ten deliveries of a minute have rows, whichever way they go; the others are counted, for each client and manner.
+    @Test func countsWhatAClientGetsAgainAndAgain() async throws {
+        let desk = desk()
+        let keys = [KeyOrder.Key(keyID: Self.keyID, periodIndex: 7), KeyOrder.Key(keyID: Self.other)]
+        for number in 1...10 {
+            #expect(try giveAgain(desk, keys) == nil)
+            _ = try await give(desk, keys)
+            #expect(ledger.commits.count == number)
+        }
+        #expect(try giveAgain(desk, keys) == [Self.keyID, Self.other])
+        #expect(try await give(desk, keys).map(\.outcome) == [.found, .found])
+        // What is no longer remembered is looked up, and counted as well.
+        clock.advance(by: .seconds(2))
+        #expect(try giveAgain(desk, keys) == nil)
+        _ = try await give(desk, keys)
+        #expect(ledger.commits.count == 10)
+        // Another order, another client and another way have rows of their own.
+        _ = try await give(desk, [keys[0]])
+        for change in [\KeyDesk.Client.actor, \.manner] {
+            var other = client
+            other[keyPath: change] = "packager:p2"
+            #expect(try giveAgain(desk, keys, other) == nil)
+            _ = try await give(desk, keys, other)
+        }
+        #expect(ledger.commits.count == 13)
+
+        // Until the minute is over, nothing is written about the three.
+        clock.advance(by: .seconds(57))
+        try await desk.recordRepeats(now: Self.now)
+        #expect(ledger.commits.count == 13)
+        clock.advance(by: .seconds(1))
+        try await desk.recordRepeats(now: Self.now + 60)
+        try await desk.recordRepeats(all: true, now: Self.now + 60)
+        #expect(ledger.commits.count == 14)
+        let rows = try #require(ledger.commits.last)
+        #expect(rows.map(\.detail) == ["speke-2.0 period 7 again 3", "speke-2.0 again 3"])
+        #expect(rows.allSatisfy { $0.kind == .keyDelivered && $0.at == Self.now + 60 && $0.request == nil })
+        #expect(rows.allSatisfy { $0.actor == "packager:p1" && $0.content == "movie-1" })
+        #expect(rows.map(\.keyID) == [Self.keyID, Self.other])
+        #expect(Set(ledger.entries.map(\.license)).count == ledger.entries.count)
+        for row in rows { #expect(try LedgerEntry(parsing: row.encoded()) == row.bounded) }
+    }
+
+    /// The next minute begins with a row, also if the ledger was not told of the last one yet.
+    @Test func beginsEachMinuteWithARow() async throws {
+        let desk = desk()
+        let keys = [KeyOrder.Key(keyID: Self.keyID)]
+        for _ in 1...12 { _ = try await give(desk, keys) }
+        #expect(ledger.commits.count == 10)
+        clock.advance(by: .seconds(60))
+        for _ in 1...11 { _ = try await give(desk, keys) }
+        #expect(ledger.commits.count == 20)
+        try await desk.recordRepeats(all: true, now: Self.now)
+        #expect(ledger.entries.suffix(1).map(\.detail) == ["speke-2.0 again 3"])
+    }
+
+    /// What the ledger does not take is told later, and no minute goes on without it.
+    @Test func keepsCountsThatTheLedgerDoesNotTake() async throws {
+        let desk = desk()
+        let keys = [KeyOrder.Key(keyID: Self.keyID)]
+        for _ in 1...11 { _ = try await give(desk, keys) }
+        ledger.fail(with: .unavailable(.diskFull))
+        #expect(try giveAgain(desk, keys) != nil)
+        clock.advance(by: .seconds(60))
+        for _ in 1...2 {
+            await #expect(throws: KeyDeskError.ledger(.unavailable(.diskFull))) {
+                try await desk.recordRepeats(now: Self.now)
+            }
+        }
+        #expect(try giveAgain(desk, keys) == nil)
+        await #expect(throws: KeyDeskError.ledger(.unavailable(.diskFull))) { _ = try await give(desk, keys) }
+        ledger.fail(with: nil)
+        try await desk.recordRepeats(now: Self.now)
+        #expect(ledger.entries.suffix(1).map(\.detail) == ["speke-2.0 again 2"])
+    }
+
+    /// A delivery without a row, of a ledger that need not take it, is never the one that others are counted with.
+    @Test func countsNothingWithoutRows() async throws {
+        let desk = desk(mode: .bestEffort)
+        let keys = [KeyOrder.Key(keyID: Self.keyID)]
+        ledger.fail(with: .unavailable(.diskFull))
+        for _ in 1...20 { _ = try await give(desk, keys) }
+        #expect(try giveAgain(desk, keys) == nil)
+        #expect(desk.unrecordedCount == 20)
+    }
+
+    /// Beyond a number of orders, each delivery has rows.
+    @Test func countsABoundedNumberOfOrders() throws {
+        let repeated = RepeatedDeliveries(clock: clock)
+        let made = try KeyGeneration.generate()
+        func name(_ number: Int) throws -> RepeatedDeliveries.Name {
+            let keyID = KeyID(words: Bytes16(high: 0, low: UInt64(number)))
+            let attributes = ContentKeyAttributes(keyID: keyID, contentID: try ContentID("c"), createdAt: 0)
+            return .init([try ContentKeyRecord(attributes: attributes, key: made.key, iv: made.iv)], to: client)
+        }
+        for number in 0...RepeatedDeliveries.capacity {
+            for _ in 1...10 { repeated.noteRows([], of: try name(number)) }
+        }
+        #expect(repeated.count(try name(RepeatedDeliveries.capacity - 1)))
+        #expect(!repeated.count(try name(RepeatedDeliveries.capacity)))
+        clock.advance(by: .seconds(60))
+        #expect(repeated.take(all: false).count == 1)
+        for _ in 1...10 { repeated.noteRows([], of: try name(RepeatedDeliveries.capacity)) }
+        #expect(repeated.count(try name(RepeatedDeliveries.capacity)))
+    }
+
+    // MARK: - Outages of the ledger
+
     /// No row, no key; and the row of the creation is made up for with the next delivery.
     @Test func givesNoKeyThatTheLedgerDoesNotTake() async throws {
         let desk = desk()

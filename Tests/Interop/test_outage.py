@@ -3,6 +3,7 @@
 The short tests run with all others; those with the mark `outage` take longer, and `Scripts/test-outage` runs them too.
 """
 
+import json
 import signal
 import subprocess
 import threading
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from counting_node import message, subject, token
+from deployment import run_latchkey
 from outage_load import (
     Load,
     NodeState,
@@ -25,6 +27,7 @@ from outage_load import (
     shipped_licences,
 )
 from outage_server import PROGRAMS, Server, as_server, free_port, own_server
+from packagers import Credential, Packager, Request, document
 from slow_network import slow_network
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not PROGRAMS, reason="PostgreSQL is not installed")]
@@ -137,6 +140,37 @@ def test_a_locked_table_is_no_outage(server: Server, running: list[OutageNode], 
     assert_served(load, start, end)
     assert node.ask(message(device), spent).code == "token_used"
     assert_in_ledgers([node], load.given)
+
+
+@pytest.mark.parametrize("is_silent", [True, False], ids=["silent", "killed"])
+def test_packagers_get_the_keys_that_the_node_knows(
+    server: Server, running: list[OutageNode], tmp_path: Path, is_silent: bool
+) -> None:
+    """Of SPEKE and of `/v1/keys`: keys that were given within the hour are given again, each with its row in the ledger.
+    None is made, and none that the node did not give (design, section 8)."""
+    node = started(running, node_on(server, tmp_path / "1"))
+    secret = (node.setup / "secrets" / "packager").read_text().strip()
+    packager = Packager(node.url, Credential("development", secret))
+    known, unknown = Request(), Request()
+    wanted = {"contentId": f"json-{known.content}", "tracks": ["VIDEO"]}
+    before = document(packager.post(known.document())).keys
+    first = packager.ask("POST", "/v1/keys", wanted)
+    assert first.status == 200, first.body
+    server.pause() if is_silent else server.kill()
+    node.await_state(lambda state: not is_up(state))
+    assert document(packager.post(known.document())).keys == before
+    again = packager.ask("POST", "/v1/keys", wanted)
+    assert again.status == 200 and again.body == first.body.replace(b'"created"', b'"found"')
+    for answer in (packager.post(unknown.document()), packager.ask("POST", "/v1/keys", wanted | {"contentId": unknown.content})):
+        assert (answer.status, answer.code) == (503, "storage_unavailable")
+        assert int(answer.header("Retry-After")) >= 1
+    server.go_on() if is_silent else server.start()
+    node.await_state(is_up)
+    assert len(document(packager.post(unknown.document())).keys) == 2
+    assert document(packager.post(known.document())).keys == before
+    rows = [json.loads(line) for line in run_latchkey(node.setup, "ledger", "export").splitlines()]
+    kinds = [row["kind"] for row in rows if row.get("content") == known.content]
+    assert sorted(kinds) == ["keyCreated"] * 2 + ["keyDelivered"] * 4
 
 
 # --- The disk: the short form --------------------------------------------------------------------------------------------

@@ -278,6 +278,26 @@ def test_both_versions_of_http(lab: Lab, is_second: bool) -> None:
         assert unknown.status_code == 401 and unknown.headers["X-Speke-Version"] == "2.0"
 
 
+@pytest.mark.parametrize("is_second", [False, True])
+def test_a_large_document_is_answered(lab: Lab, is_second: bool) -> None:
+    """256 KiB, four times what other requests may have. A stranger's is not even read."""
+    body = Request().document()
+    body += b"\n" * (262_144 - len(body))
+    headers = {
+        "Authorization": lab.credentials["main"].basic, "Content-Type": "application/xml", "X-Speke-Version": "2.0",
+    }
+    with httpx.Client(http1=not is_second, http2=is_second, base_url=lab.daemon.url) as client:
+        answer = client.post(PATHS["2.0"], content=body, headers=headers)
+        assert answer.status_code == 200 and len(Document(answer.content).keys) == 2
+        # Without a declared length too.
+        pieces = (body[start : start + 50_000] for start in range(0, len(body), 50_000))
+        assert client.post("/speke", content=pieces, headers=headers).content == answer.content
+        for path, added in ((PATHS["2.0"], 1), ("/speke/v1.0/heartbeat", 0), ("/v1/keys", 0)):
+            assert client.post(path, content=body + b"\n" * added, headers=headers).status_code == 413
+        stranger = client.post(PATHS["2.0"], content=body, headers=headers | {"Authorization": "Basic x"})
+        assert stranger.status_code == 401
+
+
 # --- Who is let in ----------------------------------------------------------------------------------------------------
 
 
@@ -716,6 +736,28 @@ def test_the_ledger_has_a_row_for_each_key(lab: Lab) -> None:
     assert {row["detail"] for row in found} == {"speke-2.0 period 12"}
     assert {row["kid"] for row in found} == {str(kid) for kid in request.kids}
     assert len({row["request"] for row in found}) == 2
+
+
+def test_the_ledger_counts_what_is_given_again_and_again(latchkey_programs: None, tmp_path: Path) -> None:
+    """Ten deliveries of a minute have rows; when the daemon stops, one row for each key has the number of the others."""
+    packagers = Packagers()
+
+    def prepare(setup: Path) -> None:
+        packagers.write(setup, {"name": "main"})
+
+    request = Request(period=12)
+    with running_daemon(tmp_path, prepare=prepare) as daemon:
+        packager = Packager(daemon.url, packagers.credentials["main"])
+        answers = {packager.post(request.document()).body for _ in range(50)}
+        assert len(answers) == 1 and len(Document(answers.pop()).keys) == 2
+    found = [row for row in rows(daemon.setup) if row.get("content") == request.content]
+    # As fast as that, they are of one minute, or of two.
+    own = [row for row in found if "again" not in row["detail"]]
+    counted = [row for row in found if "again" in row["detail"]]
+    assert len(own) in (20, 40) and {row["actor"] for row in found} == {"packager:main"}
+    for kid in request.kids:
+        times = [int(row["detail"].removeprefix("speke-2.0 period 12 again ")) for row in counted if row["kid"] == str(kid)]
+        assert times and sum(times) + len(own) // 2 == 50
 
 
 def test_packagers_are_counted(lab: Lab) -> None:

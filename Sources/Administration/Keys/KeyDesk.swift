@@ -9,7 +9,8 @@ package import Telemetry
 /// The one place where packagers and operators get content keys: those that are there, and new ones.
 ///
 /// Each key that is handed out has a row in the ledger, with who got it and without the key. All rows of a request are
-/// durable, in one commit, before the keys are given back.
+/// durable, in one commit, before the keys are given back. Keys that a client gets again and again within a minute are
+/// only counted (`RepeatedDeliveries`).
 ///
 /// While the store cannot be reached, keys that were handed out lately are handed out again, and none is made (design,
 /// section 8).
@@ -47,6 +48,7 @@ package final class KeyDesk: Sendable {
     private let mode: DecisionRecorder.Mode
     private let derivation: KeyDerivation?
     private let recent: RecentlyProvidedKeys
+    private let repeated: RepeatedDeliveries
     /// The kind of the row that a key has not got, because the ledger failed after the key was stored.
     private let unrecorded = Mutex<[KeyID: LedgerEntry.Kind]>([:])
     private let unrecordedDeliveries = Atomic<UInt64>(0)
@@ -65,10 +67,18 @@ package final class KeyDesk: Sendable {
         self.mode = mode
         self.derivation = derivation
         recent = RecentlyProvidedKeys(life: life, lifeInOutage: lifeInOutage, clock: clock)
+        repeated = RepeatedDeliveries(clock: clock)
     }
 
     /// How many keys were handed out without a row in the ledger, because it is not required and failed.
     package var unrecordedCount: UInt64 { unrecordedDeliveries.load(ordering: .relaxed) }
+
+    /// The keys of an order, if this client had the same ones so often in the last minute that a further delivery is
+    /// only counted; nil if `provide` is to be asked. Does not wait.
+    package func provideAgain(_ order: KeyOrder, to client: Client) -> [DeliveredKey]? {
+        guard let known = recent.keys(of: order), repeated.count(.init(known, to: client)) else { return nil }
+        return known.map { DeliveredKey($0, .found) }
+    }
 
     /// The keys of an order, in its order. `now` is in seconds since 1970.
     package func provide(
@@ -83,7 +93,11 @@ package final class KeyDesk: Sendable {
             }
             delivered = try await provided(wishes, of: order, mayCreate: client.mayCreate)
         }
-        try await record(delivered.map { ($0.record, kind(of: $0)) }, to: client, now: now)
+        let kinds = delivered.map(kind)
+        let name = RepeatedDeliveries.Name(delivered.map(\.record), to: client)
+        if kinds.allSatisfy({ $0 == .keyDelivered }), repeated.count(name) { return delivered }
+        let rows = try await record(Array(zip(delivered.map(\.record), kinds)), to: client, now: now)
+        if let rows { repeated.noteRows(rows, of: name) }
         return delivered
     }
 
@@ -103,7 +117,7 @@ package final class KeyDesk: Sendable {
                 page = known
             }
         }
-        if recorded { try await record(page.keys.map { ($0, .keyDelivered) }, to: client, now: now) }
+        if recorded { _ = try await record(page.keys.map { ($0, .keyDelivered) }, to: client, now: now) }
         return page
     }
 
@@ -211,22 +225,51 @@ package final class KeyDesk: Sendable {
         }
     }
 
-    /// Returns when the rows would outlive a power cut; without them if the ledger is not required and fails.
+    /// Writes down how often keys were given again that have no rows for it: of minutes that have ended, or else of all.
+    /// What the ledger does not take is kept for the next time.
+    package func recordRepeats(all: Bool = false, now: Int64) async throws(KeyDeskError) {
+        let owed = repeated.take(all: all)
+        for (index, part) in owed.enumerated() {
+            do throws(KeyDeskError) {
+                let rows = try part.rows.map { (row) throws(KeyDeskError) in
+                    try Self.row(again: part.count, row, now: now)
+                }
+                try await wrapAsync(KeyDeskError.ledger, try await ledger.append(together: rows))
+            } catch {
+                repeated.putBack(owed[index...])
+                throw error
+            }
+        }
+    }
+
+    /// A row for `count` more deliveries like that of another row.
+    private static func row(
+        again count: UInt64, _ row: LedgerEntry, now: Int64
+    ) throws(KeyDeskError) -> LedgerEntry {
+        var again = LedgerEntry(
+            kind: .keyDelivered, at: now, license: try rowID(at: now), keyID: row.keyID, content: row.content,
+            detail: "\(row.detail) again \(count)")
+        again.actor = row.actor
+        return again
+    }
+
+    /// Returns the rows when they would outlive a power cut; nil if the ledger is not required and fails.
     private func record(
         _ keys: [(ContentKeyRecord, LedgerEntry.Kind)], to client: Client, now: Int64
-    ) async throws(KeyDeskError) {
-        guard !keys.isEmpty else { return }
+    ) async throws(KeyDeskError) -> [LedgerEntry]? {
+        guard !keys.isEmpty else { return [] }
         let entries = try keys.map { (key, kind) throws(KeyDeskError) in
             try entry(of: key, kind, to: client, now: now)
         }
         do throws(StoreError) {
             try await ledger.append(together: entries)
             unrecorded.withLock { unrecorded in for (key, _) in keys { unrecorded[key.keyID] = nil } }
+            return entries
         } catch {
             // A queue that is full is no outage: clients can fill it.
             if mode == .bestEffort, case .unavailable(let outage) = error, outage != .busy {
                 unrecordedDeliveries.add(UInt64(keys.count), ordering: .relaxed)
-                return
+                return nil
             }
             unrecorded.withLock { unrecorded in
                 for (key, kind) in keys where kind != .keyDelivered && unrecorded.count < Self.unrecordedMaximum {
@@ -240,16 +283,18 @@ package final class KeyDesk: Sendable {
     private func entry(
         of key: ContentKeyRecord, _ kind: LedgerEntry.Kind, to client: Client, now: Int64
     ) throws(KeyDeskError) -> LedgerEntry {
-        let id: LicenseID
-        do throws(CryptoError) { id = try .naming(rowAt: now) } catch { throw .cryptography(error) }
         let attributes = key.attributes
         let period = attributes.periodIndex.map { " period \($0)" } ?? ""
         var entry = LedgerEntry(
-            kind: kind, at: now, license: id, keyID: key.keyID, content: key.contentID.text,
+            kind: kind, at: now, license: try Self.rowID(at: now), keyID: key.keyID, content: key.contentID.text,
             detail: client.manner + period)
         entry.actor = client.actor
         entry.request = client.request
         return entry
+    }
+
+    private static func rowID(at now: Int64) throws(KeyDeskError) -> LicenseID {
+        do throws(CryptoError) { return try .naming(rowAt: now) } catch { throw .cryptography(error) }
     }
 }
 

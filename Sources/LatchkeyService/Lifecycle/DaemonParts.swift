@@ -74,7 +74,10 @@ struct DaemonParts: Sendable {
                 { records.degradations }, { revocations.degradations }, moduleDegradations(modules, book.cell),
                 { periods.degradations },
             ], group, metrics, logger, &running)
+        let packagers = try startPackagers(
+            loaded, storage, records, after: adminGroup, metrics, clock, logger, &running)
         let servers = startServers(loaded, group, adminGroup, metrics, logger, &running)
+        // Nothing that is started from here on would be stopped.
         let parts = DaemonParts(
             metrics: metrics, health: Health(degradations: degradations),
             listeners: try ServingListeners(
@@ -87,7 +90,6 @@ struct DaemonParts: Sendable {
             minter: ExpressPlayMinter(
                 recorder: records.recorder, keys: keys, metrics: metrics.registry, clock: clock),
             pipelines: pipelines, metrics: metrics.registry, logger: logger, recent: recent)
-        let packagers = try startPackagers(loaded, storage, records, after: adminGroup, metrics, &running)
         let routes = ServiceRoutes(
             .init(
                 rules: book.cell, pipelines: pipelines, lookup: records.lookup, pseudonyms: loaded.pseudonymizer,
@@ -163,7 +165,8 @@ struct DaemonParts: Sendable {
     /// What packagers are served with, on a thread of their own: viewers do not wait for them.
     private static func startPackagers(
         _ loaded: LoadedConfiguration, _ storage: OpenedStorage, _ records: LicenseRecords,
-        after adminGroup: EventLoopGroup, _ metrics: ServiceMetrics, _ running: inout RunningParts
+        after adminGroup: EventLoopGroup, _ metrics: ServiceMetrics, _ clock: TrustedClock, _ logger: Logger,
+        _ running: inout RunningParts
     ) throws(DaemonError) -> PackagerRoutes.Parts {
         let desk = storage.keyDesk(loaded, ledger: records.ledger)
         metrics.registry.sample(
@@ -174,6 +177,15 @@ struct DaemonParts: Sendable {
         packagerMetrics.register(in: metrics.registry)
         let firstIndex = adminGroup.loops[0].index + 1
         let loop = try wrap(DaemonError.loops, try PackagerLoop(firstIndex: firstIndex))
+        loop.keep(every: .seconds(5)) { isLast in
+            do throws(KeyDeskError) {
+                try await desk.recordRepeats(all: isLast, now: clock.wallTime.seconds)
+            } catch {
+                // Until the last time they are kept.
+                guard isLast else { return }
+                logger.error("ledger_row_lost", [.string("row", "keyDelivered"), .string("cause", "\(error)")])
+            }
+        }
         running.add(.loops) { loop.stop(within: taskLimit) }
         return PackagerRoutes.Parts(
             desk: desk, gate: PackagerGate(countingIn: metrics.refusedPackagerCredentials), loop: loop,

@@ -24,7 +24,7 @@ package struct CPIXAnswer: Sendable {
 }
 
 /// An answer without its keys, which stays the same as long as a request gets the same keys.
-struct CPIXAnswerDraft: Sendable {
+final class CPIXAnswerDraft: Sendable {
     private let bytes: [UInt8]
     private let keyPlaces: [MarkupWriter.KeyPlace]
     private let ivs: [KeyID: Bytes16]
@@ -54,7 +54,7 @@ struct CPIXAnswerDraft: Sendable {
         for place in keyPlaces {
             guard let key = keys.first(where: { $0.keyID == place.keyID }) else { continue }
             let text = Base64.encode(key.key.bytes.revealed())
-            filled.replaceSubrange(place.offset..<place.offset + MarkupWriter.KeyPlace.size, with: text.utf8)
+            for (index, character) in text.utf8.enumerated() { filled[place.offset + index] = character }
         }
         return filled
     }

@@ -39,11 +39,24 @@ package final class RecentDocuments: Sendable {
     /// The request that a body holds. Throws as `CPIXRequest` does; a document that is refused is not remembered.
     package func document(_ body: [UInt8], version: SPEKEVersion) throws(CPIXError) -> ReadDocument {
         let name = Name(version: version, body: body)
-        let (younger, older) = generations.withLock { ($0.younger[name], $0.older[name]) }
-        if let younger { return younger }
-        let document = if let older { older } else { ReadDocument(try CPIXRequest(parsing: body, version: version)) }
+        if let known = remembered(name) { return known }
+        let document = ReadDocument(try CPIXRequest(parsing: body, version: version))
         remember(document, as: name)
         return document
+    }
+
+    /// The same if the document was read lately; nil otherwise.
+    package func remembered(_ body: [UInt8], version: SPEKEVersion) -> ReadDocument? {
+        remembered(Name(version: version, body: body))
+    }
+
+    private func remembered(_ name: Name) -> ReadDocument? {
+        let (younger, older) = generations.withLock { generations in
+            let younger = generations.younger[name]
+            return (younger, younger == nil ? generations.older[name] : nil)
+        }
+        if let older { remember(older, as: name) }
+        return younger ?? older
     }
 
     /// When the younger half is full, the older one is forgotten. A document that is larger than that is not kept.
@@ -64,10 +77,16 @@ package final class RecentDocuments: Sendable {
 /// A request, and the last answer to it without the keys.
 package final class ReadDocument: Sendable {
     package let request: CPIXRequest
+    /// Of the request.
+    package let contentID: ContentID
+    /// Whether the request asks for encrypted keys, so that each answer is another one.
+    package let isEncrypted: Bool
     private let draft = Mutex<CPIXAnswerDraft?>(nil)
 
     init(_ request: CPIXRequest) {
         self.request = request
+        contentID = request.contentID
+        isEncrypted = !request.recipients.isEmpty
     }
 
     /// The answer with these keys. Throws as `CPIXAnswer` does.
@@ -75,7 +94,7 @@ package final class ReadDocument: Sendable {
         keys: [PackagedKey], urls: SKDTemplate, authority: String? = nil
     ) throws(CPIXError) -> CPIXAnswer {
         // Each encryption has fresh random keys.
-        guard request.recipients.isEmpty else {
+        guard !isEncrypted else {
             return try CPIXAnswer(to: request, keys: keys, urls: urls, authority: authority)
         }
         if let known = draft.withLock({ $0 }), known.fits(keys, urls: urls, authority: authority) {

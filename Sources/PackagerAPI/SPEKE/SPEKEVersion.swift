@@ -81,8 +81,11 @@ package enum SPEKEHeader {
     /// Whether a request's `Content-Type` is one that is read: `application/xml` or `text/xml`, with no parameter but
     /// `charset=utf-8`.
     package static func isReadable(contentType: String) -> Bool {
-        let parts = contentType.lowercased().split(separator: ";", omittingEmptySubsequences: false).map(trimmed)
-        guard let type = parts.first, type == "application/xml" || type == "text/xml" else { return false }
+        // What nearly every packager sends.
+        if contentType == answerContentType { return true }
+        let text = contentType.lowercased()
+        let parts = text.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map(trimmed)
+        guard let type = parts.first, type == answerContentType || type == "text/xml" else { return false }
         return parts.dropFirst().allSatisfy { ["charset=utf-8", "charset=\"utf-8\""].contains($0) }
     }
 
@@ -92,8 +95,10 @@ package enum SPEKEHeader {
         return [("X-Speke-User-Agent", server), (Self.version, value)]
     }
 
-    private static func trimmed(_ text: Substring) -> String {
-        let isSpace = { (character: Character) in character == " " || character == "\t" }
-        return String(text.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
+    private static func trimmed(_ text: Substring.UTF8View) -> String {
+        let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        guard let first = text.firstIndex(where: { !isSpace($0) }), let last = text.lastIndex(where: { !isSpace($0) })
+        else { return "" }
+        return String(Substring(text[first...last]))
     }
 }

@@ -27,7 +27,7 @@ struct PackagerRoutesFixture {
         scopes: Set<Packager.Scope> = [.read, .create, .import], contents: ContentScope? = nil, isPinned: Bool = true,
         requiresEncryptedDelivery: Bool = false, rate: Rate? = nil, isDisabled: Bool = false,
         mode: DecisionRecorder.Mode = .required, urls: SKDTemplate = .standard, hasPackager: Bool = true,
-        cors: CORSPolicy = CORSPolicy()
+        cors: CORSPolicy = CORSPolicy(), linesPerEvent: Int = 1_000_000
     ) throws {
         let key = try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 3, count: 32)))
         let pinned = try Certificate(parsing: Array(Data(contentsOf: Self.folder.appending(path: "packager_cert.pem"))))
@@ -37,7 +37,7 @@ struct PackagerRoutesFixture {
         let entry = PackagerDirectory.Entry(
             packager, secrets: [try AuthenticatorDigest(of: Array(Self.secret.utf8), key: key)])
         routes = try RoutesFixture(
-            keys: store,
+            keys: store, linesPerEvent: linesPerEvent,
             desk: { [store, ledger] clock in
                 KeyDesk(store: store, ledger: ledger, mode: mode, lifeInOutage: .seconds(3600), clock: clock)
             },

@@ -71,6 +71,40 @@ import Testing
         #expect(fixture.store.callCount == 0 && fixture.ledger.entries.isEmpty)
     }
 
+    /// An encoder that asks without end: the same bytes, each counted, with a bounded number of rows.
+    @Test func answersTheSameDocumentAgainAndAgain() async throws {
+        let fixture = try Fixture(linesPerEvent: 20)
+        let first = try await fixture.post("v2_vod_fairplay_video_audio")
+        for _ in 1...30 {
+            let response = try await fixture.post("v2_vod_fairplay_video_audio")
+            #expect(response.status == .ok && response.body == first.body)
+            #expect(response.fields["Content-Type"] == "application/xml")
+            #expect(response.fields["X-Request-Id"] != first.fields["X-Request-Id"])
+        }
+        #expect(fixture.ledger.commits.count == 10)
+        // Of the 21 that the ledger only counts, the log has as many as a second's lines of one event.
+        #expect(fixture.routes.log.lines.filter { $0.contains("packager_served") }.count == 10 + 20)
+        let metrics = try await fixture.routes.metrics()
+        let served = #"latchkey_packager_requests_total{packager="p1",interface="speke-2.0",outcome="served"}"#
+        #expect(metrics[served] == 31)
+        #expect(metrics[#"latchkey_packager_keys_total{packager="p1",outcome="found"}"#] == 60)
+        // Another document, and one whose answer differs each time, are none of that.
+        let encrypted = try await fixture.post("v2_vod_fairplay_encrypted_delivery")
+        for _ in 1...15 {
+            #expect(try await fixture.post("v2_vod_fairplay_encrypted_delivery").body != encrypted.body)
+        }
+        #expect(fixture.keepsSecrets(besides: [Fixture.secret, Fixture.basic]))
+    }
+
+    /// What is remembered opens nothing: the credential, the contents and the rate are judged each time.
+    @Test func judgesEachOfManyRequests() async throws {
+        let fixture = try Fixture(rate: Rate(perSecond: 1, burst: 20))
+        for _ in 1...20 { #expect(try await fixture.post("v2_vod_fairplay_video_audio").status == .ok) }
+        #expect(try await fixture.post("v2_vod_fairplay_video_audio").status == .tooManyRequests)
+        let stranger = try await fixture.post("v2_vod_fairplay_video_audio", authorization: "Basic x")
+        #expect(stranger.status == .unauthorized)
+    }
+
     // MARK: - The head
 
     @Test func letsNoStrangerIn() async throws {

@@ -10,6 +10,8 @@ final class PackagerLoop: Sendable {
 
     private let group: EventLoopGroup
     private let underWay = Atomic<Int>(0)
+    /// What runs a last time when the thread ends.
+    private let last = Mutex<(@Sendable () async -> Void)?>(nil)
 
     /// `firstIndex` is one that no other loop has.
     init(firstIndex: Int) throws(EventLoopError) {
@@ -26,6 +28,27 @@ final class PackagerLoop: Sendable {
         }
     }
 
+    /// Has `body` run every so often from now on, and a last time, with true, when the thread ends. Once for a thread.
+    func keep(every pause: Duration, _ body: @escaping @Sendable (_ isLast: Bool) async -> Void) {
+        last.withLock { $0 = { await body(true) } }
+        pass(every: pause, body)
+    }
+
+    private func pass(every pause: Duration, _ body: @escaping @Sendable (_ isLast: Bool) async -> Void) {
+        let loop = group.loops[0]
+        loop.execute {
+            _ = loop.schedule(after: pause) {
+                loop.spawn { [self] in
+                    await body(false)
+                    pass(every: pause, body)
+                }
+            }
+        }
+    }
+
     /// Blocks until the requests that are under way have ended, but no longer than `limit`.
-    func stop(within limit: Duration) { group.stop(within: limit) }
+    func stop(within limit: Duration) {
+        if let last = last.withLock({ $0.take() }) { group.loops[0].spawn(last) }
+        group.stop(within: limit)
+    }
 }

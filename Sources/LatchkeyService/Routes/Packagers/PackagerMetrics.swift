@@ -58,9 +58,11 @@ final class PackagerMetrics: Sendable {
     }
 
     func gave(_ packager: String, _ outcomes: [DeliveredKey.Outcome]) {
-        guard !outcomes.isEmpty else { return }
         keys.withLock { keys in
-            for outcome in outcomes { keys[Key(packager: packager, outcome: outcome), default: 0] += 1 }
+            for outcome in DeliveredKey.Outcome.allCases {
+                let count = outcomes.count { $0 == outcome }
+                if count > 0 { keys[Key(packager: packager, outcome: outcome), default: 0] += UInt64(count) }
+            }
         }
     }
 }

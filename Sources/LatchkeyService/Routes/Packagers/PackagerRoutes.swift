@@ -62,11 +62,18 @@ struct PackagerRoutes: Sendable {
 }
 
 /// What the endpoints of packagers have in common.
-struct PackagerService: Sendable {
+final class PackagerService: Sendable {
     let parts: PackagerRoutes.Parts
     let refusals: Refusals
     let logger: Logger
     let clock: any WallClock
+
+    init(parts: PackagerRoutes.Parts, refusals: Refusals, logger: Logger, clock: any WallClock) {
+        self.parts = parts
+        self.refusals = refusals
+        self.logger = logger
+        self.clock = clock
+    }
 
     /// A request that is being served.
     struct Context: Sendable {
@@ -81,6 +88,8 @@ struct PackagerService: Sendable {
         /// Nil if the request was about none.
         var contentID: ContentID?
         var outcomes: [DeliveredKey.Outcome] = []
+        /// Whether the packager had the same keys so often that the ledger only counts them. So does the log.
+        var isRepetition = false
     }
 
     /// The packager that sends a request, by its head alone. Counts nothing of a packager.
@@ -111,15 +120,22 @@ struct PackagerService: Sendable {
         }
         switch result ?? .failure(.tooMuchToDo) {
         case .success(let served):
-            parts.metrics.asked(packager.name, context.interface, .served)
-            parts.metrics.gave(packager.name, served.outcomes)
-            log(served, packager, context, after: loop.now - context.startedAt)
-            return served.response
+            return note(served, to: packager, context, on: loop)
         case .failure(var failure):
             failure.packager = packager
             note(failure, context)
             return refuse(failure)
         }
+    }
+
+    /// Counts and logs an answer with keys; returns it.
+    func note(
+        _ served: Served, to packager: Packager, _ context: Context, on loop: LoopContext
+    ) -> HTTPResponse {
+        parts.metrics.asked(packager.name, context.interface, .served)
+        parts.metrics.gave(packager.name, served.outcomes)
+        log(served, packager, context, after: loop.now - context.startedAt)
+        return served.response
     }
 
     /// Counts and logs a refusal.
@@ -135,7 +151,7 @@ struct PackagerService: Sendable {
 
     private func log(_ served: Served, _ packager: Packager, _ context: Context, after duration: Duration) {
         logger.log(
-            .info, "packager_served", from: .client,
+            .info, "packager_served", from: served.isRepetition ? .repetition : .client,
             [
                 .string("request_id", context.id.text), .string("packager", packager.name),
                 .string("interface", context.interface.rawValue), .string("content", served.contentID?.text ?? ""),

@@ -6,6 +6,7 @@ import HTTPMessages
 import HTTPServing
 import Licensing
 import PackagerAPI
+import ServiceConfiguration
 import Telemetry
 
 /// SPEKE v1, v2.0 and v2.1 (packagers, section 1): a CPIX document in, the same document with keys out.
@@ -13,13 +14,32 @@ import Telemetry
 ///     head: credential, rate, version, content type -> body: size -> document -> packager's contents and pins
 ///         -> keys, with their rows in the ledger -> filled document
 ///
-/// The body is parsed for packagers alone. Errors are texts, in SPEKE's own words where it has some.
+/// The body is parsed for packagers alone. Errors are texts, in SPEKE's own words where it has some. What needs a parser
+/// or a row in the ledger is done on the thread of packagers. A document that comes again and again needs neither.
 struct SPEKEEndpoint: Sendable {
-    /// The size of the largest document, in bytes. `limits.bodySizeMaximum` may be less.
+    /// The size of the largest document, in bytes, whatever `limits.bodySizeMaximum` is.
     static let bodySizeMaximum = 256 * 1024
+
+    /// Of larger documents no answer is filled in on a loop on which viewers wait, in bytes.
+    private static let bodySizeOnLoopMaximum = 16 * 1024
+
+    /// What the public listener must let pass.
+    static let bodySizesByPath = Dictionary(
+        uniqueKeysWithValues: BuiltInPath.allCases.map(\.rawValue).filter { path in
+            guard case .copyProtection? = SPEKERoute(path: path) else { return false }
+            return true
+        }.map { ($0, bodySizeMaximum) })
 
     /// How answers name this server, in `X-Speke-User-Agent`.
     private static let server = "Latchkey/\(LatchkeyVersion.current)"
+
+    /// What every answer has, whatever it says.
+    private static let constantFields = Dictionary(
+        uniqueKeysWithValues: SPEKEVersion.allCases.map { version in
+            var fields: HTTPFields = ["Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"]
+            for field in SPEKEHeader.answerFields(version, server: server) { fields.append(field.name, field.value) }
+            return (version, fields)
+        })
 
     let service: PackagerService
 
@@ -38,6 +58,10 @@ struct SPEKEEndpoint: Sendable {
                 version = try Self.version(of: request, route)
                 if case .heartbeat = route { return .now(heartbeat(version, packager, context, on: loop)) }
                 try Self.checkBody(of: request)
+                let authority = rules.keyAuthority
+                if let served = try serveAgain(request, version, packager, authority: authority, context) {
+                    return .now(service.note(served, to: packager, context, on: loop))
+                }
             } catch {
                 var failure = error
                 failure.packager = packager
@@ -79,40 +103,70 @@ struct SPEKEEndpoint: Sendable {
         let received = try wrap(
             { (error: CPIXError) in PackagerFailure(error) },
             try service.parts.documents.document(request.body, version: version))
-        let document = received.request
-        try Self.check(document, packager)
-        let isEncrypted = !document.recipients.isEmpty
-        let client = service.client(
-            packager, context.id, manner: context.interface.rawValue + (isEncrypted ? " encrypted" : ""),
-            document.contentID)
+        try Self.check(received, packager)
+        let client = client(received, packager, context)
         let keys: [DeliveredKey]
         do throws(KeyDeskError) {
             keys = try await service.parts.desk.provide(
-                KeyOrder(document), to: client, now: service.clock.wallTime.seconds)
+                KeyOrder(received.request), to: client, now: service.clock.wallTime.seconds)
         } catch {
             var failure = PackagerFailure(error)
             // SPEKE has one status for what is wrong with a request.
             if failure.code == .keyConflict { failure = PackagerFailure(.cpixRejected, failure.text) }
             throw failure
         }
+        return try fill(received, with: keys, version, authority: authority, context)
+    }
+
+    /// What `serve` gives, at once: nil unless the document was read lately and its keys were given to this packager
+    /// again and again. Each encryption has fresh keys, and takes too long for a loop.
+    private func serveAgain(
+        _ request: HTTPRequest, _ version: SPEKEVersion, _ packager: Packager, authority: String?,
+        _ context: PackagerService.Context
+    ) throws(PackagerFailure) -> PackagerService.Served? {
+        guard request.body.count <= Self.bodySizeOnLoopMaximum,
+            let received = service.parts.documents.remembered(request.body, version: version), !received.isEncrypted
+        else { return nil }
+        try Self.check(received, packager)
+        let client = client(received, packager, context)
+        guard let keys = service.parts.desk.provideAgain(KeyOrder(received.request), to: client) else { return nil }
+        var served = try fill(received, with: keys, version, authority: authority, context)
+        served.isRepetition = true
+        return served
+    }
+
+    private func client(
+        _ document: ReadDocument, _ packager: Packager, _ context: PackagerService.Context
+    ) -> KeyDesk.Client {
+        let way = context.interface.rawValue
+        return service.client(
+            packager, context.id, manner: document.isEncrypted ? way + " encrypted" : way, document.contentID)
+    }
+
+    private func fill(
+        _ received: ReadDocument, with keys: [DeliveredKey], _ version: SPEKEVersion, authority: String?,
+        _ context: PackagerService.Context
+    ) throws(PackagerFailure) -> PackagerService.Served {
         let answer = try wrap(
             { (error: CPIXError) in PackagerFailure(error) },
             try received.answer(
                 keys: keys.map { PackagedKey($0.record) }, urls: service.parts.urls, authority: authority))
-        var fields = Self.fields(SPEKEHeader.answerContentType, version, context.id)
-        fields.append("X-Content-Type-Options", "nosniff")
+        let fields = Self.fields(SPEKEHeader.answerContentType, version, context.id)
         return PackagerService.Served(
-            response: HTTPResponse(status: .ok, fields: fields, body: answer.bytes), contentID: document.contentID,
-            outcomes: keys.map(\.outcome))
+            response: HTTPResponse(status: .ok, fields: fields, body: answer.bytes),
+            contentID: received.contentID, outcomes: keys.map(\.outcome))
     }
 
     /// What this packager may have of what it asks for.
-    private static func check(_ document: CPIXRequest, _ packager: Packager) throws(PackagerFailure) {
+    private static func check(_ document: ReadDocument, _ packager: Packager) throws(PackagerFailure) {
         guard packager.permits(.read, of: document.contentID) else { throw .contentForbidden }
-        guard document.recipients.allSatisfy({ packager.accepts(recipient: $0.certificate) }) else {
+        guard document.isEncrypted else {
+            guard !packager.requiresEncryptedDelivery else { throw .encryptionRequired }
+            return
+        }
+        guard document.request.recipients.allSatisfy({ packager.accepts(recipient: $0.certificate) }) else {
             throw .unpinnedRecipient
         }
-        guard !document.recipients.isEmpty || !packager.requiresEncryptedDelivery else { throw .encryptionRequired }
     }
 
     // MARK: - The head
@@ -169,7 +223,6 @@ struct SPEKEEndpoint: Sendable {
         _ failure: PackagerFailure, _ version: SPEKEVersion, to route: SPEKERoute, _ id: RequestID
     ) -> HTTPResponse {
         var fields = Self.fields("text/plain; charset=utf-8", version, id)
-        fields.append("X-Content-Type-Options", "nosniff")
         fields.append("X-Error-Code", failure.code.rawValue)
         if let wait = failure.retryAfterSeconds { fields.append("Retry-After", String(wait)) }
         if failure.code == .packagerInvalid {
@@ -180,8 +233,10 @@ struct SPEKEEndpoint: Sendable {
     }
 
     private static func fields(_ contentType: String, _ version: SPEKEVersion, _ id: RequestID) -> HTTPFields {
-        var fields: HTTPFields = ["Content-Type": contentType, "Cache-Control": "no-store", "X-Request-Id": id.text]
-        for field in SPEKEHeader.answerFields(version, server: server) { fields.append(field.name, field.value) }
+        var fields = HTTPFields(roomForFields: 8, bytes: 320)
+        fields.append(contentsOf: constantFields[version] ?? HTTPFields())
+        fields.append("Content-Type", contentType)
+        fields.append("X-Request-Id", id.text)
         return fields
     }
 }
