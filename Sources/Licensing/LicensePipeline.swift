@@ -133,10 +133,9 @@ package final class LicensePipeline {
         if let hint = admission.request.assetHint, !hint.agrees(with: record.attributes, try spc.identifiedAsset) {
             throw .hintMismatch
         }
-        var request = OpenedRequest(
+        let request = OpenedRequest(
             admission: admission, claims: claims, spc: spc, key: record.attributes,
-            revocations: try revocations.known())
-        request.digest = opened.digest
+            revocations: try revocations.known(), digest: opened.digest)
         if let report = spc.syncReport {
             return .syncReport(try await syncReports.accept(report, in: request, now: now))
         }
