@@ -130,8 +130,9 @@ package final class LicensePipeline {
     ) async throws(LicenseError) -> LicenseOutcome {
         let spc = opened.spc
         let record = try await keys.record(for: spc, claims: claims)
-        if let hint = admission.request.assetHint, !hint.agrees(with: record.attributes, try spc.identifiedAsset) {
-            throw .hintMismatch
+        for hint in admission.request.assetHints
+        where !hint.agrees(with: record.attributes, try spc.identifiedAsset) {
+            throw .hintMismatch(hint.place)
         }
         let request = OpenedRequest(
             admission: admission, claims: claims, spc: spc, key: record.attributes,
