@@ -12,23 +12,26 @@ package struct AssetHint: Equatable, Sendable {
     }
 
     package let place: Place
-    /// Nil if it is too long to name anything.
-    let reference: AssetReference?
+    /// Nil if it has too few or too many bytes to name anything.
+    private let name: AssetID?
 
-    package init(_ reference: AssetReference, in place: Place) {
+    package init(_ name: AssetID, in place: Place) {
         self.place = place
-        self.reference = reference
+        self.name = name
     }
 
     /// A name as it came, decoded; nil if it is empty.
     package init?(_ name: some Collection<UInt8>, in place: Place) {
         guard !name.isEmpty else { return nil }
         self.place = place
-        reference = (try? AssetID(bytes: Array(name))).map { AssetReference($0) }
+        self.name = try? AssetID(bytes: Array(name))
     }
 
     /// Whether it may mean the key that the asset id of an SPC has led to.
     func agrees(with key: ContentKeyAttributes, _ assetID: AssetID) -> Bool {
-        reference?.agrees(with: key, assetID) ?? false
+        guard let name else { return false }
+        // What nearly every player sends needs no reading.
+        return name == assetID || name.bytes.elementsEqual(key.contentID.text.utf8)
+            || AssetReference(name).agrees(with: key, assetID)
     }
 }

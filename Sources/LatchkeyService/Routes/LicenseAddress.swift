@@ -12,7 +12,7 @@ struct LicenseAddress: Sendable {
     /// Whether the field `Accept` chooses the shape of a licence.
     var followsAccept: Bool = true
     /// The key that the path names. A hint only: the SPC decides.
-    var assetHint: AssetReference?
+    var assetHint: AssetID?
 }
 
 extension HTTPRequest {
