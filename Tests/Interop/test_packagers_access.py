@@ -6,6 +6,7 @@ A packager's credential opens no licence, and what opens licences or the admin l
 import base64
 import itertools
 import json
+import re
 import secrets
 import signal
 import ssl
@@ -100,10 +101,8 @@ def add_packagers(setup: Path, packagers: list[dict[str, object]]) -> None:
         file.write_text(secret + "\n")
         file.chmod(0o600)
     configuration = setup / "latchkey.json5"
-    own = 'packagers: [{ name: "development", secret: "secrets/packager" }]'
-    text = configuration.read_text()
-    assert own in text
-    text = text.replace(own, f"packagers: {json.dumps(packagers)}")
+    text, count = re.subn(r"packagers: \[.*\],", f"packagers: {json.dumps(packagers)},", configuration.read_text())
+    assert count == 1
     # A viewer's token may stand in the body too.
     configuration.write_text(text.replace("entitlement: {", "entitlement: {\n        tokenInBody: true,", 1))
 

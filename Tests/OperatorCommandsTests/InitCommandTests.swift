@@ -104,6 +104,7 @@ import Testing
         let packager = try #require(configuration.packagers.first)
         #expect(configuration.packagers.count == 1 && packager.name == "development")
         #expect(packager.secret == .file(path: "/setup/secrets/packager"))
+        #expect(packager.scopes == [.read, .create, .import])
         #expect(file.warnings.isEmpty)
     }
 
