@@ -1,3 +1,4 @@
+import ByteCoding
 import DeviceSimulation
 import FairPlay
 import KeyCrypto

@@ -4,6 +4,7 @@ import FairPlay
 import Foundation
 import KeyCrypto
 import POSIXSockets
+import PackagerAPI
 import ServiceConfiguration
 import TestSupport
 import Testing
