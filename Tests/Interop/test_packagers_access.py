@@ -101,7 +101,9 @@ def add_packagers(setup: Path, packagers: list[dict[str, object]]) -> None:
         file.write_text(secret + "\n")
         file.chmod(0o600)
     configuration = setup / "latchkey.json5"
-    text, count = re.subn(r"packagers: \[.*\],", f"packagers: {json.dumps(packagers)},", configuration.read_text())
+    section = f"packagers: {json.dumps(packagers)},"
+    # By a function, because a replacement in text has escapes of its own.
+    text, count = re.subn(r"packagers: \[.*\],", lambda _: section, configuration.read_text())
     assert count == 1
     # A viewer's token may stand in the body too.
     configuration.write_text(text.replace("entitlement: {", "entitlement: {\n        tokenInBody: true,", 1))
