@@ -69,7 +69,7 @@ enum DevelopmentConfiguration {
 
             // Who may ask for content keys over HTTP. The secret is the password of Basic, or stands behind
             // `Authorization: Bearer` or in `x-api-key`.
-            packagers: [{ name: "\(packager)", secret: "secrets/packager" }],
+            packagers: [{ name: "\(packager)", secret: "secrets/packager", scopes: ["read", "create", "import"] }],
 
             // Development and load tests come from one address, with one token. Without this line an address gets 200
             // licences a second and a subject 10, which is right for production.

@@ -1,4 +1,4 @@
-"""`/v1/keys`: keys in JSON and in the forms of packagers, against a running daemon, and the article's own commands."""
+"""`/v1/keys`: keys in JSON and in the forms of packagers, against a running daemon."""
 
 import base64
 import json
@@ -227,34 +227,6 @@ def test_a_withdrawn_key_is_not_given(lab: Lab) -> None:
 
 
 # --- The article ------------------------------------------------------------------------------------------------------
-
-
-def commands() -> list[str]:
-    return re.findall(r"```sh\n(.*?)```", ARTICLE.read_text(), re.DOTALL)
-
-
-def test_the_commands_of_the_article_work(lab: Lab, tmp_path: Path) -> None:
-    request = Request(tracks=("HD",))
-    (tmp_path / "request.xml").write_bytes(request.document())
-    imported = {"contentId": "movie-2", "tracks": [{"track": "HD", "iv": "01" * 16, "key": "02" * 16}]}
-    (tmp_path / "import.json").write_text(json.dumps(imported))
-    environment = os.environ | {
-        "LATCHKEY": lab.daemon.url, "SECRET": lab.credentials["development"].secret,
-    }
-    found = commands()
-    assert len(found) == 4 and all("curl" in command for command in found)
-    outputs = []
-    for command in found:
-        # The curl of Debian 12 has `--json`.
-        finished = subprocess.run(
-            ["bash", "-eu", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
-        )
-        assert finished.returncode == 0, f"{command}\n{finished.stderr}"
-        outputs.append(finished.stdout)
-    assert len(Document(outputs[0].encode()).keys) == 1
-    assert [key["outcome"] for key in json.loads(outputs[1])["keys"]] == ["created", "created"]
-    assert json.loads(outputs[2])["keys"][0]["outcome"] == "imported"
-    assert outputs[3].startswith("--protection_scheme cbcs")
 
 
 def test_the_article_names_every_form() -> None:

@@ -6,6 +6,7 @@ A packager's credential opens no licence, and what opens licences or the admin l
 import base64
 import itertools
 import json
+import re
 import secrets
 import signal
 import ssl
@@ -100,10 +101,10 @@ def add_packagers(setup: Path, packagers: list[dict[str, object]]) -> None:
         file.write_text(secret + "\n")
         file.chmod(0o600)
     configuration = setup / "latchkey.json5"
-    own = 'packagers: [{ name: "development", secret: "secrets/packager" }]'
-    text = configuration.read_text()
-    assert own in text
-    text = text.replace(own, f"packagers: {json.dumps(packagers)}")
+    section = f"packagers: {json.dumps(packagers)},"
+    # By a function, because a replacement in text has escapes of its own.
+    text, count = re.subn(r"packagers: \[.*\],", lambda _: section, configuration.read_text())
+    assert count == 1
     # A viewer's token may stand in the body too.
     configuration.write_text(text.replace("entitlement: {", "entitlement: {\n        tokenInBody: true,", 1))
 

@@ -4,6 +4,7 @@ import FairPlay
 import Foundation
 import KeyCrypto
 import POSIXSockets
+import PackagerAPI
 import ServiceConfiguration
 import TestSupport
 import Testing
@@ -104,6 +105,7 @@ import Testing
         let packager = try #require(configuration.packagers.first)
         #expect(configuration.packagers.count == 1 && packager.name == "development")
         #expect(packager.secret == .file(path: "/setup/secrets/packager"))
+        #expect(packager.scopes == [.read, .create, .import])
         #expect(file.warnings.isEmpty)
     }
 
