@@ -12,7 +12,8 @@ package struct ContentKeyAttributes: Hashable, Sendable {
     /// When the key was made or imported, in seconds since 1970.
     package var createdAt: Int64
 
-    // The key's own floor: what a token says can be stricter, and never laxer. Nil says nothing beyond the track's content type.
+    // The key's own floor: what a token says can be stricter, and never laxer. Nil says nothing beyond the track's
+    // content type.
 
     package var leastHDCP: HDCP?
     package var leastSecurityLevel: SecurityLevel?

@@ -19,7 +19,8 @@ package struct ContentKeyRecord: Equatable, Sendable {
     package var keyID: KeyID { attributes.keyID }
     package var contentID: ContentID { attributes.contentID }
 
-    /// Whether both are the same key of the same track with the same floor, whenever it was stored and whether or not it is live.
+    /// Whether both are the same key of the same track with the same floor, whenever it was stored and whether or not
+    /// it is live.
     package func isSameKey(as other: ContentKeyRecord) -> Bool {
         var aligned = other.attributes
         aligned.state = attributes.state

@@ -11,7 +11,8 @@ package struct KeyImport: Sendable {
     }
 }
 
-/// What operators do to the stored content keys, many at a time: import, sealing anew, withdrawal, deletion, the check of every seal.
+/// What operators do to the stored content keys, many at a time: import, sealing anew, withdrawal, deletion, the check
+/// of every seal.
 ///
 /// Works beside daemons. Only one task at a time uses one; calls may block their thread.
 package protocol KeyMaintenance {
@@ -77,7 +78,8 @@ package struct KeyCheckStep: Equatable, Sendable {
 
 /// What is wrong with a stored content key. The key's id is as it stands there, which may be what was altered.
 package enum KeyFinding: Hashable, Sendable {
-    /// The seal does not open: it, the key's id, its content, period or version was altered, or it is the seal of another record.
+    /// The seal does not open: it, the key's id, its content, period or version was altered, or it is the seal of
+    /// another record.
     case sealBroken(keyID: [UInt8])
     /// A column holds what no version writes.
     case malformed(keyID: [UInt8])

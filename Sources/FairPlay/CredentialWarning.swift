@@ -2,7 +2,8 @@ import KeyCrypto
 
 /// What an operator should know of a credential that works all the same.
 package enum CredentialWarning: Equatable, Sendable {
-    /// The certificate of this size ended at this time (seconds since 1970). Devices do not mind, and neither does this server.
+    /// The certificate of this size ended at this time (seconds since 1970). Devices do not mind, and neither does this
+    /// server.
     case certificateExpired(bits: Int, notAfter: Int64)
     /// The certificate of this size ends soon.
     case certificateExpiring(bits: Int, notAfter: Int64)

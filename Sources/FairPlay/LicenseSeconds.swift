@@ -1,4 +1,5 @@
-/// A limit that a device can be told: 1 to 0xFFFFFFFE seconds. To a device 0 means "no limit", and 0xFFFFFFFF has been used for "none".
+/// A limit that a device can be told: 1 to 0xFFFFFFFE seconds. To a device 0 means "no limit", and 0xFFFFFFFF has been
+/// used for "none".
 package struct LicenseSeconds: Sendable, Hashable, Comparable {
     package let value: UInt32
 

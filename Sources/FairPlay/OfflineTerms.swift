@@ -7,7 +7,8 @@ package struct OfflineTerms: Sendable, Equatable {
         case never
         /// So long after it is acquired, played or not.
         case hardEnd(LicenseSeconds)
-        /// So long after it is acquired until its first play, and so long from then on; nil is no limit, and one of them is set.
+        /// So long after it is acquired until its first play, and so long from then on; nil is no limit, and one of
+        /// them is set.
         case aroundFirstPlay(storage: LicenseSeconds?, playback: LicenseSeconds?)
     }
 
@@ -23,8 +24,8 @@ package struct OfflineTerms: Sendable, Equatable {
         self.titleID = titleID
     }
 
-    /// How the device is told of it (protocol, section 4.3): by an offline key of version 2 where it knows that, else of version 1, else by
-    /// a persistent key, which has one end at most.
+    /// How the device is told of it (protocol, section 4.3): by an offline key of version 2 where it knows that, else
+    /// of version 1, else by a persistent key, which has one end at most.
     ///
     /// An offline key has no hard end, so its two expiries share the time: the first half is for the first play, the
     /// second half begins with it. The key then never outlives the end, and it can be reported and invalidated, as a

@@ -174,7 +174,8 @@ package struct HTTP2HeadReader: Sendable {
         }
     }
 
-    /// The fields without the pseudo fields, with one `host` and at most one `cookie` (RFC 9113 sections 8.2.3 and 8.3.1).
+    /// The fields without the pseudo fields, with one `host` and at most one `cookie` (RFC 9113 sections 8.2.3 and
+    /// 8.3.1).
     private func makeFields(_ bytes: Span<UInt8>) throws(HTTPProblem) -> HTTPFields {
         if let authority, let host, !stated(authority, bytes).isEqual(to: host, in: bytes) {
             throw .malformed(.hostDiffersFromTarget)

@@ -1,7 +1,7 @@
 /// A response as a handler gives it.
 ///
-/// The connection adds `Date`, `Content-Length` and `Connection`; fields of these names, `Transfer-Encoding`, `Keep-Alive` and `Upgrade`
-/// are not sent from `fields`.
+/// The connection adds `Date`, `Content-Length` and `Connection`; fields of these names, `Transfer-Encoding`,
+/// `Keep-Alive` and `Upgrade` are not sent from `fields`.
 package struct HTTPResponse: Equatable, Sendable {
     package var status: HTTPStatus
     package var fields: HTTPFields

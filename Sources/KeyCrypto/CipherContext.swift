@@ -1,7 +1,8 @@
 import ByteCoding
 import COpenSSL
 
-/// AES-128 in one mode without padding, fetched once; the one owner of an `EVP_CIPHER_CTX`. One thread at a time may use it.
+/// AES-128 in one mode without padding, fetched once; the one owner of an `EVP_CIPHER_CTX`. One thread at a time may
+/// use it.
 @safe
 final class CipherContext {
     private let cipher: OpaquePointer

@@ -16,7 +16,8 @@ final class OpenSSLCertificate: @unchecked Sendable {
         unsafe X509_free(pointer)
     }
 
-    /// Every certificate in `bytes`, at most `countMaximum`: one DER encoding after another, or the blocks of a PEM text.
+    /// Every certificate in `bytes`, at most `countMaximum`: one DER encoding after another, or the blocks of a PEM
+    /// text.
     ///
     /// Empty where there is none, where there are more, and where anything but certificates stands in a DER file.
     static func readAll(_ bytes: [UInt8], countMaximum: Int) -> [OpenSSLCertificate] {

@@ -1,6 +1,7 @@
 import COpenSSL
 
-/// Reads private keys in every form that tools write: PEM or DER, PKCS#8 or traditional, plain or encrypted with a passphrase.
+/// Reads private keys in every form that tools write: PEM or DER, PKCS#8 or traditional, plain or encrypted with a
+/// passphrase.
 enum PrivateKeyReader {
     struct Reading {
         let key: OpenSSLKey

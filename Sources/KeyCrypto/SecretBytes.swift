@@ -3,8 +3,9 @@ import COpenSSL
 
 /// Key material: one owner, wiped when it ends, never printed.
 ///
-/// The bytes sit in OpenSSL's secure heap: locked in memory, left out of core files, between guard pages. When that heap is full
-/// they come from the ordinary heap, and are wiped all the same. Small secrets share pages of `SecretSlots`.
+/// The bytes sit in OpenSSL's secure heap: locked in memory, left out of core files, between guard pages. When that
+/// heap is full they come from the ordinary heap, and are wiped all the same. Small secrets share pages of
+/// `SecretSlots`.
 @safe
 package struct SecretBytes: ~Copyable, @unchecked Sendable {
     // Safe to send: the memory belongs to this value alone, and `~Copyable` means one owner at a time.

@@ -133,8 +133,8 @@ struct PresentedDigest {
 }
 
 extension Claims {
-    /// Until when what the token has spent is remembered, in seconds since 1970: beyond the leeway for which it is accepted after its end,
-    /// the time that a request may wait, and what the clocks of nodes may differ.
+    /// Until when what the token has spent is remembered, in seconds since 1970: beyond the leeway for which it is
+    /// accepted after its end, the time that a request may wait, and what the clocks of nodes may differ.
     fileprivate var countedUntil: Int64 { expiresAt + IssuerSet.leewayMaximum + 120 }
 }
 

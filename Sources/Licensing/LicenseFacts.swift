@@ -3,14 +3,15 @@ package import Records
 
 /// What an app may know of a licence, which FairPlay itself tells it none of (entitlement, section 4.5).
 ///
-/// The answer's header fields, its JSON and the ledger are all written from this, so that they cannot differ. Times are seconds since 1970,
-/// durations seconds.
+/// The answer's header fields, its JSON and the ledger are all written from this, so that they cannot differ. Times are
+/// seconds since 1970, durations seconds.
 package struct LicenseFacts: Equatable, Sendable {
     package let id: LicenseID
     /// The name of the licence's validity.
     package let type: String
     package let issuedAt: Int64
-    /// The first second in which it does not hold any more, if nothing is played and nothing renewed; nil where it has no such end.
+    /// The first second in which it does not hold any more, if nothing is played and nothing renewed; nil where it has
+    /// no such end.
     package let expiresAt: Int64?
     /// When to ask for a renewal; nil where there is nothing to renew.
     package let renewAfter: Int64?

@@ -4,7 +4,8 @@ package import Records
 
 /// What was given before, for whoever writes down what is given next.
 package protocol LicenseHistory: Sendable {
-    /// The licence to keep a key that this device was given last; nil where there is none, and where it cannot be found out in time.
+    /// The licence to keep a key that this device was given last; nil where there is none, and where it cannot be found
+    /// out in time.
     func previousLicense(like search: PreviousLicense, on loop: LoopContext) async -> LicenseID?
 }
 

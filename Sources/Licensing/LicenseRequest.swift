@@ -9,7 +9,8 @@ package struct LicenseRequest: Sendable {
     /// What the app wants the licence for, which an SPC cannot say; nil if the app does not say it either.
     package let use: LicenseUse?
     package let origin: RequestOrigin
-    /// What the app says of a licence that this one follows. It changes what is written down, and never what is granted.
+    /// What the app says of a licence that this one follows. It changes what is written down, and never what is
+    /// granted.
     package let renewal: RenewalWish
     /// The key that the address of the request names. The SPC decides which key is meant; one that means another key
     /// is refused. Nil if the address names no key.

@@ -28,7 +28,8 @@ package enum CommandFile {
         }
     }
 
-    /// Writes a file of mode 0644, or 0600 if it holds secrets, whole or not at all; an earlier file of that name is replaced.
+    /// Writes a file of mode 0644, or 0600 if it holds secrets, whole or not at all; an earlier file of that name is
+    /// replaced.
     package static func write(
         _ bytes: [UInt8], to path: String, isSecret: Bool
     ) throws(CommandError) {

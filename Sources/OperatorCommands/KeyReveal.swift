@@ -5,7 +5,8 @@ import KeyCrypto
 import Records
 import ServiceConfiguration
 
-/// How a stored key may leave: in clear where the configuration allows it, or sealed for a recipient; each time with a line in the ledger.
+/// How a stored key may leave: in clear where the configuration allows it, or sealed for a recipient; each time with a
+/// line in the ledger.
 struct KeyReveal {
     static let reveal = CommandOption(
         "--reveal", .flag, help: "print key and vector in clear; keys.allowReveal must allow it")

@@ -303,7 +303,8 @@ struct LedgerVerification {
         if !findings.isEmpty { throw .failed("the ledger does not verify: \(findings.count) findings") }
     }
 
-    /// The checkpoints in the lines of a text. The text of one has no quote or backslash, so that a JSON log shows it as it is.
+    /// The checkpoints in the lines of a text. The text of one has no quote or backslash, so that a JSON log shows it
+    /// as it is.
     static func read(
         _ path: String, _ context: CommandContext
     ) throws(CommandError) -> [LedgerCheckpoint] {

@@ -14,7 +14,8 @@ package enum SecretArgument {
     /// The most bytes of a token.
     private static let tokenSizeMaximum = 64 << 10
 
-    /// The 16 bytes that an option gives: 32 hexadecimal digits, or a file of them, of Base64, or of the bytes themselves.
+    /// The 16 bytes that an option gives: 32 hexadecimal digits, or a file of them, of Base64, or of the bytes
+    /// themselves.
     ///
     /// With `acceptsPath`, a value that is not 32 hexadecimal digits is the path of the file even without `@`.
     package static func block(

@@ -21,7 +21,8 @@ package struct Descriptor: ~Copyable, Sendable {
 
     /// Closes now instead of at the end of life; a second call does nothing.
     ///
-    /// An error of `close` is ignored: Linux frees the number in any case, and a retry could close another's descriptor.
+    /// An error of `close` is ignored: Linux frees the number in any case, and a retry could close another's
+    /// descriptor.
     package mutating func close() {
         guard number >= 0 else { return }
         _ = Glibc.close(number)

@@ -1,7 +1,8 @@
 import CLinux
 import Glibc
 
-/// The end of a stream socket that this process was started with: blocking, for a process that has nothing else to do than to wait for it.
+/// The end of a stream socket that this process was started with: blocking, for a process that has nothing else to do
+/// than to wait for it.
 package struct InheritedStream: ~Copyable, Sendable {
     /// Where `SpawnedProgram` puts it.
     package static let number: Int32 = 3
@@ -14,7 +15,8 @@ package struct InheritedStream: ~Copyable, Sendable {
         descriptor = Descriptor(owning: Self.number)
     }
 
-    /// Whether the process that made the stream is this one's parent: not so when that has ended and this process was handed on to another.
+    /// Whether the process that made the stream is this one's parent: not so when that has ended and this process was
+    /// handed on to another.
     package borrowing func isOfParent() -> Bool {
         latchkey_socket_maker(descriptor.number) == getppid()
     }

@@ -1,10 +1,12 @@
 import CLinux
 import Glibc
 
-/// A number in memory that a process shares with a program that it has started. The program writes it, and it outlives the program.
+/// A number in memory that a process shares with a program that it has started. The program writes it, and it outlives
+/// the program.
 @safe
 package struct SharedWord: ~Copyable, @unchecked Sendable {
-    // Safe to send: a page of its own, which is mapped until deinit, and of which only one word is used, by atomic loads and stores.
+    // Safe to send: a page of its own, which is mapped until deinit, and of which only one word is used, by atomic
+    // loads and stores.
     private let word: UnsafeMutablePointer<UInt64>
 
     /// Where `SpawnedProgram` puts the memory's descriptor.

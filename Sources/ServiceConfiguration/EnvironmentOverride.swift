@@ -2,9 +2,11 @@ import ByteCoding
 
 /// The environment variables that override a value of the configuration file.
 package enum EnvironmentOverride: String, Sendable, CaseIterable {
-    /// The address of the public listener; it is then the only one, with everything else of the first that is configured.
+    /// The address of the public listener; it is then the only one, with everything else of the first that is
+    /// configured.
     case listen = "LATCHKEY_LISTEN"
-    /// The address of the admin listener; it is then the only one, with everything else of the first that is configured.
+    /// The address of the admin listener; it is then the only one, with everything else of the first that is
+    /// configured.
     case adminListen = "LATCHKEY_ADMIN_LISTEN"
     /// `logging.level`.
     case logLevel = "LATCHKEY_LOG_LEVEL"

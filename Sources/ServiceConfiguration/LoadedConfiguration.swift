@@ -143,8 +143,8 @@ package struct LoadedConfiguration: Sendable {
         return files.union(own.pathsThatDiffer(from: others)).sorted()
     }
 
-    /// Reads the files of the credentials and their modules alone, and gives those that are good together with what is wrong with the
-    /// others.
+    /// Reads the files of the credentials and their modules alone, and gives those that are good together with what is
+    /// wrong with the others.
     package static func loadCredentials(
         _ file: ConfigurationFile, environment: [String: String]
     ) -> (credentials: [Credential], error: ConfigurationError?) {

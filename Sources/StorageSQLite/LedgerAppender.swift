@@ -4,8 +4,8 @@ package import Records
 
 /// Appends single entries to a node's ledger from beside the daemon, as a command does for what an operator sees.
 ///
-/// Each entry is a batch of its own, tied to what the ledger ends with when the transaction holds the write lock. The daemon's writer must
-/// therefore ask the ledger for its end again whenever another connection has written.
+/// Each entry is a batch of its own, tied to what the ledger ends with when the transaction holds the write lock. The
+/// daemon's writer must therefore ask the ledger for its end again whenever another connection has written.
 package struct LedgerAppender: ~Copyable {
     private let chain: LedgerChain
     private var reader: LedgerReader

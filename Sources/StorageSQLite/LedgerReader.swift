@@ -74,7 +74,8 @@ package struct LedgerReader: ~Copyable {
 }
 
 extension StorageOpeningError {
-    /// Opens what needs the tables of a ledger: without them SQLite cannot prepare a statement, and gives its general error.
+    /// Opens what needs the tables of a ledger: without them SQLite cannot prepare a statement, and gives its general
+    /// error.
     fileprivate static func opening<Result: ~Copyable>(
         _ path: String, _ body: () throws(StoreError) -> Result
     ) throws(StorageOpeningError) -> Result {

@@ -1,6 +1,7 @@
 import CSQLite
 
-/// SQLite's own calls on a database of content keys, without anything of ours around them: what a look-up costs at least.
+/// SQLite's own calls on a database of content keys, without anything of ours around them: what a look-up costs at
+/// least.
 ///
 /// It runs the statement of a look-up by key id, which may be an alias, and reads every column.
 @safe

@@ -7,7 +7,8 @@ import StoreConformance
 import Telemetry
 import TestSupport
 
-/// How long a decision takes to commit while a month of the ledger is indexed and purged beside it, against the time without.
+/// How long a decision takes to commit while a month of the ledger is indexed and purged beside it, against the time
+/// without.
 struct PurgeBenchmark {
     private static let goal = 1.5
     private let plan: BenchmarkPlan

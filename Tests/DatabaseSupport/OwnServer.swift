@@ -10,7 +10,8 @@ package final class OwnServer: Sendable {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Scripts/with-postgresql").path
         process = try ChildProcess(program: script, arguments: ["/bin/sh", "-c", "env; echo ready; exec sleep 900"])
-        // A new cluster takes its time beside tests that keep the machine busy: up to four times as long as everything else.
+        // A new cluster takes its time beside tests that keep the machine busy: up to four times as long as everything
+        // else.
         let lines = (0..<4).lazy.compactMap { [process] _ in Self.description(by: process) }.first ?? []
         let pairs = lines.map { $0.split(separator: "=", maxSplits: 1).map { String($0) } }
         let environment = pairs.filter { $0.count == 2 }.map { ($0[0], $0[1]) }

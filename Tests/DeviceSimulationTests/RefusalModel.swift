@@ -1,7 +1,8 @@
 import DeviceSimulation
 import FairPlay
 
-/// What must be refused, from what went into an SPC and the rules of the protocol alone: the server's own reading has no part in it.
+/// What must be refused, from what went into an SPC and the rules of the protocol alone: the server's own reading has
+/// no part in it.
 struct RefusalModel {
     let options: DeviceOptions
     let policy: DevicePolicy

@@ -100,7 +100,8 @@ import Testing
 
     // MARK: Offline
 
-    /// How long after issue the first play may be, how long from it on the key is good, and how long it is good in all; nil is for ever.
+    /// How long after issue the first play may be, how long from it on the key is good, and how long it is good in all;
+    /// nil is for ever.
     private struct Reach {
         let firstPlay: Int64?
         let fromFirstPlay: Int64?

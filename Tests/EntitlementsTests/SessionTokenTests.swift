@@ -159,7 +159,8 @@ import Testing
         (#","end":\#(now + 9000),"duration":8000"#, 3600),
     ]
 
-    /// However often it is renewed: not beyond the right's end, not beyond the rental, and not beyond the longest session.
+    /// However often it is renewed: not beyond the right's end, not beyond the rental, and not beyond the longest
+    /// session.
     @Test(arguments: limits)
     func goesNoFurtherThanWhatWasGranted(limits: String, seconds: Int64) throws {
         let sessions = try Self.sessions(1, maximumLife: 3600)

@@ -6,7 +6,8 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// Writes `Tests/Vectors` anew: credential, answered, sync and refused vectors. Runs only where `LATCHKEY_WRITE_VECTORS` is set:
+/// Writes `Tests/Vectors` anew: credential, answered, sync and refused vectors. Runs only where
+/// `LATCHKEY_WRITE_VECTORS` is set:
 ///
 ///     LATCHKEY_WRITE_VECTORS=1 swift test --filter OwnVectorGenerator
 ///

@@ -5,7 +5,8 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// What other key servers get wrong (protocol, section 6), one test each: this one does not. The letters are those of the list.
+/// What other key servers get wrong (protocol, section 6), one test each: this one does not. The letters are those of
+/// the list.
 @Suite struct ReferenceServerFaultTests {
     private let bench: SPCBench
     private let fixture: TestCredential

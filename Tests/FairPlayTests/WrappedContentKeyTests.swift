@@ -5,7 +5,8 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// The ladder that ends in an external module: what it is asked, and what of its answer goes into the CKC (protocol, section 3.5).
+/// The ladder that ends in an external module: what it is asked, and what of its answer goes into the CKC (protocol,
+/// section 3.5).
 @Suite struct WrappedContentKeyTests {
     private static let key = [UInt8](0x20...0x2F)
     private static let iv = Bytes16([UInt8](0x40...0x4F), at: 0)

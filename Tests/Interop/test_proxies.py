@@ -193,7 +193,7 @@ async def statuses(
     return http1_wire.parse(received, ended=True).statuses
 
 
-# --- Cancelled requests ------------------------------------------------------------------------------------------------
+# --- Cancelled requests -----------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -274,7 +274,7 @@ def test_no_request_is_lost_behind_a_proxy_whose_clients_cancel(
         check_addresses(kind, proxy)
 
 
-# --- Addresses ---------------------------------------------------------------------------------------------------------
+# --- Addresses --------------------------------------------------------------------------------------------------------
 
 
 def check_addresses(kind: Kind, proxy: Proxy) -> None:

@@ -62,7 +62,7 @@ def all_cases(issuers: Issuers) -> list[TokenCase]:
 Row = tuple[str, str, Outcome]
 
 
-# --- Signatures, once for each algorithm -------------------------------------------------------------------------------
+# --- Signatures, once for each algorithm ------------------------------------------------------------------------------
 
 
 def _forgeries(issuers: Issuers, key: SigningKey) -> Iterator[Row]:
@@ -119,7 +119,7 @@ def _hs256(text: str, secret: bytes) -> str:
     return f"{text}.{tokens.encode(hmac.digest(secret, text.encode(), 'sha256'))}"
 
 
-# --- Native claims -----------------------------------------------------------------------------------------------------
+# --- Native claims ----------------------------------------------------------------------------------------------------
 
 
 def _native_times(issuers: Issuers) -> Iterator[Row]:
@@ -259,7 +259,7 @@ def _key_states(issuers: Issuers) -> Iterator[Row]:
         yield name, key.sign(issuers.claims()), expected[name]
 
 
-# --- NAGRA -------------------------------------------------------------------------------------------------------------
+# --- NAGRA ------------------------------------------------------------------------------------------------------------
 
 
 def _nagra(issuers: Issuers) -> Iterator[Row]:
@@ -324,7 +324,7 @@ def _nagra_demands(issuers: Issuers) -> Iterator[Row]:
         yield name, key.sign(issuers.nagra_claims(**changes)), expected
 
 
-# --- Axinom ------------------------------------------------------------------------------------------------------------
+# --- Axinom -----------------------------------------------------------------------------------------------------------
 
 
 def _axinom(issuers: Issuers) -> Iterator[Row]:
@@ -395,7 +395,7 @@ def _axinom_demands(issuers: Issuers) -> Iterator[Row]:
     yield "no AirPlay", issuers.axinom.sign(issuers.axinom_claims(policy), kid=None), GOOD
 
 
-# --- Sealed tokens -----------------------------------------------------------------------------------------------------
+# --- Sealed tokens ----------------------------------------------------------------------------------------------------
 
 
 def _sealed(issuers: Issuers) -> Iterator[Row]:

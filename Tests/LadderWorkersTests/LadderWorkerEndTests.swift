@@ -59,7 +59,8 @@ extension LadderWorkerTests {
             #expect(processes.allSatisfy(Self.isGone))
         }
 
-        /// What lies behind a call that ends the last worker is refused when the time to stop is up: nobody is left to do it, and nothing hangs.
+        /// What lies behind a call that ends the last worker is refused when the time to stop is up: nobody is left to
+        /// do it, and nothing hangs.
         @Test func refusesWhatWaitsForAWorkerThatIsGone() async throws {
             let clock = ManualClock()
             var options = StandInOptions(.applicationSecret(TestCall.applicationSecret))

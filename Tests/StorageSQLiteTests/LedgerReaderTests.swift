@@ -135,7 +135,8 @@ import Testing
             pieces += 1
             #expect(try fixture.findings() == [])
         }
-        // Batches of three whose time is older than 2500 seconds behind the start: up to the one of 2497 to 2499... and 2500.
+        // Batches of three whose time is older than 2500 seconds behind the start: up to the one of 2497 to 2499...
+        // and 2500.
         #expect(pieces == 14)
         var reader = try LedgerReader.open(path: fixture.path)
         let kept = try reader.sequences()

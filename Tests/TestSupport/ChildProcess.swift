@@ -14,7 +14,8 @@ package final class ChildProcess: Sendable {
     /// How long a process may take to end once it has been told to.
     private static let endSeconds: TimeInterval = 60
 
-    /// Starts `program` (a path) with this environment, these descriptors from number 3 on, and nothing else of the test's.
+    /// Starts `program` (a path) with this environment, these descriptors from number 3 on, and nothing else of the
+    /// test's.
     package init(
         program: String, arguments: [String], environment: [String: String] = [:], passing descriptors: [Int32] = []
     ) throws {

@@ -1,6 +1,7 @@
 import Glibc
 
-/// A blocking HTTP/1.1 connection that sends what it is told, well-formed or not. Nothing it waits for may take longer than 30 seconds.
+/// A blocking HTTP/1.1 connection that sends what it is told, well-formed or not. Nothing it waits for may take longer
+/// than 30 seconds.
 package final class LoopbackConnection {
     private let descriptor: Int32
     private var received: [UInt8] = []

@@ -16,7 +16,8 @@ package final class RunningDaemon: Sendable {
         try self.init(try Self.start(folder, environment: environment))
     }
 
-    /// Starts the daemon with a listening socket, as systemd passes one under the name `public`, and waits until it is ready.
+    /// Starts the daemon with a listening socket, as systemd passes one under the name `public`, and waits until it is
+    /// ready.
     package convenience init(_ folder: DevelopmentFolder, passing socket: ListeningTestSocket) throws {
         // The process's own number is known only within it.
         let script = "LISTEN_PID=$$ exec \"$0\" \"$@\""

@@ -6,7 +6,8 @@ extension Claims {
         "rights", "sub", "jti", "cnf", "device", "session", "limits", "cookie",
     ]
 
-    /// Reads a service's policy as the payload of a token of the issuer `name` that lives for `life` seconds from `now` on.
+    /// Reads a service's policy as the payload of a token of the issuer `name` that lives for `life` seconds from `now`
+    /// on.
     ///
     /// Throws `claimInvalid` and `claimUnsupported`.
     package static func decided(

@@ -2,7 +2,8 @@ import ByteCoding
 
 /// What a verified token says, in whatever dialect it was written.
 ///
-/// Only the verifiers of this module make one, after the signature and the times held, so whoever holds it need not check again.
+/// Only the verifiers of this module make one, after the signature and the times held, so whoever holds it need not
+/// check again.
 package struct Claims: Equatable, Sendable {
     /// The most rights that a token may have.
     package static let rightCountMaximum = 64

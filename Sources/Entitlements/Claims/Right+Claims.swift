@@ -4,8 +4,8 @@ import ByteCoding
 extension Right {
     /// Reads one element of `rights`.
     ///
-    /// A start with a fraction begins with the next whole second, an end with one ends with the last. Throws `claimInvalid` and
-    /// `claimUnsupported`.
+    /// A start with a fraction begins with the next whole second, an end with one ends with the last. Throws
+    /// `claimInvalid` and `claimUnsupported`.
     init(native claims: ClaimObject) throws(EntitlementError) {
         try claims.refuseStrangers(to: Self.vocabulary)
         self.init(try Self.selector(of: claims))

@@ -42,8 +42,8 @@ package struct CountryCode: Hashable, Sendable {
 }
 
 extension UseLimits {
-    /// Reads `limits` of the native vocabulary. Throws `claimInvalid`, and `claimUnsupported` for a `rate` too: it has no form that
-    /// anybody has defined.
+    /// Reads `limits` of the native vocabulary. Throws `claimInvalid`, and `claimUnsupported` for a `rate` too: it has
+    /// no form that anybody has defined.
     init(native limits: ClaimObject) throws(EntitlementError) {
         try limits.refuse(["rate"])
         try limits.refuseStrangers(to: ["uses", "ips", "countries"])

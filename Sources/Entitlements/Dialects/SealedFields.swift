@@ -32,7 +32,8 @@ struct SealedFields: ~Copyable {
     private let payload: SecretBytes
     private let ranges: [(tag: Tag, value: Range<Int>)]
 
-    /// Throws `tokenMalformed` for a field that is cut off, and `claimUnsupported` for one that nobody knows, or in another order.
+    /// Throws `tokenMalformed` for a field that is cut off, and `claimUnsupported` for one that nobody knows, or in
+    /// another order.
     init(_ payload: consuming SecretBytes) throws(EntitlementError) {
         var ranges: [(tag: Tag, value: Range<Int>)] = []
         var offset = 0

@@ -11,7 +11,8 @@ package import KeyCrypto
 ///         18     N  AES-256-GCM ciphertext of the fields
 ///     18 + N    16  tag
 ///
-/// The first 18 bytes are the associated data. The whole is canonical base64url without padding, so that a token has one spelling.
+/// The first 18 bytes are the associated data. The whole is canonical base64url without padding, so that a token has
+/// one spelling.
 struct SealedToken {
     static let version: UInt8 = 2
     static let type: UInt8 = 0

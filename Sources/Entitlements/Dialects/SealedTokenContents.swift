@@ -201,8 +201,8 @@ extension SealedTokenContents {
 // MARK: Claims
 
 extension Claims {
-    /// The one right of a sealed token. Throws `claimInvalid` for one that says nothing of any content, and `claimUnsupported` for an
-    /// extension that demands something.
+    /// The one right of a sealed token. Throws `claimInvalid` for one that says nothing of any content, and
+    /// `claimUnsupported` for an extension that demands something.
     init(sealed contents: SealedTokenContents, _ verified: Verified) throws(EntitlementError) {
         for addition in contents.extensions where !addition.saysNothing { throw .claimUnsupported("extension") }
         var right = Right(try Self.selector(of: contents))
@@ -224,8 +224,8 @@ extension Claims {
         embeddedKey = contents.contentKey
     }
 
-    /// A token with a key inside is good for whatever asset the player names, as a pasted token URL has no asset of its own. The names that
-    /// it gives are then those of its own key.
+    /// A token with a key inside is good for whatever asset the player names, as a pasted token URL has no asset of its
+    /// own. The names that it gives are then those of its own key.
     private static func selector(of contents: SealedTokenContents) throws(EntitlementError) -> Right.Selector {
         if let contentID = contents.contentID { return .content(contentID) }
         if let keyID = contents.keyID { return .keyIDs([keyID]) }

@@ -1,6 +1,7 @@
 import ByteCoding
 
-/// The parameters of a token request: pairs as forms write them (`application/x-www-form-urlencoded`), from the query and from the body.
+/// The parameters of a token request: pairs as forms write them (`application/x-www-form-urlencoded`), from the query
+/// and from the body.
 ///
 /// Names compare byte for byte, so that their case counts. Names that are not known are passed over, as ExpressPlay
 /// does, unless they have this server's own prefix.

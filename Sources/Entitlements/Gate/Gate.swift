@@ -43,7 +43,8 @@ package struct Authorization: Equatable, Sendable {
     }
 }
 
-/// The permission to read what a device reports of an offline key, and to hear of it. It allows no licence. Only the gate makes one.
+/// The permission to read what a device reports of an offline key, and to hear of it. It allows no licence. Only the
+/// gate makes one.
 package struct SyncPermission: Equatable, Sendable {
     /// Whose token it was, where the token says.
     package let subject: String?
@@ -64,9 +65,10 @@ package struct SyncPermission: Equatable, Sendable {
 package enum Gate {
     /// Authorises one use of a content.
     ///
-    /// The order is that of the decision table (entitlement, section 4.3): revocation, then the rights and their times, the device, the
-    /// address and the country, and last what the device can do. Of several rights that cover the content the first one that grants this
-    /// use now counts; if none does, the refusal is the first one's. Each check throws its own refusal.
+    /// The order is that of the decision table (entitlement, section 4.3): revocation, then the rights and their times,
+    /// the device, the address and the country, and last what the device can do. Of several rights that cover the
+    /// content the first one that grants this use now counts; if none does, the refusal is the first one's. Each check
+    /// throws its own refusal.
     package static func authorize(_ request: GateRequest) throws(EntitlementError) -> Authorization {
         try RequestCheck.revocation.check(request)
         try RequestCheck.scope.check(request)
@@ -122,8 +124,8 @@ package enum Gate {
 
     /// Permits a sync request about `content`, where a right covers it.
     ///
-    /// Neither when the right holds nor for what use matters: a device reports most of all what has ended, or was granted before. Throws
-    /// `contentNotCovered`.
+    /// Neither when the right holds nor for what use matters: a device reports most of all what has ended, or was
+    /// granted before. Throws `contentNotCovered`.
     package static func permitSync(
         claims: Claims, content: RequestedContent
     ) throws(EntitlementError) -> SyncPermission {
@@ -131,8 +133,8 @@ package enum Gate {
         return SyncPermission(claims: claims, content: content)
     }
 
-    /// Whether the rights name an asset for which no key is stored: its holder may hear that the key is missing, anyone else only that the
-    /// content is not covered. The asset is read as content, as key, or as either.
+    /// Whether the rights name an asset for which no key is stored: its holder may hear that the key is missing, anyone
+    /// else only that the content is not covered. The asset is read as content, as key, or as either.
     package static func namesAsset(_ claims: Claims, contentID: String?, keyID: KeyID?) -> Bool {
         claims.covers(contentID: contentID, keyID: keyID)
     }

@@ -86,7 +86,8 @@ package enum RightCheck: String, Sendable, CaseIterable {
 }
 
 extension GateRequest {
-    /// A right as far as the policy leaves it for the use that is asked for. Throws `profileUnknown` and `offlineNotGranted`.
+    /// A right as far as the policy leaves it for the use that is asked for. Throws `profileUnknown` and
+    /// `offlineNotGranted`.
     func tightened(_ right: Right) throws(EntitlementError) -> Right {
         try right.tightened(by: policy.rule(for: right), for: use)
     }

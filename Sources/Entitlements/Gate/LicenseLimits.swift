@@ -34,7 +34,8 @@ package enum LicenseLimits: Equatable, Sendable {
     }
 }
 
-/// Arithmetic on limits, in seconds from 1 on. Nil is no limit, and zero never occurs, because a device takes it for none.
+/// Arithmetic on limits, in seconds from 1 on. Nil is no limit, and zero never occurs, because a device takes it for
+/// none.
 package enum LimitSeconds {
     /// The most seconds that a device can be told; all ones means something else to some.
     package static let maximum: UInt32 = 0xFFFF_FFFE
@@ -55,7 +56,8 @@ package enum LimitSeconds {
 }
 
 extension Right {
-    /// How long the right still holds at `now`, at least 1 second; nil where it has no end. Throws `rightNotStarted` and `rightEnded`.
+    /// How long the right still holds at `now`, at least 1 second; nil where it has no end. Throws `rightNotStarted`
+    /// and `rightEnded`.
     func secondsUntilEnd(now: Int64) throws(EntitlementError) -> Int64? {
         if let start, now < start { throw .rightNotStarted(retryAfterSeconds: start - now) }
         guard let end else { return nil }

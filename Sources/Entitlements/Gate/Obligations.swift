@@ -1,5 +1,5 @@
-/// What a decision must spend, bind or count in the one commit that releases its answer: the gate cannot know these, because other nodes
-/// and requests change them.
+/// What a decision must spend, bind or count in the one commit that releases its answer: the gate cannot know these,
+/// because other nodes and requests change them.
 package struct Obligations: Equatable, Sendable {
     /// With how many distinct requests the token may ask for this key.
     package let usesPerKey: UInt32?

@@ -17,8 +17,8 @@ package enum OfflineLimits: Equatable, Sendable {
     /// what remains:
     ///
     /// - Without `playback`, playback gets what storage leaves; without either, the end is a hard one.
-    /// - A `playback` stays as given, and storage gives way. Where that would leave less time to begin than a hard end that keeps all limits
-    ///   leaves altogether, that hard end is granted instead.
+    /// - A `playback` stays as given, and storage gives way. Where that would leave less time to begin than a hard end
+    ///   that keeps all limits leaves altogether, that hard end is granted instead.
     ///
     /// Throws `offlineNotGranted`, `offlineOutlivesLease`, `rightNotStarted`, `rightEnded`.
     ///

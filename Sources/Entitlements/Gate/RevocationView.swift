@@ -2,8 +2,8 @@ import ByteCoding
 
 /// What has been revoked, as one node knows it (entitlement, section 4.6).
 ///
-/// What tells of a person is kept by names that only this installation can make. Such a name costs an HMAC, so it is made only where
-/// something of its kind is revoked.
+/// What tells of a person is kept by names that only this installation can make. Such a name costs an HMAC, so it is
+/// made only where something of its kind is revoked.
 package struct RevocationView: Sendable {
     /// What a revocation names, in the order in which requests are checked.
     package enum Kind: Sendable, CaseIterable {

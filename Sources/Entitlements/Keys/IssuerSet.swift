@@ -118,8 +118,8 @@ package struct IssuerSet: Sendable {
         sealingEntries[keyID]
     }
 
-    /// What seals the tokens that are made in an issuer's name: of its active sealing keys the one with the highest number. Nil where it has
-    /// none.
+    /// What seals the tokens that are made in an issuer's name: of its active sealing keys the one with the highest
+    /// number. Nil where it has none.
     package func sealer(forIssuer name: String) -> TokenSealer? {
         let entries = sealingEntries.values.filter { $0.issuer.name == name && $0.key.state == .active }
         return entries.max { $0.key.id < $1.key.id }.map { TokenSealer($0.key) }

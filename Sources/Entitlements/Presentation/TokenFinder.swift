@@ -26,8 +26,8 @@ package struct TokenFinder: Equatable, Sendable {
 
     /// The token that the request presents; nil where there is none.
     ///
-    /// The same token in several places is one, found in the first of them. Throws `tokenAmbiguous` for two that differ, because nobody
-    /// could say which one was meant, and `tokenMalformed` for a list that is too long.
+    /// The same token in several places is one, found in the first of them. Throws `tokenAmbiguous` for two that
+    /// differ, because nobody could say which one was meant, and `tokenMalformed` for a list that is too long.
     package func token(in carriers: TokenCarriers) throws(EntitlementError) -> PresentedToken? {
         let pairs = QueryPairs(carriers.query)
         var found: PresentedToken?
@@ -107,7 +107,8 @@ package struct TokenFinder: Equatable, Sendable {
 }
 
 extension PresentedToken {
-    /// One of two that are the same, or of which one is a list that has the other in it. Throws `tokenAmbiguous` for any others.
+    /// One of two that are the same, or of which one is a list that has the other in it. Throws `tokenAmbiguous` for
+    /// any others.
     fileprivate func joined(with other: PresentedToken) throws(EntitlementError) -> PresentedToken {
         if tokens == other.tokens || (other.tokens.count == 1 && tokens.contains(other.tokens[0])) { return self }
         guard tokens.count == 1, other.tokens.contains(tokens[0]) else { throw .tokenAmbiguous }

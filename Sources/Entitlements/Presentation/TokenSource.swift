@@ -1,5 +1,5 @@
-/// Where a request can carry a token (entitlement, section 4.1), in the order in which they are looked at. The raw values are the words of
-/// the configuration.
+/// Where a request can carry a token (entitlement, section 4.1), in the order in which they are looked at. The raw
+/// values are the words of the configuration.
 package enum TokenSource: String, Sendable, CaseIterable {
     /// `Authorization: Bearer`; another scheme presents no token.
     case bearer = "authorization"

@@ -94,7 +94,8 @@ extension Claims {
 }
 
 extension Claims {
-    /// Reads what `sessionPayload` wrote, of a token whose signature holds under `key`. Throws `claimInvalid` and `claimUnsupported`.
+    /// Reads what `sessionPayload` wrote, of a token whose signature holds under `key`. Throws `claimInvalid` and
+    /// `claimUnsupported`.
     ///
     /// The device is not pinned by it: whoever decides compares HU with the grant.
     init(

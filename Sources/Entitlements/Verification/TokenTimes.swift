@@ -35,7 +35,8 @@ struct TokenTimes: Equatable, Sendable {
         }
     }
 
-    /// The same for a dialect whose tokens need not say when their life began: they have at most `maximum` seconds left.
+    /// The same for a dialect whose tokens need not say when their life began: they have at most `maximum` seconds
+    /// left.
     func checkRemainingLife(maximum: Int64, now: Int64) throws(EntitlementError) {
         guard expiresAt.up - (issuedAt ?? notBefore ?? NumericDate(now) ?? expiresAt).down <= maximum else {
             throw .lifeTooLong

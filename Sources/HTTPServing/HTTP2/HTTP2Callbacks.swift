@@ -30,8 +30,8 @@ final class HTTP2Callbacks: @unchecked Sendable {
     }
 }
 
-// Free functions, because a closure could belong to an actor. Each is called while a method of the session runs, which keeps the
-// object alive; the pointers that nghttp2 passes are valid for the call.
+// Free functions, because a closure could belong to an actor. Each is called while a method of the session runs, which
+// keeps the object alive; the pointers that nghttp2 passes are valid for the call.
 
 private func session(_ userData: UnsafeMutableRawPointer?) -> HTTP2Session {
     guard let userData = unsafe userData else { preconditionFailure("a session without its object") }

@@ -132,8 +132,8 @@ package final class TLSTicketKeys: @unchecked Sendable {
         }
     }
 
-    /// The callback for `SSL_CTX_set_tlsext_ticket_key_evp_cb`; the context's application data is an instance of this class, which
-    /// the context's owner keeps alive.
+    /// The callback for `SSL_CTX_set_tlsext_ticket_key_evp_cb`; the context's application data is an instance of this
+    /// class, which the context's owner keeps alive.
     func install(in context: OpaquePointer) {
         unsafe latchkey_tls_on_ticket(context, ticketCallback, Unmanaged.passUnretained(self).toOpaque())
         unsafe SSL_CTX_set_timeout(context, Int(period.components.seconds))

@@ -62,7 +62,8 @@ struct LadderFrameHead: Equatable, Sendable {
         self.bodySize = bodySize
     }
 
-    /// Reads the 16 bytes from `offset`, which must all be there. Throws unless one of `kinds` with a legal body is announced.
+    /// Reads the 16 bytes from `offset`, which must all be there. Throws unless one of `kinds` with a legal body is
+    /// announced.
     init(
         parsing bytes: [UInt8], at offset: Int, accepting kinds: [LadderFrameKind]
     ) throws(LadderFrameError) {

@@ -64,7 +64,8 @@ private struct CallbackOverHTTP: CallbackTransport {
         return try await wrapAsync(CallbackOutage.init, try await caller.post(body, fields: fields))
     }
 
-    /// The code is HMAC-SHA-256 of the time as decimal digits, a dot, and the body, so that an old question cannot be told as a new one.
+    /// The code is HMAC-SHA-256 of the time as decimal digits, a dot, and the body, so that an old question cannot be
+    /// told as a new one.
     private func fields(for body: [UInt8]) throws(CallbackOutage) -> [String] {
         guard let secret else { return [] }
         let time = String(SystemWallClock().wallTime.seconds)

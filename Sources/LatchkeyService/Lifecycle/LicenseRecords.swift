@@ -46,8 +46,8 @@ final class LicenseRecords: Sendable {
     /// Whether licences are renewed by session tokens, which a clock that is behind does not stop.
     private let renews: Bool
 
-    /// Opens the ledger, beside the content keys or, with `shared`, in a file of its own, and starts the clock with what it has kept there.
-    /// Throws where the ledger cannot be opened, or does not verify.
+    /// Opens the ledger, beside the content keys or, with `shared`, in a file of its own, and starts the clock with
+    /// what it has kept there. Throws where the ledger cannot be opened, or does not verify.
     init(
         _ loaded: LoadedConfiguration, shared: PostgreSQLStore?, clock: TrustedClock, loops: [LoopContext],
         logger: Logger
@@ -142,8 +142,8 @@ final class LicenseRecords: Sendable {
                 Recount(node: chain.node, ledger: ledger, shared: shared, mark: mark), decisions, logger: logger))
     }
 
-    /// Writes down what happened to the daemon itself; `detail` says more of it. Blocks; not to be called on a loop. If the ledger does not
-    /// take the row, that is logged, and nothing else is affected.
+    /// Writes down what happened to the daemon itself; `detail` says more of it. Blocks; not to be called on a loop. If
+    /// the ledger does not take the row, that is logged, and nothing else is affected.
     func note(_ kind: LedgerEntry.Kind, _ detail: String = "") {
         let now = SystemWallClock().wallTime.seconds
         do {
@@ -157,7 +157,8 @@ final class LicenseRecords: Sendable {
         }
     }
 
-    /// Finishes what waits, ships it, and says a last time how far the ledger has come. Blocks; not to be called on a loop.
+    /// Finishes what waits, ships it, and says a last time how far the ledger has come. Blocks; not to be called on a
+    /// loop.
     func stop() {
         lookup.stop()
         sharing?.recount.stop()

@@ -7,7 +7,8 @@ import Telemetry
 
 /// Decides which requests go on, in one order:
 ///
-///     rate of the address -> token -> revocations -> clock -> container of the SPC -> rate of the subject -> waiting room
+///     rate of the address -> token -> revocations -> clock -> container of the SPC -> rate of the subject
+///         -> waiting room
 ///
 /// The address comes first, because its rate costs nothing to check. A subject is counted only once a signature
 /// vouches for it, so that strangers use up no subject's rate. Both rates refuse at once: the party that exceeds one

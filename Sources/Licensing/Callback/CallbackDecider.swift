@@ -116,8 +116,8 @@ package final class CallbackDecider: Sendable {
         let subject: CallbackMemory.Subject
     }
 
-    /// Asks the service, unless it has answered the same lately. `tokens` verifies a token that the service answers with; `wallTime` is in
-    /// seconds since 1970.
+    /// Asks the service, unless it has answered the same lately. `tokens` verifies a token that the service answers
+    /// with; `wallTime` is in seconds since 1970.
     func decide(
         _ question: CallbackQuestion, tokens: VerifiedTokenCache, wallTime: Int64, using crypto: CryptoContext,
         on loop: LoopContext

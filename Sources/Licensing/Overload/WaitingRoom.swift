@@ -1,7 +1,7 @@
 /// Where requests wait that cannot be served at once: bounded, each with a deadline, renewals before all others.
 ///
-/// A picture that runs should not stop because others begin. Within each kind, who came first goes first. Instants are nanoseconds on a clock
-/// that never runs backwards.
+/// A picture that runs should not stop because others begin. Within each kind, who came first goes first. Instants are
+/// nanoseconds on a clock that never runs backwards.
 struct WaitingRoom<Guest> {
     /// What became of a request that came.
     enum Entry {

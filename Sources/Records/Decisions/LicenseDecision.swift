@@ -1,7 +1,7 @@
 package import ByteCoding
 
-/// Everything that granting one licence spends and says. It is recorded whole or not at all (design, section 8): nothing is spent when
-/// something else in it is denied, and nothing is answered that was not recorded.
+/// Everything that granting one licence spends and says. It is recorded whole or not at all (design, section 8):
+/// nothing is spent when something else in it is denied, and nothing is answered that was not recorded.
 ///
 /// Times are seconds since 1970.
 package struct LicenseDecision: Sendable {
@@ -9,7 +9,8 @@ package struct LicenseDecision: Sendable {
     package var now: Int64
     /// Known again when the same request comes twice; nil where a repetition spends nothing.
     package var replay: ReplayRecord?
-    /// The same for a licence that spends nothing: only this node knows the request again, and only for its retry window.
+    /// The same for a licence that spends nothing: only this node knows the request again, and only for its retry
+    /// window.
     package var localReplay: ReplayRecord?
     package var tokenUse: TokenUse?
     /// In their order: each finds what the one before has taken.
@@ -50,7 +51,8 @@ package struct ReplayRecord: Equatable, Sendable {
     package var token: Pseudonym
     /// Of the token's issuer and subject, whose other tokens count as the same one; nil for a token without a subject.
     package var party: Pseudonym?
-    /// How long the same request of the same token or party gets the same answer, in seconds from the first: before, and not at, that end.
+    /// How long the same request of the same token or party gets the same answer, in seconds from the first: before,
+    /// and not at, that end.
     package var retryWindow: Int64
     /// Until when the request is remembered, to be refused after the window; from then on it is a new one.
     package var keptUntil: Int64
@@ -124,28 +126,32 @@ package struct DevicePlace: Equatable, Sendable {
     package var denial: DecisionDenial { kind == .binding ? .otherDevice : .deviceLimit(limit: limit) }
 }
 
-/// A place among the playbacks that may run at once in one group (entitlement, section 4.8; design, section 11, "slots after a crash").
+/// A place among the playbacks that may run at once in one group (entitlement, section 4.8; design, section 11, "slots
+/// after a crash").
 ///
-/// What holds a slot is one playback of one device: its session, or where it tells none its content. The rules, in their order, where
-/// "live" means not evicted and with its end after `now`. A slot is as old as its count, or as itself while it counts nothing; of several
-/// slots the oldest one that counts is meant, and the oldest one where none counts:
+/// What holds a slot is one playback of one device: its session, or where it tells none its content. The rules, in
+/// their order, where "live" means not evicted and with its end after `now`. A slot is as old as its count, or as
+/// itself while it counts nothing; of several slots the oldest one that counts is meant, and the oldest one where none
+/// counts:
 ///
 /// 1. A slot of this playback is taken up again; if it was evicted, the claim is denied.
 /// 2. A relayed playback joins a live slot of the same content, whoever holds it, and leaves it to its holder.
 /// 3. Another playback of the same device and content takes over the live slot of the one before.
 ///
-/// A slot that was found so and counts stays as old as it is, and the claim is granted. Where none was found, or one that counts nothing
-/// yet, the next rules decide on it, for the device that holds it:
+/// A slot that was found so and counts stays as old as it is, and the claim is granted. Where none was found, or one
+/// that counts nothing yet, the next rules decide on it, for the device that holds it:
 ///
-/// 4. A provisional claim of a device that holds a confirmed slot is granted beside it and counts nothing: it is the next episode. There
-///    are at most `limit` such slots of a device; any more go on to the next rule.
+/// 4. A provisional claim of a device that holds a confirmed slot is granted beside it and counts nothing: it is the
+///    next episode. There are at most `limit` such slots of a device; any more go on to the next rule.
 /// 5. Where there are fewer live counted slots than `limit`, it counts from now on.
-/// 6. Where the device itself holds live counted slots, its oldest ones are evicted, as many as it takes: a device never stands in its
-///    own way.
-/// 7. Where those are not enough, `whenFull` decides: denial, with none evicted, or eviction of the oldest ones of others too.
+/// 6. Where the device itself holds live counted slots, its oldest ones are evicted, as many as it takes: a device
+///    never stands in its own way.
+/// 7. Where those are not enough, `whenFull` decides: denial, with none evicted, or eviction of the oldest ones of
+///    others too.
 ///
-/// An evicted slot counts nothing, and is remembered until its end, so that its renewal is refused. A slot that is claimed again is
-/// confirmed once one of its claims was, has the content of its last claim, and ends at the latest end that was claimed for it.
+/// An evicted slot counts nothing, and is remembered until its end, so that its renewal is refused. A slot that is
+/// claimed again is confirmed once one of its claims was, has the content of its last claim, and ends at the latest end
+/// that was claimed for it.
 package struct SlotClaim: Equatable, Sendable {
     package enum WhenFull: String, Sendable, CaseIterable {
         case denyNew = "deny_new"
@@ -160,7 +166,8 @@ package struct SlotClaim: Equatable, Sendable {
         package var session: UInt64?
         /// Of the content id.
         package var content: Pseudonym
-        /// The device that asks is a screen or an adapter in between (AirPlay, the digital AV adapter): not the viewer's.
+        /// The device that asks is a screen or an adapter in between (AirPlay, the digital AV adapter): not the
+        /// viewer's.
         package var isRelayed: Bool
 
         package init(device: Pseudonym, session: UInt64?, content: Pseudonym, isRelayed: Bool = false) {
@@ -212,8 +219,8 @@ package struct SlotClaim: Equatable, Sendable {
     }
 }
 
-/// The use of one of a session's tokens. Each renewal gives the next one, and the one before stays good until that is used: so an answer
-/// that is lost costs nothing, and a token that was copied is soon worth nothing.
+/// The use of one of a session's tokens. Each renewal gives the next one, and the one before stays good until that is
+/// used: so an answer that is lost costs nothing, and a token that was copied is soon worth nothing.
 package struct SessionTokenUse: Equatable, Sendable {
     /// Of the session.
     package var session: Pseudonym

@@ -20,9 +20,9 @@ package struct LedgerBatch: Hashable, Sendable {
     package var last: Int64
     /// When the rows were sealed, in seconds since 1970.
     package var at: Int64
-    /// The MAC (32 bytes), and then a locator of 4 bytes for each row: its CRC-32C, big-endian. The MAC finds that something was altered, by
-    /// whomever; the locators tell which row it was, unless they were altered with it. Behind the MAC of a batch that is rolled up stands
-    /// a statement in place of the locators (`isRolledUp`).
+    /// The MAC (32 bytes), and then a locator of 4 bytes for each row: its CRC-32C, big-endian. The MAC finds that
+    /// something was altered, by whomever; the locators tell which row it was, unless they were altered with it. Behind
+    /// the MAC of a batch that is rolled up stands a statement in place of the locators (`isRolledUp`).
     package var seal: [UInt8]
 
     package init(first: Int64, last: Int64, at: Int64, seal: [UInt8]) {

@@ -100,7 +100,8 @@ package struct LedgerEntry: Equatable, Sendable {
     /// The id of the request, as `X-Request-Id` and the log have it: at most 64 bytes. Only refusals and what packagers
     /// get have one.
     package var request: String?
-    /// What a device reported; nil for all kinds but `syncReportAccepted`, and for reports of version 1, which say no more than `until`.
+    /// What a device reported; nil for all kinds but `syncReportAccepted`, and for reports of version 1, which say no
+    /// more than `until`.
     package var report: DeviceReport?
 
     /// Everything else is set afterwards, where there is something to say.
@@ -151,7 +152,8 @@ extension Ledger {
 }
 
 extension LedgerEntry {
-    /// Behind the name of a licence's validity: the licence was given without its counts and checks in the nodes' database.
+    /// Behind the name of a licence's validity: the licence was given without its counts and checks in the nodes'
+    /// database.
     private static let uncountedMark = " uncounted"
 
     /// Whether what the licence spends was not counted, or its renewal not checked, when it was given.

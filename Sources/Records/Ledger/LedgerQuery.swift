@@ -41,7 +41,8 @@ package struct LedgerQuery: Equatable, Sendable {
     }
 }
 
-/// A word of an index over a ledger: 48 bits of a hash, which may belong to several things, so that what it finds is compared again.
+/// A word of an index over a ledger: 48 bits of a hash, which may belong to several things, so that what it finds is
+/// compared again.
 package struct LedgerTerm: Hashable, Sendable {
     /// What is indexed. The raw values are stored, and never change.
     package enum Kind: UInt8, Sendable, CaseIterable {

@@ -2,8 +2,8 @@ package import KeyCrypto
 
 /// Reads a ledger batch by batch, and says what is wrong with it.
 ///
-/// Hand in the batches in the order of their first sequences, each with all rows behind the batch before up to its own last one, in
-/// the order of their sequences. Then finish with the rows that remain. It holds one batch at a time.
+/// Hand in the batches in the order of their first sequences, each with all rows behind the batch before up to its own
+/// last one, in the order of their sequences. Then finish with the rows that remain. It holds one batch at a time.
 package struct LedgerVerifier {
     private let chain: LedgerChain
     /// Accepted, in the order of their sequences, as far as they are not yet compared.
@@ -31,8 +31,8 @@ package struct LedgerVerifier {
 
     /// - Parameters:
     ///   - beginning: What the ledger has in the place of purged rows; nil where none were purged.
-    ///   - checkpoints: Those kept elsewhere, in any order. Ones from before the beginning say nothing any more, and ones of other nodes
-    ///     nothing about this ledger.
+    ///   - checkpoints: Those kept elsewhere, in any order. Ones from before the beginning say nothing any more, and
+    ///     ones of other nodes nothing about this ledger.
     package init(
         _ chain: LedgerChain, beginning: LedgerCheckpoint? = nil, checkpoints: [LedgerCheckpoint] = []
     ) throws(CryptoError) {
@@ -87,7 +87,8 @@ package struct LedgerVerifier {
         return findings
     }
 
-    /// A wrong key or node makes every seal wrong, and is one finding. So a wrong seal waits for the first one that is right.
+    /// A wrong key or node makes every seal wrong, and is one finding. So a wrong seal waits for the first one that is
+    /// right.
     private mutating func holdingBack(_ findings: [LedgerFinding], _ range: ClosedRange<Int64>) -> [LedgerFinding] {
         if hasProof {
             defer { unproven = nil }
@@ -219,7 +220,8 @@ private struct LedgerSuspects {
         }
     }
 
-    /// What to say of a batch of which no row is missing: locators alone that are altered are the batch's fault, as is a MAC alone.
+    /// What to say of a batch of which no row is missing: locators alone that are altered are the batch's fault, as is
+    /// a MAC alone.
     func seal(isWhole: Bool, _ range: ClosedRange<Int64>) -> [LedgerFinding] {
         if isWhole { return findings.isEmpty ? [] : [.batchAltered(range)] }
         return findings.isEmpty ? [.batchAltered(range)] : findings

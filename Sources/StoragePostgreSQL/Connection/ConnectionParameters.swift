@@ -2,7 +2,8 @@ import ByteCoding
 import Glibc
 import KeyCrypto
 
-/// What libpq is told to connect: everything that matters, so that neither its environment variables nor its files in the home folder do.
+/// What libpq is told to connect: everything that matters, so that neither its environment variables nor its files in
+/// the home folder do.
 struct ConnectionParameters {
     private let pairs: [(name: String, value: String)]
     private let password: SharedSecret?
@@ -38,8 +39,8 @@ struct ConnectionParameters {
         return options.map { "-c \($0)" }.joined(separator: " ")
     }
 
-    /// Lends the names and values, each list ended by nil, for the length of the call. libpq keeps copies of its own, and wipes that of the
-    /// password.
+    /// Lends the names and values, each list ended by nil, for the length of the call. libpq keeps copies of its own,
+    /// and wipes that of the password.
     func withLists<Result>(
         _ body: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<UnsafePointer<CChar>?>?) -> Result
     ) -> Result {

@@ -50,7 +50,8 @@ extension PostgreSQLFailure {
         }
     }
 
-    /// Whether the connection is of no use any more, although it may still be open: the server has become read-only or shuts down.
+    /// Whether the connection is of no use any more, although it may still be open: the server has become read-only or
+    /// shuts down.
     var endsConnection: Bool {
         switch self {
         case .notConnected, .connectionRefused, .unusable, .connectionLost, .timedOut, .silent: true

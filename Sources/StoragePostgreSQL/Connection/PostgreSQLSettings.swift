@@ -33,18 +33,21 @@ package struct PostgreSQLLimits: Equatable, Sendable {
     package var abandon: Duration = .seconds(600)
     /// How long a new connection's statements may take to be prepared.
     package var prepare: Duration = .seconds(30)
-    /// How long to wait before a failed connection is tried again: this long at first, twice as long each time, up to the second one.
+    /// How long to wait before a failed connection is tried again: this long at first, twice as long each time, up to
+    /// the second one.
     package var reconnectAfter: Duration = .milliseconds(100)
     package var reconnectAfterMaximum: Duration = .seconds(2)
-    /// Connections for decisions. Those of one subject or token go to one of them, one after the other; several share the database's syncs.
+    /// Connections for decisions. Those of one subject or token go to one of them, one after the other; several share
+    /// the database's syncs.
     package var writers = 4
     /// Connections for everything else.
     package var readers = 2
-    /// Calls that wait for a connection, and calls that it has been sent and not answered: so many of each for a connection.
+    /// Calls that wait for a connection, and calls that it has been sent and not answered: so many of each for a
+    /// connection.
     package var queueLength = 1024
     package var inFlight = 128
-    /// Decisions that may share a transaction, and with it a sync of the database's disk. Each holds a few of the server's locks meanwhile
-    /// (its `max_locks_per_transaction` times `max_connections` are there for all nodes).
+    /// Decisions that may share a transaction, and with it a sync of the database's disk. Each holds a few of the
+    /// server's locks meanwhile (its `max_locks_per_transaction` times `max_connections` are there for all nodes).
     package var groupSize = 32
 
     package init() {}

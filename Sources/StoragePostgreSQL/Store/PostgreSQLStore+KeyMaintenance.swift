@@ -13,8 +13,8 @@ extension PostgreSQLStore: KeyMaintenance {
 
     // MARK: Import
 
-    /// What is there is compared, and the rest stored by one statement. Where another node stores one of the keys in between, that statement
-    /// fails as a whole, and everything is looked at again.
+    /// What is there is compared, and the rest stored by one statement. Where another node stores one of the keys in
+    /// between, that statement fails as a whole, and everything is looked at again.
     package func store(_ imports: [KeyImport]) async throws(StoreError) -> Int {
         for _ in 0..<Self.importAttempts {
             let plan = try await missing(of: imports)

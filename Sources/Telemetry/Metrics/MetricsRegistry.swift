@@ -79,7 +79,8 @@ package final class MetricsRegistry: Sendable {
         register(name, isCounter ? .counter : .gauge, help, [MetricSeries(labels: [], source: .sample(sample))])
     }
 
-    /// Registers numbers that are asked for at each scrape, one for each value of a label that only the configuration knows.
+    /// Registers numbers that are asked for at each scrape, one for each value of a label that only the configuration
+    /// knows.
     package func samples(
         _ name: String, help: String, isCounter: Bool = false, label: String,
         _ samples: [(value: String, sample: @Sendable () -> Double?)]

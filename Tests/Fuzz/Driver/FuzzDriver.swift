@@ -14,7 +14,8 @@ package enum FuzzDriver {
         var counts: (accepted: Int, refused: Int) = (0, 0)
     }
 
-    /// Runs a target with the options of the command line, which are libFuzzer's. `--seeds FOLDER` writes the target's seeds and ends.
+    /// Runs a target with the options of the command line, which are libFuzzer's. `--seeds FOLDER` writes the target's
+    /// seeds and ends.
     package static func run(_ kind: FuzzTargetKind) -> Never {
         do {
             let target = try lasting { try kind.makeTarget() }

@@ -4,8 +4,8 @@ import TestSupport
 
 /// The container of an SPC, by all its versions: the input is the message.
 ///
-/// What parses is cut into parts that make up the message again, byte for byte; what does not is refused for the same reason whichever
-/// versions are served.
+/// What parses is cut into parts that make up the message again, byte for byte; what does not is refused for the same
+/// reason whichever versions are served.
 struct SPCContainerTarget: FuzzTarget {
     private let sealer: SPCSealer
 

@@ -5,8 +5,9 @@ import TestSupport
 
 /// The payload of an SPC and what is made of it: four bytes of plan (`PayloadPlan`), then the plain payload.
 ///
-/// The payload is sealed under known keys and goes the way of every request: container, opener, device facts, terms, ladder, CKC. What is
-/// refused is refused for a cause that fits; what is accepted keeps every promise of its types; and its licence is read back.
+/// The payload is sealed under known keys and goes the way of every request: container, opener, device facts, terms,
+/// ladder, CKC. What is refused is refused for a cause that fits; what is accepted keeps every promise of its types;
+/// and its licence is read back.
 struct SPCPayloadTarget: FuzzTarget {
     private let sealer: SPCSealer
     private let opener: SPCOpener

@@ -94,7 +94,8 @@ import Testing
         #expect(script.events() == [.refuse(3, .bodyTooLarge)])
     }
 
-    /// The client has not finished when the response has: it may send on for a while, and is then told to stop, which is no fault.
+    /// The client has not finished when the response has: it may send on for a while, and is then told to stop, which
+    /// is no fault.
     @Test func letsAClientGoOnThatIsAnsweredEarly() {
         let script = HTTP2Script { $0.lingerSizeMaximum = 40_000 }
         script.send(.request(1, "POST", more: [("content-length", "100000")], flags: HTTP2Frame.endHeaders))

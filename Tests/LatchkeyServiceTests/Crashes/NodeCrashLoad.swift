@@ -16,7 +16,8 @@ import TestSupport
 @testable import StoragePostgreSQL
 @testable import StorageSQLite
 
-/// A node among many, without its listeners: decisions that are settled in PostgreSQL and appended to a ledger of its own, which is shipped.
+/// A node among many, without its listeners: decisions that are settled in PostgreSQL and appended to a ledger of its
+/// own, which is shipped.
 final class CrashingNode: Sendable {
     let decisions: SharedDecisionStore
     let shared: PostgreSQLStore

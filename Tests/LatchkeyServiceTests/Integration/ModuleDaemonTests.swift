@@ -57,7 +57,8 @@ import Testing
         #expect(Set(workers(fixture)).count == 2)
     }
 
-    /// A call that never returns costs its request, and nothing else: the daemon serves on, and says which part is missing.
+    /// A call that never returns costs its request, and nothing else: the daemon serves on, and says which part is
+    /// missing.
     @Test func aHangCostsItsRequestAlone() throws {
         let fixture = try fixture { $0.fault = .hang }
         let request = try fixture.deviceRequest(.v1)

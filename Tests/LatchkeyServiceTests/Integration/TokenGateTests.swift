@@ -25,7 +25,8 @@ import Testing
         let good = try fixture.token()
         let parts = good.split(separator: ".").map(String.init)
         let foreignKey = try ES256PrivateKey.generate()
-        // The public key's text as the secret of an HMAC: what a verifier falls for that lets a token choose its algorithm.
+        // The public key's text as the secret of an HMAC: what a verifier falls for that lets a token choose its
+        // algorithm.
         let publicKey = SecretBytes(copying: try fixture.folder.files.read("secrets/token-verification-key.pem"))
         let unsigned = Base64URL.encode(Array(#"{"alg":"none","kid":"development-1","typ":"JWT"}"#.utf8))
         return try [

@@ -12,7 +12,8 @@ import Testing
 
 @testable import Licensing
 
-/// The way of a request whose token only the operator's service can read: RSA comes first, within bounds, and the rest is as for any other.
+/// The way of a request whose token only the operator's service can read: RSA comes first, within bounds, and the rest
+/// is as for any other.
 @Suite struct OpaqueTokenTests {
     private static let header = "x-dt-auth-token"
     private static let token = Array("opaque".utf8)

@@ -14,8 +14,9 @@ import Telemetry
 ///     head: credential, rate, version, content type -> body: size -> document -> packager's contents and pins
 ///         -> keys, with their rows in the ledger -> filled document
 ///
-/// The body is parsed for packagers alone. Errors are texts, in SPEKE's own words where it has some. What needs a parser
-/// or a row in the ledger is done on the thread of packagers. A document that comes again and again needs neither.
+/// The body is parsed for packagers alone. Errors are texts, in SPEKE's own words where it has some. What needs a
+/// parser or a row in the ledger is done on the thread of packagers. A document that comes again and again needs
+/// neither.
 struct SPEKEEndpoint: Sendable {
     /// The size of the largest document, in bytes, whatever `limits.bodySizeMaximum` is.
     static let bodySizeMaximum = 256 * 1024
