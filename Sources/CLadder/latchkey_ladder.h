@@ -1,5 +1,5 @@
 // The interface between Latchkey and a ladder module: a shared library that opens SK..R1 blocks of FairPlay Streaming
-// where only a library of Apple's can. Latchkey contains, links and describes nothing of that library. Whoever is
+// where only a library of Apple's can. Latchkey contains, links and describes nothing of that library. A vendor that is
 // licensed to have it writes a short bridge: a shared library that defines the four functions at the end of this file
 // and calls the vendor's library from them.
 //
@@ -7,9 +7,9 @@
 //
 // How a module is run
 //
-// - latchkeyd never loads a module into its own process. It starts itself anew as a worker, one process for each worker
-//   that the configuration asks for, and the worker loads the module. A module that crashes, hangs or leaks costs the
-//   one call that it had begun.
+// - latchkeyd never loads a module into its own process. It starts itself again as a worker, one process for each
+//   worker that the configuration asks for, and the worker loads the module. A module that crashes, hangs or leaks
+//   costs the one call that it had begun.
 // - Before the module is loaded, the worker gives up what it does not need. There is no network and no socket of any
 //   kind; no process can be started, traced or signalled; no file can be opened for writing, made, changed or removed,
 //   devices such as /dev/null included; memory and descriptors are limited; capabilities are gone, the environment is
@@ -27,8 +27,8 @@
 //
 // All sizes are in bytes. Each structure begins with its own size, as the daemon knows it. Later versions of this
 // header may add members at the end, under the same ABI version: a module looks at members that were added later only
-// if `size` says that they are there, and must not write beyond `size`. Whatever would break an existing module gets a
-// new ABI version.
+// if `size` says that they are there, and must not write beyond `size`. A change that would break an existing module
+// gets a new ABI version.
 //
 // All pointers are the daemon's: the module copies what it wants to keep, and frees nothing. Memory that a call lends
 // is wiped after it.
@@ -46,7 +46,7 @@ extern "C" {
 // The version of the interface in this file.
 #define LATCHKEY_LADDER_ABI_VERSION 1u
 
-// What the functions return. Every other value means failure: the module cannot do what is asked for, whoever asks.
+// What the functions return. Every other value means failure: the module cannot do what is asked for, for any device.
 #define LATCHKEY_LADDER_OK 0
 // Only from latchkey_ladder_answer_call: the SK..R1 block is refused, because its integrity fails or it belongs to
 // another credential. The client is told that its request was rejected, not that the server failed.
@@ -114,7 +114,7 @@ struct latchkey_ladder_call {
 // The answer to one call. What the pointers lead to is zero before the call.
 struct latchkey_ladder_answer {
     uint32_t size;
-    // Whatever happened: a number for the daemon's log, such as the status of the vendor's library. 0 for none; then
+    // A number for the daemon's log, such as the status of the vendor's library. 0 for none; then
     // the log shows what latchkey_ladder_answer_call returned. Never anything secret.
     int32_t own_status;
     // HU, the anonymized device id: 20 bytes to be written.

@@ -183,7 +183,7 @@ static inline int latchkey_grow_descriptor_table(int count) {
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 4),                                                                  \
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, LATCHKEY_ARGUMENT(index)),                                                   \
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bits), 1, 0), LATCHKEY_ALLOW, LATCHKEY_REFUSE(EPERM)
-// The system calls that the filter refuses whatever their arguments, with EPERM.
+// The system calls that the filter refuses with EPERM, with any arguments.
 #define LATCHKEY_REFUSED_CALLS                                                                                          \
     /* Sockets, and descriptors that come or go over the one that the process has. */                                  \
     SYS_socket, SYS_socketpair, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4, SYS_sendmsg,                \

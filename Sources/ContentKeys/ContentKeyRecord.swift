@@ -30,7 +30,7 @@ package struct ContentKeyRecord: Equatable, Sendable {
 }
 
 extension ContentKeyRecord: CustomStringConvertible, CustomReflectable {
-    /// Names the key, and shows neither it nor the initialization vector.
+    /// Names the key. The key and the initialization vector are not shown.
     package var description: String { "content key \(keyID) of \(contentID)" }
 
     package var customMirror: Mirror { Mirror(self, children: ["attributes": attributes]) }

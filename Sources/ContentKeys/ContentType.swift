@@ -18,8 +18,8 @@ package enum ContentType: String, Hashable, Sendable, CaseIterable {
 }
 
 extension TrackLabel {
-    /// The type that a well-known label means; nil for the packager's own. Case matters: "hd" is a label of somebody's
-    /// own.
+    /// The type that a well-known label means; nil for a packager's own label. Case matters: "hd" is such an
+    /// own label.
     package var contentType: ContentType? {
         ContentType.allCases.first { $0.label == self }
     }

@@ -29,7 +29,7 @@ struct LicenseReader {
     }
 
     /// Blocks that were asked back come back with their values, in the order in which they were asked for; other
-    /// padding is a remark. Nothing may come that was neither asked for nor is known. An unknown block is refused
+    /// padding is a remark. A block that was not asked for must be a known one. An unknown block is refused
     /// rather than passed over: its meaning is not checked here. Gives the remarks.
     func checkEchoes(_ expected: [[UInt8]]) throws(CKCFault) -> [CKCRemark] {
         var remarks: [CKCRemark] = []

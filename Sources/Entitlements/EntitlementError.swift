@@ -6,9 +6,9 @@ package import ByteCoding
 package enum EntitlementError: Error, Equatable, Sendable {
     /// The bytes are not a token of the accepted form.
     case tokenMalformed(TokenFault)
-    /// Several tokens were presented, and nobody can say which one was meant.
+    /// Several tokens were presented, and it is not clear which one was meant.
     case tokenAmbiguous
-    /// The token's algorithm is none that a key can be pinned to, or not the one that this key is pinned to.
+    /// The token's algorithm is not one that a key can be pinned to, or not the one that this key is pinned to.
     case algorithmNotPinned
     /// No key has the token's key id, or the token names none.
     case keyUnknown
@@ -52,7 +52,7 @@ package enum EntitlementError: Error, Equatable, Sendable {
     case subjectDisabled
     /// The device may have nothing.
     case deviceRevoked
-    /// Nobody may have the content.
+    /// The content is revoked for all viewers.
     case contentRevoked
     /// The session was ended.
     case sessionKilled

@@ -46,7 +46,7 @@ package final class BlockingWorkerPool: Sendable {
     /// Runs `body` on a thread of the pool and returns to the caller's loop with its result.
     ///
     /// Called from a task on `loop`, on whose clock `limit` runs: waiting and running together may take that long. A
-    /// body that has begun runs to its end even when nobody waits for it any more.
+    /// body that has begun runs to its end even if its caller does not wait any more.
     package func run<Result: Sendable>(
         on loop: LoopContext, within limit: Duration, _ body: @escaping @Sendable () -> Result
     ) async throws(WorkerPoolError) -> Result {
@@ -109,7 +109,7 @@ package enum WorkerPoolError: Error, Equatable, Sendable {
 }
 
 private struct Call: Sendable {
-    /// Whether somebody still waits for the result.
+    /// Whether the caller still waits for the result.
     let isWanted: @Sendable () -> Bool
     let body: @Sendable () -> Void
     let refuse: @Sendable (WorkerPoolError) -> Void
@@ -117,7 +117,7 @@ private struct Call: Sendable {
 
 private typealias AnswerContinuation<Value> = CheckedContinuation<Result<Value, WorkerPoolError>, Never>
 
-/// Resumes its continuation with the first answer given, from whatever thread, and ignores later ones.
+/// Resumes its continuation with the first answer given, from any thread, and ignores later ones.
 private final class OneAnswer<Value: Sendable>: Sendable {
     private struct State {
         var continuation: AnswerContinuation<Value>?

@@ -16,7 +16,7 @@ import Telemetry
 /// 5. **Turn-end hooks**, which run batches. What they make ready runs at once, before the next poll, within step 4's
 ///    limit.
 ///
-/// What exceeds a limit comes first in the next turn, after a poll, so neither a busy connection nor a busy task shuts
+/// What exceeds a limit comes first in the next turn, after a poll, so a busy connection or a busy task does not shut
 /// out others.
 ///
 /// # Executor
@@ -237,7 +237,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
             inbox.isOpen = false
             runQueue.takeAll(from: &inbox.work)
         }
-        // Somebody may wait for a closure that was accepted, so it runs; a task whose time is up does not.
+        // A caller may wait for a closure that was accepted, so it runs; a task whose time is up does not.
         while let work = runQueue.next() {
             switch work {
             case .job: droppedJobs.add(1, ordering: .relaxed)

@@ -10,7 +10,7 @@ package protocol LoopChannel: AnyObject {
     /// The turn after `LoopContext.resumeNextTurn` was called for this channel has come.
     func resume(on loop: LoopContext)
 
-    /// The loop stops: end everything, and resume whoever waits for this channel.
+    /// The loop stops: end everything, and resume every task that waits for this channel.
     func loopStops(_ loop: LoopContext)
 }
 

@@ -9,7 +9,7 @@ package enum CredentialWarning: Equatable, Sendable {
     case certificateExpiring(bits: Int, notAfter: Int64)
     /// The certificate was issued for a newer SDK than this server knows.
     case sdkVersionUnknown(SDKVersion)
-    /// The certificate's SDK version is none that can be read.
+    /// The certificate's SDK version cannot be read.
     case sdkVersionUnreadable
     /// For development only: `latchkey init` made a certificate of it, or it has a fixed DASk.
     case developmentMaterial

@@ -1,6 +1,6 @@
 /// What a device says of itself in an SPC (protocol, sections 2.1, 4.5 and 4.6).
 ///
-/// The payload has no MAC: whoever sends an SPC can alter all of it, so it is fit for refusing and for the log, and
+/// The payload has no MAC: the sender of an SPC can alter all of it, so it is fit for refusing and for the log, and
 /// never loosens a check.
 package struct DeviceFacts: Sendable, Equatable {
     /// Whether the device sent its capabilities; without them it has none.

@@ -1,4 +1,4 @@
-/// What is believed of devices that do not say, and what is refused to some whatever they ask for (protocol, sections
+/// What is believed of devices that do not say, and what is always refused to some (protocol, sections
 /// 4.3 and 4.6).
 package struct DevicePolicy: Sendable, Equatable {
     /// Whether a device without a capabilities block is given offline keys of version 1: the first systems with dual

@@ -15,7 +15,7 @@ package enum LadderModuleError: Error, Equatable, Sendable {
     /// The module refuses the SK..R1 block: its integrity fails, or it is for another credential. `status` is the
     /// module's own, for the log.
     case refused(status: Int32)
-    /// The module cannot do what is asked for, whoever asks; `status` is its own, for the log.
+    /// The module cannot do what is asked for, for any device; `status` is its own, for the log.
     case failed(status: Int32)
     /// What came back is not an answer.
     case answerMalformed

@@ -9,7 +9,7 @@ package struct LicenseSeconds: Sendable, Hashable, Comparable {
         self.value = UInt32(min(value, 0xFFFF_FFFE))
     }
 
-    /// A limit that somebody made sure of; a 0 that should not be there becomes the shortest limit, and never none.
+    /// A limit that was checked before. A 0, which should not occur, becomes the shortest limit, and never no limit.
     package init(atLeastOne value: UInt32) {
         self.value = min(max(value, 1), 0xFFFF_FFFE)
     }

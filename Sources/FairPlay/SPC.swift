@@ -5,7 +5,7 @@ import KeyCrypto
 ///
 /// With an application secret its integrity has been checked. Behind an external module the module does that, when the
 /// content key is wrapped (`wrap`) or the SPC is verified (`verify`). Either way it proves only that the sender knew a
-/// valid SK..R1: the payload of versions 1 and 2 has no MAC, so all but HU can be altered by whoever sends it.
+/// valid SK..R1: the payload of versions 1 and 2 has no MAC, so all but HU can be altered by the sender.
 package final class SPC: Sendable {
     package let version: SPCVersion
     package let certificateHash: CertificateHash

@@ -55,7 +55,7 @@ package enum SPCRejection: Error, Equatable, Sendable {
     /// SK..R1 does not hold the integrity bytes: a wrong application secret or certificate, or altered bytes.
     case integrity
 
-    /// What the log says of it: always one constant and two numbers, whatever the cause, because the line is written
+    /// What the log says of it: always one constant and two numbers, for every cause, because the line is written
     /// before the answer is sent and must not take longer for one cause than for another.
     package var logged: (name: StaticString, tag: UInt64, number: UInt64) {
         switch self {

@@ -40,7 +40,7 @@ package struct TLLVBlocks: Sendable {
     }
 
     /// Parses `payload`; at a fault goes on with `decoy` from the block that would have come next, so that a good
-    /// payload and a bad one cost about the same. Gives the fault, and the blocks of whichever was read last.
+    /// payload and a bad one cost about the same. Gives the fault, and the blocks that were read last.
     init(parsing payload: [UInt8], elseDecoy decoy: [UInt8], fault: inout TLLVError?) {
         guard let error = append(from: payload, skipping: 0) else { return }
         fault = error

@@ -1,7 +1,7 @@
 /// Every limit and deadline of an HTTP connection.
 ///
 /// Over HTTP/2 a head is its fields with 32 bytes for each (RFC 9113 section 6.5.2), a refusal ends the stream alone,
-/// and the last request of a connection is followed by GOAWAY. Pipelined requests of HTTP/1.1 are not refused, whatever
+/// and the last request of a connection is followed by GOAWAY. Pipelined requests of HTTP/1.1 are not refused for
 /// their number: one is in flight, at most one read of what follows it is kept, and the rest stays with the kernel and
 /// so with the client. Of all connections of a loop that have sent their next request before the last was answered,
 /// eight get it looked at in one turn.

@@ -19,7 +19,7 @@ package enum HTTPProblem: Error, Equatable, Sendable {
     case expectationFailed
     /// There is no memory for the request.
     case overloaded
-    /// A method that nobody here serves.
+    /// A method that this server does not implement.
     case methodNotImplemented
     /// A transfer coding other than `chunked`.
     case transferCodingNotImplemented

@@ -7,7 +7,7 @@ package struct HTTPResponse: Equatable, Sendable {
     package var fields: HTTPFields
     /// Not sent for HEAD, 204 and 304.
     package var body: [UInt8]
-    /// Whether the connection ends after this response, whatever the client wants.
+    /// Whether the connection ends after this response, even if the client asks to keep it.
     package var closesConnection: Bool
 
     package init(

@@ -31,7 +31,7 @@ package struct HTTPStatus: Hashable, Sendable {
     package static let serviceUnavailable = HTTPStatus(503)
     package static let versionNotSupported = HTTPStatus(505)
 
-    /// Whether a response with this status never has a body, nor a Content-Length (RFC 9110 sections 8.6, 15.3.5,
+    /// Whether a response with this status never has a body or a Content-Length (RFC 9110 sections 8.6, 15.3.5,
     /// 15.4.5).
     package var forbidsBody: Bool { code == 204 || code == 304 }
 

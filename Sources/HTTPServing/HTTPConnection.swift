@@ -133,7 +133,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
             if transport.readWaitsForRoom { mayHaveInput = true }
             if isCongested { writeUnsent() }
         }
-        // Nobody gets ahead of the others by sending more.
+        // A client does not get ahead of the others by sending more.
         if isOpen && !awaitsInputTurn { proceed() }
         settle()
     }
@@ -371,7 +371,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
 // MARK: What a driver asks for
 
 extension HTTPConnection {
-    /// Whether there still is a connection. Every method here does nothing once there is none.
+    /// Whether the connection is still open. Every method here does nothing after its end.
     var isOpen: Bool { registration != nil }
 
     /// The time on the loop's clock, read afresh.

@@ -48,7 +48,7 @@ package final class HTTPServer: Sendable {
         return try listen(settings, on: socket)
     }
 
-    /// Begins to listen on a socket that is open already, whatever address the settings have.
+    /// Begins to listen on a socket that is open already; the address of the settings does not count.
     @discardableResult
     package func listen(
         _ settings: HTTPListenerSettings, on socket: consuming ListeningSocket

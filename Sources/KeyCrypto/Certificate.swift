@@ -47,7 +47,8 @@ package final class Certificate: Sendable {
         certificate.organization == Self.developmentOrganization
     }
 
-    /// The value of the first extension with this object identifier, such as "2.5.29.15"; nil where there is none.
+    /// The value of the first extension with this object identifier, such as "2.5.29.15"; nil if the certificate does
+    /// not have it.
     package func extensionValue(_ identifier: String) -> [UInt8]? {
         certificate.extensionValue(identifier)
     }

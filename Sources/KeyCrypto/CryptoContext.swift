@@ -3,11 +3,11 @@ package import ByteCoding
 /// The ciphers and digests of one thread, fetched once.
 ///
 /// OpenSSL's look-up of an algorithm takes a lock and costs more than the work on a short message, so each loop has its
-/// own context and hands it to whoever computes. One thread at a time may use it.
+/// own context and lends it to the code that computes. One thread at a time may use it.
 ///
 /// AES is AES-128 without padding throughout (protocol, section 1). Sizes are in bytes.
 package final class CryptoContext {
-    // A context that changes its algorithm throws its state away and makes it anew, so each algorithm keeps one of its
+    // A context that changes its algorithm throws its state away and makes it again, so each algorithm keeps one of its
     // own.
     private let cbc: CipherContext
     private let ecb: CipherContext

@@ -164,7 +164,7 @@ private final class VerificationPool: Sendable {
 /// A context that verifies one signature after the other; the one owner of its OpenSSL objects.
 @safe
 private final class Verification: @unchecked Sendable {
-    // Safe to send: whoever took it out of the pool is alone with it.
+    // Safe to send: only the thread that took it out of the pool uses it.
     private let digest: DigestContext
     private let context: OpaquePointer
 

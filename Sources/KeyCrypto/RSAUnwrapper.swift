@@ -2,7 +2,7 @@ import Synchronization
 
 /// One session key to be unwrapped: a lane of a batch.
 ///
-/// The key is 16 bytes whatever happens: until the backend has run, and where the padding or the size does not fit, it
+/// The key always has 16 bytes: until the backend has run, and where the padding or the size does not fit, it
 /// is a random one. What follows then runs through the same code for good and bad ciphertexts alike, and fails at its
 /// end.
 ///
@@ -17,7 +17,7 @@ package final class RSAUnwrapJob: Sendable {
         let range: Range<Int>
     }
 
-    /// Nil once the backend has taken it, so that what is remembered of a job keeps neither message nor private key.
+    /// Nil once the backend has taken it, so that what is remembered of a job keeps no message and no private key.
     private let input: Mutex<Input?>
     private let genuine = Atomic<Bool>(false)
 

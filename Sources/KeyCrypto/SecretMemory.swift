@@ -31,7 +31,7 @@ enum SecretSlots {
 
     @safe
     private struct FreeSlots: @unchecked Sendable {
-        // Safe to send: a slot in this list belongs to nobody else, and the lock guards the list.
+        // Safe to send: a slot in this list has no other owner, and the lock guards the list.
         var slots: [UnsafeMutableRawPointer] = unsafe []
         var chunkCount = 0
     }

@@ -43,8 +43,8 @@ extension DecisionRecorder {
         return decision
     }
 
-    /// A token that only the operator's service can read is named by its digest if the service has said neither subject
-    /// nor id: so the holder of the token can ask about its licences.
+    /// A token that only the operator's service can read is named by its digest if the service named no subject
+    /// and no id: so the holder of the token can ask about its licences.
     func tokenName(
         of request: OpenedRequest, subject: String?, tokenID: String?, using crypto: CryptoContext
     ) throws(CryptoError) -> String? {

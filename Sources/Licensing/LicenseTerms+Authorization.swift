@@ -26,7 +26,7 @@ extension LicenseTerms {
         try check(for: device, by: policy.device)
     }
 
-    /// The strictest of all that say something. A floor that demands nothing sends no block where nobody else asked for
+    /// The strictest of all that say something. A floor that demands nothing sends no block if no other source asks for
     /// one.
     private static func hdcp(
         _ protection: Protection, _ key: ContentKeyAttributes, _ content: ContentPolicy

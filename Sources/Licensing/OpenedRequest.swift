@@ -5,8 +5,8 @@ import FairPlay
 import KeyCrypto
 import Records
 
-/// A request whose SPC is open, whose claims somebody vouches for and whose key is known: everything that a decision is
-/// made from.
+/// A request whose SPC is open, whose claims are verified or confirmed by the service, and whose key is known:
+/// everything that a decision is made from.
 struct OpenedRequest: Sendable {
     let admission: Admission
     /// Of the token, or what the operator's service has made of it.

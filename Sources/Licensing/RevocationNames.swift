@@ -75,8 +75,8 @@ package struct RevocationNames: Sendable {
         }
     }
 
-    /// The pseudonym of a personal value. HU is 40 hexadecimal digits, and no issuer's. Nil where the value is none of
-    /// its kind, or OpenSSL fails.
+    /// The pseudonym of a personal value. HU is 40 hexadecimal digits, and no issuer's. Nil if the value is not one of
+    /// its kind, or if OpenSSL fails.
     package func pseudonym(of kind: Revocation.Kind, _ value: String, issuer: String?) -> Pseudonym? {
         guard kind.isPersonal else { return nil }
         return pseudonym(of: RevocationView.Kind(kind), value, issuer ?? "")

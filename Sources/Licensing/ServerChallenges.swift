@@ -4,7 +4,7 @@ import KeyCrypto
 package import Records
 
 /// The numbers given out so that a sync report can prove that it is fresh: each is accepted once, within its life, from
-/// whom it was given to, by whichever node of an installation.
+/// the subject that it was given to, by any node of an installation.
 package struct ServerChallenges: Sendable {
     /// How long one is open, in seconds.
     package static let life: Int64 = 300

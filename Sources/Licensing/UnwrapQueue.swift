@@ -29,8 +29,8 @@ final class UnwrapQueue {
 
     /// Settles the job and returns true. Returns false if there is too much to do. Returns on the same loop.
     func unwrap(_ job: RSAUnwrapJob, isUrgent: Bool, limits: OverloadLimits) async -> Bool {
-        // Resumed exactly once: whoever takes a waiter out of the room resumes it, and `run` looks at the end of every
-        // turn in which one waits.
+        // Resumed exactly once: the code that takes a waiter out of the room resumes it, and `run` looks at the end of
+        // every turn in which one waits.
         unsafe await withUnsafeContinuation { continuation in
             let waiter = unsafe Waiter(job: job, continuation: continuation)
             let deadline = loop.now + limits.wait

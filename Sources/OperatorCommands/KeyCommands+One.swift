@@ -152,7 +152,7 @@ private struct OneKey {
     }
 }
 
-/// The sealing anew of every key.
+/// Seals every key again, under the current key-encryption key.
 private struct KeyRewrap {
     private static let batchSize = 500
 
@@ -188,7 +188,7 @@ private struct KeyRewrap {
                 writer.member("keyVersion", Int(version))
             }
         } else {
-            try context.print("\(changed) of \(count) keys sealed anew; all have version \(version)")
+            try context.print("\(changed) of \(count) keys sealed again; all have version \(version)")
         }
     }
 }

@@ -75,7 +75,7 @@ extension Command {
         "verify",
         summary: "Find entries that were altered, deleted or moved",
         details: """
-            Reads the whole ledger of this node and checks its seals, which nobody without the ledger's key can make. That the newest
+            Reads the whole ledger of this node and checks its seals, which only a holder of the ledger's key can make. That the newest
             entries were cut off shows by a checkpoint alone: the daemon's log says at intervals how far the ledger had come, and
             --checkpoints takes a file with such lines, or the log itself, of one node or of several. What was purged is no finding: the
             ledger says it itself, and this prints it.

@@ -32,7 +32,7 @@ package enum SecretArgument {
                 throw .usage("\(option.name) takes 32 hexadecimal digits, @FILE, or \"-\" for standard input")
             }
             guard FileManager.default.fileExists(atPath: digits) else {
-                throw .failed("\(option.name) is neither 32 hexadecimal digits nor the path of a file")
+                throw .failed("\(option.name) is not 32 hexadecimal digits, and not the path of a file")
             }
             return try block(in: read(digits, context), digits)
         }

@@ -5,7 +5,7 @@ import Foundation
 /// Puts the files of a set-up into a folder that holds nothing else, and never over anything.
 ///
 /// All files are first written into `.latchkey-init-unfinished` in the folder, which then gets the name
-/// `.latchkey-init-finished`, and its entries are moved to their places. Whatever interrupts this, a second run can
+/// `.latchkey-init-finished`, and its entries are moved to their places. If this is interrupted, a second run can
 /// tell what is its own: it drops what was unfinished, and moves on what was finished. A lock keeps two runs apart.
 struct SetupFolder {
     private static let unfinished = ".latchkey-init-unfinished"

@@ -22,10 +22,10 @@ package final class ActivatedSockets: Sendable {
         for (_, number) in sockets.withLock({ $0 }) { _ = close(number) }
     }
 
-    /// The names of the sockets that nobody has taken, in order.
+    /// The names of the sockets that are not taken yet, in order.
     package var names: [String] { sockets.withLock { $0.map(\.name) } }
 
-    /// Takes the first socket of a name; `nil` when there is none (left).
+    /// Takes the first socket of a name; `nil` if none is left.
     ///
     /// Throws when it is no socket that listens for connections of a stream.
     package func take(_ name: String) throws(SocketError) -> ListeningSocket? {

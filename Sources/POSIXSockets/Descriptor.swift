@@ -2,12 +2,12 @@ import Glibc
 
 /// The one owner of an open file descriptor, which it closes when its life ends.
 ///
-/// A descriptor number is never read again once it is closed, because the kernel hands it to somebody else.
+/// A descriptor number is never read again once it is closed, because the kernel gives it to another file.
 package struct Descriptor: ~Copyable, Sendable {
     /// The number that system calls take; -1 once closed.
     package private(set) var number: Int32
 
-    /// Takes over a descriptor that nobody else will close.
+    /// Takes over a descriptor that no other code closes.
     package init(owning number: Int32) {
         self.number = number
     }

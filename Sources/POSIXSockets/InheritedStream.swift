@@ -9,7 +9,7 @@ package struct InheritedStream: ~Copyable, Sendable {
 
     private let descriptor: Descriptor
 
-    /// Takes over the descriptor; nil when it is no stream socket, because somebody else started this process.
+    /// Takes over the descriptor; nil if it is not a stream socket, because another program started this process.
     package init?() {
         guard Descriptor.isStreamSocket(Self.number) else { return nil }
         descriptor = Descriptor(owning: Self.number)

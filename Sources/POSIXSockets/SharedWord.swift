@@ -21,7 +21,7 @@ package struct SharedWord: ~Copyable, @unchecked Sendable {
         unsafe word = memory.bindMemory(to: UInt64.self, capacity: 1)
     }
 
-    /// The word that this process was started with; nil when it was started by somebody else. To be asked for once.
+    /// The word that this process was started with; nil if another program started it. Call it once.
     package init?(inherited: Void = ()) {
         do throws(SocketError) {
             try self.init(mapping: Descriptor(owning: Self.number))

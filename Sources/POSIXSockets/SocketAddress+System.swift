@@ -79,7 +79,7 @@ extension SocketAddress {
             let written = unsafe bytes[..<min(length, bytes.count)]
             let path = unsafe written.dropFirst(MemoryLayout<sa_family_t>.size).prefix { $0 != 0 }
             return unsafe .unix(path: String(decoding: path, as: UTF8.self))
-        default:  // Families that nobody asked for.
+        default:  // Other families, which were not asked for.
             return nil
         }
     }

@@ -31,7 +31,7 @@ package struct SpawnedProgram: ~Copyable, Sendable {
         let sharedWord = try SharedWord(mapping: memory)
         let processID = try ProgramStart(path: path, arguments: arguments, environment: environment)
             .run(stream: childEnd.number, memory: memory.number)
-        // The number is the child's until it has been waited for, which nobody does but `reap`.
+        // The number is the child's until it has been waited for, which only `reap` does.
         let number = latchkey_process_descriptor(processID)
         guard number >= 0 else {
             let error = errno
@@ -104,7 +104,7 @@ package struct SpawnedProgram: ~Copyable, Sendable {
             hasEnded = true
             return ProgramEnd(waitStatus: status)
         case .failure:
-            // Somebody else has waited for it: it has ended, nobody knows how.
+            // Other code has waited for it: it has ended, and how is not known.
             hasEnded = true
             return .exited(status: -1)
         }

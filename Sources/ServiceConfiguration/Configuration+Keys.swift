@@ -14,7 +14,7 @@ extension Configuration {
         package let keyEncryptionKey: SecretSource
         /// The number of that key; a new key gets a higher one.
         package let keyEncryptionKeyVersion: UInt32
-        /// Keys that sealed what is not sealed anew yet; their versions differ.
+        /// Keys that sealed what is not sealed again yet; their versions differ.
         package let olderKeyEncryptionKeys: [OlderKey]
         package let material: Material
         /// The 32 bytes from which keys are derived; there where they are.

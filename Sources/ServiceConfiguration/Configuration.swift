@@ -105,7 +105,7 @@ package struct Configuration: Equatable, Sendable {
         package let deviceLife: Duration
         /// Where requests carry tokens.
         package let finder: TokenFinder
-        /// The field in which trusted proxies name the client's country; nil where none does.
+        /// The field in which trusted proxies name the client's country; nil if no proxy does.
         package let countryField: String?
         /// Whether a token that proves too little is answered 403, as DASH-IF has it.
         package let dashIFStatus: Bool
@@ -117,7 +117,7 @@ package struct Configuration: Equatable, Sendable {
         package let retryWindow: Duration
         /// Nil where no session tokens are given.
         package let sessions: Sessions?
-        /// The service that decides about tokens which only it can read; nil where there is none.
+        /// The service that decides about tokens which only it can read; nil without such a service.
         package let callback: Callback?
     }
 

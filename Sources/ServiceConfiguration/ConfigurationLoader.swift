@@ -23,7 +23,7 @@ package struct ConfigurationLoader {
 
     var configuration: Configuration { file.configuration }
 
-    /// The error with every problem so far; nil where there is none.
+    /// The error with every problem so far; nil without a problem.
     package var error: ConfigurationError? {
         problems.isEmpty ? nil : .invalid(path: file.path, problems.inOrderOfFile)
     }

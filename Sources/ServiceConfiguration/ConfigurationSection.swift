@@ -1,7 +1,7 @@
 import ByteCoding
 
-/// An object of the configuration file while it is read: hands out its fields by name and type, and reports whatever is
-/// wrong with them.
+/// An object of the configuration file while it is read: hands out its fields by name and type, and reports everything
+/// that is wrong with them.
 ///
 /// A section reads all of its fields before it looks at any, so that one reading finds every problem. Fields that
 /// no reader asked for are unknown, and reported when the section has been read.
@@ -200,7 +200,7 @@ final class ConfigurationSection {
     /// Whether there is an object to read. False for a section that is absent or is no object.
     var isObject: Bool { object != nil }
 
-    /// Whether the field is there, whatever it holds.
+    /// Whether the field is there, with any value.
     func contains(_ name: String) -> Bool { node(name) != nil }
 
     /// The value of a variable that overrides more than one field.

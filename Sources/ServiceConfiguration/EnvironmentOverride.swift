@@ -27,8 +27,8 @@ package enum ConfigurationWarning: Equatable, Sendable {
     ]
     private static let foreignPrefixes = ["LATCHKEY_TEST_", "LATCHKEY_INTEROP_"]
 
-    /// A warning for each `LATCHKEY_…` variable that is neither an override nor foreign nor named by the configuration,
-    /// by name.
+    /// A warning for each `LATCHKEY_…` variable that is not an override, not foreign and not named by the
+    /// configuration, by name.
     static func warnings(about environment: [String: String], named: Set<String>) -> [ConfigurationWarning] {
         let overrides = EnvironmentOverride.allCases.map(\.rawValue)
         return environment.keys.sorted().filter { name in

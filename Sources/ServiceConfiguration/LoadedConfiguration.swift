@@ -29,9 +29,9 @@ package struct LoadedConfiguration: Sendable {
     package let expressPlay: ExpressPlaySettings
     /// Who may ask for content keys.
     package let packagers: PackagerDirectory
-    /// What signs session tokens; nil where none are given.
+    /// What signs session tokens; nil if none are given.
     package let sessions: SessionTokens?
-    /// How to call the service that decides about tokens which only it can read; nil where there is none.
+    /// How to call the service that decides about tokens which only it can read; nil without such a service.
     package let callback: CallbackMaterial?
     /// Seal the batches of this node's ledger.
     package let ledgerKeys: LedgerKeys

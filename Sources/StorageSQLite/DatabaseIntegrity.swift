@@ -6,7 +6,7 @@ package enum DatabaseIntegrity {
     /// No more lines than these are collected; a file with as many is not worth more.
     private static let findingsMaximum = 100
 
-    /// Reads the whole file, beside whoever works with it; a line for each finding, which names tables and pages and
+    /// Reads the whole file, while other connections work; a line for each finding, which names tables and pages and
     /// shows nothing of a row.
     ///
     /// Throws for a file that cannot be opened; one whose damage keeps SQLite from reading on is a finding.

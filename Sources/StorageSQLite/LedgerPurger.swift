@@ -107,7 +107,7 @@ package struct LedgerPurger: ~Copyable {
         return (try counted.integer(at: 0), try counted.integer(at: 1))
     }
 
-    /// Whether it was done. The rows were read without a lock, so that nobody waits for that; as batches go at the
+    /// Whether it was done. The rows were read without a lock, so that writers do not wait; as batches go at the
     /// beginning alone, they are what is taken if the ledger still begins with `first`.
     private mutating func replace(
         from first: LedgerBatch, through last: LedgerBatch, _ rowCount: Int, _ now: UnixTime

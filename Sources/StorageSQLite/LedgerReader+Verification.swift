@@ -43,7 +43,7 @@ extension LedgerReader {
             next = lastBatch.first + 1
             progress(verifier.rowCount)
         }
-        // Behind the last batch of its time stands nothing, unless somebody put it there.
+        // Nothing follows the last batch of its time, unless it was added later.
         let isQuiet = try link().sequence == end
         let tail = isQuiet && last < .max ? try rows(last + 1 ... .max, limit: Self.batchRowsMaximum) : []
         for finding in verifier.finish(tail) { try report(finding) }

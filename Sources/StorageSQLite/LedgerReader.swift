@@ -30,7 +30,7 @@ package struct LedgerReader: ~Copyable {
         self.connection = connection
     }
 
-    /// What is read until `endSnapshot` is of one moment, whatever is written meanwhile.
+    /// What is read until `endSnapshot` is of one moment, even if rows are written meanwhile.
     mutating func beginSnapshot() throws(StoreError) {
         try connection.execute("BEGIN")
     }

@@ -57,7 +57,7 @@ package struct LedgerRoller: ~Copyable {
         self.connection = connection
     }
 
-    /// The last sequence that a rolled-up batch covers; 0 where there is none. No other batch has a seal of this size.
+    /// The last sequence that a rolled-up batch covers; 0 without such a batch. No other batch has a seal of this size.
     private static func endOfRolledUp(_ connection: inout SQLiteConnection) throws(StoreError) -> Int64 {
         var select = try connection.prepare(
             "SELECT coalesce(max(last_sequence), 0) FROM ledger_batch WHERE first_sequence > 0 AND length(mac) = 97")

@@ -51,7 +51,7 @@ struct LedgerInserts: ~Copyable {
     }
 }
 
-/// Reads rows of a ledger, whichever connection it is on.
+/// Reads rows of a ledger, on any connection.
 struct LedgerSelects: ~Copyable {
     private var batchesForward: SQLiteStatement
     private var batchesBackward: SQLiteStatement

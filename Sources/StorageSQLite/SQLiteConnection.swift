@@ -124,8 +124,8 @@ struct SQLiteConnection: ~Copyable, @unchecked Sendable {
 
     /// Moves what the write-ahead log holds into the database file, and syncs both; how many pages the log still has.
     ///
-    /// - Parameter mode: `passive` waits for nobody, and may leave pages in the log. The others wait for readers until
-    ///   the busy time-out and begin the log anew, and `truncate` also empties its file.
+    /// - Parameter mode: `passive` does not wait, and may leave pages in the log. The others wait for readers until
+    ///   the busy time-out and begin the log again, and `truncate` also empties its file.
     mutating func checkpoint(_ mode: CheckpointMode) throws(StoreError) -> Int {
         var logged: Int32 = 0
         var moved: Int32 = 0

@@ -5,7 +5,7 @@ extension SQLiteKeyStore: LivePeriodStore {
         try readers.withReader { reader throws(StoreError) in try reader.periods.livePeriods(of: contentID) }
     }
 
-    /// At most `pageSizeMaximum` contents, whatever the limit.
+    /// At most `pageSizeMaximum` contents, even with a larger limit.
     package func liveContents(after last: ContentID?, limit: Int) async throws(StoreError) -> [LiveContent] {
         let limit = min(max(limit, 1), Self.pageSizeMaximum)
         return try readers.withReader { reader throws(StoreError) in

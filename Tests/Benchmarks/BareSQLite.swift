@@ -45,7 +45,7 @@ final class BareSQLite {
         return unsafe statement
     }
 
-    /// The bytes of the row's columns; 0 where there is none.
+    /// The bytes of the row's columns; 0 if there is no row.
     func lookUp(_ keyID: [UInt8]) -> Int {
         unsafe run(byAliasOrKeyID, keyID)
     }

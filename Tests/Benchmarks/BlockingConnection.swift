@@ -99,7 +99,7 @@ final class BlockingConnection: @unchecked Sendable {
     }
 }
 
-/// What the TLS connections of a load generator have in common: TLS 1.3 with whatever server answers.
+/// What the TLS connections of a load generator have in common: TLS 1.3 with any server.
 ///
 /// Safe to share: OpenSSL counts the uses of a context atomically, and nothing changes it after `init`.
 @safe

@@ -102,8 +102,8 @@ struct PurgeBenchmark {
     }
 }
 
-/// A thread that purges whatever is older than the whole month, as the daemon's own keeper does: in slices, with a rest
-/// after each.
+/// A thread that purges everything that is older than the whole month, as the daemon's own keeper does: in slices, with
+/// a rest after each.
 private final class BackgroundPurge: Sendable {
     private struct State {
         var isStopped = false

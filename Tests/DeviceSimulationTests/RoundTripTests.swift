@@ -5,8 +5,8 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// Device and server agree on key, vector, terms and facts, and on every refusal, whatever the device puts into its
-/// SPC.
+/// Device and server agree on key, vector, terms and facts, and on every refusal, for all that a device can put into
+/// its SPC.
 @Suite struct RoundTripTests {
     private let crypto: CryptoContext
     private let fixture: TestCredential

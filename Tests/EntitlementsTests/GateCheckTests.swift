@@ -45,7 +45,7 @@ import Testing
         #expect(throws: Never.self) { try RequestCheck.device.check(request()) }
         let others = [
             RequestingDevice(), device("11112233445566778899AABBCCDDEEFF00112233"),
-            // Whoever sends an SPC can say so, and would be let in.
+            // The sender of an SPC can say so, and would be let in.
             device("11112233445566778899AABBCCDDEEFF00112233", isAirPlay: true),
             device("11112233445566778899AABBCCDDEEFF00112233", isAVAdapter: true),
         ]

@@ -199,7 +199,7 @@ import Testing
         #expect(grants > 50)
     }
 
-    /// Whoever is granted an offline licence may also report about it, at whatever time.
+    /// A client that is granted an offline licence may also report about it, at any time.
     @Test func whatWasGrantedCanBeReported() throws {
         var generator = SeededGenerator.announced("whatWasGrantedCanBeReported")
         let issuance = try Issuance()

@@ -229,7 +229,7 @@ import Testing
         #expect(throws: EntitlementError.keyUnknown) { try verifier().verify(successor, now: Self.now) }
     }
 
-    /// Whoever takes an issuer or its key away ends what was begun with them.
+    /// Removing an issuer or its key ends the sessions that were begun with them.
     @Test func endsWithItsIssuerAndItsKey() throws {
         let bytes = try #require(try token(for: leased()))
         let secret = issuance.secret

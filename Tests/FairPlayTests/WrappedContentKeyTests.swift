@@ -72,7 +72,7 @@ import Testing
         #expect(call.wanted == .video)
     }
 
-    /// The module knows certificates by their SHA-1, whatever the SPC names them by.
+    /// The module knows certificates by their SHA-1, also if the SPC names them in another way.
     @Test(arguments: [SPCVersion.v2, .v3])
     func namesTheCertificateByItsSHA1(version: SPCVersion) async throws {
         let module = try module()

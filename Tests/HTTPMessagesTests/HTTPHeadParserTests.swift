@@ -121,7 +121,7 @@ import Testing
         #expect(head.transfer.expectsContinue == expects)
     }
 
-    /// Whatever the bytes are, the parser answers; a changed byte is either read alike in one go and byte by byte, or
+    /// The parser answers for any bytes; a changed byte is either read alike in one go and byte by byte, or
     /// refused alike.
     @Test(arguments: [1, 2, UInt64.random(in: 3...(.max))])
     func judgesDamagedHeadsAlikeHoweverTheyArrive(seed: UInt64) {

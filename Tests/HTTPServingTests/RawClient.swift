@@ -2,7 +2,7 @@ import Glibc
 import POSIXSockets
 import Testing
 
-/// Nobody listens.
+/// There is no listener.
 struct NotConnected: Error {}
 
 /// A blocking client that sends and reads bytes as they are. Nothing it does takes longer than ten seconds.

@@ -173,7 +173,7 @@ class Remembered:
         assert node.ask(message(self.device), self._of(self.revoked)).code == "subject_disabled"
 
     def nothing_is_given(self, node: ClockedNode) -> None:
-        """Whatever the clock says: what was spent is never given again."""
+        """At any time of the clock, what was spent is never given again."""
         other = node.device()
         for spc, presented in (
             (message(self.device), self.once),

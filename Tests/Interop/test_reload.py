@@ -620,7 +620,7 @@ rule_steps("entitlement.floor", "entitlement.floor", {}, "OTHER")
 
 @dataclass
 class Viewer:
-    """Somebody who watches with a lease."""
+    """A viewer with a lease."""
 
     lab: Lab
 

@@ -196,7 +196,7 @@ def test_the_next_episode_is_made_ready_beside_the_one_that_plays(node: Node) ->
     assert node.ask(message(device, 7, tags.PLAYING_OR_PAUSED), token(**claims)).status == 200
     assert node.ask(message(device, 8, tags.READY_TO_START, asset=OTHER), token(**claims)).status == 200
     assert node.ask(message(device, 8, tags.PLAYING_OR_PAUSED, asset=OTHER), token(**claims)).status == 200
-    # Somebody else's place it never was.
+    # It was never the place of another device.
     assert node.ask(message(node.device(), 9, tags.READY_TO_START), token(**claims)).code == "concurrency_limit"
 
 

@@ -374,12 +374,12 @@ static int32_t exhaust_descriptors(struct latchkey_ladder_answer *answer) {
     return failure(answer, -1);
 }
 
-// Past the end of a block over whatever lies behind it, and then back to the heap, which notices.
+// Past the end of a block over what lies behind it, and then back to the heap, which notices.
 static void overrun_heap(void) {
     char *block = malloc(4096);
     char *next = malloc(4096);
     memset(block, 0x5A, 4096 + 64);
-    // Or the compiler would see that nobody reads what is freed next.
+    // Or the compiler would see that the bytes are not read before they are freed.
     __asm__ volatile("" : : "r"(block), "r"(next) : "memory");
     free(next);
     free(block);

@@ -101,7 +101,7 @@ extension LadderWorkerTests {
             #expect(await fixture.outcome(of: try TestCall()) == nil)
         }
 
-        /// The room for an answer is empty at each call, whatever the one before has left there.
+        /// The room for an answer is empty at each call, even if the one before has left something there.
         @Test func wipesTheRoomForAnswers() async throws {
             let fixture = try PoolFixture()
             #expect(await fixture.outcome(of: try TestCall()) == nil)

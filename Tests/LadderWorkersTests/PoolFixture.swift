@@ -47,8 +47,8 @@ final class PoolFixture: Sendable {
         }
     }
 
-    /// Begins a call at once, whatever else waits for Swift's own threads: a test that looks at what becomes of it may
-    /// hold one of them.
+    /// Begins a call at once, even if other work waits for Swift's own threads: a test that looks at what becomes of it
+    /// may hold one of them.
     func begin(_ call: TestCall) -> Task<LadderModuleError?, Never> {
         Task(executorPreference: group.loops[1].loop) { await self.outcome(of: call) }
     }

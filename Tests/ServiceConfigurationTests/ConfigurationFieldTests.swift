@@ -109,7 +109,7 @@ import Testing
     }
 
     /// Each field is changed, and the half of the configuration that changes must be the one that its effect names. So
-    /// a new field can neither be left out of both halves nor be promised to take effect where it does not.
+    /// a new field cannot be left out of both halves, or be promised to take effect where it does not.
     @Test func eachChangeConcernsTheHalfThatTheTableNames() throws {
         let file = try ConfigurationText.parse(Self.rich)
         var unchanged: [String] = []

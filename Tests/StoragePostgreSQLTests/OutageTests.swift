@@ -16,7 +16,7 @@ import Testing
             tokenUse: SampleDecisions.use(token, limit: .max), entry: SampleDecisions.entry(number))
     }
 
-    /// Nobody listens on port 1.
+    /// There is no server on port 1.
     private func settingsOfNoServer() throws -> PostgreSQLSettings {
         PostgreSQLSettings(url: try PostgreSQLURL(parsing: "postgresql://u@127.0.0.1:1/d"), password: nil)
     }
@@ -125,7 +125,7 @@ import Testing
         #expect(last == .recorded || last == .repeated(answer: Array("answer 99".utf8)))
     }
 
-    /// A server that takes connections and answers nothing is an outage, whether anybody asks it or not, until it goes
+    /// A server that takes connections and answers nothing is an outage, with and without requests, until it goes
     /// on.
     @Test(.tags(.slow)) func takesASilentServerForAnOutage() async throws {
         let own = try OwnServer()
@@ -286,7 +286,7 @@ import Testing
     }
 
     /// The server is killed and comes back, five times, while eight callers decide. What was acknowledged is there, and
-    /// everything is there once: a decision whose outcome nobody knows is made again, and finds itself.
+    /// everything is there once: a decision whose outcome is not known is made again, and finds itself.
     @Test(.tags(.slow)) func losesNothingWhenTheServerIsKilledUnderLoad() async throws {
         let own = try OwnServer()
         defer { own.stop() }

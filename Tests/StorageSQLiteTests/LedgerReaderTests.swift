@@ -144,7 +144,7 @@ import Testing
         #expect(try fixture.found(LedgerQuery(content: "movie-1"), isIndexed: true).first == 2501)
         let checkpoint = try maintenance.checkpoint(now: now)
         #expect(try fixture.findings(checkpoints: [checkpoint]) == [])
-        // A beginning that somebody moved is found.
+        // A beginning that was moved is found.
         try fixture.execute("UPDATE ledger_batch SET last_sequence = last_sequence + 3 WHERE first_sequence = 0")
         #expect(try fixture.findings().first == .beginningForged)
     }

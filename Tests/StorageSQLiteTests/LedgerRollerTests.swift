@@ -65,8 +65,8 @@ import Testing
         return found
     }
 
-    /// What a device may keep, what has not ended, and what follows nothing that the ledger knows, whatever an app
-    /// calls it.
+    /// What a device may keep, what has not ended, and what follows nothing that the ledger knows, under any name that
+    /// an app gives it.
     @Test func whatIsNoRenewalThatIsOverStays() throws {
         var entries = (1...9).map { Self.entry($0, device: 1, previous: $0 > 1 ? $0 - 1 : nil) }
         entries[3].lease = nil
@@ -95,7 +95,7 @@ import Testing
                 "44 from 2023-11-14T22:13:23Z to 2023-11-14T22:14:49Z",
                 "44 from 2023-11-14T22:13:24Z to 2023-11-14T22:14:50Z",
             ])
-        // Whoever asks for the licence finds both.
+        // A query for the licence finds both.
         #expect(try entries(LedgerQuery(license: Self.license(1))).map(\.kind) == [.licenseIssued, .renewalsRolledUp])
     }
 

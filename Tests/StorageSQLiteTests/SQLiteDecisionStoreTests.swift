@@ -315,7 +315,7 @@ import Testing
         #expect(try SampleLedger.verify(folder.database).count == storedCount)
     }
 
-    /// A write that does not come back keeps nobody for longer than is set, and the next callers not at all; neither
+    /// A write that does not come back keeps no caller for longer than is set, and the next callers not at all; neither
     /// does the end wait for it.
     @Test func answersWhileAWriteHangs() async throws {
         var options = SQLiteDecisionStore.Options()

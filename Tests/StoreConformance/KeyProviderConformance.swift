@@ -4,7 +4,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// What every `KeyProvider` does, whatever database lies below.
+/// What every `KeyProvider` does, with any database.
 package enum KeyProviderConformance {
     package typealias Store = ContentKeyStore & KeyProvider
 
@@ -78,7 +78,7 @@ package enum KeyProviderConformance {
         try await store.list(of: nil, after: nil, limit: 1000).count
     }
 
-    /// The error of a call; records an issue if there is none.
+    /// The error of a call; records an issue if the call succeeds.
     private static func error(
         _ store: any Store, _ wishes: [KeyWish], sourceLocation: SourceLocation = #_sourceLocation
     ) async -> KeyProvisionError? {

@@ -4,7 +4,7 @@ import Testing
 
 /// A program that a test started; it is killed with its last owner.
 ///
-/// It begins with no signal blocked and none ignored, as a shell starts it, whatever thread the test runs on.
+/// It begins with no signal blocked and none ignored, as a shell starts it, on any thread of the test.
 package final class ChildProcess: Sendable {
     package let processID: Int32
     package let output: CollectedOutput

@@ -80,7 +80,7 @@ package final class RunningDaemon: Sendable {
         }
     }
 
-    /// The whole lines; a message that is no JSON is none.
+    /// The whole lines; a message that is not JSON is left out.
     private static func lines(in bytes: [UInt8]) -> [JSONObject] {
         guard let end = bytes.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
         return bytes[..<end].split(separator: UInt8(ascii: "\n")).compactMap {

@@ -43,7 +43,7 @@ package struct CallbackMemory: Sendable {
         fileprivate var refusal: Refusal { Refusal(token: token, contentID: content.contentID, track: content.track) }
     }
 
-    /// What a refusal is about: the service has refused one content and track, for whatever device.
+    /// What a refusal is about: the service has refused one content and track, for every device.
     fileprivate struct Refusal: Hashable, Sendable {
         let token: TokenDigest
         let contentID: String

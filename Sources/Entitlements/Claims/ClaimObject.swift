@@ -141,7 +141,7 @@ struct ClaimObject {
         return objects
     }
 
-    // MARK: What nobody would notice
+    // MARK: Mistakes that nothing else would show
 
     func unsupported(_ name: String) -> EntitlementError {
         .claimUnsupported(path(of: name))

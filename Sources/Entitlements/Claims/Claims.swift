@@ -1,8 +1,8 @@
 import ByteCoding
 
-/// What a verified token says, in whatever dialect it was written.
+/// What a verified token says, in any dialect.
 ///
-/// Only the verifiers of this module make one, after the signature and the times held, so whoever holds it need not
+/// Only the verifiers of this module make one, after the signature and the times held, so its holder need not
 /// check again.
 package struct Claims: Equatable, Sendable {
     /// The most rights that a token may have.
@@ -35,7 +35,7 @@ package struct Claims: Equatable, Sendable {
     /// What a session token renews; nil for an entitlement token.
     package internal(set) var renewal: SessionGrant?
 
-    /// What the issuer's tokens can open, whatever the rights say; nil for all contents.
+    /// What the issuer's tokens can open, beside what the rights say; nil for all contents.
     package internal(set) var scope: ContentScope?
 
     let times: TokenTimes

@@ -36,7 +36,7 @@ extension Right {
         return try RentalTerms(native: rental)
     }
 
-    /// Exactly one of the three selectors: with two of them nobody could say what was meant.
+    /// Exactly one of the three selectors: with two of them it is not clear what was meant.
     private static func selector(of claims: ClaimObject) throws(EntitlementError) -> Selector {
         let content = try claims.contentText("content")
         let prefix = try claims.contentText("content_prefix")

@@ -43,7 +43,7 @@ package struct CountryCode: Hashable, Sendable {
 
 extension UseLimits {
     /// Reads `limits` of the native vocabulary. Throws `claimInvalid`, and `claimUnsupported` for a `rate` too: it has
-    /// no form that anybody has defined.
+    /// no defined form.
     init(native limits: ClaimObject) throws(EntitlementError) {
         try limits.refuse(["rate"])
         try limits.refuseStrangers(to: ["uses", "ips", "countries"])

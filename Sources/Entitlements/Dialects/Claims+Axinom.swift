@@ -149,7 +149,7 @@ struct AxinomAccess {
         case nil where limit == nil, "NONE": return []
         case nil, "BLOCK_NEW_DEVICE":
             return [SessionClaims.Group(id: "all", maximum: try access.required("concurrency_limit", limit))]
-        default: throw access.unsupported("concurrency_mode")  // Modes that nobody has described.
+        default: throw access.unsupported("concurrency_mode")  // Modes without a description.
         }
     }
 }

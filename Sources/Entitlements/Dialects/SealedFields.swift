@@ -32,7 +32,7 @@ struct SealedFields: ~Copyable {
     private let payload: SecretBytes
     private let ranges: [(tag: Tag, value: Range<Int>)]
 
-    /// Throws `tokenMalformed` for a field that is cut off, and `claimUnsupported` for one that nobody knows, or in
+    /// Throws `tokenMalformed` for a field that is cut off, and `claimUnsupported` for an unknown field or one in
     /// another order.
     init(_ payload: consuming SecretBytes) throws(EntitlementError) {
         var ranges: [(tag: Tag, value: Range<Int>)] = []
@@ -60,7 +60,7 @@ struct SealedFields: ~Copyable {
         .tokenMalformed(.fieldsMalformed(.truncated(field: "sealed field", needed: needed, available: available)))
     }
 
-    /// The value as a secret of its own; nil where there is none, or it has another size.
+    /// The value as a secret of its own; nil if the field is missing or has another size.
     func secret(_ tag: Tag, size: Int) -> SecretBytes? {
         guard let range = range(tag), range.count == size else { return nil }
         return payload.copy(range)

@@ -135,7 +135,7 @@ extension SealedTokenContents {
             extensions.append(Extension(type: Array(bytes.prefix(4)), payload: Array(bytes.dropFirst(4))))
         }
         deviceMaximum = try Self.count(.deviceMaximum, "device.max", fields)
-        // Whose devices would otherwise be nobody's.
+        // Without a subject the devices would belong to no viewer.
         if deviceMaximum != nil || isRegisteredOnly, subject == nil { throw .claimInvalid("sub") }
     }
 
@@ -224,7 +224,7 @@ extension Claims {
         embeddedKey = contents.contentKey
     }
 
-    /// A token with a key inside is good for whatever asset the player names, as a pasted token URL has no asset of its
+    /// A token with a key inside is good for any asset that the player names, as a pasted token URL has no asset of its
     /// own. The names that it gives are then those of its own key.
     private static func selector(of contents: SealedTokenContents) throws(EntitlementError) -> Right.Selector {
         if let contentID = contents.contentID { return .content(contentID) }

@@ -84,7 +84,7 @@ package struct ExpressPlayForm: Sendable {
 
     // MARK: Values
 
-    /// The one value of a name; nil where there is none. Throws `code` where there are several.
+    /// The one value of a name; nil if it is missing. Throws `code` if there are several.
     func value(of name: Name, else code: ExpressPlayCode) throws(ExpressPlayCode) -> [UInt8]? {
         try value(of: name.rawValue, else: code)
     }

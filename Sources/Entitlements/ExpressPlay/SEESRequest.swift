@@ -36,7 +36,7 @@ package struct SEESRequest: Equatable, Sendable {
         case messageID, version, requestType, contentID, customerCookie
     }
 
-    /// Members that nobody knows are passed over.
+    /// Unknown members are ignored.
     package init(parsing body: [UInt8]) throws(Fault) {
         let limits = JSONLimits(sizeMaximum: 8192, depthMaximum: 4)
         guard let members = (try? JSONReader.parse(body, limits: limits))?.object else {

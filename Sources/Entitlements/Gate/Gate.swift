@@ -124,7 +124,7 @@ package enum Gate {
 
     /// Permits a sync request about `content`, where a right covers it.
     ///
-    /// Neither when the right holds nor for what use matters: a device reports most of all what has ended, or was
+    /// The times and the use of the right do not matter: a device reports above all what has ended, or was
     /// granted before. Throws `contentNotCovered`.
     package static func permitSync(
         claims: Claims, content: RequestedContent
@@ -133,8 +133,8 @@ package enum Gate {
         return SyncPermission(claims: claims, content: content)
     }
 
-    /// Whether the rights name an asset for which no key is stored: its holder may hear that the key is missing, anyone
-    /// else only that the content is not covered. The asset is read as content, as key, or as either.
+    /// Whether the rights name an asset for which no key is stored: its holder may hear that the key is missing. Any
+    /// other client hears only that the content is not covered. The asset is read as content, as key, or as either.
     package static func namesAsset(_ claims: Claims, contentID: String?, keyID: KeyID?) -> Bool {
         claims.covers(contentID: contentID, keyID: keyID)
     }

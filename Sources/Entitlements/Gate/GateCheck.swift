@@ -1,4 +1,4 @@
-/// One question that the gate asks of a whole request, whatever right may grant it.
+/// One question that the gate asks of a whole request, before it looks at single rights.
 package enum RequestCheck: String, Sendable, CaseIterable {
     /// Nothing that the token, the device or the content names is revoked.
     case revocation
@@ -19,7 +19,7 @@ package enum RequestCheck: String, Sendable, CaseIterable {
         case .scope:
             guard request.claims.mayOpen(contentID: request.content.contentID) else { throw .contentNotCovered }
         case .device:
-            // The HU is compared whatever the SPC says of AirPlay or an adapter: its sender could say so to be let in.
+            // The HU is compared even if the SPC names AirPlay or an adapter: its sender could say so to be let in.
             if let pinned = request.claims.device.pinned, request.device.identifier != pinned { throw .deviceMismatch }
             // A receiver or an adapter is never registered, so the store could not say no to it.
             if request.claims.device.isRegisteredOnly, !request.device.isViewersOwn { throw .deviceMismatch }

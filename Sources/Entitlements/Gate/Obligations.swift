@@ -31,7 +31,7 @@ package struct Obligations: Equatable, Sendable {
         self.replacesOldestDevice = replacesOldestDevice
     }
 
-    /// A receiver or an adapter is not the viewer's device: it is neither bound nor counted.
+    /// A receiver or an adapter is not the viewer's device: it is not bound and not counted.
     init(_ right: Right, _ request: GateRequest, rental: RentalStep?) {
         let claims = request.claims
         let isOwn = request.device.isViewersOwn

@@ -202,7 +202,7 @@ extension RevocationView: Equatable {
 private struct NameOfRevoked {
     let name: Bytes16
 
-    /// `issuer` is nil for anybody's.
+    /// `issuer` is nil for every issuer.
     init(_ kind: RevocationView.Kind, _ value: [UInt8], _ issuer: String?) {
         func half(_ number: UInt8) -> UInt64 {
             var hasher = Hasher()

@@ -24,10 +24,10 @@ package struct TokenFinder: Equatable, Sendable {
         return Set(sources.flatMap { $0 == .headers ? headerNames : $0.header.map { [$0] } ?? [] })
     }
 
-    /// The token that the request presents; nil where there is none.
+    /// The token that the request presents; nil if it presents no token.
     ///
     /// The same token in several places is one, found in the first of them. Throws `tokenAmbiguous` for two that
-    /// differ, because nobody could say which one was meant, and `tokenMalformed` for a list that is too long.
+    /// differ, because it is not clear which one was meant, and `tokenMalformed` for a list that is too long.
     package func token(in carriers: TokenCarriers) throws(EntitlementError) -> PresentedToken? {
         let pairs = QueryPairs(carriers.query)
         var found: PresentedToken?

@@ -97,7 +97,7 @@ extension Claims {
     /// Reads what `sessionPayload` wrote, of a token whose signature holds under `key`. Throws `claimInvalid` and
     /// `claimUnsupported`.
     ///
-    /// The device is not pinned by it: whoever decides compares HU with the grant.
+    /// The device is not pinned by it: the decision compares HU with the grant.
     init(
         session claims: ClaimObject, signedBy key: SessionTokens.Key, times: TokenTimes, issuers: IssuerSet
     ) throws(EntitlementError) {

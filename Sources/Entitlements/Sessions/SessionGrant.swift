@@ -18,7 +18,7 @@ package struct SessionGrant: Equatable, Sendable {
     package let rental: RentalStanding.Memory?
     /// The session key that signed the token.
     let keyID: String
-    /// Confirms HU to whoever has that key, and tells it to nobody.
+    /// Confirms HU to a holder of that key, and does not reveal it.
     let deviceCode: [UInt8]
 }
 

@@ -56,8 +56,8 @@ extension SessionTokens {
         return token.utf8.count <= Token.sizeMaximum ? token : nil
     }
 
-    /// A session ends where the right ends, where playback may no longer begin, and after the longest life: whichever
-    /// comes first. Its successors can only end sooner.
+    /// A session ends where the right ends, where playback may no longer begin, and after the longest life: at the one
+    /// that comes first. Its successors can only end sooner.
     private func absoluteEnd(
         of license: SessionLicense, _ authorization: Authorization, _ claims: Claims
     ) -> Int64? {

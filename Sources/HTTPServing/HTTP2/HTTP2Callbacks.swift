@@ -39,7 +39,7 @@ private func session(_ userData: UnsafeMutableRawPointer?) -> HTTP2Session {
 }
 
 private let success: Int32 = 0
-/// nghttp2 decodes the rest of the header block for the sake of its table, and neither checks nor reports it. That is
+/// nghttp2 decodes the rest of the header block for the sake of its table, but does not check or report it. That is
 /// 60 times faster.
 private let stop = NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
 

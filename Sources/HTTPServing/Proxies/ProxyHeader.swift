@@ -25,7 +25,7 @@ enum ProxyHeaderError: Error, Equatable {
     case signature
     case version
     case command
-    /// Neither TCP nor unknown.
+    /// Not TCP, and not "unknown".
     case family
     case address
     case tooLong

@@ -93,7 +93,8 @@ package final class TLSTicketKeys: @unchecked Sendable {
         }
     }
 
-    /// OpenSSL's question for the key of a ticket that came: 1, 2 if it should be replaced, 0 if it is none of ours.
+    /// OpenSSL's question for the key of a ticket that came: 1, 2 if it should be replaced, 0 if no key of this server
+    /// made it.
     fileprivate func open(_ ticket: TicketContexts) -> Int32 {
         keys.withLock { keys in
             rotate(&keys)

@@ -44,7 +44,7 @@ enum LadderFrameKind: UInt8, CaseIterable, Sendable {
 ///          1     1  kind
 ///          2     2  0
 ///          4     4  size n of the body
-///          8     8  number of the call; 0 where there is none
+///          8     8  number of the call; 0 if the message belongs to no call
 ///         16     n  body
 ///
 /// Neither side trusts the other: a module may have overwritten what its worker sends.

@@ -27,7 +27,7 @@ struct LadderFrameAssembler {
     /// Where in `bytes` that lies which has come and was not taken.
     var held: Range<Int> { start..<end }
 
-    /// Whether a whole message is there, or something that is none.
+    /// Whether a whole message is there, or bytes that are not a message.
     var hasWhole: Bool {
         guard end - start >= LadderFrameHead.size else { return false }
         do throws(LadderFrameError) {

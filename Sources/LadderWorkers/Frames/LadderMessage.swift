@@ -4,7 +4,7 @@ import KeyCrypto
 /// Messages on their way out, with the secrets in them: memory of a fixed size, wiped when it has been sent and when
 /// its life ends.
 ///
-/// No array: one that is copied or grows leaves bytes behind that nobody wipes.
+/// No array: one that is copied or grows leaves bytes behind that are not wiped.
 @safe
 struct LadderMessage: ~Copyable {
     // Owned: allocated in init, freed in deinit.
@@ -73,7 +73,7 @@ struct LadderMessage: ~Copyable {
         if let start = unsafe storage.baseAddress { unsafe explicit_bzero(start, count) }
     }
 
-    /// The bytes as an array that nobody wipes: for tests.
+    /// The bytes as an array that is not wiped: for tests.
     borrowing func revealed() -> [UInt8] {
         unsafe [UInt8](storage[..<count])
     }

@@ -42,7 +42,7 @@ struct CallQueue {
         return true
     }
 
-    /// Takes the oldest call that is not over; nil when there is none, or when it is a suspect and those are not
+    /// Takes the oldest call that is not over; nil if no call waits, or if it is a suspect and suspects are not
     /// wanted.
     mutating func popFirst(alsoSuspects: Bool = true) -> PendingCall? {
         while let call = first {

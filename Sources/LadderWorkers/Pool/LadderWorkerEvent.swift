@@ -14,7 +14,7 @@ package enum LadderWorkerEvent: Equatable, Sendable {
 
 /// Why a worker is no more.
 package enum LadderWorkerLoss: Equatable, Sendable {
-    /// It ended by itself, or somebody else ended it.
+    /// It ended by itself, or another program ended it.
     case died
     /// It was ended, because a call took longer than it may.
     case hung

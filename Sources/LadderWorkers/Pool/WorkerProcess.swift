@@ -48,7 +48,7 @@ final class WorkerProcess: LoopChannel {
     private var streamRegistration: RegistrationID?
     private var endRegistration: RegistrationID?
 
-    /// Starts a process for the place `slot`. Throws why there is none.
+    /// Starts a process for the place `slot`. Throws why it cannot be started.
     init(slot: Int, of supervisor: WorkerSupervisor) throws(LadderStartFailure) {
         self.slot = slot
         self.supervisor = supervisor
@@ -345,7 +345,7 @@ final class WorkerProcess: LoopChannel {
         supervisor.hasEnded(self, programEnd)
     }
 
-    /// Somebody who traces the process takes its end first, and until then its descriptor stays readable: asking again
+    /// A tracer of the process learns of its end first, and until then its descriptor stays readable: asking again
     /// and again would keep the loop from sleeping.
     private func reapLater() {
         if let endRegistration { loop.unregister(endRegistration, descriptor: program.processNumber) }

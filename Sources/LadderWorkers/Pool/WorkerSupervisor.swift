@@ -280,7 +280,7 @@ final class WorkerSupervisor: @unchecked Sendable {
         tellIfStopped()
     }
 
-    /// Ends everything at once, without waiting for anybody: the loop stops, or the pool is forgotten.
+    /// Ends everything at once, without waiting: the loop stops, or the pool is forgotten.
     func abort() {
         phase = .stopped
         refuseWaiting()

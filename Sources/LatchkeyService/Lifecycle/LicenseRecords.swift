@@ -39,7 +39,7 @@ final class LicenseRecords: Sendable {
 
     /// How long the writer may take to finish when the daemon stops.
     private static let stopLimit: Duration = .seconds(3)
-    /// The shortest time for which a request waits for the disk, whatever `overload.wait` is.
+    /// The shortest time for which a request waits for the disk, even if `overload.wait` is shorter.
     private static let patienceMinimum: Duration = .milliseconds(100)
 
     private let isRequired: Bool

@@ -38,7 +38,7 @@ package struct Admission: Sendable {
     }
 
     /// Whether a playback that goes on asks, by its token or in its own words. It goes first in a crowd, and is granted
-    /// nothing more. A token that was not verified gives no priority: its sender could be anyone.
+    /// nothing more. A token that was not verified gives no priority: its sender is not known.
     var isRenewal: Bool {
         switch standing {
         case .verified(let claims): claims.renewal != nil || request.renewal.isRenewal

@@ -49,7 +49,7 @@ package struct LicenseExplainer: Sendable {
         self.operations = operations
     }
 
-    /// `now` is in seconds since 1970. An SPC costs one RSA operation, whatever the token is: that is for the
+    /// `now` is in seconds since 1970. An SPC costs one RSA operation with any token: that is for the
     /// operator's eyes alone.
     package func explain(_ subject: Subject, now: Int64) async throws(CryptoError) -> LicenseExplanation {
         var explanation = LicenseExplanation(

@@ -14,7 +14,7 @@ package struct LicenseExplanation: Sendable {
         case container
         /// A credential has the SPC's certificate hash.
         case certificate
-        /// RSA, AES, blocks and integrity; what a client hears as one refusal whatever the cause.
+        /// RSA, AES, blocks and integrity; what a client hears as one refusal for every cause.
         case contents
         /// A key is stored for the asset id.
         case key

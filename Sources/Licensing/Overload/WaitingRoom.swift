@@ -6,7 +6,7 @@ struct WaitingRoom<Guest> {
     /// What became of a request that came.
     enum Entry {
         case entered
-        /// A renewal took the place of the youngest request that is none, which has to go.
+        /// A renewal took the place of the youngest request that is not a renewal; that request has to go.
         case enteredFor(Guest)
         case full
     }
@@ -65,7 +65,7 @@ struct WaitingRoom<Guest> {
         return late
     }
 
-    /// Nil where nobody waits.
+    /// Nil if no request waits.
     var earliestDeadline: Int64? {
         [urgent.first?.deadline, ordinary.first?.deadline].compactMap(\.self).min()
     }

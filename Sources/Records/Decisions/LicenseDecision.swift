@@ -79,7 +79,7 @@ package struct TokenUse: Equatable, Sendable {
     package var keyID: KeyID
     /// At least 1.
     package var limit: UInt32
-    /// When the token ends: from then on its uses begin anew. The latest end that was told counts.
+    /// When the token ends: from then on its uses begin again. The latest end that was told counts.
     package var keptUntil: Int64
 
     package init(token: Pseudonym, keyID: KeyID, limit: UInt32, keptUntil: Int64) {
@@ -92,7 +92,7 @@ package struct TokenUse: Equatable, Sendable {
 
 /// A place among the devices of a subject, or of a token: a device that has one keeps it.
 ///
-/// A limit of 1 is a binding by first use, and one of 0 lets in nobody who has no place.
+/// A limit of 1 is a binding by first use, and one of 0 lets in no device without a place.
 package struct DevicePlace: Equatable, Sendable {
     /// Whose devices are counted.
     package var owner: Pseudonym
@@ -131,14 +131,14 @@ package struct DevicePlace: Equatable, Sendable {
 ///
 /// What holds a slot is one playback of one device: its session, or where it tells none its content. The rules, in
 /// their order, where "live" means not evicted and with its end after `now`. A slot is as old as its count, or as
-/// itself while it counts nothing; of several slots the oldest one that counts is meant, and the oldest one where none
+/// itself while it counts nothing; of several slots the oldest one that counts is meant, and the oldest one if no slot
 /// counts:
 ///
 /// 1. A slot of this playback is taken up again; if it was evicted, the claim is denied.
-/// 2. A relayed playback joins a live slot of the same content, whoever holds it, and leaves it to its holder.
+/// 2. A relayed playback joins a live slot of the same content, which any device may hold, and leaves it to its holder.
 /// 3. Another playback of the same device and content takes over the live slot of the one before.
 ///
-/// A slot that was found so and counts stays as old as it is, and the claim is granted. Where none was found, or one
+/// A slot that was found so and counts stays as old as it is, and the claim is granted. If none was found, or one
 /// that counts nothing yet, the next rules decide on it, for the device that holds it:
 ///
 /// 4. A provisional claim of a device that holds a confirmed slot is granted beside it and counts nothing: it is the

@@ -1,6 +1,6 @@
 package import ByteCoding
 
-/// Thirty-two bytes that stand for somebody or something without saying who or what: an HMAC or a digest.
+/// Thirty-two bytes that stand for a person or a thing without naming it: an HMAC or a digest.
 ///
 /// Devices, subjects, tokens and requests are stored under pseudonyms only. As two halves, so that it costs no
 /// allocation.

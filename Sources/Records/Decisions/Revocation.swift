@@ -9,7 +9,7 @@ package struct Revocation: Hashable, Sendable {
         case signingKey = "kid"
         case issuer = "iss"
         case subject = "sub"
-        /// A device by its HU, which is the same whoever's token comes with it.
+        /// A device by its HU, which is the same with every token.
         case hardware = "hu"
         /// A device by the issuer's own name for it.
         case device

@@ -153,7 +153,7 @@ extension LedgerEntry {
 
 /// Why bytes are no ledger entry.
 package enum LedgerEntryError: Error, Equatable, Sendable {
-    /// Another version of this program wrote the entry, or nobody did.
+    /// The entry is of another version of this program, or not an entry at all.
     case unsupportedVersion(UInt8)
     /// The bytes end within a field.
     case truncated

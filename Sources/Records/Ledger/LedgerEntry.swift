@@ -1,7 +1,7 @@
 package import ByteCoding
 package import ContentKeys
 
-/// One line of the ledger: what was given, refused or looked at, without saying more of anybody than is needed.
+/// One line of the ledger: what was given, refused or looked at, without more personal data than is needed.
 ///
 /// Times are seconds since 1970.
 package struct LedgerEntry: Equatable, Sendable {

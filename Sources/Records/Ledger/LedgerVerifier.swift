@@ -9,7 +9,7 @@ package struct LedgerVerifier {
     /// Accepted, in the order of their sequences, as far as they are not yet compared.
     private var checkpoints: ArraySlice<LedgerCheckpoint>
     private var findingsBefore: [LedgerFinding] = []
-    /// The last row that is known of, by whatever trace.
+    /// The last row of which any trace is known.
     private var sequence: Int64
     /// What the next batch may be tied to: more than one where it is not known which is right, and none behind a gap.
     private var links: [[UInt8]]
@@ -30,7 +30,7 @@ package struct LedgerVerifier {
     private static let linksMaximum = 16
 
     /// - Parameters:
-    ///   - beginning: What the ledger has in the place of purged rows; nil where none were purged.
+    ///   - beginning: What the ledger has in the place of purged rows; nil if no rows were purged.
     ///   - checkpoints: Those kept elsewhere, in any order. Ones from before the beginning say nothing any more, and
     ///     ones of other nodes nothing about this ledger.
     package init(

@@ -2,8 +2,8 @@ import ByteCoding
 import Glibc
 import KeyCrypto
 
-/// What libpq is told to connect: everything that matters, so that neither its environment variables nor its files in
-/// the home folder do.
+/// What libpq is told to connect: everything that matters, so that its environment variables and its files in
+/// the home folder do not.
 struct ConnectionParameters {
     private let pairs: [(name: String, value: String)]
     private let password: SharedSecret?
@@ -29,7 +29,7 @@ struct ConnectionParameters {
         password = settings.password
     }
 
-    /// Settings of the session. Durability is asked for, whatever the database's own default is.
+    /// Settings of the session. Durability is asked for, with any default of the database.
     private static func sessionOptions(_ url: PostgreSQLURL, _ limits: PostgreSQLLimits) -> String {
         let options = [
             "search_path=\(url.schema)", "statement_timeout=\(limits.statement.milliseconds)",

@@ -1,7 +1,7 @@
 import ContentKeys
 import Telemetry
 
-/// A statement that somebody waits for.
+/// A statement whose caller waits for it.
 struct DatabaseCall: Sendable {
     let statement: PreparedStatement
     let values: [PostgreSQLValue]

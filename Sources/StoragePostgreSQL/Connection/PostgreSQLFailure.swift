@@ -30,7 +30,7 @@ package struct SQLState: Hashable, Sendable, CustomStringConvertible {
         description = code
     }
 
-    /// The password is wrong, or there is none.
+    /// The password is wrong or missing.
     static let passwordRefused = SQLState("28P01")
 
     /// The first two characters name the class.

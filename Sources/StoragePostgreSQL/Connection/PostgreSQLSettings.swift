@@ -18,7 +18,7 @@ package struct PostgreSQLSettings: Sendable {
 package struct PostgreSQLLimits: Equatable, Sendable {
     /// How long making a connection may take for each host and address; whole seconds, at least 2.
     package var connect: Duration = .seconds(5)
-    /// After this long a call gives up, wherever it waits; what it asked for may have happened all the same.
+    /// A call gives up after this time, in the queue too; what it asked for may have happened all the same.
     package var call: Duration = .seconds(3)
     /// How long the server works on one statement, and how much of that it waits for locks; shorter than `call`.
     package var statement: Duration = .milliseconds(2500)

@@ -22,9 +22,9 @@ extension PostgreSQLSchema {
     /// `clock_1` is the database's clock in whole seconds since 1970. `settled_1` is the time by which it is judged
     /// what is forgotten: the settled time, but never later than the clock, by which ends are set.
     ///
-    /// Nodes whose clocks are trusted advance the settled time to theirs, and never beyond the database's clock. So
-    /// neither a node's clock nor the database's, if it is stepped, makes anything end early. Before the first node has
-    /// done so, nothing ends.
+    /// Nodes whose clocks are trusted advance the settled time to theirs, and never beyond the database's clock. So a
+    /// step of a node's clock or of the database's clock makes nothing end early. Before the first node has done so,
+    /// nothing ends.
     private static let settledTime = """
         CREATE TABLE settled_time (
             only_row bool PRIMARY KEY DEFAULT true CHECK (only_row),

@@ -2,7 +2,7 @@ package import ByteCoding
 package import ContentKeys
 
 extension PostgreSQLStore: KeyMaintenance {
-    /// How often an import begins anew because other writers stored some of its keys meanwhile.
+    /// How often an import begins again because other writers stored some of its keys meanwhile.
     private static let importAttempts = 5
     /// How often a change of state begins again because another writer changed the row meanwhile.
     private static let stateAttempts = 5
@@ -71,7 +71,7 @@ extension PostgreSQLStore: KeyMaintenance {
         return plan
     }
 
-    // MARK: Sealing anew
+    // MARK: Sealing again
 
     package func rewrap(after keyID: KeyID?, limit: Int) async throws(StoreError) -> KeyRewrapStep {
         let found = try await run(.keysBehind, [.bytes(keyID?.bytes ?? []), .integer(Int64(limit))], .read)

@@ -54,7 +54,7 @@ extension PostgreSQLStore: ContentKeyStore {
     }
 
     package func addAlias(_ alias: AssetID, to keyID: KeyID) async throws(StoreError) -> StoreOutcome {
-        // Where another node adds the same alias at this moment, the statement neither adds nor sees it, and the second
+        // If another node adds the same alias at this moment, the statement does not add or see it, and the second
         // one does.
         for _ in 0..<2 {
             let result = try await run(.addAlias, [.bytes(alias.bytes), .bytes(keyID.bytes)], .read)
@@ -68,7 +68,7 @@ extension PostgreSQLStore: ContentKeyStore {
         throw .unavailable(.busy)
     }
 
-    /// At most `pageSizeMaximum` entries, whatever the limit.
+    /// At most `pageSizeMaximum` entries, even with a larger limit.
     package func list(
         of contentID: ContentID?, after last: ContentKeyAttributes?, limit: Int
     ) async throws(StoreError) -> [ContentKeyAttributes] {

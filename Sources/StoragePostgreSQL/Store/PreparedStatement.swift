@@ -149,7 +149,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         case .provideKeys: "SELECT provide_keys_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
         case .keysBehind: "SELECT \(Self.keyColumns) FROM content_key WHERE kid > $1 ORDER BY kid LIMIT $2"
         case .resealKeys:
-            // A row that somebody else changed meanwhile is left as it is.
+            // A row that was changed meanwhile is left as it is.
             """
             WITH changed AS (
                 UPDATE content_key SET key_version = new.version, sealed = new.sealed, bound = new.bound

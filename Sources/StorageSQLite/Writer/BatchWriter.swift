@@ -5,7 +5,7 @@ import Records
 struct BatchWriter: ~Copyable {
     /// After so many pages the log is moved into the database.
     static let checkpointPages = 1000
-    /// A log of so many pages is begun anew even if readers must be waited for.
+    /// A log of so many pages is begun again even if readers must be waited for.
     static let logPagesMaximum = 16_384
 
     private var tables: DecisionTables
@@ -104,7 +104,7 @@ struct BatchWriter: ~Copyable {
         do throws(StoreError) {
             if try connection.checkpoint(.passive) > Self.logPagesMaximum { _ = try connection.checkpoint(.restart) }
         } catch .unavailable(.busy) {
-            // Somebody reads, or another process checkpoints: the next time, then.
+            // A reader is at work, or another process checkpoints: the next time, then.
         }
     }
 

@@ -72,7 +72,7 @@ package final class MetricsRegistry: Sendable {
 
     // MARK: Samples
 
-    /// Registers a number that is asked for at each scrape, and left out while there is none (nil).
+    /// Registers a number that is asked for at each scrape, and left out while it is nil.
     package func sample(
         _ name: String, help: String, isCounter: Bool = false, _ sample: @escaping @Sendable () -> Double?
     ) {

@@ -58,7 +58,7 @@ struct CKCTarget: FuzzTarget {
         return .accepted
     }
 
-    /// The envelope, whose parts make up the message again; nil where there is none.
+    /// The envelope, whose parts make up the message again; nil if it cannot be parsed.
     private func parse(_ message: [UInt8]) throws -> CKCEnvelope? {
         let envelope: CKCEnvelope
         do throws(CKCFault) {

@@ -32,7 +32,7 @@ func require(_ isHeld: Bool, _ property: @autoclosure () -> String) throws(Prope
     guard isHeld else { throw PropertyViolation(description: property()) }
 }
 
-/// The value, or a `PropertyViolation` where there is none.
+/// The value, or a `PropertyViolation` if it is nil.
 func require<Value>(_ value: Value?, _ property: @autoclosure () -> String) throws(PropertyViolation) -> Value {
     guard let value else { throw PropertyViolation(description: property()) }
     return value

@@ -130,7 +130,7 @@ struct SPCPayloadTarget: FuzzTarget {
         switch result {
         case .success(let wrapped): return wrapped
         case .failure(.module(.refused)) where !plan.isRepaired: return nil
-        // The module answers in whatever format comes last, although no such one may exist.
+        // The module answers in the format that comes last, although no such one may exist.
         case .failure(.module(.answerMalformed)) where spc.device.keyFormats.last.map(Self.isOwnTag) ?? false:
             return nil
         case .failure(let error): throw PropertyViolation(description: "a sound session is wrapped for: \(error)")

@@ -4,7 +4,7 @@ import KeyCrypto
 
 /// Puts payloads into SPCs under keys that never change.
 ///
-/// The RSA keys are made anew in each process; only the wrapped key depends on them, and it is opened once, so that no
+/// The RSA keys are made again in each process; only the wrapped key depends on them, and it is opened once, so that no
 /// input costs a private operation.
 final class SPCSealer {
     let crypto: CryptoContext

@@ -180,7 +180,7 @@ import Testing
         let events = script.events()
         #expect(events.count == 1)
         guard case .dropped(.malformed)? = events.first else { return #expect(Bool(false), "\(events)") }
-        // Nobody else on the connection is hurt.
+        // No other stream of the connection is hurt.
         script.send(.request(3))
         #expect(script.events().map(\.dispatchedStream) == [3])
     }
@@ -332,7 +332,7 @@ import Testing
                 rest = rest.dropFirst(count)
                 events += script.events()
             }
-            // The order among frames of different streams is nobody's business, so the answers come at the end.
+            // The order among frames of different streams does not matter, so the answers come at the end.
             return (events, script.output().map { $0.bytes() })
         }
 

@@ -90,7 +90,8 @@ import Testing
         for worker in started { #expect(Self.ends(worker)) }
     }
 
-    /// Waits for the end of a process that is not our child. Whoever inherits it need not have taken notice of its end.
+    /// Waits for the end of a process that is not our child. The process that inherits it need not have noticed its
+    /// end.
     private static func ends(_ process: Int32) -> Bool {
         let deadline = ContinuousClock.now + .seconds(120)
         while ContinuousClock.now < deadline {

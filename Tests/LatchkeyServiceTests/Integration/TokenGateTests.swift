@@ -48,7 +48,7 @@ import Testing
                 token: "\(parts[0]).\(parts[1].replacing("I", with: "J", maxReplacements: 1)).\(parts[2])",
                 status: 401, code: "token_signature"),
             BadToken(
-                name: "wrong issuer", token: fixture.token(fixture.contents(issuer: "somebody")), status: 401,
+                name: "wrong issuer", token: fixture.token(fixture.contents(issuer: "another")), status: 401,
                 code: "token_issuer"),
             BadToken(
                 name: "wrong audience", token: fixture.token(fixture.contents(audience: "another")), status: 401,

@@ -90,7 +90,7 @@ enum CrashLoad {
         }
     }
 
-    /// One line, written at once: what was said is heard whatever happens next.
+    /// One line, written at once: what was said is heard even if the process ends next.
     static func say(_ line: String) {
         let bytes = Array((line + "\n").utf8)
         // The bytes live until the call returns.
