@@ -5,7 +5,7 @@ package struct ContentKeyAttributes: Hashable, Sendable {
     package var keyID: KeyID
     package var contentID: ContentID
     package var track: Track
-    /// The number of the key rotation period (CPIX `ContentKeyPeriod@index`); nil where keys do not rotate.
+    /// The number of the key rotation period (CPIX `ContentKeyPeriod@index`); nil if keys do not rotate.
     package var periodIndex: UInt32?
     package var scheme: EncryptionScheme
     package var state = ContentKeyState.live

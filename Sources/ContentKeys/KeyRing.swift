@@ -9,7 +9,7 @@ package struct KeyRing: Sendable {
     package let current: KeySealing
     private let older: [KeySealing]
 
-    /// Nil where two keys have one version.
+    /// Nil if two keys have one version.
     package init?(current: KeySealing, older: [KeySealing] = []) {
         let versions = older.map(\.version) + [current.version]
         guard Set(versions).count == versions.count else { return nil }

@@ -63,7 +63,7 @@ package final class RequestSecrets: Sendable {
 /// What a device said in its SPC that bounds what it can be told.
 package struct DeviceAbilities: Sendable, Equatable {
     package var hasPlaybackState: Bool
-    /// Nil where it did not say.
+    /// Nil if it did not say.
     package var capabilities: Capabilities?
     /// Whether it sent the blocks for a second session key.
     package var offersVideoSessionKey: Bool

@@ -10,7 +10,7 @@ package struct CredentialSet: Sendable {
     package let servedVersions: Set<SPCVersion>
     private let keys: [Selector: CredentialKey]
 
-    /// Throws `duplicateHash` where an SPC could mean two credentials.
+    /// Throws `duplicateHash` if an SPC could mean two credentials.
     package init(_ credentials: [Credential]) throws(CredentialError) {
         var keys: [Selector: CredentialKey] = [:]
         for key in credentials.flatMap(\.keys) {

@@ -31,7 +31,7 @@ package struct DeviceFacts: Sendable, Equatable {
         return denyListVersion > 0 && denyListVersion < DevicePolicy.denyListVersionMinimum
     }
 
-    /// The strongest known level that the device reaches. Nil where nothing is known, or where it reaches none:
+    /// The strongest known level that the device reaches. Nil if nothing is known, or if it reaches none:
     /// `falls(below:)` tells these apart.
     package var securityLevel: SecurityLevel? { securityNumber.flatMap { SecurityLevel(reported: $0) } }
 
@@ -42,7 +42,7 @@ package struct DeviceFacts: Sendable, Equatable {
     }
 
     /// As reported, else by the capability bits, and Baseline at most with an old deny list; in the numbers of the
-    /// levels. Nil where nothing is known.
+    /// levels. Nil if nothing is known.
     private var securityNumber: UInt64? {
         guard hasOldDenyList else { return reportedNumber }
         return min(reportedNumber ?? .max, SecurityLevel.baseline.rawValue)

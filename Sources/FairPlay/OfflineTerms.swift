@@ -51,7 +51,7 @@ package struct OfflineTerms: Sendable, Equatable {
         }
     }
 
-    /// The key's name in the newest offline key block that the device knows; nil where it knows none.
+    /// The key's name in the newest offline key block that the device knows; nil if it knows none.
     private func name(for device: DeviceFacts, by policy: DevicePolicy) -> OfflineKey.Name? {
         if device.capabilities.contains(.offlineKeyVersion2) {
             return .version2(streamID: streamID, titleID: titleID)

@@ -36,10 +36,10 @@ package final class Certificate: Sendable {
     /// The size of the modulus in bits.
     package var keyBits: Int { publicKey.modulusSize * 8 }
 
-    /// The beginning of its validity in seconds since 1970, or nil where the certificate has none that can be read.
+    /// The beginning of its validity in seconds since 1970, or nil if the certificate has none that can be read.
     package var notBefore: Int64? { certificate.notBefore }
 
-    /// The end of its validity in seconds since 1970, or nil where the certificate has none that can be read.
+    /// The end of its validity in seconds since 1970, or nil if the certificate has none that can be read.
     package var notAfter: Int64? { certificate.notAfter }
 
     /// Whether `latchkey init` made it.

@@ -8,7 +8,7 @@ final class CipherContext {
     private let cipher: OpaquePointer
     private let context: OpaquePointer
 
-    /// Nil where OpenSSL has no algorithm of this name.
+    /// Nil if OpenSSL has no algorithm of this name.
     init?(_ name: String) {
         guard let cipher = unsafe EVP_CIPHER_fetch(nil, name, nil) else { return nil }
         guard let context = unsafe EVP_CIPHER_CTX_new() else {

@@ -19,7 +19,7 @@ package final class CryptoContext {
     private let secretPool = SecretBytes(count: 1024)
     private var secretOffset = 1024
 
-    /// Fetches everything; throws `operationFailed` where the installation lacks an algorithm.
+    /// Fetches everything; throws `operationFailed` if the installation lacks an algorithm.
     package init() throws(CryptoError) {
         guard let cbc = CipherContext("AES-128-CBC"), let ecb = CipherContext("AES-128-ECB"),
             let cmac = CMACContext(), let sha1 = DigestContext("SHA1"), let sha256 = DigestContext("SHA2-256")

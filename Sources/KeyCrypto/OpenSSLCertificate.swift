@@ -55,7 +55,7 @@ final class OpenSSLCertificate: @unchecked Sendable {
         }
     }
 
-    /// The DER encoding; nil where OpenSSL has no memory for it.
+    /// The DER encoding; nil if OpenSSL has no memory for it.
     var der: [UInt8]? {
         let size = unsafe i2d_X509(pointer, nil)
         guard size > 0 else { return nil }

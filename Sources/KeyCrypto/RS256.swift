@@ -54,7 +54,7 @@ package final class RS256PublicKey: Sendable {
 }
 
 extension RSAPrivateKey {
-    /// The public part, for RS256. Throws `notAKey` where the key is too small for that.
+    /// The public part, for RS256. Throws `notAKey` if the key is too small for that.
     package func rs256PublicKey() throws(CryptoError) -> RS256PublicKey {
         try RS256PublicKey(checking: key)
     }

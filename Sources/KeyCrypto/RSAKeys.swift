@@ -129,7 +129,7 @@ final class RSAOperationContext {
         return output
     }
 
-    /// Decrypts into `output` (at least one modulus long) and gives the size of the message, or nil where the padding
+    /// Decrypts into `output` (at least one modulus long) and gives the size of the message, or nil if the padding
     /// does not fit.
     ///
     /// A ciphertext that is no number below the modulus, or of another size, is refused by OpenSSL before the private

@@ -13,7 +13,7 @@ package protocol LicenseHistory: Sendable {
 package struct PreviousLicense: Equatable, Sendable {
     package let device: Pseudonym
     package let keyID: KeyID
-    /// Whose licences are looked through; nil where the token has no subject.
+    /// Whose licences are looked through; nil if the token has no subject.
     package let subject: Pseudonym?
     /// The one that the app names.
     package let named: LicenseID?

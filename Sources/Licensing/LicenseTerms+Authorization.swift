@@ -6,7 +6,7 @@ import FairPlay
 /// From what the gate allows to what a device is told (entitlement, section 4.4): nothing here is longer or laxer than
 /// the authorization, the key's own floor and the content policy together.
 extension LicenseTerms {
-    /// `titleID` names the key's content to a device that keeps the key. Throws where the device cannot be told a
+    /// `titleID` names the key's content to a device that keeps the key. Throws if the device cannot be told a
     /// limit.
     init(
         _ authorization: Authorization, key: ContentKeyAttributes, titleID: Bytes16?, device: DeviceFacts,

@@ -12,7 +12,7 @@ package struct LicenseTimes: Equatable, Sendable {
     /// where it has no end.
     package let expiresAt: Int64?
     /// When to ask for a renewal: at two thirds of a lease, or up to a tenth of it sooner, and no later than the right
-    /// says; nil where there is nothing to renew.
+    /// says; nil if there is nothing to renew.
     package let renewAfter: Int64?
 
     /// `renewAhead` is how many seconds before the end of its lease the right wants it renewed. The licence's own

@@ -33,7 +33,7 @@ struct KeyReveal {
         }
     }
 
-    /// Throws where nothing may be shown as it was asked for; to be called before anything is changed.
+    /// Throws if nothing may be shown as it was asked for; to be called before anything is changed.
     func requirePermission(by file: ConfigurationFile) throws(CommandError) {
         if case .clear = form { try Self.requireClearPermission(by: file) }
     }

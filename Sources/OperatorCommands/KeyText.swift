@@ -2,7 +2,7 @@ import ByteCoding
 import ContentKeys
 
 extension ContentKeyAttributes {
-    /// The members of a key in what `--json` prints; null where a key says nothing.
+    /// The members of a key in what `--json` prints; null if a key says nothing.
     func write(to writer: inout JSONWriter) {
         writer.member("kid", keyID.description)
         writer.member("content", contentID.text)

@@ -119,7 +119,7 @@ struct SetupFolder {
         }
     }
 
-    /// The names in a folder; none where it cannot be read, which opening it has shown before.
+    /// The names in a folder; none if it cannot be read, which opening it has shown before.
     private static func entries(of path: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     }

@@ -60,7 +60,7 @@ extension Configuration.CertificateFiles {
         (certificate: "certificate2048", privateKey: "privateKey2048"),
     ]
 
-    /// Reads one bundle or up to two certificates, and their keys; nil where something was reported.
+    /// Reads one bundle or up to two certificates, and their keys; nil if something was reported.
     fileprivate init?(reading section: ConfigurationSection) {
         let bundle = section.optional(Self.bundleName, .file(in: section.directory, example: "fairplay/bundle.bin"))
         let files = Self.names.map { Files(reading: section, $0.certificate, $0.privateKey) }

@@ -70,7 +70,7 @@ extension Configuration.ExpressPlay {
         }
     }
 
-    /// Where apps are told to redeem tokens; nil where nothing says so.
+    /// Where apps are told to redeem tokens; nil if nothing says so.
     func redeemURL(under publicURL: String?) -> String? {
         let path = redeemPaths.contains(Self.redeemPathDefault) ? Self.redeemPathDefault : redeemPaths.min()
         guard redeemURL == nil, let publicURL, let path else { return redeemURL }

@@ -115,7 +115,7 @@ package struct Configuration: Equatable, Sendable {
         package let revocationRefresh: Duration
         /// How long the same request with the same token gets the same answer: whole seconds.
         package let retryWindow: Duration
-        /// Nil where no session tokens are given.
+        /// Nil if no session tokens are given.
         package let sessions: Sessions?
         /// The service that decides about tokens which only it can read; nil without such a service.
         package let callback: Callback?

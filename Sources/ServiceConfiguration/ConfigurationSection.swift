@@ -94,7 +94,7 @@ final class ConfigurationSection {
         list(name, form, allowsEmpty: allowsEmpty).map { Set($0) }
     }
 
-    /// A list of plain values, no two the same and at least one unless it may be empty; nil where it is absent or was
+    /// A list of plain values, no two the same and at least one unless it may be empty; nil if it is absent or was
     /// reported.
     func list<Value: Hashable>(
         _ name: String, _ form: ConfigurationForm<Value>, allowsEmpty: Bool = false
@@ -146,7 +146,7 @@ final class ConfigurationSection {
         note(name, ("an object", "{ }"), node(name) == nil ? .absent : .section, .file, effect)
     }
 
-    /// A list of sections that must not be empty where it is there; nil where it is absent or an element was reported.
+    /// A list of sections that must not be empty if it is there; nil if it is absent or an element was reported.
     func sections<Value>(
         _ name: String, example: String, allowsEmpty: Bool = false, effect: ConfigurationEffect? = nil,
         _ read: (ConfigurationSection) -> Value?
@@ -169,7 +169,7 @@ final class ConfigurationSection {
         return sections(name, example: example, read)
     }
 
-    /// A section whose fields are sections under names that the operator chooses; empty where it is absent.
+    /// A section whose fields are sections under names that the operator chooses; empty if it is absent.
     ///
     /// Names have 1 to 64 visible ASCII characters. What is wrong with one of them, or too many of them, is reported.
     func namedSections<Value>(

@@ -23,7 +23,7 @@ package struct LoadedConfiguration: Sendable {
     package let keyEncryptionKey: AES256GCMKey
     /// The same key among the older ones, which still open what they sealed.
     package let keyRing: KeyRing
-    /// What makes keys; nil where they are random.
+    /// What makes keys; nil if they are random.
     package let keyDerivation: KeyDerivation?
     package let issuers: IssuerSet
     package let expressPlay: ExpressPlaySettings
@@ -42,7 +42,7 @@ package struct LoadedConfiguration: Sendable {
     /// In the order of the configuration.
     package let publicListeners: [Listener]
     package let adminListeners: [Listener]
-    /// How to reach PostgreSQL; nil where SQLite holds everything.
+    /// How to reach PostgreSQL; nil if SQLite holds everything.
     package let postgreSQL: PostgreSQLSettings?
     /// The node's own SQLite file: content keys, decisions and ledger, or beside PostgreSQL the ledger alone.
     package let databasePath: String

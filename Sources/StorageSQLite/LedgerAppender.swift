@@ -12,7 +12,7 @@ package struct LedgerAppender: ~Copyable {
     private var inserts: LedgerInserts
     private(set) var connection: SQLiteConnection
 
-    /// Opens an existing ledger. Throws `ledgerMissing` where the file holds none.
+    /// Opens an existing ledger. Throws `ledgerMissing` if the file holds none.
     package static func open(
         path: String, chain: LedgerChain, busyTimeoutMilliseconds: Int32 = 5000
     ) throws(StorageOpeningError) -> LedgerAppender {

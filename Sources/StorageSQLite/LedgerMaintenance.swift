@@ -35,7 +35,7 @@ package struct LedgerMaintenance: ~Copyable {
     private let chain: LedgerChain
     /// Seconds.
     private let retention: Int64
-    /// Seconds; nil where renewals stay as long as everything else.
+    /// Seconds; nil if renewals stay as long as everything else.
     private let rollUpAfter: Int64?
     private var reader: LedgerReader
     private var index: LedgerIndex
@@ -47,7 +47,7 @@ package struct LedgerMaintenance: ~Copyable {
     /// How often the ledger is told of purges that go on, in seconds.
     private static let statementPause: Int64 = 3600
 
-    /// Opens the ledger in a database file. Throws `ledgerMissing` where it holds none.
+    /// Opens the ledger in a database file. Throws `ledgerMissing` if it holds none.
     package static func open(
         path: String, chain: LedgerChain, retention: Int64, rollUpAfter: Int64? = nil
     ) throws(StorageOpeningError) -> LedgerMaintenance {

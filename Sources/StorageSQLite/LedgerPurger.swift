@@ -18,7 +18,7 @@ package struct LedgerPurger: ~Copyable {
     private var inserts: LedgerInserts
     private(set) var connection: SQLiteConnection
 
-    /// Opens an existing ledger. Throws `ledgerMissing` where the file holds none.
+    /// Opens an existing ledger. Throws `ledgerMissing` if the file holds none.
     package static func open(
         path: String, chain: LedgerChain, busyTimeoutMilliseconds: Int32 = 5000
     ) throws(StorageOpeningError) -> LedgerPurger {
@@ -55,7 +55,7 @@ package struct LedgerPurger: ~Copyable {
     }
 
     /// Takes out the oldest batches whose time is before `time`, together about `rowsMaximum` rows and at least one
-    /// batch, and gives their rows; none where there is nothing to take, or another purger was faster. Nothing behind
+    /// batch, and gives their rows; none if there is nothing to take, or another purger was faster. Nothing behind
     /// `sequenceMaximum` is taken, because it is still needed elsewhere.
     package mutating func purge(
         before time: Int64, through sequenceMaximum: Int64 = .max, rowsMaximum: Int = 1000, now: UnixTime

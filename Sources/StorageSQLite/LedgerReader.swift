@@ -7,7 +7,7 @@ package struct LedgerReader: ~Copyable {
     private var ends: SQLiteStatement
     private(set) var connection: SQLiteConnection
 
-    /// Opens an existing file for reading. Throws `ledgerMissing` where it holds no ledger.
+    /// Opens an existing file for reading. Throws `ledgerMissing` if it holds no ledger.
     package static func open(
         path: String, busyTimeoutMilliseconds: Int32 = 5000
     ) throws(StorageOpeningError) -> LedgerReader {

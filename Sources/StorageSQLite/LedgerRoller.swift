@@ -28,7 +28,7 @@ package struct LedgerRoller: ~Copyable {
         var isUnfinished = false
     }
 
-    /// Opens an existing ledger. Throws `ledgerMissing` where the file holds none.
+    /// Opens an existing ledger. Throws `ledgerMissing` if the file holds none.
     package static func open(
         path: String, chain: LedgerChain, busyTimeoutMilliseconds: Int32 = 5000
     ) throws(StorageOpeningError) -> LedgerRoller {

@@ -85,7 +85,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
     /// Opens the file, or makes it with mode 0600, brings its schema up to date, and starts the writer's thread.
     ///
     /// What an error or a power cut has left in the write-ahead log is moved into the database, and the last batch of
-    /// the ledger is verified; the whole is verified offline. Throws `ledgerDiffers` where that batch is not sealed by
+    /// the ledger is verified; the whole is verified offline. Throws `ledgerDiffers` if that batch is not sealed by
     /// `chain`, and `inUse` where another daemon has the ledger.
     ///
     /// - Parameter loops: Those on which callers wait, in the order of their indices.

@@ -80,7 +80,7 @@ struct SyncArguments {
         }
     }
 
-    /// Nil where the arguments do not ask for a sync.
+    /// Nil if the arguments do not ask for a sync.
     init?(ifAskedFor arguments: Arguments) throws(CommandError) {
         guard arguments.isSet(Self.sync) else {
             for option in Self.details where arguments.isSet(option) {

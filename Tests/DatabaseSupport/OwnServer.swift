@@ -21,7 +21,7 @@ package final class OwnServer: Sendable {
         self.server = server
     }
 
-    /// The lines in which the script's command has said where the server is; nil where it has not in time.
+    /// The lines in which the script's command has said where the server is; nil if it has not in time.
     private static func description(by process: ChildProcess) -> [Substring]? {
         process.output.wait { bytes in
             let text = String(decoding: bytes, as: UTF8.self)

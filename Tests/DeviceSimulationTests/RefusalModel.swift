@@ -78,7 +78,7 @@ struct RefusalModel {
         return (1...30).contains(version) ? version : nil
     }
 
-    /// Nil where the device says nothing.
+    /// Nil if the device says nothing.
     private var levelNumber: UInt64? {
         let said: UInt64? =
             if let report {

@@ -103,7 +103,7 @@ extension DeviceOptions {
 }
 
 extension StreamingIndicator {
-    /// Nil where chance decides.
+    /// Nil if chance decides.
     fileprivate var digits: String? {
         switch self {
         case .local: nil

@@ -38,7 +38,7 @@ package final class InProcessLadderModule: LadderModule {
         return answer
     }
 
-    /// Nil where SK..R1 does not hold its integrity bytes.
+    /// Nil if SK..R1 does not hold its integrity bytes.
     private func open(_ call: LadderCall) throws(CryptoError) -> LadderAnswer? {
         let crypto = try CryptoContext()
         let generic = try open(call.blocks.sessionKeyBlock, call.blocks.r2, crypto)

@@ -22,7 +22,7 @@ package struct ExplanationReport {
             }
     }
 
-    /// Whether the request would get what it asks for, as far as that is known beforehand; nil where there is a token
+    /// Whether the request would get what it asks for, as far as that is known beforehand; nil if there is a token
     /// alone, and it is good.
     package var isAllowed: Bool? {
         if explanation.refusal != nil { return false }

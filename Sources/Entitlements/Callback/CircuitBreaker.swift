@@ -37,7 +37,7 @@ package struct CircuitBreaker: Equatable, Sendable {
         self.limits = limits
     }
 
-    /// Whether a question may be asked at `now`; nil where it may not.
+    /// Whether a question may be asked at `now`; nil if it may not.
     package mutating func begin(now: Int64) -> Call? {
         switch state {
         case .closed: return .ordinary

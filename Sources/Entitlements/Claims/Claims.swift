@@ -39,7 +39,7 @@ package struct Claims: Equatable, Sendable {
     package internal(set) var scope: ContentScope?
 
     let times: TokenTimes
-    /// The first second in which the key no longer verifies; nil where it has no end.
+    /// The first second in which the key no longer verifies; nil if it has no end.
     let keyEnd: Int64?
 
     /// `exp` in seconds since 1970: the first second in which the token has expired, without leeway.

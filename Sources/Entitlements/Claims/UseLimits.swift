@@ -7,9 +7,9 @@ package struct UseLimits: Equatable, Sendable {
 
     /// How many distinct requests each content key may be asked for with.
     package let usesPerKey: UInt32?
-    /// The client's address lies in one of these; none where that does not matter.
+    /// The client's address lies in one of these; none if that does not matter.
     package let networks: [IPNetwork]
-    /// The client's country is one of these (ISO 3166-1 alpha-2); none where that does not matter.
+    /// The client's country is one of these (ISO 3166-1 alpha-2); none if that does not matter.
     package let countries: [CountryCode]
 
     package init(usesPerKey: UInt32? = nil, networks: [IPNetwork] = [], countries: [CountryCode] = []) {

@@ -58,7 +58,7 @@ struct AxinomLicense {
     private(set) var start: Int64?
     private(set) var end: Int64?
     private(set) var duration: Int64?
-    /// After how long playback asks again; nil where it need not.
+    /// After how long playback asks again; nil if it need not.
     private(set) var interval: Int64?
     /// The same, or the duration where that holds during playback too.
     private(set) var lease: Int64?

@@ -44,7 +44,7 @@ struct SealedToken {
         keyID = message[2..<6].reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// Throws `signatureInvalid` where the tag does not hold, and as reading the fields does.
+    /// Throws `signatureInvalid` if the tag does not hold, and as reading the fields does.
     func open(with key: TokenSealingKey) throws(EntitlementError) -> SealedTokenContents {
         let payload: SecretBytes
         do throws(CryptoError) {

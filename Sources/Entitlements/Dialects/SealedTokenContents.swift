@@ -103,7 +103,7 @@ extension SealedTokenContents {
 // MARK: Reading
 
 extension SealedTokenContents {
-    /// Throws `claimInvalid` where a field is missing, has another size or an impossible value.
+    /// Throws `claimInvalid` if a field is missing, has another size or an impossible value.
     init(reading fields: consuming SealedFields) throws(EntitlementError) {
         guard let tokenID = fields.bytes(.tokenID).flatMap({ Bytes16($0) }) else { throw .claimInvalid("jti") }
         self.init(

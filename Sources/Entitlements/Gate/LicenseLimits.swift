@@ -56,7 +56,7 @@ package enum LimitSeconds {
 }
 
 extension Right {
-    /// How long the right still holds at `now`, at least 1 second; nil where it has no end. Throws `rightNotStarted`
+    /// How long the right still holds at `now`, at least 1 second; nil if it has no end. Throws `rightNotStarted`
     /// and `rightEnded`.
     func secondsUntilEnd(now: Int64) throws(EntitlementError) -> Int64? {
         if let start, now < start { throw .rightNotStarted(retryAfterSeconds: start - now) }

@@ -5,7 +5,7 @@ package struct Obligations: Equatable, Sendable {
     package let usesPerKey: UInt32?
     /// Whether the token is good for the device alone that redeems it first.
     package let bindsFirstDevice: Bool
-    /// How many devices the subject may have; 0 where the device must be among them already.
+    /// How many devices the subject may have; 0 if the device must be among them already.
     package let deviceMaximum: UInt32?
     /// The limits of playbacks at once: those of the token and those of the right.
     package let sessions: [SessionClaims]

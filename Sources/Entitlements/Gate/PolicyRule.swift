@@ -12,7 +12,7 @@ package struct PolicyRule: Equatable, Sendable {
     package var storage: Int64?
     /// The same from its first play on; at least 1 second.
     package var playback: Int64?
-    /// False where no device may keep a key.
+    /// False if no device may keep a key.
     package var allowsOffline: Bool?
     package var protection: Protection
     /// What a device must be able to do besides, by the label of the track.

@@ -16,7 +16,7 @@ package enum KeyState: Equatable, Sendable {
         }
     }
 
-    /// The first second in which the key no longer verifies; nil where that is not known yet.
+    /// The first second in which the key no longer verifies; nil if that is not known yet.
     var end: Int64? {
         switch self {
         case .next, .active: nil

@@ -2,7 +2,7 @@ package import KeyCrypto
 
 /// A key that checks tokens, pinned to one algorithm: a token cannot choose how it is verified.
 ///
-/// A public key has no other use than as one, and an HS256 secret is refused where it looks like a public key, so that
+/// A public key has no other use than as one, and an HS256 secret is refused if it looks like a public key, so that
 /// one can never pass for the other (RFC 8725, section 2.1).
 package struct VerificationKey: Sendable {
     /// The fewest bytes of an HS256 secret (RFC 7518, section 3.2).

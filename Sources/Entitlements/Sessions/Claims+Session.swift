@@ -159,7 +159,7 @@ extension SessionGrant {
         return try claims.required(name, (try? Hexadecimal.decode(text)).flatMap { Bytes16($0) })
     }
 
-    /// Nil where the member is absent.
+    /// Nil if the member is absent.
     private static func bytes(
         _ name: String, of claims: ClaimObject, count: Int
     ) throws(EntitlementError) -> [UInt8]? {

@@ -27,7 +27,7 @@ package struct SessionLicense: Sendable {
 }
 
 extension SessionTokens {
-    /// The token that renews a licence, or nil where there is nothing to renew: the lease reaches to the end of what
+    /// The token that renews a licence, or nil if there is nothing to renew: the lease reaches to the end of what
     /// was granted, or what was granted does not fit into a token.
     ///
     /// `claims` are those of the token that the licence was given for; where that is a session token, this is its

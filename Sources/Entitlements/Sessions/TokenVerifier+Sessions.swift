@@ -1,7 +1,7 @@
 import ByteCoding
 
 extension TokenVerifier {
-    /// The session key that a token names; nil where it is an entitlement token.
+    /// The session key that a token names; nil if it is an entitlement token.
     func sessionKey(of token: Token) -> SessionTokens.Key? {
         guard let sessions, let keyID = token.keyID else { return nil }
         return sessions.key(id: keyID)

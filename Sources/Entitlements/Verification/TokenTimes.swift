@@ -8,7 +8,7 @@ struct TokenTimes: Equatable, Sendable {
     let notBefore: NumericDate?
     let issuedAt: NumericDate?
 
-    /// Throws `claimInvalid` where `exp` is missing, or a date is no number or out of range.
+    /// Throws `claimInvalid` if `exp` is missing, or a date is no number or out of range.
     init(of claims: ClaimObject) throws(EntitlementError) {
         expiresAt = try claims.required("exp", try claims.numericDate("exp"))
         notBefore = try claims.numericDate("nbf")

@@ -7,7 +7,7 @@ import ByteCoding
 package struct TokenVerifier: Sendable {
     let issuers: IssuerSet
     let enforced: Set<Restriction>
-    /// Nil where this server gives no session tokens, and takes none.
+    /// Nil if this server gives no session tokens, and takes none.
     package let sessions: SessionTokens?
 
     /// A token that demands what is not `enforced` is refused.

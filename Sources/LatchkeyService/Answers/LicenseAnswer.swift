@@ -207,7 +207,7 @@ extension LicenseFacts {
         return min(max(1, storageExpiresAt - now), Self.persistenceDurationMaximum)
     }
 
-    /// The members of a licence; null where it has no such limit.
+    /// The members of a licence; null if it has no such limit.
     func write(to writer: inout JSONWriter) {
         writer.member("id", id.description)
         writer.member("type", type)

@@ -74,7 +74,7 @@ enum SyncAnswer {
 }
 
 extension SyncReport.Remaining {
-    /// Nil where there is no end; 0 for a key that has ended.
+    /// Nil if there is no end; 0 for a key that has ended.
     fileprivate var secondsLeft: UInt64? {
         switch self {
         case .expired: 0

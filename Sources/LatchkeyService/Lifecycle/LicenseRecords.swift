@@ -47,7 +47,7 @@ final class LicenseRecords: Sendable {
     private let renews: Bool
 
     /// Opens the ledger, beside the content keys or, with `shared`, in a file of its own, and starts the clock with
-    /// what it has kept there. Throws where the ledger cannot be opened, or does not verify.
+    /// what it has kept there. Throws if the ledger cannot be opened, or does not verify.
     init(
         _ loaded: LoadedConfiguration, shared: PostgreSQLStore?, clock: TrustedClock, loops: [LoopContext],
         logger: Logger

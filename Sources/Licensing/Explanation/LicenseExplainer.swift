@@ -180,7 +180,7 @@ package struct LicenseExplainer: Sendable {
 private struct StageBuilder {
     private var results: [LicenseExplanation.StageResult] = []
 
-    /// Notes the result of a step that the later ones need; nil where it failed.
+    /// Notes the result of a step that the later ones need; nil if it failed.
     mutating func step<Value>(
         _ stage: LicenseExplanation.Stage, _ body: () throws(LicenseError) -> Value
     ) -> Value? {

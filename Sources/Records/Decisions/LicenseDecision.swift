@@ -7,7 +7,7 @@ package import ByteCoding
 package struct LicenseDecision: Sendable {
     /// When the decision is made: what ends at this second or before has ended.
     package var now: Int64
-    /// Known again when the same request comes twice; nil where a repetition spends nothing.
+    /// Known again when the same request comes twice; nil if a repetition spends nothing.
     package var replay: ReplayRecord?
     /// The same for a licence that spends nothing: only this node knows the request again, and only for its retry
     /// window.
@@ -162,7 +162,7 @@ package struct SlotClaim: Equatable, Sendable {
     package struct Playback: Equatable, Sendable {
         /// Of HU.
         package var device: Pseudonym
-        /// The playback session that the SPC tells; nil where it tells none, and device and content are all there is.
+        /// The playback session that the SPC tells; nil if it tells none, and device and content are all there is.
         package var session: UInt64?
         /// Of the content id.
         package var content: Pseudonym

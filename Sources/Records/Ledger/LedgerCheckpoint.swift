@@ -16,7 +16,7 @@ package import KeyCrypto
 ///        N  the node's name
 ///        8  sequence of the last row
 ///        8  time, seconds since 1970
-///       32  MAC of the batch that ends with that row; zeros where the sequence is 0
+///       32  MAC of the batch that ends with that row; zeros if the sequence is 0
 ///
 /// with big-endian integers. As text, in one line of six words with a space between them:
 ///
@@ -46,7 +46,7 @@ package struct LedgerCheckpoint: Hashable, Sendable {
     package let at: UnixTime
     package let mac: [UInt8]
 
-    /// The last row's sequence; 0 where there was none yet.
+    /// The last row's sequence; 0 if there was none yet.
     package var sequence: Int64 { link.sequence }
 
     fileprivate init(kind: Kind, node: NodeID, link: LedgerLink, at: UnixTime, mac: [UInt8]) {

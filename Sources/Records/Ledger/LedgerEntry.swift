@@ -92,7 +92,7 @@ package struct LedgerEntry: Equatable, Sendable {
     package var until: Int64?
     /// How long a kept key is good from its first play on, in seconds; nil for none.
     package var playback: UInt32?
-    /// When the app was told to renew the licence; nil where there is nothing to renew.
+    /// When the app was told to renew the licence; nil if there is nothing to renew.
     package var renewAfter: Int64?
     /// The operator who did it: a user of the operating system as `user:NAME`, or an admin token as `token:NAME`; or a
     /// packager as `packager:NAME`. At most 64 bytes; nil for what none of them did.

@@ -33,7 +33,7 @@ package struct LedgerQuery: Equatable, Sendable {
             && (from.map { entry.at >= $0 } ?? true) && (to.map { entry.at < $0 } ?? true)
     }
 
-    /// What an index finds the entries by, the rarest first; nil where only the whole ledger will do.
+    /// What an index finds the entries by, the rarest first; nil if only the whole ledger will do.
     package var term: LedgerTerm? {
         license.map { LedgerTerm($0) } ?? tokenID.map { LedgerTerm(.tokenID, $0) }
             ?? subject.map { LedgerTerm($0) } ?? cookie.map { LedgerTerm(.cookie, $0) }

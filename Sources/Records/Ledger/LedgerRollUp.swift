@@ -45,7 +45,7 @@ extension LedgerBatch {
 }
 
 extension LedgerChain {
-    /// The batch without its renewals, or nil where it is not what was sealed behind `previous`: then it stays as it
+    /// The batch without its renewals, or nil if it is not what was sealed behind `previous`: then it stays as it
     /// is, so that verification finds it.
     package func rollUp(
         _ batch: LedgerBatch, _ rows: [LedgerRow], keeping kept: [LedgerRow], previous: [UInt8]

@@ -8,7 +8,7 @@ struct DatabaseCall: Sendable {
     /// When its caller gives up.
     let deadline: MonotonicTime
     /// The advisory locks that the statement takes, in their order, where it may share a transaction with others that
-    /// do; nil where it must have one of its own.
+    /// do; nil if it must have one of its own.
     let locks: [Int64]?
     /// Set once a transaction failed that the call shared with others.
     var mustBeAlone = false

@@ -3,7 +3,7 @@ package import KeyCrypto
 /// How to reach the database, and for how long to wait for it.
 package struct PostgreSQLSettings: Sendable {
     package var url: PostgreSQLURL
-    /// Nil where the server asks for none.
+    /// Nil if the server asks for none.
     package var password: SharedSecret?
     package var limits: PostgreSQLLimits
 

@@ -11,7 +11,7 @@ import Telemetry
 /// the database is away or silent calls throw `unavailable(.unreachable)`, at once after the first failed attempt to
 /// connect again; when it is back they work again.
 package final class PostgreSQLStore: Sendable {
-    /// Why the store was opened without a connection; nil where it had one. What became of it since, `health` says.
+    /// Why the store was opened without a connection; nil if it had one. What became of it since, `health` says.
     package let initialAbsence: PostgreSQLOpeningError?
 
     let ring: KeyRing

@@ -40,7 +40,7 @@ struct BatchWriter: ~Copyable {
     /// The end of the durable ledger.
     var link: LedgerLink { ledger.link }
 
-    /// Makes sure that everything that can be read is durable, and that the ledger goes on from `known`; false where it
+    /// Makes sure that everything that can be read is durable, and that the ledger goes on from `known`; false if it
     /// does not.
     ///
     /// After a sync that failed, pages that never reached the disk may still be read, and later syncs would say nothing

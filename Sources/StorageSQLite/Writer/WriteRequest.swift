@@ -31,7 +31,7 @@ enum WriteRequest: Sendable {
     /// The entry is written only if there was anything to change. The time is the entry's, if there is one.
     case changeAccount(AccountChange, entry: [UInt8]?, at: Int64?)
 
-    /// The request's own time, in seconds since 1970; nil where it has none.
+    /// The request's own time, in seconds since 1970; nil if it has none.
     var time: Int64? {
         switch self {
         case .decision(let decision, _): decision.now

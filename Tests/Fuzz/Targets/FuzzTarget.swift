@@ -5,7 +5,7 @@ package import TestSupport
 /// A target is driven by libFuzzer (`Scripts/fuzz`), and by the tests with saved failures and seeded mutations. It
 /// depends on its input alone: keys and secrets never change, so that a saved input means the same in every run.
 package protocol FuzzTarget {
-    /// Runs the code under test on `input`. Throws `PropertyViolation` where a property does not hold; any other error
+    /// Runs the code under test on `input`. Throws `PropertyViolation` if a property does not hold; any other error
     /// is a finding too.
     func check(_ input: [UInt8]) throws -> Verdict
 

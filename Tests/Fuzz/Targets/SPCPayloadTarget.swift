@@ -57,7 +57,7 @@ struct SPCPayloadTarget: FuzzTarget {
         return .accepted
     }
 
-    /// Opens the payload as the server does; nil where it is rejected for a cause that fits.
+    /// Opens the payload as the server does; nil if it is rejected for a cause that fits.
     private func open(_ payload: [UInt8], _ plan: PayloadPlan, _ framing: TLLVFraming) throws -> SPC? {
         var message = try sealer.seal(payload, version: plan.version)
         guard message.count <= SPCEnvelope.sizeMaximum else { return nil }
@@ -120,7 +120,7 @@ struct SPCPayloadTarget: FuzzTarget {
         ).run(message)
     }
 
-    /// The content key as the ladder wraps it; nil where the module refuses a session that was not put right.
+    /// The content key as the ladder wraps it; nil if the module refuses a session that was not put right.
     private func wrap(for spc: SPC, _ plan: PayloadPlan) throws -> WrappedContentKey? {
         // The context stays on this thread, on which everything runs.
         nonisolated(unsafe) let crypto = sealer.crypto

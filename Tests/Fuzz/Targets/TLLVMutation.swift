@@ -90,7 +90,7 @@ struct RawTLLV {
     var value: [UInt8]
     var padding: [UInt8]
 
-    /// The blocks of `payload`, or nil where it is no row of blocks.
+    /// The blocks of `payload`, or nil if it is no row of blocks.
     static func parse(_ payload: [UInt8]) -> [RawTLLV]? {
         do throws(TLLVError) {
             return try TLLVBlocks(parsing: payload).blocks.map { block in
