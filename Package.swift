@@ -142,7 +142,7 @@ var targets: [Target] = [
         name: "TestSupport",
         dependencies: [
             "ByteCoding", "Telemetry", "KeyCrypto", "FairPlay", "DeviceSimulation", "Entitlements", "ContentKeys",
-            "Records",
+            "Records", "Licensing",
         ],
         path: "Tests/TestSupport",
         swiftSettings: settings),
