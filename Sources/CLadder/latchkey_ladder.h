@@ -107,7 +107,7 @@ struct latchkey_ladder_call {
     uint32_t video_session_key_block_size;
     uint32_t video_r2_size;
     // Which session key the content key is to be wrapped for: LATCHKEY_LADDER_SESSION_KEY_… The one for video is asked
-    // for only where the video blocks are there. The module may use the other one, and says so.
+    // for only if the video blocks are there. The module may use the other one, and says so.
     uint64_t session_key_wanted;
 };
 

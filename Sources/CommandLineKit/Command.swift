@@ -63,7 +63,7 @@ package struct CommandOption: Equatable, Sendable {
         case flagOrWord(String)
         /// The placeholder of the value, in capitals.
         case value(String)
-        /// The same where the value may also be `@FILE`, or `-` for standard input.
+        /// The same for a value that may also be `@FILE`, or `-` for standard input.
         case secret(String)
     }
 

@@ -23,7 +23,7 @@ package struct CommandProgress {
 
     /// Shows the count, unless it was shown a moment ago.
     ///
-    /// `share` says which part of the whole it is where the total is not known, from 0 to 1.
+    /// `share` says which part of the whole it is if the total is not known, from 0 to 1.
     package mutating func show(_ count: Int, share: Double? = nil) {
         guard context.isWatched, Date().timeIntervalSince(shownAt) >= Self.interval else { return }
         shownAt = Date()

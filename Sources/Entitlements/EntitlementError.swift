@@ -76,7 +76,7 @@ package enum EntitlementError: Error, Equatable, Sendable {
     /// A digest could not be computed; the fault is ours.
     case cryptoFailed
 
-    /// After how many seconds the same request can succeed, where time alone is what it lacks.
+    /// After how many seconds the same request can succeed, if it lacks nothing but time.
     package var retryAfterSeconds: Int64? {
         switch self {
         case .rightNotStarted(let seconds): seconds

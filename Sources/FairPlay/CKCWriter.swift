@@ -4,7 +4,7 @@ package import KeyCrypto
 /// Writes Content Key Contexts (protocol, sections 1.3, 2.2 and 2.3).
 ///
 ///     offset  size  field
-///          0     4  version: 1, or 2 where an external module gave out the R1 for video
+///          0     4  version: 1, or 2 if an external module gave out the R1 for video
 ///          4     4  reserved, 0
 ///          8    16  initialization vector, fresh for each CKC
 ///         24     4  payload length n, a multiple of 16

@@ -61,9 +61,9 @@ package enum LicenseTermsError: Error, Equatable, Sendable {
     case hdcpTypeUnsupported
     /// The device is known to be below the level; nil is below all of them.
     case securityLevelTooLow(required: SecurityLevel, device: SecurityLevel?)
-    /// The device's deny list is too old, where the policy refuses it.
+    /// The device's deny list is too old, and the policy refuses that.
     case denyListOutdated(version: UInt32)
-    /// The device is a virtual machine, where the policy refuses it.
+    /// The device is a virtual machine, and the policy refuses that.
     case virtualMachine
     /// The device's statement about virtual machines cannot be read, and the policy refuses them.
     case virtualMachineUnknown

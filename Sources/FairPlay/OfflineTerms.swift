@@ -24,7 +24,7 @@ package struct OfflineTerms: Sendable, Equatable {
         self.titleID = titleID
     }
 
-    /// How the device is told of it (protocol, section 4.3): by an offline key of version 2 where it knows that, else
+    /// How the device is told of it (protocol, section 4.3): by an offline key of version 2 if it knows that, else
     /// of version 1, else by a persistent key, which has one end at most.
     ///
     /// An offline key has no hard end, so its two expiries share the time: the first half is for the first play, the

@@ -87,7 +87,7 @@ package final class SPC: Sendable {
             certificateHash: certificateHash, wanted: wantsVideo ? .video : .generic)
     }
 
-    /// The blocks for the video session key, where both are there and hold something.
+    /// The blocks for the video session key, if both are there and hold something.
     private var videoBlocks: LadderCall.VideoBlocks? {
         guard let sessionKeyBlock = payload.optional.videoSessionKeyBlock, !sessionKeyBlock.isEmpty,
             let r2 = payload.optional.videoR2, !r2.isEmpty

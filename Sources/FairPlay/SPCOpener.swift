@@ -72,7 +72,7 @@ package final class SPCOpener {
         return payload
     }
 
-    /// The plain payload; the decoy's where an authentication tag does not match, which is checked before anything is
+    /// The plain payload; the decoy's if an authentication tag does not match, which is checked before anything is
     /// decrypted.
     private func decryptPayload(
         of envelope: SPCEnvelope, key: borrowing SecretBytes, rejection: inout SPCRejection?
@@ -90,7 +90,7 @@ package final class SPCOpener {
         }
     }
 
-    /// Climbs the ladder, with the decoy's blocks where the payload was rejected before.
+    /// Climbs the ladder, with the decoy's blocks if the payload was rejected before.
     private func openSessionKeys(
         of payload: SPCPayload, with ladder: ApplicationSecretKeyLadder, rejection: inout SPCRejection?
     ) throws(CryptoError) -> SessionKeys {

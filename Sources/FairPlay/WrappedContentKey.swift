@@ -15,7 +15,7 @@ package enum WrappedContentKey: Sendable {
         }
     }
 
-    /// The version of the CKC: 2 only where a module gave out the R1 for video.
+    /// The version of the CKC: 2 only if a module gave out the R1 for video.
     package var licenseVersion: UInt32 {
         switch self {
         case .here: 1
@@ -72,7 +72,7 @@ package enum LadderError: Error, Equatable, Sendable {
 }
 
 extension SPC {
-    /// Wraps a content key (16 bytes) with its vector for the device. Waits where an external module does it, which may
+    /// Wraps a content key (16 bytes) with its vector for the device. Waits if an external module does it, which may
     /// still refuse the SPC: only then is its integrity known.
     package func wrap(
         _ contentKey: borrowing SecretBytes, iv: Bytes16, for use: ContentKeyUse, using crypto: CryptoContext

@@ -12,7 +12,7 @@ package struct HTTP2HeadReader: Sendable {
     private var blockSize = HTTP2BlockSize()
     private var problem: HTTPProblem?
 
-    /// Whether the method is HEAD, also where the rest is refused.
+    /// Whether the method is HEAD, also if the rest is refused.
     package private(set) var isHeadRequest = false
 
     private var method: Range<Int>?

@@ -29,7 +29,7 @@ final class CipherContext {
         unsafe EVP_CIPHER_free(cipher)
     }
 
-    /// Takes the 16 bytes of `key` from `keyOffset`, and a vector where the mode has one.
+    /// Takes the 16 bytes of `key` from `keyOffset`, and a vector if the mode has one.
     func start(
         encrypting: Bool, key: borrowing SecretBytes, keyOffset: Int = 0, iv: Bytes16 = .zero
     ) throws(CryptoError) {

@@ -46,7 +46,7 @@ package enum JSONMemberScanner {
         return end < bytes.count ? opening + 1..<end : nil
     }
 
-    /// The string behind a colon, where one follows.
+    /// The string behind a colon, if one follows.
     private static func value(in bytes: [UInt8], from offset: Int) -> Range<Int>? {
         var next = offset
         var sawColon = false

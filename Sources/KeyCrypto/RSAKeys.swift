@@ -26,7 +26,7 @@ package final class RSAPrivateKey: Sendable {
         self.wasEncrypted = wasEncrypted
     }
 
-    /// PEM or DER, PKCS#8 or PKCS#1; the passphrase is used where they are encrypted.
+    /// PEM or DER, PKCS#8 or PKCS#1; the passphrase is used if they are encrypted.
     ///
     /// Throws `notAKey`, `passphraseMissing` or `passphraseWrong`.
     package convenience init(parsing bytes: [UInt8], passphrase: SharedSecret? = nil) throws(CryptoError) {

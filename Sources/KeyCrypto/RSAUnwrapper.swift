@@ -2,7 +2,7 @@ import Synchronization
 
 /// One session key to be unwrapped: a lane of a batch.
 ///
-/// The key always has 16 bytes: until the backend has run, and where the padding or the size does not fit, it
+/// The key always has 16 bytes: until the backend has run, and if the padding or the size does not fit, it
 /// is a random one. What follows then runs through the same code for good and bad ciphertexts alike, and fails at its
 /// end.
 ///

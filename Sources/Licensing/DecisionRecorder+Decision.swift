@@ -140,7 +140,7 @@ extension Claims {
 
 /// Turns what a token obliges to into what the store must count.
 private struct Spender {
-    /// How long a slot is held where the licence itself has no end, in seconds.
+    /// How long a slot is held if the licence itself has no end, in seconds.
     private static let slotLifeWithoutEnd: Int64 = 86_400
 
     let license: GrantedLicense

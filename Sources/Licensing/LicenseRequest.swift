@@ -35,7 +35,7 @@ package struct LicenseRequest: Sendable {
 package struct RenewalWish: Equatable, Sendable {
     /// Whether it follows one at all.
     package var isRenewal: Bool
-    /// Which one; believed only where the ledger has it for the same device and key.
+    /// Which one; believed only if the ledger has it for the same device and key.
     package var previous: LicenseID?
 
     package init(isRenewal: Bool = false, previous: LicenseID? = nil) {

@@ -9,7 +9,7 @@ package import Records
 package struct LicenseTimes: Equatable, Sendable {
     package let issuedAt: Int64
     /// The first second in which the licence does not hold any more, if nothing is played and nothing renewed; nil
-    /// where it has no end.
+    /// if it has no end.
     package let expiresAt: Int64?
     /// When to ask for a renewal: at two thirds of a lease, or up to a tenth of it sooner, and no later than the right
     /// says; nil if there is nothing to renew.
@@ -30,7 +30,7 @@ package struct LicenseTimes: Equatable, Sendable {
 
 extension LicenseTerms.Validity {
     /// How long the key is good from its acquisition on: the least of all that the terms say. What counts from the
-    /// first play is no end that can be known beforehand, but where a key may be kept it bounds nothing sooner.
+    /// first play is no end that can be known beforehand, but if a key may be kept it bounds nothing sooner.
     var secondsToExpiry: LicenseSeconds? {
         switch self {
         case .session, .duration(.persistent): nil
@@ -42,7 +42,7 @@ extension LicenseTerms.Validity {
         }
     }
 
-    /// How long a kept key is good from its first play on, where the terms say.
+    /// How long a kept key is good from its first play on, if the terms say so.
     var playback: LicenseSeconds? {
         guard case .offlineKey(let key) = self else { return nil }
         return key.playback

@@ -55,7 +55,7 @@ final class UnwrapQueue {
         // A group that is not full waits for company until a poll has brought none; a backend without lanes has nothing
         // to wait for.
         if room.count < size, room.count > unwrapper.loneGroupMaximum, !turn.isQuiet { return .pollAgain }
-        // Only where more wait than are served now can one have waited long.
+        // A job can have waited long only if more wait than are served now.
         if room.count > size {
             for waiter in room.takeLate(now: loop.now.nanoseconds) { refuse(waiter) }
         }

@@ -52,7 +52,7 @@ package enum CommandFile {
 
 /// Makes files that are not there yet.
 enum NewFile {
-    /// Writes a new file with exactly this mode, durably. Where it fails, no file of the name is left.
+    /// Writes a new file with exactly this mode, durably. If it fails, no file of the name is left.
     static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(NewFileError) {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode & 0o600)
         guard descriptor >= 0 else { throw NewFileError(path: path, reason: SystemText.lastError) }

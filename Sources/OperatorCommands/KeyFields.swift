@@ -28,7 +28,7 @@ struct KeyFields {
             }
             if secret.contains(field), !member.node.isNull {
                 guard let text = member.node.string else { throw KeyFieldError(field, "not a text") }
-                // Where nothing was hidden, the name or the text is spelled in a way that digits never need.
+                // If nothing was hidden, the name or the text is spelled in a way that digits never need.
                 guard text.isEmpty || hidden.texts[field.rawValue] != nil else {
                     throw KeyFieldError(field, "not 32 hexadecimal digits")
                 }

@@ -5,7 +5,7 @@ import KeyCrypto
 import Records
 import ServiceConfiguration
 
-/// How a stored key may leave: in clear where the configuration allows it, or sealed for a recipient; each time with a
+/// How a stored key may leave: in clear if the configuration allows it, or sealed for a recipient; each time with a
 /// line in the ledger.
 struct KeyReveal {
     static let reveal = CommandOption(

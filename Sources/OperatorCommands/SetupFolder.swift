@@ -46,7 +46,7 @@ struct SetupFolder {
     /// Whether an interrupted run had written all files, so that only `place` remains to be done.
     var isWritten: Bool { entries.contains(Self.finished) }
 
-    /// Writes all files beside their places. Where that fails, nothing is left.
+    /// Writes all files beside their places. If that fails, nothing is left.
     func write(_ files: [SetupFile], folders: [String]) throws(CommandError) {
         let staging = within(Self.unfinished)
         try? FileManager.default.removeItem(atPath: staging)

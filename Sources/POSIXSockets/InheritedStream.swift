@@ -21,7 +21,7 @@ package struct InheritedStream: ~Copyable, Sendable {
         latchkey_socket_maker(descriptor.number) == getppid()
     }
 
-    /// Waits for bytes and reads them into `buffer` from `offset` on, where there must be room.
+    /// Waits for bytes and reads them into `buffer` from `offset` on, which must have room there.
     package borrowing func read(into buffer: inout [UInt8], from offset: Int) -> ReadOutcome {
         descriptor.receive(into: &buffer, from: offset)
     }

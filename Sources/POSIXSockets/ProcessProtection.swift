@@ -6,7 +6,7 @@ package enum ProcessProtection {
     /// No core file is written, and no process of the same user may trace this one or read its memory
     /// (`PR_SET_DUMPABLE` 0).
     ///
-    /// Where an administrator forces a core all the same, it holds no memory: OpenSSL's contexts keep keys outside of
+    /// If an administrator forces a core all the same, it holds no memory: OpenSSL's contexts keep keys outside of
     /// the secure heap too.
     package static func forbidDumpsAndTracing() throws(SocketError) {
         // First, because afterwards the file belongs to root.

@@ -71,7 +71,7 @@ package struct SpawnedProgram: ~Copyable, Sendable {
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
-    /// Reads what has come into `buffer` from `offset` on, where there must be room.
+    /// Reads what has come into `buffer` from `offset` on, which must have room there.
     package borrowing func read(into buffer: inout [UInt8], from offset: Int) -> ReadOutcome {
         stream.receive(into: &buffer, from: offset)
     }

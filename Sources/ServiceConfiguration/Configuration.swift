@@ -126,7 +126,7 @@ package struct Configuration: Equatable, Sendable {
         package let issuer: String
         package let audience: String
         package let dialect: TokenDialect
-        /// Single keys; at least one where there is no file of keys.
+        /// Single keys; at least one if there is no file of keys.
         package let keys: [IssuerKey]
         /// A JSON Web Key Set.
         package let keysFile: SecretSource?

@@ -60,7 +60,7 @@ final class ConfigurationSection {
         node(name).flatMap { value(of: $0, path: path(to: name), form) }
     }
 
-    /// A field with a default, and where the environment overrides it, that value.
+    /// A field with a default, or the value of the environment if that overrides it.
     package func value<Value>(
         _ name: String, _ form: ConfigurationForm<Value>, default standard: @autoclosure () -> Value,
         overriddenBy variable: EnvironmentOverride? = nil, effect: ConfigurationEffect? = nil
@@ -131,7 +131,7 @@ final class ConfigurationSection {
         child([.name(name)], node(name), effect, read)
     }
 
-    /// A section that may be absent; nil then, and where it was reported.
+    /// A section that may be absent; nil then, or if a fault was reported.
     ///
     /// That it is there at all is a field too: its `effect` is the section's.
     func optionalSection<Value>(
@@ -229,7 +229,7 @@ final class ConfigurationSection {
         note(first + [.name(name)], reading.text(of: variable).map { .text($0) } ?? .absent)
     }
 
-    /// Reports a fault of a field, or of the section where it has no such field.
+    /// Reports a fault of a field, or of the section if it has no such field.
     func report(_ name: String?, _ fault: ConfigurationFault) {
         guard let name else { return reading.report(path, at: position, fault) }
         reading.report(path(to: name), at: object?[name]?.position ?? position, fault)

@@ -5,7 +5,7 @@ extension LoadedConfiguration {
     /// Everything about the listeners that would let strangers in, or see what they should not; no problem means that
     /// they may be opened.
     ///
-    /// Where an address shows only once systemd's sockets are there, `exposureFaults` says it then. Problems have no
+    /// If an address shows only once systemd's sockets are there, `exposureFaults` reports it then. Problems have no
     /// position.
     package static func checkListeners(
         _ listeners: Configuration.Listeners, credentials: CredentialSet, allowTestCredentials: Bool

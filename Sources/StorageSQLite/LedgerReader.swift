@@ -44,7 +44,7 @@ package struct LedgerReader: ~Copyable {
         try tables.batches(from: max(first, 1), limit: limit)
     }
 
-    /// The last batch whose first sequence is at most `sequence`; the beginning where there is no other.
+    /// The last batch whose first sequence is at most `sequence`; the beginning if there is no other.
     package mutating func batch(atOrBefore sequence: Int64) throws(StoreError) -> LedgerBatch? {
         try tables.batches(atOrBefore: sequence, limit: 1).first
     }

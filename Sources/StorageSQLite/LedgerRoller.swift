@@ -123,7 +123,7 @@ package struct LedgerRoller: ~Copyable {
     }
 
     /// Whether a row tells of a renewal that has ended. What a device may keep has no lease, and stays; so does what an
-    /// app only calls a renewal, where the ledger knows no licence before it.
+    /// app only calls a renewal, if the ledger knows no licence before it.
     private static func isOver(_ entry: LedgerEntry, at now: Int64) -> Bool {
         guard entry.kind == .licenseRenewed, entry.lease != nil, entry.previous != nil, let end = entry.until else {
             return false

@@ -160,7 +160,7 @@ func check(_ code: Int32) throws(StoreError) {
 
 extension StoreOutage {
     /// Sorts a result code that a connection has given at this moment: SQLite tells a full disk by the system's error
-    /// number alone where it makes its log or the log's index.
+    /// number alone if it makes its log or the log's index.
     @unsafe
     init(code: Int32, of handle: OpaquePointer?) {
         let isFailedFile = [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF)

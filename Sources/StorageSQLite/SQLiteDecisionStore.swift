@@ -86,7 +86,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
     ///
     /// What an error or a power cut has left in the write-ahead log is moved into the database, and the last batch of
     /// the ledger is verified; the whole is verified offline. Throws `ledgerDiffers` if that batch is not sealed by
-    /// `chain`, and `inUse` where another daemon has the ledger.
+    /// `chain`, and `inUse` if another daemon has the ledger.
     ///
     /// - Parameter loops: Those on which callers wait, in the order of their indices.
     package static func open(

@@ -24,7 +24,7 @@ extension SQLiteKeyStore: LivePeriodStore {
         }
     }
 
-    /// Makes durable what `body` does, where no caller waits for the disk.
+    /// Makes durable what `body` does, if no caller waits for the disk.
     private func write<Value: Sendable>(
         _ body: @escaping @Sendable (inout KeyWriter) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {

@@ -24,7 +24,7 @@ enum LicenseURL {
         return url
     }
 
-    /// The challenge route that goes with a licence route: beside it where that ends in "license", else where latchkeyd
+    /// The challenge route that goes with a licence route: beside it if that ends in "license", else where latchkeyd
     /// has it.
     static func challenge(beside license: URL) -> URL {
         guard var components = URLComponents(url: license, resolvingAgainstBaseURL: false) else { return license }

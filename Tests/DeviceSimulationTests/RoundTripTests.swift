@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    /// The same where an external module has the secret, and may use the session key for video.
+    /// The same if an external module has the secret, and may use the session key for video.
     @Test(arguments: SPCVersion.allCases)
     func agreesByWayOfAModule(version: SPCVersion) async throws {
         var generator = SeededGenerator.announced("round trip by a module \(version)")

@@ -92,7 +92,7 @@ import Testing
         #expect(kept.expiresAt == Self.now + 300 + SessionTokens.graceDefault)
     }
 
-    /// Where uses are not counted, one session serves all keys of the content.
+    /// If uses are not counted, one session serves all keys of the content.
     @Test func servesAllKeysOfAContentUnlessUsesAreCounted() throws {
         for (limits, selector) in [
             ("{}", Right.Selector.content("movie-42")), (#"{"uses":3}"#, .keyIDs([content.keyID])),

@@ -6,7 +6,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// Writes `Tests/Vectors` again: credential, answered, sync and refused vectors. Runs only where
+/// Writes `Tests/Vectors` again: credential, answered, sync and refused vectors. Runs only if
 /// `LATCHKEY_WRITE_VECTORS` is set:
 ///
 ///     LATCHKEY_WRITE_VECTORS=1 swift test --filter OwnVectorGenerator

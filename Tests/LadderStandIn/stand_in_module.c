@@ -280,7 +280,7 @@ static long probe_exec(void) {
     return refusal(execv("/bin/true", arguments));
 }
 
-// Where the file can be opened, the limit of no bytes makes the kernel send a signal.
+// If the file can be opened, the limit of no bytes makes the kernel send a signal.
 static long probe_write(const char *path) {
     signal(SIGXFSZ, SIG_IGN);
     int file = open(path, O_WRONLY);

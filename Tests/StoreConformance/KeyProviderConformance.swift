@@ -144,7 +144,7 @@ package enum KeyProviderConformance {
         #expect(try await count(store) == 1)
     }
 
-    /// Each of them by the key id and, where a track can have it, by the track.
+    /// Each of them by the key id and, if a track can have it, by the track.
     private static func knowsEveryConflict(_ database: Database) async throws {
         let store = try database.open()
         let stored = try SampleKeys.record(1, track: Track(.hd), period: 4)

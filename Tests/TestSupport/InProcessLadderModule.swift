@@ -10,7 +10,7 @@ package final class InProcessLadderModule: LadderModule {
     private let ladder: ApplicationSecretKeyLadder
     private let received = Mutex<[LadderCall]>([])
     private let failure: LadderModuleError?
-    /// Which session key and R1 it gives out where video is asked for.
+    /// Which session key and R1 it gives out if video is asked for.
     private let whenVideoIsWanted: (sessionKey: SessionKeyVersion, r1: SessionKeyVersion)
 
     package init(

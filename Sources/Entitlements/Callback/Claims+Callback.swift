@@ -20,7 +20,7 @@ extension Claims {
         return claims
     }
 
-    /// A right to stream one content, where a service allows it and says no more.
+    /// A right to stream one content, for a service that allows it and says no more.
     package static func decided(
         by name: String, allowing content: CallbackQuestion.Content, now: Int64, life: Int64
     ) throws(EntitlementError) -> Claims {

@@ -18,12 +18,12 @@ package struct UseLimits: Equatable, Sendable {
         self.countries = countries
     }
 
-    /// Whether an address is allowed; one that is not known is not, where it matters.
+    /// Whether an address is allowed. If the token names addresses, an unknown one is not.
     func allows(_ address: IPAddress?) -> Bool {
         networks.isEmpty || address.map { address in networks.contains { $0.contains(address) } } ?? false
     }
 
-    /// Whether a country is allowed; one that is not known is not, where it matters.
+    /// Whether a country is allowed. If the token names countries, an unknown one is not.
     func allows(_ country: CountryCode?) -> Bool {
         countries.isEmpty || country.map(countries.contains) ?? false
     }

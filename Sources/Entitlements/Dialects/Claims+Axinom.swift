@@ -60,7 +60,7 @@ struct AxinomLicense {
     private(set) var duration: Int64?
     /// After how long playback asks again; nil if it need not.
     private(set) var interval: Int64?
-    /// The same, or the duration where that holds during playback too.
+    /// The same, or the duration if that holds during playback too.
     private(set) var lease: Int64?
     private(set) var playback: Int64?
     private(set) var isPersistent = false

@@ -73,7 +73,7 @@ extension Right {
         session = try Self.nagraSession(of: claims)
     }
 
-    /// Keys where they are named: they say more than the content they belong to.
+    /// Keys if they are named: they say more than the content they belong to.
     private static func nagraSelector(of claims: ClaimObject) throws(EntitlementError) -> Selector {
         let contentID = try claims.contentText("contentId")
         if let keyIDs = try claims.list(

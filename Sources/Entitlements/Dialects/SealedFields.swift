@@ -120,7 +120,7 @@ struct SealedFieldWriter {
         plain += value
     }
 
-    /// Nothing where there is no number, or it is zero.
+    /// Nothing if the number is missing or zero.
     mutating func write(_ tag: SealedFields.Tag, _ number: UInt64?) {
         guard let number, number > 0 else { return }
         let size = 8 - number.leadingZeroBitCount / 8

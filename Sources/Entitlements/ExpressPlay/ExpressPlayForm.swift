@@ -50,7 +50,7 @@ package struct ExpressPlayForm: Sendable {
         PercentEncoding.decodeLeniently(text.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 })
     }
 
-    /// `html` unless the caller asks for something else, even where that is not known.
+    /// `html` unless the caller asks for something else, even for an unknown format.
     package var errorFormat: ErrorFormat {
         (try? readErrorFormat()) ?? .html
     }
@@ -63,7 +63,7 @@ package struct ExpressPlayForm: Sendable {
         return format
     }
 
-    /// Throws `authenticatorMissing`, and `authenticatorInvalid` where there are two.
+    /// Throws `authenticatorMissing`, and `authenticatorInvalid` if there are two.
     package func readAuthenticator() throws(ExpressPlayCode) -> [UInt8] {
         let value = try value(of: .customerAuthenticator, else: .authenticatorInvalid)
         guard let value, !value.isEmpty else { throw .authenticatorMissing }

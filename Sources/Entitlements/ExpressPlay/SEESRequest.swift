@@ -20,7 +20,7 @@ package struct SEESRequest: Equatable, Sendable {
     package let kind: Kind
     /// The content, as the packager or the store calls it.
     package let contentID: String
-    /// Who asks; always there where devices are registered or bound.
+    /// Who asks; always there if devices are registered or bound.
     package let customerCookie: String?
 
     /// Why a question is not answered. The message id is empty if none could be read.

@@ -2,9 +2,9 @@ package import ByteCoding
 
 /// The permission to issue one licence. Only the gate makes one.
 package struct Authorization: Equatable, Sendable {
-    /// Whom it is for, where the token says.
+    /// The subject, if the token names one.
     package let subject: String?
-    /// The token's `jti`, where it has one.
+    /// The token's `jti`, if it has one.
     package let tokenID: String?
     package let issuer: String
     package let content: RequestedContent
@@ -16,7 +16,7 @@ package struct Authorization: Equatable, Sendable {
     package let protection: Protection
     /// What has to be committed before the answer leaves.
     package let obligations: Obligations
-    /// How many seconds before the end of its lease a player should renew, where the right says.
+    /// How many seconds before the end of its lease a player should renew, if the right says so.
     package let renewAhead: Int64?
     /// The operator's mark for the ledger.
     package let cookie: String?
@@ -46,9 +46,9 @@ package struct Authorization: Equatable, Sendable {
 /// The permission to read what a device reports of an offline key, and to hear of it. It allows no licence. Only the
 /// gate makes one.
 package struct SyncPermission: Equatable, Sendable {
-    /// Whose token it was, where the token says.
+    /// The subject of the token, if it names one.
     package let subject: String?
-    /// The token's `jti`, where it has one.
+    /// The token's `jti`, if it has one.
     package let tokenID: String?
     package let issuer: String
     package let content: RequestedContent
@@ -122,7 +122,7 @@ package enum Gate {
         try authorize(GateRequest(claims: claims, content: content, use: use, now: now))
     }
 
-    /// Permits a sync request about `content`, where a right covers it.
+    /// Permits a sync request about `content`, if a right covers it.
     ///
     /// The times and the use of the right do not matter: a device reports above all what has ended, or was
     /// granted before. Throws `contentNotCovered`.

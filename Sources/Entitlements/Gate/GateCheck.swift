@@ -4,7 +4,7 @@ package enum RequestCheck: String, Sendable, CaseIterable {
     case revocation
     /// The issuer's tokens may open the content.
     case scope
-    /// The device is the one that the token is pinned to, and the viewer's own where it must be registered.
+    /// The device is the one that the token is pinned to, and the viewer's own if it must be registered.
     case device
     /// The client's address is among the token's.
     case address

@@ -44,7 +44,7 @@ package enum LimitSeconds {
         limits.compactMap { $0 }.min()
     }
 
-    /// The sum, or the largest number where that is no number.
+    /// The sum, or the largest number if the sum overflows.
     static func sum(_ one: Int64, _ other: Int64) -> Int64 {
         let (sum, overflows) = one.addingReportingOverflow(other)
         return overflows ? .max : sum

@@ -7,7 +7,7 @@ package enum KeyState: Equatable, Sendable {
     case retiring(until: Int64)
     case revoked
 
-    /// Throws `keyRevoked` and `keyRetired` where the key no longer verifies at `now`, in seconds since 1970.
+    /// Throws `keyRevoked` and `keyRetired` if the key no longer verifies at `now`, in seconds since 1970.
     func check(now: Int64) throws(EntitlementError) {
         switch self {
         case .next, .active: return

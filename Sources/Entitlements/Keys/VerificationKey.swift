@@ -42,7 +42,7 @@ package struct VerificationKey: Sendable {
         self.init(id, state, .rs256(key))
     }
 
-    /// A key for HMAC-SHA-256 codes. Throws `secretTooShort` and `secretIsAPublicKey`; `cryptoFailed` where OpenSSL has
+    /// A key for HMAC-SHA-256 codes. Throws `secretTooShort` and `secretIsAPublicKey`; `cryptoFailed` if OpenSSL has
     /// no HMAC.
     package init(
         id: String, hs256 secret: borrowing SecretBytes, state: KeyState = .active

@@ -61,7 +61,7 @@ package struct TokenCarriers {
     package let fieldValues: (String) -> [String]
     /// As it came, without the question mark.
     package let query: String?
-    /// The member `token` of the body, where it has one.
+    /// The member `token` of the body, if it has one.
     package let bodyToken: [UInt8]?
 
     package init(fieldValues: @escaping (String) -> [String], query: String? = nil, bodyToken: [UInt8]? = nil) {

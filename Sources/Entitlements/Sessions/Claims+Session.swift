@@ -13,7 +13,7 @@ import POSIXSockets
 /// | `fps` | the playback session |
 /// | `orig` | issuer, dialect, key id and token id of the first token |
 /// | `sub`, `cookie`, `device`, `limits`, `sessions`, `right` | what that token said |
-/// | `own` | what stands for it where it has no subject |
+/// | `own` | what stands for it if it has no subject |
 /// | `rental` | when the rental was opened and first played, if the right has one |
 extension Claims {
     private static let sessionVocabulary: Set = [

@@ -11,7 +11,7 @@ package struct SessionLicense: Sendable {
     package let device: DeviceIdentifier
     /// The playback session that the SPC tells.
     package let playback: UInt64
-    /// What the token stands for where it has no subject; 32 bytes.
+    /// What the token stands for if it has no subject; 32 bytes.
     package let owner: [UInt8]?
 
     package init(
@@ -30,7 +30,7 @@ extension SessionTokens {
     /// The token that renews a licence, or nil if there is nothing to renew: the lease reaches to the end of what
     /// was granted, or what was granted does not fit into a token.
     ///
-    /// `claims` are those of the token that the licence was given for; where that is a session token, this is its
+    /// `claims` are those of the token that the licence was given for; if that is a session token, this is its
     /// successor.
     package func token(
         for license: SessionLicense, _ authorization: Authorization, of claims: Claims

@@ -22,7 +22,7 @@ enum TokenPayload {
             try checkIssuer(claims, against: issuer)
             try checkAudience(claims, against: issuer)
         case .nagra:
-            // ContentAuthZ has neither claim; where a token has it all the same, it counts.
+            // ContentAuthZ has neither claim; if a token has it all the same, it counts.
             if claims["iss"] != nil { try checkIssuer(claims, against: issuer) }
             if claims["aud"] != nil { try checkAudience(claims, against: issuer) }
         case .axinom:

@@ -15,7 +15,7 @@ package final class TLSContext: Sendable {
     package let requiresClientCertificate: Bool
 
     /// - Parameters:
-    ///   - identities: at least one; the first is for clients that name no host, or one that no certificate has. Where
+    ///   - identities: at least one; the first is for clients that name no host, or one that no certificate has. If
     ///     two with different algorithms have the same name, the client's abilities decide.
     ///   - clientAuthorities: certificates in PEM whose clients alone are let in; `nil` lets everybody in.
     ///   - offersHTTP2: whether ALPN prefers `h2` to `http/1.1`.

@@ -85,7 +85,7 @@ struct LadderFrameHead: Equatable, Sendable {
         bodySize = Int(size)
     }
 
-    /// A whole message, where there is no body.
+    /// A whole message without a body.
     func message() -> LadderMessage {
         var writer = ByteWriter(capacity: Self.size)
         write(to: &writer)

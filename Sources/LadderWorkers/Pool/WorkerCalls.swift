@@ -91,7 +91,7 @@ struct WorkerCalls {
 
     /// The worker is no more. Gives the calls that are lost with it, one at most, and those that are not.
     ///
-    /// `begun` is the call that the worker had begun, as it said. Where it is not clear that this call did it, only one
+    /// `begun` is the call that the worker had begun, as it said. If it is not clear that this call did it, only one
     /// that was alone here is to blame; others are tried again, each alone.
     mutating func lose(begun: UInt64, isClear: Bool) -> (lost: [PendingCall], returned: [PendingCall]) {
         let calls = places.filter { !$0.isElsewhere && !$0.call.isOver }.map(\.call)
@@ -112,7 +112,7 @@ struct WorkerCalls {
         return (lost, returned)
     }
 
-    /// All calls, where it does not matter any more what becomes of them.
+    /// All calls, whose outcome does not matter any more.
     mutating func takeAll() -> [PendingCall] {
         defer { places = [] }
         return places.map(\.call)

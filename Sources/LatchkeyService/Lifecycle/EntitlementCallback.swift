@@ -54,7 +54,7 @@ extension CallbackCounts.Outcome {
     }
 }
 
-/// Posts questions, each with a code over its time and its bytes where a secret is configured.
+/// Posts questions, each with a code over its time and its bytes if a secret is configured.
 private struct CallbackOverHTTP: CallbackTransport {
     let caller: HTTPCaller
     let secret: HMACSHA256Key?

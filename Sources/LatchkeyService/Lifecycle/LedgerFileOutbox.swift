@@ -61,7 +61,7 @@ final class LedgerFileOutbox: LedgerOutbox {
         return LedgerShipment(batches: Array(batches), rows: rows)
     }
 
-    /// The sequence before the last batch that begins at or before `sequence`; where that batch was purged, its end.
+    /// The sequence before the last batch that begins at or before `sequence`; if that batch was purged, its end.
     private func lastBatch(atOrBefore sequence: Int64) throws(StoreError) -> Int64 {
         var reader = try open()
         guard sequence > 0, let batch = try reader.batch(atOrBefore: sequence) else { return 0 }

@@ -173,7 +173,7 @@ final class LicenseRecords: Sendable {
 
     /// The node's own ledger.
     var ledger: any Ledger { store }
-    /// What all nodes share, or this node alone where there is one.
+    /// What all nodes share, or this node alone if it is the only one.
     var revocations: any RevocationStore { sharing?.revocations ?? store }
     /// Where operators' changes of these become durable with their rows.
     var revocationRecords: any RevocationRecords { sharing?.revocations ?? store }

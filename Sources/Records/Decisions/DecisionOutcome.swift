@@ -66,7 +66,7 @@ package protocol PlaybackSlotStore: Sendable {
     func release(_ claims: [SlotClaim], at now: Int64) async throws(StoreError)
 }
 
-/// The part of a decision that all nodes share, where the ledger is another store's.
+/// The part of a decision that all nodes share, if the ledger is another store's.
 package protocol SharedStateStore: Sendable {
     /// As `DecisionStore.commit`, without the ledger entry. One round trip.
     func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome

@@ -129,8 +129,8 @@ package struct DevicePlace: Equatable, Sendable {
 /// A place among the playbacks that may run at once in one group (entitlement, section 4.8; design, section 11, "slots
 /// after a crash").
 ///
-/// What holds a slot is one playback of one device: its session, or where it tells none its content. The rules, in
-/// their order, where "live" means not evicted and with its end after `now`. A slot is as old as its count, or as
+/// What holds a slot is one playback of one device: its session, or its content if it tells no session. The rules, in
+/// their order. "Live" means not evicted and with its end after `now`. A slot is as old as its count, or as
 /// itself while it counts nothing; of several slots the oldest one that counts is meant, and the oldest one if no slot
 /// counts:
 ///
@@ -143,10 +143,10 @@ package struct DevicePlace: Equatable, Sendable {
 ///
 /// 4. A provisional claim of a device that holds a confirmed slot is granted beside it and counts nothing: it is the
 ///    next episode. There are at most `limit` such slots of a device; any more go on to the next rule.
-/// 5. Where there are fewer live counted slots than `limit`, it counts from now on.
-/// 6. Where the device itself holds live counted slots, its oldest ones are evicted, as many as it takes: a device
+/// 5. If there are fewer live counted slots than `limit`, it counts from now on.
+/// 6. If the device itself holds live counted slots, its oldest ones are evicted, as many as it takes: a device
 ///    never stands in its own way.
-/// 7. Where those are not enough, `whenFull` decides: denial, with none evicted, or eviction of the oldest ones of
+/// 7. If those are not enough, `whenFull` decides: denial, with none evicted, or eviction of the oldest ones of
 ///    others too.
 ///
 /// An evicted slot counts nothing, and is remembered until its end, so that its renewal is refused. A slot that is

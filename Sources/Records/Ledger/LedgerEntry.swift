@@ -104,7 +104,7 @@ package struct LedgerEntry: Equatable, Sendable {
     /// more than `until`.
     package var report: DeviceReport?
 
-    /// Everything else is set afterwards, where there is something to say.
+    /// Everything else is set afterwards, if there is something to say.
     package init(
         kind: Kind, at: Int64, license: LicenseID, keyID: KeyID? = nil, content: String? = nil, detail: String = ""
     ) {

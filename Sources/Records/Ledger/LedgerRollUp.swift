@@ -104,7 +104,7 @@ package struct RenewalSummary: Sendable {
         var count = 1
     }
 
-    /// What tells playbacks apart where a renewal does not say which licence it follows.
+    /// What tells playbacks apart if a renewal does not say which licence it follows.
     private struct Names: Hashable {
         let subject: Pseudonym?
         let device: Pseudonym?

@@ -11,7 +11,7 @@ package struct LedgerVerifier {
     private var findingsBefore: [LedgerFinding] = []
     /// The last row of which any trace is known.
     private var sequence: Int64
-    /// What the next batch may be tied to: more than one where it is not known which is right, and none behind a gap.
+    /// What the next batch may be tied to: more than one if it is not known which is right, and none behind a gap.
     private var links: [[UInt8]]
     /// The oldest key version that may seal the next batch.
     private var version: UInt32 = 0
@@ -151,7 +151,7 @@ package struct LedgerVerifier {
                     links = [mac]
                     return suspects.seal(isWhole: true, range) + readable(rows)
                 }
-                // Where the stored MAC alone was altered, the batch behind is tied to the right one.
+                // If the stored MAC alone was altered, the batch behind is tied to the right one.
                 if links.count < Self.linksMaximum { links.append(computed) }
             }
         }

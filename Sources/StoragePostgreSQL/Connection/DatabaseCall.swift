@@ -7,7 +7,7 @@ struct DatabaseCall: Sendable {
     let values: [PostgreSQLValue]
     /// When its caller gives up.
     let deadline: MonotonicTime
-    /// The advisory locks that the statement takes, in their order, where it may share a transaction with others that
+    /// The advisory locks that the statement takes, in their order, if it may share a transaction with others that
     /// do; nil if it must have one of its own.
     let locks: [Int64]?
     /// Set once a transaction failed that the call shared with others.

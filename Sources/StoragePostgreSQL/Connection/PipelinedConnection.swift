@@ -8,7 +8,7 @@ import Telemetry
 /// Most calls are sent at once, behind those that the server has not answered yet, each as a transaction of its own.
 /// A connection for groups has one transaction under way at a time; sociable calls that come meanwhile share the next
 /// one, so that many of them cost one sync of the database's disk. First of all it takes the locks of all of them, in
-/// one order for all nodes, so that groups never wait for one another in a circle. Where one call fails, nothing of
+/// one order for all nodes, so that groups never wait for one another in a circle. If one call fails, nothing of
 /// its group has happened, and each is made again alone.
 ///
 /// # What happens when the database is away

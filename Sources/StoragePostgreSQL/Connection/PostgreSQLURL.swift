@@ -8,7 +8,7 @@ import ByteCoding
 /// `%2F`. Of several hosts (at most 8) the first one that takes writes is used. The options are
 ///
 /// - `sslmode`: `disable`, `require` (encrypted, but any server is believed), `verify-ca` or `verify-full`.
-///   Without it, it is `verify-full`, and `disable` where all hosts are of this machine.
+///   Without it, it is `verify-full`, and `disable` if all hosts are of this machine.
 /// - `sslrootcert`: the file of the authorities that are believed; without it, the system's.
 /// - `schema`: where the tables are, for several installations in one database; `latchkey` without it. 1 to 63 of a-z,
 ///   0-9 and `_`, no digit first.

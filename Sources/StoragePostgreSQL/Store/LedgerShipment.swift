@@ -57,7 +57,7 @@ package struct ReceivedBatch: Equatable, Sendable {
 
 /// The node's own ledger, as shipping sees it.
 package protocol LedgerOutbox: Sendable {
-    /// The next whole batches behind `sequence`, of about `rowsMaximum` rows: more only where the first batch alone has
+    /// The next whole batches behind `sequence`, of about `rowsMaximum` rows: more only if the first batch alone has
     /// more. Empty when all has been read.
     func batches(behind sequence: Int64, rowsMaximum: Int) async throws(StoreError) -> LedgerShipment
 

@@ -13,7 +13,7 @@ extension PostgreSQLStore: KeyMaintenance {
 
     // MARK: Import
 
-    /// What is there is compared, and the rest stored by one statement. Where another node stores one of the keys in
+    /// What is there is compared, and the rest stored by one statement. If another node stores one of the keys in
     /// between, that statement fails as a whole, and everything is looked at again.
     package func store(_ imports: [KeyImport]) async throws(StoreError) -> Int {
         for _ in 0..<Self.importAttempts {

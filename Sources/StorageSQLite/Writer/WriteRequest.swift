@@ -3,7 +3,7 @@ import Records
 
 /// What the writer is asked to make durable.
 enum WriteRequest: Sendable {
-    /// With the encoding of its ledger entry, where the ledger is this node's.
+    /// With the encoding of its ledger entry, if the ledger is this node's.
     case decision(LicenseDecision, entry: [UInt8]?)
     case entry([UInt8], at: Int64)
     /// Decisions or entries of one request: all of them are in one transaction.

@@ -47,7 +47,7 @@ package enum FuzzDriver {
         return try make()
     }
 
-    /// Runs one input of libFuzzer's; ends the process where a property does not hold.
+    /// Runs one input of libFuzzer's; ends the process if a property does not hold.
     private static func check(_ start: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
         // libFuzzer lends `size` bytes for this call.
         let input = unsafe [UInt8](UnsafeBufferPointer(start: start, count: size))

@@ -14,7 +14,7 @@ struct JSONMutation {
         "[[]]", #"{"":{}}"#, #"["a",1,{"b":null}]"#,
     ]
 
-    /// One change of the text, or of its bytes where it is not JSON.
+    /// One change of the text, or of its bytes if it is not JSON.
     func mutate(_ text: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         let limits = JSONLimits(sizeMaximum: 1 << 20, depthMaximum: 128)
         guard let node = try? JSONReader.parse(text, dialect: .json5, limits: limits),

@@ -50,7 +50,7 @@ struct PayloadPlan {
     /// Whether RSA gave the key under which the payload is sealed.
     var isKeyGenuine: Bool { !bit(4) }
 
-    /// Whether the authentication tag is altered, where there is one.
+    /// Whether the authentication tag is altered, if there is one.
     var isTagAltered: Bool { bit(5) && version == .v3 }
 
     var servesProtocolVersion2: Bool { bit(6) }

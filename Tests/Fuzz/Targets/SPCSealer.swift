@@ -105,7 +105,7 @@ final class SPCSealer {
         writer.write(encrypted)
     }
 
-    /// Makes a container's length that of what follows it, where there is one.
+    /// Makes a container's length that of what follows it, if there is one.
     func writeLength(of message: inout [UInt8]) {
         guard message.count >= 4, let version = SPCVersion(rawValue: UInt32(message[3])) else { return }
         let offset = 24 + version.wrappedKeySize + version.certificateHash.size + (version == .v3 ? 12 : 0)

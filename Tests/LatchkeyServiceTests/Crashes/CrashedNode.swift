@@ -40,7 +40,7 @@ final class CrashedNode: Sendable {
     var acknowledgedCount: Int { acknowledged.withLock { $0.count } }
 
     /// Lets a node give licences from number `first` on, until it is killed behind so many; the database's first
-    /// process, where that is wanted, behind fewer. Then looks at the node's own ledger.
+    /// process, if that is wanted, behind fewer. Then looks at the node's own ledger.
     func runChild(
         _ first: UInt64, _ comment: Comment, killDatabaseAfter killed: Int = -1, dieAfter last: Int
     ) async throws {
@@ -174,7 +174,7 @@ final class CrashedNode: Sendable {
         return try connection.query(sql, values, until: Self.deadline)
     }
 
-    /// Until a server that was killed is back; its last error where it stays away.
+    /// Until a server that was killed is back; its last error if it stays away.
     private func untilItWorks<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
         for _ in 0..<3000 {
             if let result = try? await body() { return result }

@@ -14,7 +14,7 @@ import Telemetry
 ///     head: credential, rate, version, content type -> body: size -> document -> packager's contents and pins
 ///         -> keys, with their rows in the ledger -> filled document
 ///
-/// The body is parsed for packagers alone. Errors are texts, in SPEKE's own words where it has some. What needs a
+/// The body is parsed for packagers alone. Errors are texts, in SPEKE's own words if it has some. What needs a
 /// parser or a row in the ledger is done on the thread of packagers. A document that comes again and again needs
 /// neither.
 struct SPEKEEndpoint: Sendable {
