@@ -4,7 +4,9 @@ package import FairPlay
 package import Records
 
 /// A licence that may be sent, and what the ledger and the log want to know of it.
-package struct IssuedLicense: Sendable {
+///
+/// A class, like `Admission`.
+package final class IssuedLicense: Sendable {
     /// The Content Key Context.
     package let ckc: [UInt8]
     let granted: GrantedLicense
@@ -15,6 +17,18 @@ package struct IssuedLicense: Sendable {
     package let sessionToken: String?
     /// Whether the same request was answered before, and this is that licence again.
     package let isRepeated: Bool
+
+    init(
+        ckc: [UInt8], granted: GrantedLicense, request: OpenedRequest, deviceID: DeviceID, sessionToken: String?,
+        isRepeated: Bool
+    ) {
+        self.ckc = ckc
+        self.granted = granted
+        self.request = request
+        self.deviceID = deviceID
+        self.sessionToken = sessionToken
+        self.isRepeated = isRepeated
+    }
 
     package var id: LicenseID { granted.id }
     package var terms: LicenseTerms { granted.terms }

@@ -19,8 +19,8 @@ package enum LicenseError: Error, Equatable, Sendable {
     case schemeNotPlayed(EncryptionScheme, isNamed: Bool)
     /// The key is of a period of a live content that is not served: it has left the window, or is not due yet.
     case periodNotServed(PeriodRefusal)
-    /// The address of the request names another key than the SPC.
-    case hintMismatch
+    /// The request names another key beside its SPC.
+    case hintMismatch(AssetHint.Place)
     case store(StoreError)
     /// The key was asked for, and the store gave no answer in time.
     case keyStore(StoreOutage)

@@ -132,13 +132,13 @@ package final class LicensePipeline {
     ) async throws(LicenseError) -> LicenseOutcome {
         let spc = opened.spc
         let record = try await keys.record(for: spc, claims: claims)
-        if let hint = admission.request.assetHint, !hint.agrees(with: record.attributes, try spc.identifiedAsset) {
-            throw .hintMismatch
+        for hint in admission.request.assetHints
+        where !hint.agrees(with: record.attributes, try spc.identifiedAsset) {
+            throw .hintMismatch(hint.place)
         }
-        var request = OpenedRequest(
+        let request = OpenedRequest(
             admission: admission, claims: claims, spc: spc, key: record.attributes,
-            revocations: try revocations.known())
-        request.digest = opened.digest
+            revocations: try revocations.known(), digest: opened.digest)
         if let report = spc.syncReport {
             return .syncReport(try await syncReports.accept(report, in: request, now: now))
         }

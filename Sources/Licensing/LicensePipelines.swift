@@ -39,9 +39,8 @@ package final class LicensePipelines: Sendable {
         let seats = DecisionCompany.seats(admissions.count, on: loop)
         return await withTaskGroup(of: (Int, Result<LicenseOutcome, LicenseError>).self) { group in
             for (index, seat) in seats.enumerated() {
-                var admission = admissions[index]
-                admission.seat = seat
-                group.addTask { [admission] in (index, await self.answer(admission, from: seat, now: now, on: loop)) }
+                let admission = admissions[index].seated(at: seat)
+                group.addTask { (index, await self.answer(admission, from: seat, now: now, on: loop)) }
             }
             var outcomes = admissions.map { _ in Result<LicenseOutcome, LicenseError>.failure(.overloaded) }
             for await (index, outcome) in group { outcomes[index] = outcome }

@@ -1,4 +1,3 @@
-package import ContentKeys
 package import Entitlements
 package import Records
 
@@ -12,21 +11,20 @@ package struct LicenseRequest: Sendable {
     /// What the app says of a licence that this one follows. It changes what is written down, and never what is
     /// granted.
     package let renewal: RenewalWish
-    /// The key that the address of the request names. The SPC decides which key is meant; one that means another key
-    /// is refused. Nil if the address names no key.
-    package let assetHint: AssetReference?
+    /// What names the key beside the SPC.
+    package let assetHints: [AssetHint]
     /// The id that the log and the ledger know the request by; nil for a request that is only explained.
     package let id: String?
 
     package init(
         message: [UInt8], use: LicenseUse? = nil, origin: RequestOrigin = RequestOrigin(),
-        renewal: RenewalWish = RenewalWish(), assetHint: AssetReference? = nil, id: String? = nil
+        renewal: RenewalWish = RenewalWish(), assetHints: [AssetHint] = [], id: String? = nil
     ) {
         self.message = message
         self.use = use
         self.origin = origin
         self.renewal = renewal
-        self.assetHint = assetHint
+        self.assetHints = assetHints
         self.id = id
     }
 }

@@ -8,32 +8,56 @@ import Records
 /// A request whose SPC is open, whose claims are verified or confirmed by the service, and whose key is known:
 /// everything that a decision is made from.
 struct OpenedRequest: Sendable {
-    let admission: Admission
-    /// Of the token, or what the operator's service has made of it.
-    let claims: Claims
-    let spc: SPC
-    let device: DeviceFacts
-    let key: ContentKeyAttributes
-    let revocations: RevocationView
-    /// What the app says that it wants, or else what its token is for.
-    let use: LicenseUse
+    /// What stays as it is, behind one reference, because every stage of a licence hands it on.
+    private final class Facts: Sendable {
+        let admission: Admission
+        let claims: Claims
+        let spc: SPC
+        let device: DeviceFacts
+        let key: ContentKeyAttributes
+        let revocations: RevocationView
+        let use: LicenseUse
+        let digest: Pseudonym?
+
+        init(
+            _ admission: Admission, _ claims: Claims, _ spc: SPC, _ key: ContentKeyAttributes,
+            _ revocations: RevocationView, _ digest: Pseudonym?
+        ) {
+            self.admission = admission
+            self.claims = claims
+            self.spc = spc
+            device = spc.device
+            self.key = key
+            self.revocations = revocations
+            use = admission.request.use ?? LicenseUse(grantedBy: claims, for: RequestedContent(key))
+            self.digest = digest
+        }
+    }
+
+    private let facts: Facts
     /// What is remembered of the rental that the request is about; nil if nothing is, and for tokens without such a
     /// rental.
     var rental: RentalStanding.Memory?
-    /// SHA-256 of the SPC, if it was computed on the way; its maker says it.
-    var digest: Pseudonym?
 
+    /// `digest` is the SHA-256 of the SPC, if it was computed on the way.
     init(
-        admission: Admission, claims: Claims, spc: SPC, key: ContentKeyAttributes, revocations: RevocationView
+        admission: Admission, claims: Claims, spc: SPC, key: ContentKeyAttributes, revocations: RevocationView,
+        digest: Pseudonym? = nil
     ) {
-        self.admission = admission
-        self.claims = claims
-        self.spc = spc
-        device = spc.device
-        self.key = key
-        self.revocations = revocations
-        use = admission.request.use ?? LicenseUse(grantedBy: claims, for: RequestedContent(key))
+        facts = Facts(admission, claims, spc, key, revocations, digest)
     }
+
+    var admission: Admission { facts.admission }
+    /// Of the token, or what the operator's service has made of it.
+    var claims: Claims { facts.claims }
+    var spc: SPC { facts.spc }
+    var device: DeviceFacts { facts.device }
+    var key: ContentKeyAttributes { facts.key }
+    var revocations: RevocationView { facts.revocations }
+    /// What the app says that it wants, or else what its token is for.
+    var use: LicenseUse { facts.use }
+    /// SHA-256 of the SPC, if it was computed on the way; its maker says it.
+    var digest: Pseudonym? { facts.digest }
 
     /// Whether the operator's service has decided about the token, which this server cannot read.
     var isDecidedByService: Bool {

@@ -47,6 +47,12 @@ class Shape:
     body_of: Callable[[bytes], bytes] = as_it_is
     ckc_of: Callable[[bytes], bytes] = as_it_is
     answer_type: str = "application/octet-stream"
+    # What stands between the SPC and the asset id; None if the body has no asset id.
+    asset_id_after: bytes | None = None
+
+    def body(self, spc: bytes, asset_id: bytes) -> bytes:
+        named = b"" if self.asset_id_after is None else self.asset_id_after + quote(asset_id).encode()
+        return self.body_of(spc) + named
 
 
 SHAPES = {
@@ -56,15 +62,17 @@ SHAPES = {
     "raw that says it is JSON": Shape("application/json"),
     "form": Shape(
         "application/x-www-form-urlencoded",
-        lambda spc: b"spc=" + base64.b64encode(spc) + b"&assetId=a",
+        lambda spc: b"spc=" + base64.b64encode(spc),
         lambda answer: base64.b64decode(answer.removeprefix(b"<ckc>").removesuffix(b"</ckc>"), validate=True),
         "text/plain; charset=utf-8",
+        asset_id_after=b"&assetId=",
     ),
     "form of react-native-video": Shape(
         "application/x-www-form-urlencoded",
-        lambda spc: b"spc=" + quote(base64.b64encode(spc)).encode() + b"&movie-1",
+        lambda spc: b"spc=" + quote(base64.b64encode(spc)).encode(),
         lambda answer: base64.b64decode(answer, validate=True),
         "text/plain; charset=utf-8",
+        asset_id_after=b"&",
     ),
     "Base64": Shape(
         "application/octet-stream", base64.b64encode, lambda answer: from_json(answer, "ckc"), "application/json"
@@ -293,7 +301,7 @@ def test_gets_a_licence(client: Client, shape: Shape, servers: dict[bool, Server
     if shape.content_type:
         headers["Content-Type"] = shape.content_type
     before = server.network.connections
-    replies = client.post(server, [shape.body_of(context.message) for context in contexts], headers, tmp_path)
+    replies = client.post(server, [shape.body(context.message, deployment.asset_id) for context in contexts], headers, tmp_path)
     assert server.network.connections - before == (1 if client.reuses_connection else REQUEST_COUNT)
     assert [reply.version for reply in replies] == [client.version] * REQUEST_COUNT
     for context, reply in zip(contexts, replies, strict=True):

@@ -24,6 +24,7 @@ from counting_node import Node, message, node_alone, nodes_on_one_database, toke
 from deployment import run_latchkey
 from licence_client import LicenceClient
 from own_daemon import stop_daemon
+from packagers import Credential, Packager, Request, document
 from upgrade_data import CONTENT, FLOORED, PLACED, REVOKED, SINGLE, WITHDRAWN, Data, Running, programs
 
 REFRESH_SECONDS = 20
@@ -127,16 +128,52 @@ def await_code(daemon: Running, data: Data, subject: str, code: str) -> None:
     assert answer.code == code
 
 
+@contextmanager
+def packager_of(data: Data) -> Iterator[Credential]:
+    """A packager in the configuration, which older programs do not know: it is there as long as this lasts."""
+    configuration = data.setup / "latchkey.json5"
+    before = configuration.read_text()
+    credential = Credential("packager-1", secrets.token_hex(32))
+    secret = data.setup / "secrets" / "packager-1"
+    secret.write_text(credential.secret + "\n")
+    secret.chmod(0o600)
+    entry = '{ name: "packager-1", secret: "secrets/packager-1" }'
+    configuration.write_text(before.replace("{", "{ packagers: [" + entry + "],", 1))
+    yield credential
+    configuration.write_text(before)
+
+
+def keys_by_speke(daemon: Running, credential: Credential, request: Request) -> dict[str, dict[str, str]]:
+    """The keys that a packager gets, by key id."""
+    found = document(Packager(daemon.url, credential).post(request.document())).keys
+    assert [key.kid for key in found] == request.kids
+    return {str(key.kid): {"key": key.key.hex(), "iv": key.iv.hex()} for key in found}
+
+
+def check_packaged(daemon: Running, data: Data, content: str, keys: dict[str, dict[str, str]]) -> None:
+    for kid, key in keys.items():
+        assert daemon.ask(data.token(content), data.device("a"), kid, key=key).status == 200
+
+
 def test_the_older_commit_opens_what_this_one_has_used(data: Data, old_programs: str) -> None:
-    """A roll-back."""
-    with running(data) as daemon:
+    """A roll-back: also of contents that packagers were given keys of, and of live ones."""
+    request = Request(content="packaged", period=3)
+    with packager_of(data) as credential, running(data) as daemon:
         check_memory(daemon, data)
+        packaged = keys_by_speke(daemon, credential, request)
+        check_packaged(daemon, data, "packaged", packaged)
+    run_latchkey(data.setup, "keys", "rotate", "--content", CONTENT, "--window", "3", "--no-keys")
+    run_latchkey(data.setup, "keys", "rotate", "--content", "live-new", "--every", "10m", "--track", "HD")
     key = import_key(data, "movie-new")
     with programs(old_programs):
         check_records_by_older_programs(data)
     with running(data, old_programs) as daemon:
         check_memory(daemon, data, is_older=True)
         assert daemon.ask(data.token("movie-new"), data.device("a"), "movie-new", key=key).status == 200
+        check_packaged(daemon, data, "packaged", packaged)
+    # And once more after the second upgrade.
+    with packager_of(data) as credential, running(data) as daemon:
+        assert keys_by_speke(daemon, credential, request) == packaged
     check_records(data)
 
 
@@ -148,7 +185,10 @@ def test_a_node_of_the_older_commit_runs_beside_this_one(
     database = upgrade_data.restored_database()
     new = upgrade_data.postgresql_copy(tmp_path, database)
     old = second_node(new, tmp_path / "old")
-    with running(old, old_programs) as before, running(new) as after:
+    with packager_of(new) as credential, running(old, old_programs) as before, running(new) as after:
+        packaged = keys_by_speke(after, credential, Request(content="packaged", period=3))
+        for daemon in (before, after):
+            check_packaged(daemon, new, "packaged", packaged)
         check_memory(before, old, is_older=True)
         check_memory(after, new)
         with programs(old_programs):

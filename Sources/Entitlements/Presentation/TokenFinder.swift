@@ -83,11 +83,12 @@ package struct TokenFinder: Equatable, Sendable {
 
     /// The scheme in any case, spaces, the token (RFC 6750, section 2.1).
     private static func bearerToken(of value: String) -> [UInt8]? {
-        let bytes = Array(value.utf8)
-        let scheme = Array("bearer".utf8)
+        let scheme = "bearer".utf8
         // Bit 5 is what tells the cases of a letter apart.
-        guard bytes.count > scheme.count, bytes.prefix(scheme.count).map({ $0 | 0x20 }) == scheme else { return nil }
-        let rest = bytes.dropFirst(scheme.count)
+        guard value.utf8.count > scheme.count, zip(value.utf8, scheme).allSatisfy({ $0 | 0x20 == $1 }) else {
+            return nil
+        }
+        let rest = value.utf8.dropFirst(scheme.count)
         guard rest.first == UInt8(ascii: " ") else { return nil }
         return Array(rest.drop { $0 == UInt8(ascii: " ") })
     }

@@ -14,9 +14,9 @@ extension Problem {
             detail = "\(current) playbacks run, and \(limit) may run at once"
             facts = [("current", .number(Int64(current))), ("max", .number(Int64(limit)))]
         case .terms(let error, let term): tellParticulars(of: error, term)
-        case .hintMismatch:
-            detail = "The URL names another key than the SPC"
-            hint = "Send each SPC to the URL that its own key URI names, or to one that names no key."
+        case .hintMismatch(let place):
+            detail = "The \(place.rawValue) of the request names another key than the SPC"
+            hint = "Name beside each SPC what its own key URI names, or nothing: the SPC says which key is meant."
         case .periodNotServed(let refusal):
             detail =
                 "The key's period of the live content is not served \(refusal.reason == .past ? "any more" : "yet")"

@@ -39,7 +39,8 @@ struct LicenseEndpoint: Sendable {
     /// What is known of a request beside its body.
     struct Context: Sendable {
         let wish: LicenseWish
-        let assetHint: AssetReference?
+        /// Outside the body.
+        let assetHints: [AssetHint]
         let id: RequestID
         let start: MonotonicTime
     }
@@ -59,7 +60,7 @@ struct LicenseEndpoint: Sendable {
             let cause = RefusalCause("the query's \(error.parameter.rawValue) is not readable")
             return .now(refuse(Problem(for: error), cause, id, .unread))
         }
-        let context = Context(wish: wish, assetHint: address.assetHint, id: id, start: start)
+        let context = Context(wish: wish, assetHints: request.assetHints(at: address), id: id, start: start)
         guard PlayerMessageReader.looksLikeSPC(request.body[...]) else {
             return answer(request, in: context, under: rules, on: loop)
         }
@@ -92,7 +93,7 @@ struct LicenseEndpoint: Sendable {
                 LicenseRequest(
                     message: request.body, use: context.wish.use,
                     origin: request.origin(countryField: rules.entitlement.countryField),
-                    renewal: context.wish.renewal, assetHint: context.assetHint, id: context.id.text),
+                    renewal: context.wish.renewal, assetHints: context.assetHints, id: context.id.text),
                 presenting: request.tokenCarriers, under: rules, now: clock.wallTime.seconds)
             let shape = context.wish.answer.shape(for: .raw)
             return .later { loop in await respond(to: admission, .raw, as: shape, in: context, on: loop) }
@@ -161,12 +162,13 @@ struct LicenseEndpoint: Sendable {
     ) -> HTTPAnswer {
         let shape = context.wish.answer.shape(for: body)
         let form = MessageForm(body.shape)
-        // A path names one key, so it says nothing of several.
-        let hint = body.keys.count == 1 ? context.assetHint : nil
+        // A hint names one key, so it says nothing of several.
+        var hints = body.keys.count == 1 ? context.assetHints : []
+        if body.keys.count == 1, let hint = AssetHint((body.assetHint ?? "").utf8, in: .body) { hints.append(hint) }
         let requests = body.keys.map { key in
             LicenseRequest(
                 message: key.spc, use: context.wish.use ?? (key.isOffline ? .offline : nil), origin: sender.origin,
-                renewal: sender.renewal, assetHint: hint, id: context.id.text)
+                renewal: sender.renewal, assetHints: hints, id: context.id.text)
         }
         do throws(LicenseError) {
             let control = try pipelines.pipeline(on: loop).admissionControl

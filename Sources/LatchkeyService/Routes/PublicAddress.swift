@@ -183,7 +183,7 @@ struct PublicAddresses: Sendable {
         }
         for (name, value) in zip(entry.pattern.names, values) where Configuration.LicensePath.hintNames.contains(name) {
             guard let assetID = try? AssetID(bytes: Array(value.utf8)) else { return nil }
-            license.assetHint = AssetReference(assetID)
+            license.assetHint = assetID
         }
         return switch entry.serves {
         case .license: .license(license, manner)

@@ -3,7 +3,9 @@ package import Entitlements
 package import FairPlay
 
 /// A request that may cost RSA, and the rules that it was admitted under. Nothing of its SPC has been decrypted.
-package struct Admission: Sendable {
+///
+/// A class, because every stage of a licence hands it on: a copy of a structure would count dozens of references.
+package final class Admission: Sendable {
     /// Who vouches for the token.
     enum Standing: Sendable {
         /// This server has verified it.
@@ -20,7 +22,7 @@ package struct Admission: Sendable {
     let credentialKey: CredentialKey
     let rules: LicenseRules
     /// Where the decision waits for those about the other SPCs of its request; nil for an SPC that came alone.
-    var seat: DecisionSeat?
+    let seat: DecisionSeat?
 
     /// Reads the container of the SPC, and finds the credential that it names. Needs no private key. Throws `spc`.
     init(
@@ -35,7 +37,21 @@ package struct Admission: Sendable {
         self.token = token
         self.standing = standing
         self.rules = rules
+        seat = nil
     }
+
+    private init(_ admission: Admission, seat: DecisionSeat) {
+        request = admission.request
+        token = admission.token
+        standing = admission.standing
+        envelope = admission.envelope
+        credentialKey = admission.credentialKey
+        rules = admission.rules
+        self.seat = seat
+    }
+
+    /// The same of one SPC among several.
+    func seated(at seat: DecisionSeat) -> Admission { Admission(self, seat: seat) }
 
     /// Whether a playback that goes on asks, by its token or in its own words. It goes first in a crowd, and is granted
     /// nothing more. A token that was not verified gives no priority: its sender is not known.

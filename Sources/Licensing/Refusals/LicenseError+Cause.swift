@@ -15,7 +15,8 @@ extension LicenseError {
         case .schemeNotPlayed(let scheme, _):
             RefusalCause("the key is for the scheme \(scheme.rawValue), which FairPlay does not play")
         case .periodNotServed(let refusal): RefusalCause(refusal.description)
-        case .hintMismatch: RefusalCause("the address of the request names another key than the SPC")
+        case .hintMismatch(let place):
+            RefusalCause("the \(place.rawValue) of the request names another key than the SPC")
         case .store(let error): RefusalCause("store: \(error)")
         case .keyStore(let outage): RefusalCause("key store: \(outage)")
         case .denied(let denial): RefusalCause("shared state: \(denial)")

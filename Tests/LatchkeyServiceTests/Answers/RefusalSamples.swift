@@ -55,7 +55,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.module(.failed(status: 7)), 500, "internal"),
         RefusalSample(.module(.answerMalformed), 500, "internal"),
         RefusalSample(.challengeNotOpen, 409, "spc_replayed"),
-        RefusalSample(.hintMismatch, 403, "content_mismatch"),
+        RefusalSample(.hintMismatch(.query), 403, "content_mismatch"),
         RefusalSample(.denied(.replayed), 409, "spc_replayed"),
         RefusalSample(.denied(.tokenUsed(limit: 3)), 403, "token_used"),
         RefusalSample(.denied(.deviceLimit(limit: 0)), 403, "device_mismatch"),

@@ -105,7 +105,7 @@ import Testing
         let (response, _) = try await licence(path)
         #expect(response.status == .forbidden && response.fields["X-Error-Code"] == "content_mismatch")
         let body = try #require(try JSONReader.parse(response.body).object)
-        #expect(body["detail"]?.string == "The URL names another key than the SPC.")
+        #expect(body["detail"]?.string == "The path of the request names another key than the SPC.")
         let id = try #require(response.fields["X-Request-Id"])
         #expect(fixture.log.lines.contains { $0.contains(id) && $0.contains("names another key") })
     }

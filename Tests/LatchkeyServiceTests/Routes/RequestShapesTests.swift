@@ -47,7 +47,7 @@ import Testing
         [
             Shape("form", "form, unescaped", type: "application/x-www-form-urlencoded") { "spc=\($0)&assetId=movie-1" },
             Shape("form", "form, URL-safe") { "spc=\(urlSafe($0))" },
-            Shape("form", "form, escaped", type: "text/plain;charset=UTF-8") { "spc=\(escaped($0))&assetId=a" },
+            Shape("form", "form, escaped", type: "text/plain;charset=UTF-8") { "spc=\(escaped($0))&assetId=movie-1" },
             Shape("form", "form, whole body escaped") { escaped("spc=\($0)") },
             Shape("form", "form, second part without a name") { "spc=\(escaped($0))&movie-1" },
             Shape("multipart", "multipart", type: "application/x-www-form-urlencoded") {
@@ -60,7 +60,7 @@ import Testing
             },
             Shape("key_array", "array of keys") { #"[{"keyID":"AQ==","payload":"\#($0)"}]"# },
             Shape("streaming_keys", "streaming keys", type: "application/x-www-form-urlencoded") {
-                #"{"fairplay-streaming-request":{"version":1,"streaming-keys":[{"id":1,"uri":"skd://a","spc":"\#($0)"}]}}"#
+                #"{"fairplay-streaming-request":{"version":1,"streaming-keys":[{"id":1,"uri":"skd://movie-1","spc":"\#($0)"}]}}"#
             },
         ]
         + RequestShape.ObjectMember.allCases.map { member in
