@@ -6,8 +6,8 @@
 #
 # The configuration names the database as "sqlite:/var/lib/latchkey/latchkey.db": /etc/latchkey cannot be written.
 #
-# Plain HTTP is served on loopback only: give the listener a certificate, or share the network with a proxy that does TLS
-# (`--network host`, or one pod).
+# Beyond loopback the daemon refuses to serve plain HTTP, unless the listener has `allowPlaintext`. So give the listener
+# a certificate (`tls`), or let a proxy end TLS that shares its network (`--network host`, or one pod) or a unix socket.
 
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \

@@ -142,7 +142,7 @@ var targets: [Target] = [
         name: "TestSupport",
         dependencies: [
             "ByteCoding", "Telemetry", "KeyCrypto", "FairPlay", "DeviceSimulation", "Entitlements", "ContentKeys",
-            "Records",
+            "Records", "Licensing",
         ],
         path: "Tests/TestSupport",
         swiftSettings: settings),
@@ -224,8 +224,8 @@ var targets: [Target] = [
         ]),
 ]
 
-// Benchmarks are targets of this package, because `package` access does not reach a nested one; they are there only when asked for, so
-// that a normal build does not carry them. `Scripts/bench` asks.
+// Benchmarks are targets of this package, because `package` access does not reach a nested one; they are there only
+// when asked for, so that a normal build does not carry them. `Scripts/bench` asks.
 if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
     targets.append(
         .executableTarget(
@@ -242,8 +242,8 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
             path: "Tests/Benchmarks", exclude: ["wsgi_speke.py"], swiftSettings: settings))
 }
 
-// The fuzz targets are part of the tests. For libFuzzer they are a module of their own, with a program for each of them; only the
-// toolchain's own linker reads what the counters need.
+// The fuzz targets are part of the tests. For libFuzzer they are a module of their own, with a program for each of
+// them; only the toolchain's own linker reads what the counters need.
 let fuzzed: [Target.Dependency] = [
     "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "FairPlay", "DeviceSimulation", "HTTPMessages",
     "PlayerMessages", "Entitlements", "HTTPServing", "LadderWorkers", "ContentKeys", "PackagerAPI", "TestSupport",

@@ -41,7 +41,7 @@ else
     renew) query='?renew=true' ;;
     offline) query='?offline=1' ;;
     *)
-        echo "license.sh: $4 is neither renew nor offline" >&2
+        echo "license.sh: $4 is not renew or offline" >&2
         exit 2
         ;;
     esac

@@ -7,7 +7,7 @@ struct Base64Alphabet: Sendable {
     private static let padding = UInt8(ascii: "=")
 
     private let digits: [UInt8]
-    /// The value of each of the 256 bytes, `notADigit` where there is none.
+    /// The value of each of the 256 bytes, or `notADigit`.
     private let values: [UInt8]
 
     private init(lastDigits: [UInt8]) {
@@ -98,7 +98,7 @@ struct Base64Alphabet: Sendable {
         if count == 3 { bytes.append(UInt8(truncatingIfNeeded: group >> 8)) }
     }
 
-    /// The error for the first byte from here on that is no digit; one of the next four is none.
+    /// The error for the first byte from here on that is not a digit; one of the next four is not.
     private func notADigit(in text: ArraySlice<UInt8>, from offset: Int) -> TextCodingError {
         let rest = text[(text.startIndex + offset)...]
         let found = rest.firstIndex { values[Int($0)] == Self.notADigit } ?? rest.startIndex

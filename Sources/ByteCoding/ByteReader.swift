@@ -8,8 +8,9 @@ public enum ByteReaderError: Error, Equatable, Sendable {
 
 /// A cursor over bytes from outside; each read is compared with what remains before anything else happens.
 ///
-/// Integers are big-endian. Reads name their field, so that an error says which one was missing. End with `finish()`, which refuses
-/// trailing bytes. The reader copies nothing but what it returns; variable-size fields come as ranges into `bytes`.
+/// Integers are big-endian. Reads name their field, so that an error says which one was missing. End with `finish()`,
+/// which refuses trailing bytes. The reader copies nothing but what it returns; variable-size fields come as ranges
+/// into `bytes`.
 public struct ByteReader: Sendable {
     public let bytes: [UInt8]
     @usableFromInline let end: Int

@@ -1,6 +1,6 @@
 /// Base 16 (RFC 4648 section 8): two digits for a byte, most significant first, and nothing else.
 ///
-/// Neither direction runs in constant time: use it on secrets only where no stranger can measure it, as at start-up.
+/// Neither direction runs in constant time: use it on secrets only if no stranger can measure it, as at start-up.
 public enum Hexadecimal {
     /// Encodes bytes as lower-case digits.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {

@@ -23,7 +23,7 @@ package enum JSONError: Error, Equatable, Sendable {
     /// The object has a member of this name already; the position is the second name.
     case duplicateMember(at: TextPosition)
 
-    /// What begins like a number here is none, or is longer than a number may be.
+    /// The text here begins like a number but is not one, or it is longer than a number may be.
     case invalidNumber(at: TextPosition)
 
     /// A string has a control character that is not escaped, or does not end on its line.

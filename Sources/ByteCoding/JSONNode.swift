@@ -39,7 +39,7 @@ extension JSONNode {
         if case .number(let number) = value { number } else { nil }
     }
 
-    /// The text; compare it by its UTF-8 where canonically equivalent spellings must not pass for equal.
+    /// The text; compare it by its UTF-8 if canonically equivalent spellings must not pass for equal.
     package var string: String? {
         if case .string(let string) = value { string } else { nil }
     }

@@ -3,7 +3,7 @@ package struct JSONNumber: Sendable {
     /// So many digits always fit into 64 bits.
     static let plainSizeMaximum = 18
 
-    /// The number in the grammar of RFC 8259 section 6, whatever dialect it was written in.
+    /// The number in the grammar of RFC 8259 section 6, in every dialect.
     package let text: String
 
     init(text: String) {

@@ -32,8 +32,8 @@ package struct JSONObject: Sendable {
         names.isEmpty ? index(of: name) != nil : names.contains(Array(name.utf8))
     }
 
-    /// Whether every name is among these. Swift compares them by canonical equivalence: a name of ASCII has no other spelling of as many bytes,
-    /// and no reader finds a member by a spelling of more.
+    /// Whether every name is among these. Swift compares them by canonical equivalence: a name of ASCII has no other
+    /// spelling of as many bytes, and no reader finds a member by a spelling of more.
     package func isWithin(_ vocabulary: Set<String>) -> Bool {
         for index in members.indices where !vocabulary.contains(members[index].name) { return false }
         return true

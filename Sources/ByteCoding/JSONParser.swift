@@ -1,4 +1,5 @@
-/// One pass over a text that is known to be UTF-8: values, arrays and objects. Its extensions read what these consist of.
+/// One pass over a text that is known to be UTF-8: values, arrays and objects. Its extensions read what these consist
+/// of.
 struct JSONParser {
     let dialect: JSONDialect
     private let depthMaximum: Int

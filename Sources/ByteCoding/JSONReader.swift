@@ -31,7 +31,8 @@ package enum JSONReader {
     /// Reads a text that is one value, of any kind, with white space around it.
     ///
     /// Refused beyond the grammar: repeated member names, bytes that are not UTF-8, escapes of half a surrogate pair,
-    /// numbers of more than 128 bytes, and whatever exceeds the limits. A byte order mark is refused in strict texts.
+    /// numbers of more than 128 bytes, and everything that exceeds the limits. A byte order mark is refused in strict
+    /// texts.
     package static func parse(
         _ bytes: [UInt8], dialect: JSONDialect = .strict, limits: JSONLimits = JSONLimits()
     ) throws(JSONError) -> JSONNode {

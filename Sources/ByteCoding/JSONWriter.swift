@@ -119,7 +119,7 @@ package struct JSONWriter: Sendable {
         append("\"")
     }
 
-    /// Writes a member of text, or null where there is none.
+    /// Writes a member of text, or null if the value is nil.
     package mutating func member(_ name: String, _ value: String?) {
         self.name(name)
         if let value { string(value) } else { null() }

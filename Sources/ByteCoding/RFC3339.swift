@@ -28,10 +28,10 @@ package enum RFC3339 {
 
     /// Reads a time with any offset and any number of fraction digits, of which the tenth and later ones are cut off.
     ///
-    /// Second 60 is read only where the standard has it (section 5.7): at 23:59 UTC of 30 June or 31 December. It is
+    /// Second 60 is read only at the times of the standard (section 5.7): at 23:59 UTC of 30 June or 31 December. It is
     /// the first second of the next day, as POSIX counts. "T" and "Z" may be lower case; a space for "T" may not be.
     ///
-    /// Throws `invalidLength` for a text of under 20 or over 64 bytes, `invalidCharacter` where the grammar ends, and
+    /// Throws `invalidLength` for a text of under 20 or over 64 bytes, `invalidCharacter` if the grammar is broken, and
     /// `outOfRange` for a date, time or offset that does not exist or lies, in UTC, outside of the years 0000 to 9999.
     package static func parse(_ text: String) throws(TextCodingError) -> UnixTime {
         let size = text.utf8.count

@@ -101,7 +101,8 @@ static inline CURLcode latchkey_curl_set_writer(CURL *handle, curl_write_callbac
     return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_WRITEDATA, context) : code;
 }
 
-// The address that a connection would go to, in network order: gives its size in bytes, 4 or 16, or 0 for another family.
+// The address that a connection would go to, in network order: gives its size in bytes, 4 or 16, or 0 for another
+// family.
 static inline size_t latchkey_curl_address(const struct curl_sockaddr *target, uint8_t bytes[16]) {
     if (target->family == AF_INET && target->addrlen >= sizeof(struct sockaddr_in)) {
         struct sockaddr_in address;

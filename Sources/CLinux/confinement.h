@@ -1,5 +1,5 @@
-// How a process gives up for good what it does not need: users and capabilities, limits, system calls. All of it for a process with a single
-// thread, before foreign code is loaded into it. Each function returns 0, or -1 and errno.
+// How a process gives up for good what it does not need: users and capabilities, limits, system calls. All of it for a
+// process with a single thread, before foreign code is loaded into it. Each function returns 0, or -1 and errno.
 #ifndef LATCHKEY_CLINUX_CONFINEMENT_H
 #define LATCHKEY_CLINUX_CONFINEMENT_H
 
@@ -45,8 +45,8 @@ static inline int latchkey_become_user(uid_t user, gid_t group) {
     return setresuid(user, user, user);
 }
 
-// Gives up all capabilities, those of root included. A process that has none asks for nothing: a service's filter of system calls may
-// refuse even that.
+// Gives up all capabilities, those of root included. A process that has none asks for nothing: a service's filter of
+// system calls may refuse even that.
 static inline int latchkey_drop_capabilities(void) {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct held[_LINUX_CAPABILITY_U32S_3] = {{0, 0, 0}};
@@ -89,8 +89,8 @@ static inline int latchkey_limit_tasks(uint64_t count) { return latchkey_limit(R
 static inline int latchkey_limit_cores(uint64_t bytes) { return latchkey_limit(RLIMIT_CORE, bytes); }
 static inline int latchkey_limit_files(uint64_t bytes) { return latchkey_limit(RLIMIT_FSIZE, bytes); }
 
-// Landlock (landlock(7)): which files a process may still open. The numbers are those of the kernel's interface; the headers of the oldest
-// system that is built on know only some of them.
+// Landlock (landlock(7)): which files a process may still open. The numbers are those of the kernel's interface; the
+// headers of the oldest system that is built on know only some of them.
 #define LATCHKEY_LANDLOCK_CREATE 444
 #define LATCHKEY_LANDLOCK_ADD 445
 #define LATCHKEY_LANDLOCK_ENFORCE 446
@@ -183,7 +183,7 @@ static inline int latchkey_grow_descriptor_table(int count) {
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 4),                                                                  \
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, LATCHKEY_ARGUMENT(index)),                                                   \
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bits), 1, 0), LATCHKEY_ALLOW, LATCHKEY_REFUSE(EPERM)
-// The system calls that the filter refuses whatever their arguments, with EPERM.
+// The system calls that the filter refuses with EPERM, with any arguments.
 #define LATCHKEY_REFUSED_CALLS                                                                                          \
     /* Sockets, and descriptors that come or go over the one that the process has. */                                  \
     SYS_socket, SYS_socketpair, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4, SYS_sendmsg,                \
@@ -226,18 +226,19 @@ static inline int latchkey_grow_descriptor_table(int count) {
 #define LATCHKEY_REFUSED_OLDER_CALLS SYS_renameat
 #endif
 
-// For writing at all: the limit on written bytes does not bind what is written through a mapping. The last one is O_TMPFILE without its
-// directory part.
+// For writing at all: the limit on written bytes does not bind what is written through a mapping. The last one is
+// O_TMPFILE without its directory part.
 #define LATCHKEY_WRITING_FLAGS (O_ACCMODE | O_CREAT | O_TRUNC | 020000000)
 #define LATCHKEY_CLONE_THREAD 0x00010000
 // glibc declares these only under _GNU_SOURCE.
 #define LATCHKEY_F_SETSIG 10
 #define LATCHKEY_F_SETOWN_EX 15
-// The first number that the lists above do not know: later calls, such as fchmodat2, are refused as a kernel without them would.
+// The first number that the lists above do not know: later calls, such as fchmodat2, are refused as a kernel without
+// them would.
 #define LATCHKEY_FIRST_UNKNOWN_CALL 451
 
-// Refuses, for this process and for good, what a library that computes has no need of. The calling process must be one that cannot get
-// new privileges. It may still signal itself.
+// Refuses, for this process and for good, what a library that computes has no need of. The calling process must be one
+// that cannot get new privileges. It may still signal itself.
 static inline int latchkey_filter_system_calls(void) {
     static const uint32_t refused[] = {LATCHKEY_REFUSED_CALLS, LATCHKEY_REFUSED_OLDER_CALLS};
     enum { refused_count = sizeof(refused) / sizeof(refused[0]) };
@@ -270,7 +271,8 @@ static inline int latchkey_filter_system_calls(void) {
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_PDEATHSIG, 1, 0),
         LATCHKEY_ALLOW,
         LATCHKEY_REFUSE(EPERM),
-        // A descriptor that names another process as its owner makes the kernel send that one signals, SIGKILL if it is asked for.
+        // A descriptor that names another process as its owner makes the kernel send that one signals, SIGKILL if it is
+        // asked for.
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 6),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, LATCHKEY_ARGUMENT(1)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETOWN, 3, 0),

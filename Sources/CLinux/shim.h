@@ -39,8 +39,9 @@ static inline int latchkey_socket_nonblocking(int family, int type) {
     return socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
-// Lets the kernel drop each packet that would begin a TCP connection to a listening socket: SYN without ACK, in byte 13 of the TCP header,
-// where the data of the filter begins (RFC 9293, section 3.1). Handshakes that have begun go on. -1 and errno on failure.
+// Lets the kernel drop each packet that would begin a TCP connection to a listening socket: SYN without ACK, in byte 13
+// of the TCP header, where the data of the filter begins (RFC 9293, section 3.1). Handshakes that have begun go on. -1
+// and errno on failure.
 static inline int latchkey_drop_new_connections(int socket) {
     struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13),
@@ -106,7 +107,8 @@ static inline int latchkey_forbid_dumps(void) {
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
-// Whether the kernel reports the wall clock as synchronised, with a maximum error under one second (adjtimex(2)); 0 if it says nothing.
+// Whether the kernel reports the wall clock as synchronised, with a maximum error under one second (adjtimex(2)); 0 if
+// it says nothing.
 static inline int latchkey_clock_is_synchronised(void) {
     struct timex state = {0};
     int result = adjtimex(&state);

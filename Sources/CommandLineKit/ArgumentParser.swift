@@ -10,8 +10,9 @@ package enum Invocation: Sendable {
 
 /// Finds the command that a command line names and checks its arguments.
 ///
-/// Options and operands may come in any order. A value follows its option as the next word or behind `=`; a value that begins with two
-/// hyphens needs the latter. What follows `--` is no option. `--help` or `-h` wins over everything else that is right or wrong.
+/// Options and operands may come in any order. A value follows its option as the next word or behind `=`; a value that
+/// begins with two hyphens needs the latter. What follows `--` is no option. `--help` or `-h` wins over everything else
+/// that is right or wrong.
 package struct ArgumentParser {
     private let root: Command
     private let version: String

@@ -11,7 +11,7 @@ package struct Arguments: Equatable, Sendable {
         valuesByName[option.name] != nil
     }
 
-    /// The option's value, or nil where it was not given.
+    /// The option's value, or nil if it was not given.
     package func value(_ option: CommandOption) -> String? {
         valuesByName[option.name]?.first
     }
@@ -33,7 +33,7 @@ package struct Arguments: Equatable, Sendable {
         return operands[index]
     }
 
-    /// The option's value as a number of seconds within the range; nil where it was not given.
+    /// The option's value as a number of seconds within the range; nil if it was not given.
     package func seconds(
         _ option: CommandOption, in range: ClosedRange<Int64>
     ) throws(CommandError) -> Int64? {
@@ -45,7 +45,7 @@ package struct Arguments: Equatable, Sendable {
         return seconds
     }
 
-    /// The option's value as one of a closed list of words; nil where it was not given.
+    /// The option's value as one of a closed list of words; nil if it was not given.
     package func word<Word: RawRepresentable & CaseIterable>(
         _ option: CommandOption
     ) throws(CommandError) -> Word? where Word.RawValue == String {

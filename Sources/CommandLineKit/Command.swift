@@ -13,7 +13,7 @@ package struct Command: Sendable {
     package let name: String
     /// One line, for lists.
     package let summary: String
-    /// Whole sentences for the command's own help; empty where the summary says it all.
+    /// Whole sentences for the command's own help; empty if the summary says it all.
     package let details: String
     /// Command lines to copy, complete with the program's name; at least one.
     package let examples: [String]
@@ -63,7 +63,7 @@ package struct CommandOption: Equatable, Sendable {
         case flagOrWord(String)
         /// The placeholder of the value, in capitals.
         case value(String)
-        /// The same where the value may also be `@FILE`, or `-` for standard input.
+        /// The same for a value that may also be `@FILE`, or `-` for standard input.
         case secret(String)
     }
 

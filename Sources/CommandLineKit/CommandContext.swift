@@ -44,9 +44,9 @@ package struct CommandContext: Sendable {
         try print(String(decoding: JSONWriter.object(write), as: UTF8.self))
     }
 
-    /// Writes a word to the person at the terminal: to standard error, where it is in nobody's way.
+    /// Writes a word to the person at the terminal: to standard error, apart from the output.
     package func note(_ text: String) {
-        // Where even this cannot be written, nobody is left to be told.
+        // If even this cannot be written, there is no other place to say so.
         try? messages.write(contentsOf: Array(text.utf8) + [UInt8(ascii: "\n")])
     }
 

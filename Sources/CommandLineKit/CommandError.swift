@@ -2,7 +2,7 @@
 ///
 /// The texts are for a person at a terminal: they name what was wrong and what to do, and hold no secret.
 package enum CommandError: Error, Equatable, Sendable {
-    /// The arguments do not fit one another, or a value is none that the option takes: exit status 2.
+    /// The arguments do not fit one another, or the option does not take a value: exit status 2.
     case usage(String)
     /// The work failed: exit status 1.
     case failed(String)

@@ -26,7 +26,7 @@ struct CommandHelp {
         return sections.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
     }
 
-    /// The details, whose paragraphs have an empty line between them, broken anew.
+    /// The details, with their lines wrapped again. An empty line separates paragraphs.
     private func paragraphs(of command: Command) -> [String] {
         command.details.split(separator: "\n\n").map { paragraph in
             Self.wrap(paragraph.replacing("\n", with: " "), indentation: 0)

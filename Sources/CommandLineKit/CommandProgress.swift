@@ -2,7 +2,7 @@ import Foundation
 
 /// Tells the person at the terminal how far a long piece of work has come, in one line that is written over.
 ///
-/// Where nobody looks on, because standard error is no terminal, it says nothing.
+/// Says nothing if standard error is not a terminal.
 package struct CommandProgress {
     private static let barWidth = 30
     private static let interval: TimeInterval = 0.2
@@ -10,7 +10,7 @@ package struct CommandProgress {
     private let context: CommandContext
     /// What is counted: "keys", "entries".
     private let unit: String
-    /// Nil where nobody knows how many there will be.
+    /// Nil if the total is not known.
     private let total: Int?
     private var shownAt = Date.distantPast
     private var isShown = false
@@ -23,7 +23,7 @@ package struct CommandProgress {
 
     /// Shows the count, unless it was shown a moment ago.
     ///
-    /// `share` says which part of the whole it is where the total is not known, from 0 to 1.
+    /// `share` says which part of the whole it is if the total is not known, from 0 to 1.
     package mutating func show(_ count: Int, share: Double? = nil) {
         guard context.isWatched, Date().timeIntervalSince(shownAt) >= Self.interval else { return }
         shownAt = Date()

@@ -12,7 +12,7 @@ import ByteCoding
 ///
 /// Each form may begin with `skd:` and slashes; the Base64 of a key id may itself begin with one. The text is UTF-16LE
 /// if the size is even and every odd byte is 0, else UTF-8. Characters beyond ASCII are kept as they come: neither a
-/// key id nor a content id has any, so such a text names nothing.
+/// key id nor a content id has such characters, so the text names nothing.
 struct AssetText {
     /// The whole text.
     private let whole: [UInt8]
@@ -34,7 +34,7 @@ struct AssetText {
     /// What the text may name, likeliest first.
     ///
     /// A content id is tried as it stands when the decoded text names nothing, so that an asset id which equals a
-    /// content id finds it, whatever characters it has.
+    /// content id finds it with any characters.
     var candidates: [AssetCandidate] {
         var candidates: [AssetCandidate] = []
         if let literalKeyID, let keyID = Self.keyID(literalKeyID) { candidates.append(.keyID(keyID)) }

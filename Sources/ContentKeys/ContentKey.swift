@@ -2,7 +2,7 @@ package import KeyCrypto
 
 /// The 16 bytes that decrypt a track: one AES-128 key.
 ///
-/// Shared by whoever holds its record, wiped with the last of them, and never printed.
+/// Shared by all holders of its record, wiped with the last of them, and never printed.
 package final class ContentKey: Sendable {
     /// The size of a key in bytes.
     package static let size = 16

@@ -1,5 +1,6 @@
 extension ContentKeyAttributes {
-    /// The protection that a digital output must have. The raw values are stored, and never change; cases are ordered by strength.
+    /// The protection that a digital output must have. The raw values are stored, and never change; cases are ordered
+    /// by strength.
     package enum HDCP: String, Hashable, Sendable, CaseIterable, Comparable {
         /// "none"; the case is not called so, because an optional has a case of that name.
         case notRequired = "none"
@@ -17,7 +18,8 @@ extension ContentKeyAttributes {
         }
     }
 
-    /// How well a device must protect keys and pictures. The raw values are stored, and never change; cases are ordered by strength.
+    /// How well a device must protect keys and pictures. The raw values are stored, and never change; cases are ordered
+    /// by strength.
     package enum SecurityLevel: String, Hashable, Sendable, CaseIterable, Comparable {
         case audio
         case baseline

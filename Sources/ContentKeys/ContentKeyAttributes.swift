@@ -5,14 +5,15 @@ package struct ContentKeyAttributes: Hashable, Sendable {
     package var keyID: KeyID
     package var contentID: ContentID
     package var track: Track
-    /// The number of the key rotation period (CPIX `ContentKeyPeriod@index`); nil where keys do not rotate.
+    /// The number of the key rotation period (CPIX `ContentKeyPeriod@index`); nil if keys do not rotate.
     package var periodIndex: UInt32?
     package var scheme: EncryptionScheme
     package var state = ContentKeyState.live
     /// When the key was made or imported, in seconds since 1970.
     package var createdAt: Int64
 
-    // The key's own floor: what a token says can be stricter, and never laxer. Nil says nothing beyond the track's content type.
+    // The key's own floor: what a token says can be stricter, and never laxer. Nil says nothing beyond the track's
+    // content type.
 
     package var leastHDCP: HDCP?
     package var leastSecurityLevel: SecurityLevel?

@@ -19,7 +19,8 @@ package struct ContentKeyRecord: Equatable, Sendable {
     package var keyID: KeyID { attributes.keyID }
     package var contentID: ContentID { attributes.contentID }
 
-    /// Whether both are the same key of the same track with the same floor, whenever it was stored and whether or not it is live.
+    /// Whether both are the same key of the same track with the same floor, whenever it was stored and whether or not
+    /// it is live.
     package func isSameKey(as other: ContentKeyRecord) -> Bool {
         var aligned = other.attributes
         aligned.state = attributes.state
@@ -29,7 +30,7 @@ package struct ContentKeyRecord: Equatable, Sendable {
 }
 
 extension ContentKeyRecord: CustomStringConvertible, CustomReflectable {
-    /// Names the key, and shows neither it nor the initialization vector.
+    /// Names the key. The key and the initialization vector are not shown.
     package var description: String { "content key \(keyID) of \(contentID)" }
 
     package var customMirror: Mirror { Mirror(self, children: ["attributes": attributes]) }

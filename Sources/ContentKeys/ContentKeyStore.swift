@@ -14,8 +14,8 @@ package protocol ContentKeySource: Sendable {
 package protocol ContentKeyStore: ContentKeySource {
     /// Stores a key durably.
     ///
-    /// The same key for the same track and with the same floor again changes nothing, whatever its state and time of
-    /// creation. Throws `keyIDTaken` when the id belongs to another key or track, or to the key with another floor.
+    /// The same key for the same track and with the same floor again changes nothing. State and time of creation do not
+    /// matter. Throws `keyIDTaken` when the id belongs to another key or track, or to the key with another floor.
     func insert(_ record: ContentKeyRecord) async throws(StoreError) -> StoreOutcome
 
     /// Lets an asset id of exactly these bytes name a key, durably.

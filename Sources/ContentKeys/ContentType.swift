@@ -1,4 +1,5 @@
-/// What a content key decrypts, as far as policy tells kinds apart (protocol, section 4.6). The raw values are stored, and never change.
+/// What a content key decrypts, as far as policy tells kinds apart (protocol, section 4.6). The raw values are stored,
+/// and never change.
 package enum ContentType: String, Hashable, Sendable, CaseIterable {
     case audio
     case sd
@@ -17,7 +18,8 @@ package enum ContentType: String, Hashable, Sendable, CaseIterable {
 }
 
 extension TrackLabel {
-    /// The type that a well-known label means; nil for the packager's own. Case matters: "hd" is a label of somebody's own.
+    /// The type that a well-known label means; nil for a packager's own label. Case matters: "hd" is such an
+    /// own label.
     package var contentType: ContentType? {
         ContentType.allCases.first { $0.label == self }
     }

@@ -1,9 +1,10 @@
 package import ByteCoding
 package import KeyCrypto
 
-/// Makes content keys from one master secret, so that whoever has it can make them again (design, section 5).
+/// Makes content keys from one master secret, so that a holder of the secret can make them again (design, section 5).
 ///
-/// Key and initialization vector are each 16 bytes of HKDF-SHA256 (RFC 5869) over the master secret, without a salt, with the info
+/// Key and initialization vector are each 16 bytes of HKDF-SHA256 (RFC 5869) over the master secret, without a salt,
+/// with the info
 ///
 ///     size  field
 ///        8  "LKDKEY01" for the key, "LKDIV_01" for the vector

@@ -11,7 +11,8 @@ package struct KeyImport: Sendable {
     }
 }
 
-/// What operators do to the stored content keys, many at a time: import, sealing anew, withdrawal, deletion, the check of every seal.
+/// What operators do to the stored content keys, many at a time: import, sealing again, withdrawal, deletion, the check
+/// of every seal.
 ///
 /// Works beside daemons. Only one task at a time uses one; calls may block their thread.
 package protocol KeyMaintenance {
@@ -44,13 +45,13 @@ package protocol KeyMaintenance {
     func check(after keyID: [UInt8]?, limit: Int) async throws(StoreError) -> KeyCheckStep
 }
 
-/// What a step of sealing anew has done.
+/// What a step of `latchkey keys rewrap` has done.
 package struct KeyRewrapStep: Equatable, Sendable {
     /// The last key id looked at; nil behind the last one of all.
     package let last: KeyID?
     /// How many were looked at.
     package let count: Int
-    /// How many of them were sealed anew.
+    /// How many of them were sealed again.
     package let changed: Int
 
     package init(last: KeyID?, count: Int, changed: Int) {
@@ -77,7 +78,8 @@ package struct KeyCheckStep: Equatable, Sendable {
 
 /// What is wrong with a stored content key. The key's id is as it stands there, which may be what was altered.
 package enum KeyFinding: Hashable, Sendable {
-    /// The seal does not open: it, the key's id, its content, period or version was altered, or it is the seal of another record.
+    /// The seal does not open: it, the key's id, its content, period or version was altered, or it is the seal of
+    /// another record.
     case sealBroken(keyID: [UInt8])
     /// A column holds what no version writes.
     case malformed(keyID: [UInt8])

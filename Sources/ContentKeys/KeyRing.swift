@@ -2,13 +2,14 @@ package import KeyCrypto
 
 /// The key-encryption keys of an installation by their versions: one that seals, and older ones that still open.
 ///
-/// Records are sealed anew under the sealing one by `latchkey keys rewrap`, and an older key goes when no record needs it any more.
+/// Records are sealed again, under the sealing key, by `latchkey keys rewrap`, and an older key goes when no record
+/// needs it any more.
 package struct KeyRing: Sendable {
     /// Seals what is stored from now on.
     package let current: KeySealing
     private let older: [KeySealing]
 
-    /// Nil where two keys have one version.
+    /// Nil if two keys have one version.
     package init?(current: KeySealing, older: [KeySealing] = []) {
         let versions = older.map(\.version) + [current.version]
         guard Set(versions).count == versions.count else { return nil }

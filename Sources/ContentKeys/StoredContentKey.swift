@@ -53,8 +53,8 @@ extension ContentKeyAttributes {
         }
     }
 
-    /// The type of a row of an older version, which knew none. Behind a packager's own label may be anything, so it has the strictest
-    /// policy; nil where the label or its absence says the type.
+    /// The type of a row of an older version, which knew none. Behind a packager's own label may be anything, so it has
+    /// the strictest policy; nil if the label or its absence says the type.
     private static func assumedType(of label: TrackLabel?) -> ContentType? {
         guard let label, label.contentType == nil else { return nil }
         return .uhd

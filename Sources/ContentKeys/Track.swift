@@ -1,7 +1,8 @@
 /// Which tracks of its content a key is for, and the content type whose policy that means.
 ///
-/// AUDIO, SD, HD and UHD mean their type. A packager's own label comes with a type, because nobody could guess it. A key without a label
-/// serves every track, and has SD's policy unless it says otherwise. So every key has a type, and no label is contradicted.
+/// AUDIO, SD, HD and UHD mean their type. A packager's own label comes with a type, because it cannot be guessed. A
+/// key without a label serves every track, and has SD's policy unless it says otherwise. So every key has a type, and
+/// no label is contradicted.
 package struct Track: Hashable, Sendable {
     /// Nil for a key that serves every track of its content.
     package let label: TrackLabel?
@@ -15,8 +16,8 @@ package struct Track: Hashable, Sendable {
         self.init(checked: contentType.label, contentType)
     }
 
-    /// `contentType` is what somebody said explicitly; it may repeat what the label means. Throws `contentTypeMissing` and
-    /// `contentTypeContradicted`.
+    /// `contentType` is the type that was given explicitly; it may repeat what the label means. Throws
+    /// `contentTypeMissing` and `contentTypeContradicted`.
     package init(label: TrackLabel?, contentType: ContentType? = nil) throws(TrackError) {
         guard let label else {
             self.init(checked: nil, contentType ?? .sd)

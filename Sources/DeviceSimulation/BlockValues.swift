@@ -1,8 +1,8 @@
 import ByteCoding
 package import FairPlay
 
-// The values of an SPC's blocks as a device writes them (protocol, section 2.1), stated here once more: the server's reading of them lies in
-// FairPlay, and neither is derived from the other.
+// The values of an SPC's blocks as a device writes them (protocol, section 2.1), stated here once more: the server's
+// reading of them lies in FairPlay, and neither is derived from the other.
 
 extension MediaPlaybackState {
     /// 16 bytes.

@@ -8,9 +8,9 @@ package struct OpenedLicense: Sendable {
     package let contentKey: SharedSecret
     package let contentIV: Bytes16
     package let terms: LicenseTerms
-    /// 1, or 2 where the R1 for video came back.
+    /// 1, or 2 if the R1 for video came back.
     package let version: UInt32
-    /// The session key that wraps the content key, where an external module said so.
+    /// The session key that wraps the content key, if an external module said so.
     package let sessionKeyVersion: SessionKeyVersion?
     /// What a device accepts in this CKC, and this server never sends; empty for each of its own CKCs.
     package let remarks: [CKCRemark]

@@ -4,9 +4,9 @@ import KeyCrypto
 
 /// The keys of one container: what RSA wraps, and what encrypts and authenticates the payload.
 ///
-/// In versions 1 and 2 the wrapped key encrypts the payload. In version 3 it is the master key, which encrypts three fixed seeds into the
-/// payload's key and vector and the key of the tag (protocol, section 1.2). The seeds are stated here once more: a slip in the server's would
-/// else be answered by the same slip.
+/// In versions 1 and 2 the wrapped key encrypts the payload. In version 3 it is the master key, which encrypts three
+/// fixed seeds into the payload's key and vector and the key of the tag (protocol, section 1.2). The seeds are stated
+/// here once more: a slip in the server's would else be answered by the same slip.
 struct ContainerKeys: Sendable {
     /// 16 bytes.
     let wrapped: SharedSecret

@@ -3,7 +3,8 @@ import FairPlay
 import KeyCrypto
 
 extension DeviceOptions {
-    /// The optional blocks that these options ask for, those with random tags included; the ones for the video session key are made with it.
+    /// The optional blocks that these options ask for, those with random tags included; the ones for the video session
+    /// key are made with it.
     func optionalBlocks(using crypto: CryptoContext) throws(CryptoError) -> [DeviceBlock] {
         let values: [(UInt64, [UInt8]?)] = [
             (TLLVTag.streamingIndicator, try streamingIndicatorValue(using: crypto)),

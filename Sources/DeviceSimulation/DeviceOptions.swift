@@ -63,7 +63,8 @@ package enum SyncStatement: Sendable, Equatable {
 
 /// The blocks for a second session key, which only external modules open.
 package enum VideoStatement: Sendable, Equatable {
-    /// A session key and R1 of their own, in the layout of SK..R1. What real devices put there is not known: this is for modules of our own.
+    /// A session key and R1 of their own, in the layout of SK..R1. What real devices put there is not known: this is
+    /// for modules of our own.
     case sealed
     /// Bytes without a meaning. A module that nonetheless says that it used them has used the other session key and R1.
     case opaque(LadderCall.VideoBlocks)

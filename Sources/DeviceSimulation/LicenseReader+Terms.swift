@@ -55,7 +55,8 @@ extension LicenseReader {
         return LicenseSeconds(value)
     }
 
-    /// 32 bytes in version 1, 48 in version 2: version, a reserved word, content or stream id, storage, playback, title id (section 4.3).
+    /// 32 bytes in version 1, 48 in version 2: version, a reserved word, content or stream id, storage, playback, title
+    /// id (section 4.3).
     private func offlineKey(for device: DeviceAbilities) throws(CKCFault) -> OfflineKey? {
         let tag = TLLVTag.offlineKey
         guard let block = block(of: tag) else { return nil }

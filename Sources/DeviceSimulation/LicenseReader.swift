@@ -17,7 +17,7 @@ struct LicenseReader {
         return value
     }
 
-    /// The value of a block, nil where it is not there. Throws `wrongSize`.
+    /// The value of a block, nil if it is not there. Throws `wrongSize`.
     func value(of tag: UInt64, size: Int) throws(CKCFault) -> Range<Int>? {
         guard let block = block(of: tag) else { return nil }
         guard block.value.count == size else { throw .wrongSize(tag: tag, size: block.value.count) }
@@ -29,7 +29,7 @@ struct LicenseReader {
     }
 
     /// Blocks that were asked back come back with their values, in the order in which they were asked for; other
-    /// padding is a remark. Nothing may come that was neither asked for nor is known. An unknown block is refused
+    /// padding is a remark. A block that was not asked for must be a known one. An unknown block is refused
     /// rather than passed over: its meaning is not checked here. Gives the remarks.
     func checkEchoes(_ expected: [[UInt8]]) throws(CKCFault) -> [CKCRemark] {
         var remarks: [CKCRemark] = []
@@ -70,7 +70,7 @@ struct LicenseReader {
         return version
     }
 
-    /// The number behind a version 1 and a reserved word of 0; nil where the block is not there.
+    /// The number behind a version 1 and a reserved word of 0; nil if the block is not there.
     func versionedNumber(of tag: UInt64) throws(CKCFault) -> UInt64? {
         guard let value = try value(of: tag, size: 16) else { return nil }
         let fields = Bytes16(payload, at: value.lowerBound)

@@ -8,7 +8,7 @@ package final class RequestSecrets: Sendable {
     package let wrappedKey: SharedSecret
     /// The plain SK..R1 block, 96 bytes: session key, HU, R1, integrity.
     package let sessionBlock: SharedSecret
-    /// The same for video, where the device has a second session key.
+    /// The same for video, if the device has a second session key.
     package let videoSessionBlock: SharedSecret?
     package let antiReplaySeed: Bytes16
     /// The whole blocks that the CKC must return, in the order of the return request, each once.
@@ -63,7 +63,7 @@ package final class RequestSecrets: Sendable {
 /// What a device said in its SPC that bounds what it can be told.
 package struct DeviceAbilities: Sendable, Equatable {
     package var hasPlaybackState: Bool
-    /// Nil where it did not say.
+    /// Nil if it did not say.
     package var capabilities: Capabilities?
     /// Whether it sent the blocks for a second session key.
     package var offersVideoSessionKey: Bool

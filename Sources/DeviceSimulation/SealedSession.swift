@@ -2,7 +2,8 @@ import ByteCoding
 import FairPlay
 import KeyCrypto
 
-/// The session keys of one request, and the blocks in which only the holder of the application secret finds them (protocol, section 3.2).
+/// The session keys of one request, and the blocks in which only the holder of the application secret finds them
+/// (protocol, section 3.2).
 struct SealedSession {
     /// SK 16, HU 20, R1 44, integrity 16.
     let generic: SharedSecret

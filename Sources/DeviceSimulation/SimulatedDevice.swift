@@ -4,7 +4,8 @@ package import KeyCrypto
 
 /// The other side of the protocol: makes genuine SPCs for a server whose application secret it shares.
 ///
-/// It can open only the answers to SPCs that it made itself. It cannot obtain keys from a server whose secret it does not have.
+/// It can open only the answers to SPCs that it made itself. It cannot obtain keys from a server whose secret it does
+/// not have.
 package final class SimulatedDevice {
     private let certificate: Certificate
     private let ladder: ApplicationSecretKeyLadder

@@ -2,13 +2,14 @@ package import ByteCoding
 
 /// Why a token, or what it grants, does not allow a licence.
 ///
-/// No case carries text of the token: names of claims are those of Latchkey's own vocabulary.
+/// No case carries text of the token: names of claims are those of Latchkey's own vocabulary. `Licensing` has the one
+/// table of what a client hears of each case (`ProblemCode`).
 package enum EntitlementError: Error, Equatable, Sendable {
     /// The bytes are not a token of the accepted form.
     case tokenMalformed(TokenFault)
-    /// Several tokens were presented, and nobody can say which one was meant.
+    /// Several tokens were presented, and it is not clear which one was meant.
     case tokenAmbiguous
-    /// The token's algorithm is none that a key can be pinned to, or not the one that this key is pinned to.
+    /// The token's algorithm is not one that a key can be pinned to, or not the one that this key is pinned to.
     case algorithmNotPinned
     /// No key has the token's key id, or the token names none.
     case keyUnknown
@@ -52,7 +53,7 @@ package enum EntitlementError: Error, Equatable, Sendable {
     case subjectDisabled
     /// The device may have nothing.
     case deviceRevoked
-    /// Nobody may have the content.
+    /// The content is revoked for all viewers.
     case contentRevoked
     /// The session was ended.
     case sessionKilled
@@ -75,41 +76,7 @@ package enum EntitlementError: Error, Equatable, Sendable {
     /// A digest could not be computed; the fault is ours.
     case cryptoFailed
 
-    /// The stable public code of the error table.
-    package var code: String {
-        switch self {
-        case .tokenMalformed: "token_malformed"
-        case .tokenAmbiguous: "token_ambiguous"
-        case .algorithmNotPinned: "token_alg"
-        case .keyUnknown: "kid_unknown"
-        case .keyRevoked, .keyRetired: "kid_revoked"
-        case .signatureInvalid: "token_signature"
-        case .tokenExpired: "token_expired"
-        case .tokenNotYetValid: "token_not_yet"
-        case .lifeTooLong: "token_life"
-        case .issuerMismatch, .tokenOfAnotherServer, .sessionOfAnotherServer: "token_issuer"
-        case .audienceMismatch: "token_audience"
-        case .claimInvalid, .claimUnsupported: "token_schema"
-        case .contentNotCovered, .streamingNotGranted: "content_mismatch"
-        case .offlineNotGranted, .offlineOutlivesLease: "offline_not_allowed"
-        case .rightNotStarted: "right_not_started"
-        case .rightEnded: "right_ended"
-        case .profileUnknown: "token_schema"
-        case .tokenRevoked: "token_revoked"
-        case .subjectDisabled: "subject_disabled"
-        case .deviceRevoked: "device_revoked"
-        case .contentRevoked: "content_mismatch"
-        case .sessionKilled: "session_killed"
-        case .sessionEnded: "session_expired"
-        case .deviceMismatch: "device_mismatch"
-        case .addressDenied: "ip_denied"
-        case .countryDenied: "geo_denied"
-        case .outputNotAllowed, .securityLevelTooLow: "security_level"
-        case .cryptoFailed: "internal"
-        }
-    }
-
-    /// After how many seconds the same request can succeed, where time alone is what it lacks.
+    /// After how many seconds the same request can succeed, if it lacks nothing but time.
     package var retryAfterSeconds: Int64? {
         switch self {
         case .rightNotStarted(let seconds): seconds

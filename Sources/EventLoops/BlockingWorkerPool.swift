@@ -3,8 +3,8 @@ import Telemetry
 
 /// Threads for calls that block: a database that missed the cache, a call-back over the network.
 ///
-/// Bounded on purpose: so many threads, so many waiting calls, and a deadline for each. A call that is refused or late is an
-/// answer to give, not a reason to wait longer.
+/// Bounded on purpose: so many threads, so many waiting calls, and a deadline for each. A call that is refused or late
+/// is an answer to give, not a reason to wait longer.
 package final class BlockingWorkerPool: Sendable {
     private struct State {
         var waiting: [Call] = []
@@ -45,8 +45,8 @@ package final class BlockingWorkerPool: Sendable {
 
     /// Runs `body` on a thread of the pool and returns to the caller's loop with its result.
     ///
-    /// Called from a task on `loop`, on whose clock `limit` runs: waiting and running together may take that long. A body that
-    /// has begun runs to its end even when nobody waits for it any more.
+    /// Called from a task on `loop`, on whose clock `limit` runs: waiting and running together may take that long. A
+    /// body that has begun runs to its end even if its caller does not wait any more.
     package func run<Result: Sendable>(
         on loop: LoopContext, within limit: Duration, _ body: @escaping @Sendable () -> Result
     ) async throws(WorkerPoolError) -> Result {
@@ -109,7 +109,7 @@ package enum WorkerPoolError: Error, Equatable, Sendable {
 }
 
 private struct Call: Sendable {
-    /// Whether somebody still waits for the result.
+    /// Whether the caller still waits for the result.
     let isWanted: @Sendable () -> Bool
     let body: @Sendable () -> Void
     let refuse: @Sendable (WorkerPoolError) -> Void
@@ -117,7 +117,7 @@ private struct Call: Sendable {
 
 private typealias AnswerContinuation<Value> = CheckedContinuation<Result<Value, WorkerPoolError>, Never>
 
-/// Resumes its continuation with the first answer given, from whatever thread, and ignores later ones.
+/// Resumes its continuation with the first answer given, from any thread, and ignores later ones.
 private final class OneAnswer<Value: Sendable>: Sendable {
     private struct State {
         var continuation: AnswerContinuation<Value>?

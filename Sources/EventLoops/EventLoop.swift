@@ -11,19 +11,22 @@ import Telemetry
 /// 2. **Channels.** Each ready channel is called once; at most 256 per turn. If there are so many, the channels that
 ///    come first are called before them. Then the channels that asked for another go.
 /// 3. **Timers** whose deadline has come, at most 32: what a timer ends costs as much as a request.
-/// 4. **Jobs** of tasks, and closures from other threads, in the order in which they were enqueued; at most 512 per turn.
-/// 5. **Turn-end hooks**, which run batches. What they make ready runs at once, before the next poll, within step 4's limit.
+/// 4. **Jobs** of tasks, and closures from other threads, in the order in which they were enqueued; at most 512 per
+///    turn.
+/// 5. **Turn-end hooks**, which run batches. What they make ready runs at once, before the next poll, within step 4's
+///    limit.
 ///
-/// What exceeds a limit comes first in the next turn, after a poll, so neither a busy connection nor a busy task shuts out others.
+/// What exceeds a limit comes first in the next turn, after a poll, so a busy connection or a busy task does not shut
+/// out others.
 ///
 /// # Executor
 ///
-/// The loop is a `TaskExecutor` and not a `SerialExecutor`: with both, one `enqueue` could not tell the jobs apart. A job enqueued
-/// from the loop's own thread goes to its run queue, any other into an inbox behind a lock, with one wake per time that the inbox
-/// stops being empty.
+/// The loop is a `TaskExecutor` and not a `SerialExecutor`: with both, one `enqueue` could not tell the jobs apart. A
+/// job enqueued from the loop's own thread goes to its run queue, any other into an inbox behind a lock, with one wake
+/// per time that the inbox stops being empty.
 ///
-/// Safe to share between threads: `inbox`, `wake`, the counters and `clock` are; everything else belongs to the loop's thread, and
-/// each way to it checks that.
+/// Safe to share between threads: `inbox`, `wake`, the counters and `clock` are; everything else belongs to the loop's
+/// thread, and each way to it checks that.
 final class EventLoop: TaskExecutor, @unchecked Sendable {
     static let eventsPerTurnMaximum = 256
     static let timersPerTurnMaximum = 32
@@ -79,7 +82,8 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     var isCurrent: Bool { threadHandle.load(ordering: .relaxed) == UInt(pthread_self()) }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        // A job that comes after the loop's thread has ended can never run; its task's memory is the price of being abandoned.
+        // A job that comes after the loop's thread has ended can never run; its task's memory is the price of being
+        // abandoned.
         if !enqueue(.job(UnownedJob(job))) { droppedJobs.add(1, ordering: .relaxed) }
     }
 
@@ -233,7 +237,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
             inbox.isOpen = false
             runQueue.takeAll(from: &inbox.work)
         }
-        // Somebody may wait for a closure that was accepted, so it runs; a task whose time is up does not.
+        // A caller may wait for a closure that was accepted, so it runs; a task whose time is up does not.
         while let work = runQueue.next() {
             switch work {
             case .job: droppedJobs.add(1, ordering: .relaxed)

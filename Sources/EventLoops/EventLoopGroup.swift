@@ -31,8 +31,9 @@ package final class EventLoopGroup: Sendable {
 
     /// Stops all loops and waits for their threads; a second call returns at once.
     ///
-    /// Channels are told to end and no new ones are taken. Tasks in flight go on, awaits included, until they have ended or `limit` is over
-    /// on the loops' clock. Not to be called on a loop. What is enqueued on a stopped loop is dropped.
+    /// Channels are told to end and no new ones are taken. Tasks in flight go on, awaits included, until they have
+    /// ended or `limit` is over on the loops' clock. Not to be called on a loop. What is enqueued on a stopped loop is
+    /// dropped.
     @discardableResult
     package func stop(within limit: Duration) -> StopReport {
         precondition(!loops.contains(where: \.isCurrent), "a loop cannot wait for itself")

@@ -10,7 +10,7 @@ package protocol LoopChannel: AnyObject {
     /// The turn after `LoopContext.resumeNextTurn` was called for this channel has come.
     func resume(on loop: LoopContext)
 
-    /// The loop stops: end everything, and resume whoever waits for this channel.
+    /// The loop stops: end everything, and resume every task that waits for this channel.
     func loopStops(_ loop: LoopContext)
 }
 
@@ -19,10 +19,11 @@ package struct RegistrationID: Hashable, Sendable {
     let token: UInt64
 }
 
-/// The channels of a loop by the token that epoll gives back: slot in the lower half, the slot's generation in the upper.
+/// The channels of a loop by the token that epoll gives back: slot in the lower half, the slot's generation in the
+/// upper.
 ///
-/// The generation makes an event of a channel that was removed earlier in the same turn go nowhere, even when its slot has a
-/// new channel already.
+/// The generation makes an event of a channel that was removed earlier in the same turn go nowhere, even when its slot
+/// has a new channel already.
 struct RegistrationTable {
     private var slots: [(generation: UInt32, channel: (any LoopChannel)?)] = []
     private var freeSlots: [UInt32] = []

@@ -45,7 +45,8 @@ package struct LoopContext: Sendable {
         loop.enqueue(.call(body))
     }
 
-    /// Runs a closure on the loop and waits for its result; `nil` when the loop has stopped. Blocks, so not for loops and tasks.
+    /// Runs a closure on the loop and waits for its result; `nil` when the loop has stopped. Blocks, so not for loops
+    /// and tasks.
     package func runAndWait<Result: Sendable>(_ body: @escaping @Sendable () -> Result) -> Result? {
         precondition(!isCurrent, "a loop cannot wait for itself")
         let answer = Monitor<Result?>(nil)
@@ -112,8 +113,8 @@ package struct LoopContext: Sendable {
 
     /// Adds a closure that runs at the end of every turn, for as long as the loop lives.
     ///
-    /// A hook that holds work back to fill a batch answers `.pollAgain`; after at most eight polls in a row, or as soon as one
-    /// brings nothing new, it is called with `isQuiet` and must do the work.
+    /// A hook that holds work back to fill a batch answers `.pollAgain`; after at most eight polls in a row, or as soon
+    /// as one brings nothing new, it is called with `isQuiet` and must do the work.
     package func atTurnEnd(_ hook: @escaping (TurnEnd) -> TurnEndVerdict) {
         loop.addHook(hook)
     }

@@ -2,8 +2,8 @@ import Synchronization
 
 /// A value that every loop has its own instance of, made when the loop first asks for it.
 ///
-/// The instance is made, used and released on the loop's thread, so it needs neither a lock nor to be `Sendable`: a reused
-/// cipher context, a reader of the database, a scratch buffer. Read it with `LoopContext.value(of:)`.
+/// The instance is made, used and released on the loop's thread, so it needs no lock and need not be `Sendable`: a
+/// reused cipher context, a reader of the database, a scratch buffer. Read it with `LoopContext.value(of:)`.
 package final class LoopLocal<Value>: Sendable {
     let index: Int
     let make: @Sendable (LoopContext) -> Value

@@ -8,7 +8,8 @@ package struct TimerID: Hashable, Sendable {
 
 /// Timers in order of their deadline: a binary heap that knows where each timer lies.
 ///
-/// Schedule, cancel and reschedule cost O(log n). Timers with equal deadlines fire in the order in which they were scheduled.
+/// Schedule, cancel and reschedule cost O(log n). Timers with equal deadlines fire in the order in which they were
+/// scheduled.
 struct TimerQueue {
     private struct Timer {
         var deadline: MonotonicTime

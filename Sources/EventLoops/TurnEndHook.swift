@@ -1,7 +1,7 @@
 /// What a turn-end hook learns about the turn.
 package struct TurnEnd: Sendable {
-    /// Whether the loop has looked for new work and found none (or has looked often enough): work that was held back to fill a
-    /// batch must be done now, because the loop may sleep after this.
+    /// Whether the loop has looked for new work and found none (or has looked often enough): work that was held back to
+    /// fill a batch must be done now, because the loop may sleep after this.
     package let isQuiet: Bool
 
     package init(isQuiet: Bool) {
@@ -15,7 +15,8 @@ package enum TurnEndVerdict: Equatable, Sendable {
     case done
     /// Something is held back: poll once more without sleeping, then call again. Ignored when the turn end was quiet.
     case pollAgain
-    /// A group of work has been done and more is left: look at the sockets without sleeping, then call again, however often it takes.
+    /// A group of work has been done and more is left: look at the sockets without sleeping, then call again, however
+    /// often it takes.
     case workLeft
 }
 

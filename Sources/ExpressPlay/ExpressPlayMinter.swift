@@ -85,7 +85,7 @@ package struct ExpressPlayMinter: Sendable {
 
     // MARK: Stored keys
 
-    /// What a stored key is called in a token: its content where that is what was asked for, else its own id.
+    /// What a stored key is called in a token: its content if that was asked for, else its own id.
     ///
     /// A content that the customer may not open is refused, whether or not a key is stored for it.
     func storedName(

@@ -13,7 +13,7 @@ struct ExpressPlayRefusal: Error {
     /// The parameter or member of the request that is at fault, if it is one.
     var member: String?
 
-    /// A refusal with the status that its code has where nothing else is the matter.
+    /// A refusal with the status that its code has if nothing else is wrong.
     init(_ code: ExpressPlayCode, _ cause: RefusalCause? = nil, retryAfterSeconds: Int64? = nil) {
         self.init(code, code.status, cause, retryAfterSeconds: retryAfterSeconds)
     }

@@ -59,7 +59,7 @@ package final class ExpressPlayService: Sendable {
 
     // MARK: The log
 
-    /// Neither a token nor anything of the request is in these lines.
+    /// These lines hold no token and nothing of the request.
     func logMinted(by customer: ExpressPlayCustomer, _ id: RequestID) {
         logger.log(
             .debug, "token_minted", from: .client,

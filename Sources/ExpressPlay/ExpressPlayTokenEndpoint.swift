@@ -71,7 +71,7 @@ package struct ExpressPlayTokenEndpoint: Sendable {
                 .authenticatorInvalid,
                 RefusalCause("the authenticator that the customer \(customer.name) has for another environment"))
         case .unknown:
-            throw ExpressPlayRefusal(.authenticatorInvalid, RefusalCause("the authenticator is nobody's"))
+            throw ExpressPlayRefusal(.authenticatorInvalid, RefusalCause("no customer has this authenticator"))
         }
     }
 

@@ -7,8 +7,8 @@ package import Licensing
 
 /// `POST /sees/SEESServlet`: a content in, a token URL out, for the app's back end (entitlement, section 1.1.6).
 ///
-/// A back end that is let in may have every stored content: that the viewer has paid is for the caller to know. Whatever was understood is
-/// answered with 200, and `isAllowed` says whether there is a token.
+/// A back end that is let in may have every stored content: that the viewer has paid is for the caller to know.
+/// Every request that was understood is answered with 200, and `isAllowed` says whether there is a token.
 package struct SEESEndpoint: Sendable {
     private let service: ExpressPlayService
 

@@ -1,10 +1,11 @@
 import ByteCoding
 package import KeyCrypto
 
-/// Opens SK..R1 blocks with what the server and the device share: the application secret key (ASk) that Apple issues with a certificate.
+/// Opens SK..R1 blocks with what the server and the device share: the application secret key (ASk) that Apple issues
+/// with a certificate.
 ///
-/// DASk = AES-ECB(ASk, D(R2)); SK..R1 = AES-CBC(DASk) (protocol, sections 3.1 and 3.2). The published test vectors come with a fixed
-/// DASk in place of an ASk; such a ladder is for tests and marked so.
+/// DASk = AES-ECB(ASk, D(R2)); SK..R1 = AES-CBC(DASk) (protocol, sections 3.1 and 3.2). The published test vectors come
+/// with a fixed DASk in place of an ASk; such a ladder is for tests and marked so.
 package final class ApplicationSecretKeyLadder: Sendable {
     /// The size of ASk and DASk in bytes.
     package static let secretSize = 16

@@ -1,7 +1,8 @@
 package import ByteCoding
 package import KeyCrypto
 
-/// The keys of an SPC of version 3: AES-ECB under the master key makes each of them from a fixed seed (protocol, section 1.2).
+/// The keys of an SPC of version 3: AES-ECB under the master key makes each of them from a fixed seed (protocol,
+/// section 1.2).
 ///
 /// Unverified outside one source: no public vector of version 3 exists.
 package struct AuthenticatedPayloadKeys: ~Copyable {
@@ -23,8 +24,8 @@ package struct AuthenticatedPayloadKeys: ~Copyable {
         self.authentication = authentication
     }
 
-    /// The tag: AES-CMAC over the wrapped key, the certificate hash, the payload's length in 16 bytes and the encrypted payload. Version,
-    /// reserved word and transport identifier are not covered.
+    /// The tag: AES-CMAC over the wrapped key, the certificate hash, the payload's length in 16 bytes and the encrypted
+    /// payload. Version, reserved word and transport identifier are not covered.
     package borrowing func tag(
         wrappedKey: ArraySlice<UInt8>, certificateHash: [UInt8], payload: ArraySlice<UInt8>,
         using crypto: CryptoContext

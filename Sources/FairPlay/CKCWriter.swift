@@ -4,15 +4,17 @@ package import KeyCrypto
 /// Writes Content Key Contexts (protocol, sections 1.3, 2.2 and 2.3).
 ///
 ///     offset  size  field
-///          0     4  version: 1, or 2 where an external module gave out the R1 for video
+///          0     4  version: 1, or 2 if an external module gave out the R1 for video
 ///          4     4  reserved, 0
 ///          8    16  initialization vector, fresh for each CKC
 ///         24     4  payload length n, a multiple of 16
-///         28     n  AES-CBC encrypted payload: our own blocks in random order, then the echoes in the order of the request
+///         28     n  AES-CBC encrypted payload: our own blocks in random order, then the echoes in the order of
+///                  the request
 package enum CKCWriter {
     package static let headerSize = 28
 
-    /// The CKC for `spc`, with its content key as the ladder wrapped it. The terms must have been checked against the device.
+    /// The CKC for `spc`, with its content key as the ladder wrapped it. The terms must have been checked against the
+    /// device.
     package static func write(
         for spc: SPC, contentKey: WrappedContentKey, terms: LicenseTerms, using crypto: CryptoContext
     ) throws(CryptoError) -> [UInt8] {

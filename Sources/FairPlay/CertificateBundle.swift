@@ -1,12 +1,13 @@
 package import KeyCrypto
 
-/// The file that Apple issues for newer deployments: the 1024-bit certificate followed by the 2048-bit one (protocol, section 3.5).
+/// The file that Apple issues for newer deployments: the 1024-bit certificate followed by the 2048-bit one (protocol,
+/// section 3.5).
 package struct CertificateBundle: Sendable {
     package let certificate1024: Certificate
     package let certificate2048: Certificate
 
-    /// The two DER encodings with nothing around them, or a PEM text with both certificates; the smaller one comes first either way,
-    /// because the hash of the whole depends on the order.
+    /// The two DER encodings with nothing around them, or a PEM text with both certificates; the smaller one comes
+    /// first either way, because the hash of the whole depends on the order.
     package init(parsing bytes: [UInt8]) throws(CertificateBundleError) {
         let certificates: [Certificate]
         do throws(CryptoError) {

@@ -25,7 +25,8 @@ package final class Credential: Sendable {
         }
     }
 
-    /// Either pair may be absent, but not both. Throws `noCertificate`, `wrongKeySize`, `version3WithoutKey2048` or `cryptography`.
+    /// Either pair may be absent, but not both. Throws `noCertificate`, `wrongKeySize`, `version3WithoutKey2048` or
+    /// `cryptography`.
     package init(
         name: String, pair1024: KeyPair?, pair2048: KeyPair?, ladder: SessionKeyLadder, servesVersion3: Bool = false
     ) throws(CredentialError) {
@@ -60,7 +61,8 @@ package final class Credential: Sendable {
         Credential(self, ladder: ladder)
     }
 
-    /// The 1024-bit certificate followed by the 2048-bit one, or the only one there is: what an app gives to its player.
+    /// The 1024-bit certificate followed by the 2048-bit one, or the only one there is: what an app gives to its
+    /// player.
     package var bundle: [UInt8] {
         (certificate1024?.der ?? []) + (certificate2048?.der ?? [])
     }

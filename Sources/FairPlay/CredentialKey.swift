@@ -38,8 +38,8 @@ struct CredentialSubjects {
     let ladder: SessionKeyLadder
     let servesVersion3: Bool
 
-    /// Version 1 with the hash of the 1024-bit certificate or of the bundle, version 2 with that of the 2048-bit certificate, version 3
-    /// with that of any of the three, for the 2048-bit key (protocol, sections 1.1 and 1.2).
+    /// Version 1 with the hash of the 1024-bit certificate or of the bundle, version 2 with that of the 2048-bit
+    /// certificate, version 3 with that of any of the three, for the 2048-bit key (protocol, sections 1.1 and 1.2).
     func keys() throws(CryptoError) -> [CredentialKey] {
         let crypto = try CryptoContext()
         var keys: [CredentialKey] = []

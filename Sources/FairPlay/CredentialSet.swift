@@ -6,11 +6,11 @@ package struct CredentialSet: Sendable {
     }
 
     package let credentials: [Credential]
-    /// The container versions that are read at all: 1 and 2, and 3 where a credential enables it.
+    /// The container versions that are read at all: 1 and 2, and 3 if a credential enables it.
     package let servedVersions: Set<SPCVersion>
     private let keys: [Selector: CredentialKey]
 
-    /// Throws `duplicateHash` where an SPC could mean two credentials.
+    /// Throws `duplicateHash` if an SPC could mean two credentials.
     package init(_ credentials: [Credential]) throws(CredentialError) {
         var keys: [Selector: CredentialKey] = [:]
         for key in credentials.flatMap(\.keys) {
@@ -46,7 +46,7 @@ package struct CredentialSet: Sendable {
         credentials.flatMap(\.keys).filter { $0.version == version }.map(\.hash)
     }
 
-    /// The same set where the credentials of these names climb their ladders in these modules.
+    /// The same set, but the credentials of these names climb their ladders in these modules.
     package func connecting(_ modules: [String: any LadderModule]) -> CredentialSet {
         CredentialSet(
             credentials.map { credential in

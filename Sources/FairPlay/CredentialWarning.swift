@@ -2,13 +2,14 @@ import KeyCrypto
 
 /// What an operator should know of a credential that works all the same.
 package enum CredentialWarning: Equatable, Sendable {
-    /// The certificate of this size ended at this time (seconds since 1970). Devices do not mind, and neither does this server.
+    /// The certificate of this size ended at this time (seconds since 1970). Devices do not mind, and neither does this
+    /// server.
     case certificateExpired(bits: Int, notAfter: Int64)
     /// The certificate of this size ends soon.
     case certificateExpiring(bits: Int, notAfter: Int64)
     /// The certificate was issued for a newer SDK than this server knows.
     case sdkVersionUnknown(SDKVersion)
-    /// The certificate's SDK version is none that can be read.
+    /// The certificate's SDK version cannot be read.
     case sdkVersionUnreadable
     /// For development only: `latchkey init` made a certificate of it, or it has a fixed DASk.
     case developmentMaterial

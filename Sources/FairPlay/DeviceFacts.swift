@@ -1,6 +1,7 @@
 /// What a device says of itself in an SPC (protocol, sections 2.1, 4.5 and 4.6).
 ///
-/// The payload has no MAC: whoever sends an SPC can alter all of it, so it is fit for refusing and for the log, and never loosens a check.
+/// The payload has no MAC: the sender of an SPC can alter all of it, so it is fit for refusing and for the log, and
+/// never loosens a check.
 package struct DeviceFacts: Sendable, Equatable {
     /// Whether the device sent its capabilities; without them it has none.
     package let hasCapabilities: Bool
@@ -30,8 +31,8 @@ package struct DeviceFacts: Sendable, Equatable {
         return denyListVersion > 0 && denyListVersion < DevicePolicy.denyListVersionMinimum
     }
 
-    /// The strongest known level that the device reaches. Nil where nothing is known, or where it reaches none: `falls(below:)` tells these
-    /// apart.
+    /// The strongest known level that the device reaches. Nil if nothing is known, or if it reaches none:
+    /// `falls(below:)` tells these apart.
     package var securityLevel: SecurityLevel? { securityNumber.flatMap { SecurityLevel(reported: $0) } }
 
     /// Whether the device is known to be weaker than `level`.
@@ -40,8 +41,8 @@ package struct DeviceFacts: Sendable, Equatable {
         return securityNumber < level.rawValue
     }
 
-    /// As reported, else by the capability bits, and Baseline at most with an old deny list; in the numbers of the levels. Nil where nothing
-    /// is known.
+    /// As reported, else by the capability bits, and Baseline at most with an old deny list; in the numbers of the
+    /// levels. Nil if nothing is known.
     private var securityNumber: UInt64? {
         guard hasOldDenyList else { return reportedNumber }
         return min(reportedNumber ?? .max, SecurityLevel.baseline.rawValue)

@@ -1,8 +1,11 @@
-/// What is believed of devices that do not say, and what is refused to some whatever they ask for (protocol, sections 4.3 and 4.6).
+/// What is believed of devices that do not say, and what is always refused to some (protocol, sections
+/// 4.3 and 4.6).
 package struct DevicePolicy: Sendable, Equatable {
-    /// Whether a device without a capabilities block is given offline keys of version 1: the first systems with dual expiry sent none.
+    /// Whether a device without a capabilities block is given offline keys of version 1: the first systems with dual
+    /// expiry sent none.
     package var assumesOfflineKeySupport = false
-    /// Whether a Mac whose kext deny list is older than `denyListVersionMinimum` is refused. Otherwise it counts as Baseline.
+    /// Whether a Mac whose kext deny list is older than `denyListVersionMinimum` is refused. Otherwise it counts as
+    /// Baseline.
     package var refusesOldDenyLists = false
     /// Whether virtual machines are refused, and devices whose statement about it cannot be read.
     package var refusesVirtualMachines = false

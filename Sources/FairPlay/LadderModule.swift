@@ -3,8 +3,8 @@ package import KeyCrypto
 
 /// A module outside this process that opens SK..R1 blocks where only Apple's own library can (protocol, section 3.5).
 ///
-/// The session key never leaves the module, so key and terms of the ladder come in one call: the content key goes in, and HU, R1 and the
-/// finished content key block come out.
+/// The session key never leaves the module, so key and terms of the ladder come in one call: the content key goes in,
+/// and HU, R1 and the finished content key block come out.
 package protocol LadderModule: Sendable {
     /// Answers one call; returns on the caller's executor.
     func answer(_ call: LadderCall) async throws(LadderModuleError) -> LadderAnswer
@@ -12,9 +12,10 @@ package protocol LadderModule: Sendable {
 
 /// Why a module gave no answer.
 package enum LadderModuleError: Error, Equatable, Sendable {
-    /// The module refuses the SK..R1 block: its integrity fails, or it is for another credential. `status` is the module's own, for the log.
+    /// The module refuses the SK..R1 block: its integrity fails, or it is for another credential. `status` is the
+    /// module's own, for the log.
     case refused(status: Int32)
-    /// The module cannot do what is asked for, whoever asks; `status` is its own, for the log.
+    /// The module cannot do what is asked for, for any device; `status` is its own, for the log.
     case failed(status: Int32)
     /// What came back is not an answer.
     case answerMalformed

@@ -1,4 +1,5 @@
-/// A limit that a device can be told: 1 to 0xFFFFFFFE seconds. To a device 0 means "no limit", and 0xFFFFFFFF has been used for "none".
+/// A limit that a device can be told: 1 to 0xFFFFFFFE seconds. To a device 0 means "no limit", and 0xFFFFFFFF has been
+/// used for "none".
 package struct LicenseSeconds: Sendable, Hashable, Comparable {
     package let value: UInt32
 
@@ -8,7 +9,7 @@ package struct LicenseSeconds: Sendable, Hashable, Comparable {
         self.value = UInt32(min(value, 0xFFFF_FFFE))
     }
 
-    /// A limit that somebody made sure of; a 0 that should not be there becomes the shortest limit, and never none.
+    /// A limit that was checked before. A 0, which should not occur, becomes the shortest limit, and never no limit.
     package init(atLeastOne value: UInt32) {
         self.value = min(max(value, 1), 0xFFFF_FFFE)
     }

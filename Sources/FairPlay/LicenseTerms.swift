@@ -1,7 +1,7 @@
 /// What a licence allows a device: one value for every block of a CKC that says so.
 ///
-/// That a lease is offline, or that both the duration block and the offline key block are sent (which a client takes for an invalid CKC),
-/// cannot be said with it.
+/// That a lease is offline, or that both the duration block and the offline key block are sent (which a client takes
+/// for an invalid CKC), cannot be said with it.
 package struct LicenseTerms: Sendable, Equatable {
     /// How long the key lives, and whether the device may keep it.
     package enum Validity: Sendable, Equatable {
@@ -46,7 +46,8 @@ package struct LicenseTerms: Sendable, Equatable {
     }
 }
 
-/// Why a device cannot be told the terms that the rights demand, or is not fit for them. The answer is a refusal, never a longer licence.
+/// Why a device cannot be told the terms that the rights demand, or is not fit for them. The answer is a refusal, never
+/// a longer licence.
 package enum LicenseTermsError: Error, Equatable, Sendable {
     /// A limit in time, for an SPC without a media playback state.
     case durationNeedsPlaybackState
@@ -60,9 +61,9 @@ package enum LicenseTermsError: Error, Equatable, Sendable {
     case hdcpTypeUnsupported
     /// The device is known to be below the level; nil is below all of them.
     case securityLevelTooLow(required: SecurityLevel, device: SecurityLevel?)
-    /// The device's deny list is too old, where the policy refuses it.
+    /// The device's deny list is too old, and the policy refuses that.
     case denyListOutdated(version: UInt32)
-    /// The device is a virtual machine, where the policy refuses it.
+    /// The device is a virtual machine, and the policy refuses that.
     case virtualMachine
     /// The device's statement about virtual machines cannot be read, and the policy refuses them.
     case virtualMachineUnknown

@@ -7,7 +7,7 @@ import ByteCoding
 ///          4     4  state
 ///          8     8  playback session
 ///
-/// Whoever sends an SPC can alter it, so it never loosens a check.
+/// The sender of an SPC can alter it, so it never loosens a check.
 package struct MediaPlaybackState: Sendable, Equatable {
     package static let size = 16
 

@@ -1,6 +1,7 @@
 package import ByteCoding
 
-/// The offline key block: a key that a device keeps, with an end before its first use and another one after it (protocol, section 4.3).
+/// The offline key block: a key that a device keeps, with an end before its first use and another one after it
+/// (protocol, section 4.3).
 ///
 ///     offset  size  version 1          version 2
 ///          0     4  1                  2
@@ -13,7 +14,8 @@ package struct OfflineKey: Sendable, Equatable {
     /// What names the key in later reports of the device.
     package enum Name: Sendable, Equatable {
         case version1(contentID: Bytes16)
-        /// The stream id belongs to this key alone; the title id to all keys of one title, which can then be reported and invalidated at once.
+        /// The stream id belongs to this key alone; the title id to all keys of one title, which can then be reported
+        /// and invalidated at once.
         case version2(streamID: Bytes16, titleID: Bytes16)
     }
 

@@ -7,7 +7,8 @@ package struct OfflineTerms: Sendable, Equatable {
         case never
         /// So long after it is acquired, played or not.
         case hardEnd(LicenseSeconds)
-        /// So long after it is acquired until its first play, and so long from then on; nil is no limit, and one of them is set.
+        /// So long after it is acquired until its first play, and so long from then on; nil is no limit, and one of
+        /// them is set.
         case aroundFirstPlay(storage: LicenseSeconds?, playback: LicenseSeconds?)
     }
 
@@ -23,8 +24,8 @@ package struct OfflineTerms: Sendable, Equatable {
         self.titleID = titleID
     }
 
-    /// How the device is told of it (protocol, section 4.3): by an offline key of version 2 where it knows that, else of version 1, else by
-    /// a persistent key, which has one end at most.
+    /// How the device is told of it (protocol, section 4.3): by an offline key of version 2 if it knows that, else
+    /// of version 1, else by a persistent key, which has one end at most.
     ///
     /// An offline key has no hard end, so its two expiries share the time: the first half is for the first play, the
     /// second half begins with it. The key then never outlives the end, and it can be reported and invalidated, as a
@@ -50,7 +51,7 @@ package struct OfflineTerms: Sendable, Equatable {
         }
     }
 
-    /// The key's name in the newest offline key block that the device knows; nil where it knows none.
+    /// The key's name in the newest offline key block that the device knows; nil if it knows none.
     private func name(for device: DeviceFacts, by policy: DevicePolicy) -> OfflineKey.Name? {
         if device.capabilities.contains(.offlineKeyVersion2) {
             return .version2(streamID: streamID, titleID: titleID)

@@ -3,9 +3,9 @@ import KeyCrypto
 
 /// An opened Server Playback Context.
 ///
-/// With an application secret its integrity has been checked. Behind an external module the module does that, when the content key is
-/// wrapped (`wrap`) or the SPC is verified (`verify`). Either way it proves only that the sender knew a valid SK..R1: the payload of
-/// versions 1 and 2 has no MAC, so all but HU can be altered by whoever sends it.
+/// With an application secret its integrity has been checked. Behind an external module the module does that, when the
+/// content key is wrapped (`wrap`) or the SPC is verified (`verify`). Either way it proves only that the sender knew a
+/// valid SK..R1: the payload of versions 1 and 2 has no MAC, so all but HU can be altered by the sender.
 package final class SPC: Sendable {
     package let version: SPCVersion
     package let certificateHash: CertificateHash
@@ -87,7 +87,7 @@ package final class SPC: Sendable {
             certificateHash: certificateHash, wanted: wantsVideo ? .video : .generic)
     }
 
-    /// The blocks for the video session key, where both are there and hold something.
+    /// The blocks for the video session key, if both are there and hold something.
     private var videoBlocks: LadderCall.VideoBlocks? {
         guard let sessionKeyBlock = payload.optional.videoSessionKeyBlock, !sessionKeyBlock.isEmpty,
             let r2 = payload.optional.videoR2, !r2.isEmpty

@@ -28,7 +28,8 @@ package enum SPCContainerFault: Error, Equatable, Sendable {
     case payloadUnaligned
     /// The transport identifier of version 3 is not the one that is known.
     case transportIdentifier
-    /// The length of version 3 has 16 bytes, of which the first twelve must be zero: the authentication tag does not cover them.
+    /// The length of version 3 has 16 bytes, of which the first twelve must be zero: the authentication tag does not
+    /// cover them.
     case payloadLengthHigh
 }
 
@@ -54,8 +55,8 @@ package enum SPCRejection: Error, Equatable, Sendable {
     /// SK..R1 does not hold the integrity bytes: a wrong application secret or certificate, or altered bytes.
     case integrity
 
-    /// What the log says of it: always one constant and two numbers, whatever the cause, because the line is written before the answer is
-    /// sent and must not take longer for one cause than for another.
+    /// What the log says of it: always one constant and two numbers, for every cause, because the line is written
+    /// before the answer is sent and must not take longer for one cause than for another.
     package var logged: (name: StaticString, tag: UInt64, number: UInt64) {
         switch self {
         case .sessionKey: ("session_key", 0, 0)

@@ -3,10 +3,11 @@ package import KeyCrypto
 
 /// Opens SPCs on one loop: from an envelope and its unwrapped session key to an `SPC`.
 ///
-/// Whatever is wrong after the certificate hash, the ladder is climbed and one error comes out at the end: a decoy takes the place of what
-/// could not be read. So neither the answer nor its time tells whether a wrapped key was good: under a bad one and under a good one
-/// that its sender does not know, the payload is unreadable alike (hardening T2). A sender who knows the payload key can make the payload
-/// longer and the refusal slower; that tells nothing that such a sender does not know.
+/// If anything after the certificate hash is wrong, the ladder is still climbed and one error comes out at the end. A
+/// decoy takes the place of what could not be read. So the answer and its time do not tell whether a wrapped key was
+/// good: under a bad one and under a good one that its sender does not know, the payload is unreadable alike (hardening
+/// T2). A sender who knows the payload key can make the payload longer and the refusal slower; that tells nothing that
+/// such a sender does not know.
 package final class SPCOpener {
     private let crypto: CryptoContext
     private let decoyBytes: [UInt8]
@@ -30,8 +31,8 @@ package final class SPCOpener {
                 range: envelope.wrappedKey, decoy: try crypto.randomSecret(count: RSAUnwrapJob.sessionKeySize)))
     }
 
-    /// Opens the payload with the job's key. Behind an external module the SK..R1 block stays closed. Throws `rejected` or
-    /// `internalFailure`.
+    /// Opens the payload with the job's key. Behind an external module the SK..R1 block stays closed. Throws `rejected`
+    /// or `internalFailure`.
     ///
     /// `servedVersions` are the protocol versions of the playlists' `KEYFORMATVERSIONS`.
     package func open(
@@ -71,7 +72,8 @@ package final class SPCOpener {
         return payload
     }
 
-    /// The plain payload; the decoy's where an authentication tag does not match, which is checked before anything is decrypted.
+    /// The plain payload; the decoy's if an authentication tag does not match, which is checked before anything is
+    /// decrypted.
     private func decryptPayload(
         of envelope: SPCEnvelope, key: borrowing SecretBytes, rejection: inout SPCRejection?
     ) throws(CryptoError) -> [UInt8] {
@@ -88,7 +90,7 @@ package final class SPCOpener {
         }
     }
 
-    /// Climbs the ladder, with the decoy's blocks where the payload was rejected before.
+    /// Climbs the ladder, with the decoy's blocks if the payload was rejected before.
     private func openSessionKeys(
         of payload: SPCPayload, with ladder: ApplicationSecretKeyLadder, rejection: inout SPCRejection?
     ) throws(CryptoError) -> SessionKeys {

@@ -93,7 +93,8 @@ struct SPCPayload: Sendable {
         if !sizes.contains(value.count) { note(.wrongSize(tag: tag, size: value.count)) }
     }
 
-    /// Section 2.3: whole tags, not too many, each of them there, and none that the CKC has already or that must not leave.
+    /// Section 2.3: whole tags, not too many, each of them there, and none that the CKC has already or that must not
+    /// leave.
     private mutating func checkReturnRequest() {
         guard returnRequest.count % 8 == 0 else {
             return note(.wrongSize(tag: TLLVTag.tagReturnRequest, size: returnRequest.count))

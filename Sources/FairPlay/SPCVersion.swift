@@ -6,7 +6,8 @@ package enum SPCVersion: UInt32, Sendable, Hashable, CaseIterable {
     case v2 = 2
     case v3 = 3
 
-    /// The size of the wrapped key (the session key of versions 1 and 2, the master key of version 3) in bytes: one RSA modulus.
+    /// The size of the wrapped key (the session key of versions 1 and 2, the master key of version 3) in bytes: one RSA
+    /// modulus.
     package var wrappedKeySize: Int {
         switch self {
         case .v1: 128

@@ -1,4 +1,5 @@
-/// How well a device protects keys and pictures (protocol, section 4.6). The numeric order of the raw values is the order of strength.
+/// How well a device protects keys and pictures (protocol, section 4.6). The numeric order of the raw values is the
+/// order of strength.
 package enum SecurityLevel: UInt64, Sendable, CaseIterable, Comparable {
     case audio = 0x17d9_9d57_4eed_567d
     case baseline = 0x32f0_0049_66a5_c4f8

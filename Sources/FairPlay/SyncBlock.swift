@@ -15,8 +15,9 @@ import ByteCoding
 /// A value of another version, such as the 28 zero bytes that ordinary SPCs carry, is no sync, and neither is one
 /// without a whole version.
 enum SyncBlock {
-    /// The report, or nil where the value is no sync. Throws what is wrong with one that is: sizes that do not agree (`wrongSize`), a
-    /// reserved word (`reservedWord`), more records than may be, or no flag that says what the report is about (`syncContradictory`).
+    /// The report, or nil if the value is no sync. Throws what is wrong with one that is: sizes that do not agree
+    /// (`wrongSize`), a reserved word (`reservedWord`), more records than may be, or no flag that says what the report
+    /// is about (`syncContradictory`).
     static func parse(_ payload: [UInt8], in value: Range<Int>) throws(SPCRejection) -> SyncReport? {
         guard value.count >= 4 else { return nil }
         var reader = ByteReader(payload, in: value)

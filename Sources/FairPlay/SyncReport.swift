@@ -40,7 +40,7 @@ package struct SyncReport: Sendable, Equatable {
         self.remaining = remaining
     }
 
-    /// The number that this server gave out to prove that the report is fresh; nil where the device was given none.
+    /// The number that this server gave out to prove that the report is fresh; nil if the device was given none.
     package var challenge: UInt64? {
         switch subject {
         case .version1: nil

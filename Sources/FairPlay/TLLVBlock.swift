@@ -39,8 +39,8 @@ package struct TLLVBlocks: Sendable {
         if let error = append(from: payload, skipping: 0) { throw error }
     }
 
-    /// Parses `payload`; at a fault goes on with `decoy` from the block that would have come next, so that a good payload and a bad one
-    /// cost about the same. Gives the fault, and the blocks of whichever was read last.
+    /// Parses `payload`; at a fault goes on with `decoy` from the block that would have come next, so that a good
+    /// payload and a bad one cost about the same. Gives the fault, and the blocks that were read last.
     init(parsing payload: [UInt8], elseDecoy decoy: [UInt8], fault: inout TLLVError?) {
         guard let error = append(from: payload, skipping: 0) else { return }
         fault = error
@@ -49,8 +49,8 @@ package struct TLLVBlocks: Sendable {
         _ = append(from: decoy, skipping: parsedCount)
     }
 
-    /// Reads blocks up to the end or the first fault. The first `skippedCount` are walked over without the search for duplicates, which
-    /// is where the time goes.
+    /// Reads blocks up to the end or the first fault. The first `skippedCount` are walked over without the search for
+    /// duplicates, which is where the time goes.
     private mutating func append(from payload: [UInt8], skipping skippedCount: Int) -> TLLVError? {
         blocks.reserveCapacity(40)
         var reader = ByteReader(payload)

@@ -15,7 +15,7 @@ package enum WrappedContentKey: Sendable {
         }
     }
 
-    /// The version of the CKC: 2 only where a module gave out the R1 for video.
+    /// The version of the CKC: 2 only if a module gave out the R1 for video.
     package var licenseVersion: UInt32 {
         switch self {
         case .here: 1
@@ -23,7 +23,8 @@ package enum WrappedContentKey: Sendable {
         }
     }
 
-    /// The blocks of a CKC that come from the ladder (protocol, section 2.2); the session key version only from a module.
+    /// The blocks of a CKC that come from the ladder (protocol, section 2.2); the session key version only from a
+    /// module.
     var blocks: [LicenseBlock] {
         switch self {
         case .here(let keys, let iv, let wrapped):
@@ -51,7 +52,8 @@ package enum WrappedContentKey: Sendable {
 /// What a ladder wants to know of a content key beside the key itself.
 package struct ContentKeyUse: Sendable, Equatable {
     package let kind: LadderCall.ContentKind
-    /// Whether the key may be wrapped for the device's video session key: a video key of the scheme `cbcs` (protocol, section 3.5).
+    /// Whether the key may be wrapped for the device's video session key: a video key of the scheme `cbcs` (protocol,
+    /// section 3.5).
     package let allowsVideoSessionKey: Bool
 
     package init(kind: LadderCall.ContentKind, allowsVideoSessionKey: Bool) {
@@ -70,8 +72,8 @@ package enum LadderError: Error, Equatable, Sendable {
 }
 
 extension SPC {
-    /// Wraps a content key (16 bytes) with its vector for the device. Waits where an external module does it, which may still refuse the
-    /// SPC: only then is its integrity known.
+    /// Wraps a content key (16 bytes) with its vector for the device. Waits if an external module does it, which may
+    /// still refuse the SPC: only then is its integrity known.
     package func wrap(
         _ contentKey: borrowing SecretBytes, iv: Bytes16, for use: ContentKeyUse, using crypto: CryptoContext
     ) async throws(LadderError) -> WrappedContentKey {
@@ -99,7 +101,8 @@ extension SPC {
         return !isOwn && !returnedTags.contains(contentKeyTag)
     }
 
-    /// Shows that the SK..R1 block is genuine, without a key to give; gives the device's id. At a module this costs a call.
+    /// Shows that the SK..R1 block is genuine, without a key to give; gives the device's id. At a module this costs a
+    /// call.
     package func verify(using crypto: CryptoContext) async throws(LadderError) -> DeviceID {
         if case .opened(let keys) = sessionLadder { return keys.deviceID }
         let key: SharedSecret

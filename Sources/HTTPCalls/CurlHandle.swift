@@ -15,7 +15,7 @@ final class CurlHandle {
     /// Names the handle among those of one thread.
     var id: CurlHandleID { unsafe CurlHandleID(handle) }
 
-    /// Throws `failed` where libcurl does not know an option.
+    /// Throws `failed` if libcurl does not know an option.
     init(_ settings: HTTPCallSettings) throws(HTTPCallError) {
         easy = try CurlEasy()
         self.settings = settings
@@ -103,7 +103,7 @@ private final class Transfer {
         isAddressRefused = false
     }
 
-    /// False where the answer becomes too large.
+    /// False if the answer becomes too large.
     func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count <= sizeMaximum - answer.count else {
             isTooLarge = true

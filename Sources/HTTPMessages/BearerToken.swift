@@ -3,7 +3,7 @@ package enum BearerToken {
     package enum Presented: Equatable, Sendable {
         case none
         case one([UInt8])
-        /// Two different `Authorization` fields: nobody can say which one was meant.
+        /// Two different `Authorization` fields: it is not clear which one was meant.
         case ambiguous
     }
 

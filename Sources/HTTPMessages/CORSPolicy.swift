@@ -1,10 +1,12 @@
-/// Which web pages may read our answers (the Fetch standard's CORS protocol). No access control: what a page sends arrives anyway.
+/// Which web pages may read our answers (the Fetch standard's CORS protocol). No access control: what a page sends
+/// arrives anyway.
 package struct CORSPolicy: Equatable, Sendable {
     /// Where pages may come from.
     package enum Origins: Equatable, Sendable {
         /// Anywhere, as `*` says. Pages cannot send cookies then, which nothing here looks at.
         case any
-        /// One of these, as browsers write them: `https://www.example`, or `null` for pages without an origin. May be empty.
+        /// One of these, as browsers write them: `https://www.example`, or `null` for pages without an origin. May be
+        /// empty.
         case listed(Set<String>)
     }
 
@@ -57,8 +59,8 @@ package struct CORSPolicy: Equatable, Sendable {
         return response
     }
 
-    /// The answer to OPTIONS, which a browser sends by itself and without a token; `methods` are those of the address, as `Allow` has
-    /// them.
+    /// The answer to OPTIONS, which a browser sends by itself and without a token; `methods` are those of the address,
+    /// as `Allow` has them.
     package func preflightResponse(for origin: String?, methods: String) -> HTTPResponse {
         var fields: HTTPFields = ["Allow": methods]
         if addOrigin(origin, to: &fields) {

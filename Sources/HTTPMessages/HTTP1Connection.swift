@@ -1,7 +1,7 @@
 /// An HTTP/1.1 connection as a server sees it: bytes and answers in, actions out. It has no socket, no clock and no
 /// task.
 ///
-/// One request is in flight at a time. Whoever owns the socket carries the actions out, stops reading while a request
+/// One request is in flight at a time. The owner of the socket carries the actions out, stops reading while a request
 /// is being answered, and measures the deadline that `phase` names; input that came early waits in here.
 ///
 ///     waiting ─ first byte ─> head ─> body ─> answering ─ respond ─> writing ─ sent ─> waiting
@@ -198,7 +198,7 @@ package struct HTTP1Connection: Sendable {
 
     /// The response is about to be written: tells how. `closing` ends the connection after it.
     package mutating func respond(closing: Bool) -> HTTPResponsePlan {
-        guard case .answering(let ending, var plan) = state else { preconditionFailure("a response nobody asked for") }
+        guard case .answering(let ending, var plan) = state else { preconditionFailure("a response without a request") }
         let mustEnd = closing || isDraining || requestCount >= limits.requestsPerConnectionMaximum
         switch ending {
         case .nextRequest where !mustEnd:

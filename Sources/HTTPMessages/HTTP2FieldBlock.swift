@@ -1,4 +1,5 @@
-/// The fields of a response as HTTP/2 wants them: names in lower case, no fields of a connection (RFC 9113 section 8.2).
+/// The fields of a response as HTTP/2 wants them: names in lower case, no fields of a connection (RFC 9113 section
+/// 8.2).
 package struct HTTP2FieldBlock: Equatable, Sendable {
     /// All names and values, one after the other.
     package private(set) var storage: [UInt8] = []

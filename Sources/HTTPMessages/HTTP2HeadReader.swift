@@ -12,7 +12,7 @@ package struct HTTP2HeadReader: Sendable {
     private var blockSize = HTTP2BlockSize()
     private var problem: HTTPProblem?
 
-    /// Whether the method is HEAD, also where the rest is refused.
+    /// Whether the method is HEAD, also if the rest is refused.
     package private(set) var isHeadRequest = false
 
     private var method: Range<Int>?
@@ -174,7 +174,8 @@ package struct HTTP2HeadReader: Sendable {
         }
     }
 
-    /// The fields without the pseudo fields, with one `host` and at most one `cookie` (RFC 9113 sections 8.2.3 and 8.3.1).
+    /// The fields without the pseudo fields, with one `host` and at most one `cookie` (RFC 9113 sections 8.2.3 and
+    /// 8.3.1).
     private func makeFields(_ bytes: Span<UInt8>) throws(HTTPProblem) -> HTTPFields {
         if let authority, let host, !stated(authority, bytes).isEqual(to: host, in: bytes) {
             throw .malformed(.hostDiffersFromTarget)

@@ -33,8 +33,8 @@ package enum HTTPDate {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// The Gregorian date of a day number. Years are counted from March, so that the leap day is the last of its year, and in eras
-    /// of 400 years, which all have 146,097 days.
+    /// The Gregorian date of a day number. Years are counted from March, so that the leap day is the last of its year,
+    /// and in eras of 400 years, which all have 146,097 days.
     private static func civilDate(daysSinceEpoch: Int) -> (year: Int, month: Int, day: Int) {
         let days = daysSinceEpoch + 719_468
         let era = (days >= 0 ? days : days - 146_096) / 146_097

@@ -104,7 +104,8 @@ struct HTTPFieldSummary: Sendable {
 
     // MARK: Framing
 
-    /// `1*DIGIT` and nothing else: no sign, no list, no second field, even an equal one (RFC 9112 section 6.3 allows to refuse).
+    /// `1*DIGIT` and nothing else: no sign, no list, no second field, even an equal one (RFC 9112 section 6.3 allows to
+    /// refuse).
     private mutating func noteLength(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(HTTPProblem) {
         guard contentLength == nil else { throw .malformed(.contentLengthRepeated) }
         contentLength = try Self.readLength(bytes, value)
@@ -121,7 +122,8 @@ struct HTTPFieldSummary: Sendable {
         return length
     }
 
-    /// One field that says `chunked`. Other codings are unknown, but `chunked` twice or not last is malformed (section 6.1).
+    /// One field that says `chunked`. Other codings are unknown, but `chunked` twice or not last is malformed (section
+    /// 6.1).
     private mutating func noteCoding(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(HTTPProblem) {
         guard !hasTransferEncoding else { throw .malformed(.transferEncodingRepeated) }
         hasTransferEncoding = true
@@ -192,7 +194,8 @@ extension Span<UInt8> {
 extension UInt8 {
     fileprivate var isColonOrDot: Bool { self == UInt8(ascii: ":") || self == UInt8(ascii: ".") }
 
-    /// `unreserved / pct-encoded / sub-delims` of RFC 3986 section 3.2.2, without `,` and `;`, which only confuse intermediaries.
+    /// `unreserved / pct-encoded / sub-delims` of RFC 3986 section 3.2.2, without `,` and `;`, which only confuse
+    /// intermediaries.
     fileprivate var isRegisteredNameCharacter: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true

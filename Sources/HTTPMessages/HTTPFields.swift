@@ -49,8 +49,8 @@ package struct HTTPFields: Sendable {
 
     /// Adds a field after the others.
     ///
-    /// `name` is ours and must be a token. `value` may come from outside: control bytes, which could end the field and begin
-    /// another, become spaces.
+    /// `name` is ours and must be a token. `value` may come from outside: control bytes, which could end the field and
+    /// begin another, become spaces.
     package mutating func append(_ name: String, _ value: String) {
         precondition(!name.isEmpty && name.utf8.allSatisfy(\.isTokenCharacter), "a field name must be a token")
         let nameStart = storage.count

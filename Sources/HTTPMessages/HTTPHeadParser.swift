@@ -1,8 +1,9 @@
 /// Reads a request head (RFC 9112 sections 2 to 7), line by line as its bytes arrive.
 ///
-/// Strict: lines end with CRLF alone; no folded fields, no white space before a colon, no control characters. A line is refused as
-/// soon as it is complete, a control character as soon as it is seen. The caller keeps all bytes since the head's beginning in one
-/// piece and passes them again, with more behind them, after each "not yet"; no byte is scanned for line ends twice.
+/// Strict: lines end with CRLF alone; no folded fields, no white space before a colon, no control characters. A line is
+/// refused as soon as it is complete, a control character as soon as it is seen. The caller keeps all bytes since the
+/// head's beginning in one piece and passes them again, with more behind them, after each "not yet"; no byte is scanned
+/// for line ends twice.
 package struct HTTPHeadParser: Sendable {
     private let limits: HTTPLimits
     private var lineStart = 0

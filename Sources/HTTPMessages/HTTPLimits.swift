@@ -1,9 +1,10 @@
 /// Every limit and deadline of an HTTP connection.
 ///
-/// Over HTTP/2 a head is its fields with 32 bytes for each (RFC 9113 section 6.5.2), a refusal ends the stream alone, and the last
-/// request of a connection is followed by GOAWAY. Pipelined requests of HTTP/1.1 are not refused, whatever their number: one is in
-/// flight, at most one read of what follows it is kept, and the rest stays with the kernel and so with the client. Of all connections of a
-/// loop that have sent their next request before the last was answered, eight get it looked at in one turn.
+/// Over HTTP/2 a head is its fields with 32 bytes for each (RFC 9113 section 6.5.2), a refusal ends the stream alone,
+/// and the last request of a connection is followed by GOAWAY. Pipelined requests of HTTP/1.1 are not refused for
+/// their number: one is in flight, at most one read of what follows it is kept, and the rest stays with the kernel and
+/// so with the client. Of all connections of a loop that have sent their next request before the last was answered,
+/// eight get it looked at in one turn.
 package struct HTTPLimits: Equatable, Sendable {
     /// The request line and all fields with their line ends, in bytes. More: 431.
     package var headSizeMaximum = 16 * 1024
@@ -13,15 +14,16 @@ package struct HTTPLimits: Equatable, Sendable {
     package var targetSizeMaximum = 8 * 1024
     /// The body, in bytes, checked against the declared length before a byte is kept. More: 413.
     package var bodySizeMaximum = 64 * 1024
-    /// The same for single paths, as they come, whose bodies may be larger. A stranger gains nothing by them if the handler refuses
-    /// such bodies by their heads.
+    /// The same for single paths, as they come, whose bodies may be larger. A stranger gains nothing by them if the
+    /// handler refuses such bodies by their heads.
     package var bodySizesByPath: [String: Int] = [:]
     /// All chunk extensions of one body, in bytes; they are ignored. More: 400.
     package var chunkExtensionsSizeMaximum = 1024
     /// The trailer section of a chunked body, in bytes; it is checked and ignored. More: 431.
     package var trailerSizeMaximum = 4 * 1024
 
-    /// From the beginning of a connection to the end of its TLS handshake (and of the PROXY header before it). Longer: a reset.
+    /// From the beginning of a connection to the end of its TLS handshake (and of the PROXY header before it). Longer:
+    /// a reset.
     package var handshakeDeadline: Duration = .seconds(10)
     /// TLS records that carry hardly any data: empty records, records of at most 64 bytes, and key updates, each of
     /// which counts as eight more. So many at once, and so many more per second, beside 16 for each response and one
@@ -43,7 +45,8 @@ package struct HTTPLimits: Equatable, Sendable {
     package var idleDeadline: Duration = .seconds(60)
     /// How long a connection may still take to its first request once the server is going down. Longer: close.
     package var drainPatience: Duration = .seconds(1)
-    /// How long to read and drop what a refused peer still sends, so that it can read the refusal before the connection goes.
+    /// How long to read and drop what a refused peer still sends, so that it can read the refusal before the connection
+    /// goes.
     package var lingerDeadline: Duration = .seconds(2)
     /// How many bytes to drop in that time.
     package var lingerSizeMaximum = 256 * 1024
@@ -69,7 +72,8 @@ package struct HTTPLimits: Equatable, Sendable {
     /// The largest body that any request may have, in bytes.
     package var largestBodySize: Int { bodySizesByPath.values.reduce(bodySizeMaximum, max) }
 
-    /// How long after its head a body may take, given what of it has arrived: the earlier of `bodyDeadline` and the least rate.
+    /// How long after its head a body may take, given what of it has arrived: the earlier of `bodyDeadline` and the
+    /// least rate.
     package func bodyAllowance(received: Int) -> Duration {
         guard bodyRateMinimum > 0 else { return bodyDeadline }
         return min(bodyDeadline, bodyGrace + .seconds(received) / bodyRateMinimum)

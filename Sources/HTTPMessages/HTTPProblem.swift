@@ -1,7 +1,7 @@
 /// Why a connection's input did not become a request.
 ///
-/// Each one is answered with `status` and `code` (the table of error codes), and the connection closes after that answer. Over HTTP/2
-/// only the stream closes, and what is malformed is reset without an answer.
+/// Each one is answered with `status` and `code` (the table of error codes), and the connection closes after that
+/// answer. Over HTTP/2 only the stream closes, and what is malformed is reset without an answer.
 package enum HTTPProblem: Error, Equatable, Sendable {
     /// Not HTTP as RFC 9112 or RFC 9113 has it; the reason is for the log.
     case malformed(HTTPMalformation)
@@ -19,7 +19,7 @@ package enum HTTPProblem: Error, Equatable, Sendable {
     case expectationFailed
     /// There is no memory for the request.
     case overloaded
-    /// A method that nobody here serves.
+    /// A method that this server does not implement.
     case methodNotImplemented
     /// A transfer coding other than `chunked`.
     case transferCodingNotImplemented

@@ -31,7 +31,8 @@ package struct HTTPStatus: Hashable, Sendable {
     package static let serviceUnavailable = HTTPStatus(503)
     package static let versionNotSupported = HTTPStatus(505)
 
-    /// Whether a response with this status never has a body, nor a Content-Length (RFC 9110 sections 8.6, 15.3.5, 15.4.5).
+    /// Whether a response with this status never has a body or a Content-Length (RFC 9110 sections 8.6, 15.3.5,
+    /// 15.4.5).
     package var forbidsBody: Bool { code == 204 || code == 304 }
 
     /// The words of the status line, which only people read; empty for a status that RFC 9110 and RFC 6585 do not name.

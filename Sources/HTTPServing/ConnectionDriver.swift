@@ -70,7 +70,7 @@ protocol ConnectionDriver: AnyObject {
     /// refuses the newest request that is still arriving.
     func makeRoom(on connection: HTTPConnection, mayRefuse: Bool) -> MemoryRelief
 
-    /// The connection is closed, for whatever reason: forget everything, and call nothing any more.
+    /// The connection is closed, for any reason: forget everything, and call nothing any more.
     func closed()
 }
 

@@ -21,7 +21,8 @@ final class HTTP1Driver: ConnectionDriver {
 
     // MARK: Events
 
-    /// Not while pipelined requests wait in the machine: it would hold more and more of them. In a head it holds what came of the head.
+    /// Not while pipelined requests wait in the machine: it would hold more and more of them. In a head it holds what
+    /// came of the head.
     var isReading: Bool {
         switch machine.phase {
         case .waiting: !machine.hasEarlyInput

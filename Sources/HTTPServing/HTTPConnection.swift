@@ -6,12 +6,12 @@ import Telemetry
 
 /// One connection of a listener, from accept to close, on one loop.
 ///
-/// It moves bytes between the transport and a driver, has requests answered, and keeps the deadline. What the bytes mean, from a PROXY
-/// header to HTTP/2, is the driver's business alone. The descriptor is watched edge-triggered and registered once, so a request on a
-/// connection that stays open costs one read and one write, and no call to epoll.
+/// It moves bytes between the transport and a driver, has requests answered, and keeps the deadline. What the bytes
+/// mean, from a PROXY header to HTTP/2, is the driver's business alone. The descriptor is watched edge-triggered and
+/// registered once, so a request on a connection that stays open costs one read and one write, and no call to epoll.
 ///
-/// A task that answers a request keeps this object alive, but not its socket: when the connection is lost meanwhile, the response
-/// finds the connection closed and goes nowhere.
+/// A task that answers a request keeps this object alive, but not its socket: when the connection is lost meanwhile,
+/// the response finds the connection closed and goes nowhere.
 ///
 /// Safe to send: it is made and used on its loop only; the task of a request runs there too.
 final class HTTPConnection: LoopChannel, @unchecked Sendable {
@@ -133,7 +133,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
             if transport.readWaitsForRoom { mayHaveInput = true }
             if isCongested { writeUnsent() }
         }
-        // Nobody gets ahead of the others by sending more.
+        // A client does not get ahead of the others by sending more.
         if isOpen && !awaitsInputTurn { proceed() }
         settle()
     }
@@ -203,7 +203,8 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         hasAnswered = false
     }
 
-    /// Charges what is held. If that does not fit, requests that are still arriving are refused, newest first; then the connection ends.
+    /// Charges what is held. If that does not fit, requests that are still arriving are refused, newest first; then the
+    /// connection ends.
     private func charge() {
         while isOpen, let share = resources.memory.move(&charged, to: held, of: countedAddress?.clientNetwork) {
             switch share {
@@ -221,7 +222,8 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         }
     }
 
-    /// A client that goes on although its requests found no room. A trusted proxy has many clients, and goes on for the others.
+    /// A client that goes on although its requests found no room. A trusted proxy has many clients, and goes on for the
+    /// others.
     private var endsAfterRefusals: Bool {
         countedAddress != nil && memoryRefusalCount >= Self.memoryRefusalsMaximum
     }
@@ -276,7 +278,8 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         }
     }
 
-    /// Lends the driver what was read. The shared buffer is not held beyond this, or the next read would have to copy it.
+    /// Lends the driver what was read. The shared buffer is not held beyond this, or the next read would have to copy
+    /// it.
     private func passOn(_ count: Int) {
         let input = services.input
         driver.received(input.span.extracting(first: count), on: self)
@@ -326,7 +329,8 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
 
     // MARK: Deadlines
 
-    /// The timer is only ever moved to an earlier time; one that fires early is set again. So a request costs no timer work.
+    /// The timer is only ever moved to an earlier time; one that fires early is set again. So a request costs no timer
+    /// work.
     private func armTimer() {
         guard deadline.instant < deadline.timerInstant else { return }
         deadline.timerInstant = deadline.instant
@@ -367,7 +371,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
 // MARK: What a driver asks for
 
 extension HTTPConnection {
-    /// Whether there still is a connection. Every method here does nothing once there is none.
+    /// Whether the connection is still open. Every method here does nothing after its end.
     var isOpen: Bool { registration != nil }
 
     /// The time on the loop's clock, read afresh.
@@ -390,10 +394,11 @@ extension HTTPConnection {
     /// The value of the `Date` field now, 29 bytes.
     var date: [UInt8] { services.date() }
 
-    /// Lends what has come, and leaves it there to be seen again or read by OpenSSL. Empty input means that the peer has ended.
+    /// Lends what has come, and leaves it there to be seen again or read by OpenSSL. Empty input means that the peer
+    /// has ended.
     ///
-    /// Returns `nil` without calling `body` if nothing has come, or if the connection is lost and therefore closed. `body` must not
-    /// call a method of the connection.
+    /// Returns `nil` without calling `body` if nothing has come, or if the connection is lost and therefore closed.
+    /// `body` must not call a method of the connection.
     func peek<Result>(_ body: (Span<UInt8>) -> Result) -> Result? {
         guard isOpen else { return nil }
         let outcome = transport.peek(into: &services.input)
@@ -413,7 +418,8 @@ extension HTTPConnection {
         if isOpen { transport.skip(count) }
     }
 
-    /// Takes the address of the client from its proxy, and counts the connection under it; returns why it must be refused, if it must.
+    /// Takes the address of the client from its proxy, and counts the connection under it; returns why it must be
+    /// refused, if it must.
     func admit(client: SocketAddress) -> HTTPConnectionRefusal? {
         peer.address = client
         peer.hasProxyHeader = true
@@ -432,7 +438,8 @@ extension HTTPConnection {
         close(reset: reason != .evicted || state == .arriving)
     }
 
-    /// Begins TLS, before anything was read; `false` if there is no memory for it. OpenSSL reads and writes the socket from then on.
+    /// Begins TLS, before anything was read; `false` if there is no memory for it. OpenSSL reads and writes the socket
+    /// from then on.
     func startTLS(_ context: TLSContext) -> Bool {
         guard isOpen, transport.startTLS(context, limits: listener.limits, now: now) else { return false }
         // A handshake is not worth its time if the connection finds no room.
@@ -454,8 +461,8 @@ extension HTTPConnection {
     /// The protocol that the TLS handshake has agreed on; `nil` if the client offered none.
     var agreedProtocol: ApplicationProtocol? { transport.applicationProtocol }
 
-    /// Hands the connection to the next driver, which gets what has come already: no event announces that again, and after a TLS
-    /// handshake OpenSSL may hold it.
+    /// Hands the connection to the next driver, which gets what has come already: no event announces that again, and
+    /// after a TLS handshake OpenSSL may hold it.
     func handOver(to next: any ConnectionDriver) {
         guard isOpen else { return }
         start(next)
@@ -463,7 +470,8 @@ extension HTTPConnection {
         if isOpen { proceed() }
     }
 
-    /// Hands the connection to the driver of this protocol, with what was read already: what chose the protocol must forget it.
+    /// Hands the connection to the driver of this protocol, with what was read already: what chose the protocol must
+    /// forget it.
     @discardableResult
     func speak(_ chosen: ApplicationProtocol, beginningWith bytes: Span<UInt8>) -> any ConnectionDriver {
         let driver = chosen.makeDriver(for: listener)
@@ -482,11 +490,11 @@ extension HTTPConnection {
     /// What is written meanwhile waits in memory: a driver that makes output of its own accord stops until then.
     var isCongested: Bool { !unsent.isEmpty }
 
-    /// Sends the bytes that `fill` appends to the array that it is given (which may hold others already), in one write if the kernel
-    /// takes them.
+    /// Sends the bytes that `fill` appends to the array that it is given (which may hold others already), in one write
+    /// if the kernel takes them.
     ///
-    /// Returns `true` when everything has gone to the kernel. Otherwise either `ConnectionDriver.outputDrained` follows, or the
-    /// connection has closed. `fill` must not call the connection.
+    /// Returns `true` when everything has gone to the kernel. Otherwise either `ConnectionDriver.outputDrained`
+    /// follows, or the connection has closed. `fill` must not call the connection.
     @discardableResult
     func write(_ fill: (inout [UInt8]) -> Void) -> Bool {
         guard isOpen else { return false }
@@ -501,7 +509,8 @@ extension HTTPConnection {
         return services.output.isEmpty || writeOutput()
     }
 
-    /// Has `ConnectionDriver.deadlinePassed` called at this instant, unless another is set before; `.distantFuture` for never.
+    /// Has `ConnectionDriver.deadlinePassed` called at this instant, unless another is set before; `.distantFuture` for
+    /// never.
     func setDeadline(_ instant: MonotonicTime) {
         guard isOpen else { return }
         deadline.instant = instant
@@ -515,22 +524,24 @@ extension HTTPConnection {
         loop.resumeNextTurn(self)
     }
 
-    /// Has `ConnectionDriver.inputTurnCame` called, and reads, when it is this connection's turn among those that have more input.
+    /// Has `ConnectionDriver.inputTurnCame` called, and reads, when it is this connection's turn among those that have
+    /// more input.
     func requestInputTurn() {
         guard isOpen, !awaitsInputTurn else { return }
         awaitsInputTurn = true
         services.inputTurns.wait(self)
     }
 
-    /// Reads now what may have come without an event, before the driver gives up the wait. It may come back to the driver.
+    /// Reads now what may have come without an event, before the driver gives up the wait. It may come back to the
+    /// driver.
     func readOnceMore() {
         guard isOpen else { return }
         mayHaveInput = true
         readOnce()
     }
 
-    /// Has the handler answer a request: `ConnectionDriver.respond` is called with the token, before this returns when the handler
-    /// answers at once, from a task on this loop otherwise. Any number may be in flight.
+    /// Has the handler answer a request: `ConnectionDriver.respond` is called with the token, before this returns when
+    /// the handler answers at once, from a task on this loop otherwise. Any number may be in flight.
     func dispatch(_ head: HTTPRequestHead, body: [UInt8], as stream: StreamToken) {
         guard isOpen else { return }
         let request = HTTPRequest(head: head, body: body, peer: peer(of: head))
@@ -584,8 +595,9 @@ extension HTTPConnection {
             peer, method: exchange.method, status: status, after: loop.now - exchange.startedAt)
     }
 
-    /// Sends the end of our stream behind what is still unsent, and closes once the peer has ended too or the linger limits are reached: what it still sends
-    /// would otherwise reset the connection and could destroy the last response. The driver hears only of `closed` after this.
+    /// Sends the end of our stream behind what is still unsent, and closes once the peer has ended too or the linger
+    /// limits are reached: what it still sends would otherwise reset the connection and could destroy the last
+    /// response. The driver hears only of `closed` after this.
     func linger() {
         guard isOpen else { return }
         if inputHasEnded && !isCongested { return close(reset: false) }

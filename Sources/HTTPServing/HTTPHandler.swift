@@ -27,7 +27,7 @@ package enum HTTPBodyDecision: Sendable {
     case keep
     /// It is read and dropped, and the request is answered without it: the answer does not depend on it.
     case drop
-    /// The request is refused with this response, whatever its body holds. An HTTP/1.1 connection closes after the
+    /// The request is refused with this response, for any body. An HTTP/1.1 connection closes after the
     /// response, because the rest of the body is not read as a body. An HTTP/2 stream closes.
     case refuse(HTTPResponse)
 }
@@ -72,7 +72,7 @@ package struct HTTPPeer: Hashable, Sendable {
     package internal(set) var address: SocketAddress
     /// The name of the listener that accepted the connection.
     package let listener: String
-    /// What is known of TLS between us and whoever connected; `nil` where there is none.
+    /// What is known of TLS between this server and its peer; `nil` without TLS.
     package internal(set) var tls: TLSFacts?
     /// Whether a trusted proxy has sent the request on. Only then what its fields say of the client is the proxy's
     /// word, not the client's.

@@ -48,7 +48,7 @@ package final class HTTPServer: Sendable {
         return try listen(settings, on: socket)
     }
 
-    /// Begins to listen on a socket that is open already, whatever address the settings have.
+    /// Begins to listen on a socket that is open already; the address of the settings does not count.
     @discardableResult
     package func listen(
         _ settings: HTTPListenerSettings, on socket: consuming ListeningSocket
@@ -67,8 +67,8 @@ package final class HTTPServer: Sendable {
         return address
     }
 
-    /// Stops accepting, closes idle connections, lets requests in flight finish with `Connection: close`, and cuts off what is
-    /// left after `limit` on the loops' clock. Returns when no connection is open.
+    /// Stops accepting, closes idle connections, lets requests in flight finish with `Connection: close`, and cuts off
+    /// what is left after `limit` on the loops' clock. Returns when no connection is open.
     ///
     /// No connection is lost that a client believes open: those whose handshake has begun are accepted first, for at
     /// most a second before `limit` begins. Handshakes by SYN cookies are the exception, because nothing shows them.

@@ -41,7 +41,7 @@ package enum HTTPConnectionRefusal: String, Sendable, CaseIterable {
     case evicted
     /// No byte came within `HTTPLimits.handshakeDeadline`.
     case silent
-    /// The listener is for proxies, and this is none.
+    /// The listener is for proxies, and this peer is not one.
     case notAProxy = "not_a_proxy"
     /// The PROXY header is missing, malformed or late.
     case proxyHeader = "proxy_header"

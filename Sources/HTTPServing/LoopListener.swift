@@ -143,8 +143,8 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
         finishDrainIfDone()
     }
 
-    /// Without a descriptor no connection can be accepted, and the one that waits would keep the loop spinning: the reserve lets
-    /// it in so that it can be turned away, then the listener rests.
+    /// Without a descriptor no connection can be accepted, and the one that waits would keep the loop spinning: the
+    /// reserve lets it in so that it can be turned away, then the listener rests.
     private func shedAndBackOff() {
         reserve.lend {
             if case .accepted(let connection) = socket.accept() {
@@ -222,7 +222,8 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
         }
     }
 
-    /// Stops accepting and lets the requests in flight finish; `done` learns how many connections had to be cut off after `limit`.
+    /// Stops accepting and lets the requests in flight finish; `done` learns how many connections had to be cut off
+    /// after `limit`.
     func drain(within limit: Duration, done: @escaping (Int) -> Void) {
         acceptTheRest()
         stopAccepting()

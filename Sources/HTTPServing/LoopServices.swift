@@ -42,7 +42,7 @@ final class LoopServices {
         return true
     }
 
-    /// The value of the `Date` field, made anew once per second.
+    /// The value of the `Date` field, made again once per second.
     func date() -> [UInt8] {
         let second = wallClock.wallTime.seconds
         if second != dateSecond {

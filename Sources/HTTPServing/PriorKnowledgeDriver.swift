@@ -3,8 +3,9 @@ import Telemetry
 
 /// Listens to the first bytes of a plain connection, and hands it to HTTP/2 or HTTP/1.1 (RFC 9113 section 3.3).
 ///
-/// A client that knows of HTTP/2 begins with its preface; the first byte that differs makes it HTTP/1.1. What the two have in common
-/// is short, and a client that stops in the middle of it is an HTTP/1.1 client that stops in the middle of its head.
+/// A client that knows of HTTP/2 begins with its preface; the first byte that differs makes it HTTP/1.1. What the two
+/// have in common is short, and a client that stops in the middle of it is an HTTP/1.1 client that stops in the middle
+/// of its head.
 final class PriorKnowledgeDriver: PreludeDriver {
     private let limits: HTTPLimits
     private var preface = HTTP2PrefaceMatcher()
@@ -76,7 +77,8 @@ struct HTTP2PrefaceMatcher: Equatable {
 
     private var matchedCount = 0
 
-    /// Compares the next bytes; `nil` while what has come is a beginning of the preface. Not to be called after a verdict.
+    /// Compares the next bytes; `nil` while what has come is a beginning of the preface. Not to be called after a
+    /// verdict.
     mutating func match(_ bytes: Span<UInt8>) -> ApplicationProtocol? {
         let count = min(bytes.count, Self.preface.count - matchedCount)
         for position in 0..<count where bytes[position] != Self.preface[matchedCount + position] { return .http1 }

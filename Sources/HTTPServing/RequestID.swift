@@ -23,8 +23,8 @@ package func sixteenDigits(_ number: UInt64) -> String {
     }
 }
 
-/// Hands out request ids on each loop: a random start, then every following number, so that one loop never repeats itself and two
-/// meet by chance once in billions of years.
+/// Hands out request ids on each loop: a random start, then every following number, so that one loop never repeats
+/// itself and two meet by chance once in billions of years.
 package struct RequestIDs: Sendable {
     private final class Source {
         var next: UInt64

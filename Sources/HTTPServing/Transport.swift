@@ -32,7 +32,7 @@ struct Transport: ~Copyable {
         return tls != nil
     }
 
-    /// Goes on with the handshake; without TLS there is none.
+    /// Goes on with the handshake; without TLS it is finished at once.
     mutating func handshake(now: MonotonicTime) -> HandshakeOutcome {
         tls?.handshake(now: now) ?? .done
     }

@@ -25,7 +25,8 @@ package final class AES256GCMKey: Sendable {
         return nonce + (try encrypt(secret, nonce: nonce, associatedData: associatedData))
     }
 
-    /// A whole message, `header ‖ nonce (12) ‖ ciphertext ‖ tag (16)`, of which the header and the nonce are the associated data.
+    /// A whole message, `header ‖ nonce (12) ‖ ciphertext ‖ tag (16)`, of which the header and the nonce are the
+    /// associated data.
     package func sealMessage(
         _ secret: borrowing SecretBytes, header: [UInt8]
     ) throws(CryptoError) -> [UInt8] {

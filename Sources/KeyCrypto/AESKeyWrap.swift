@@ -9,8 +9,8 @@ package enum AESKeyWrap {
 
     /// The key that was wrapped: at least 16 bytes, in steps of 8.
     ///
-    /// Throws `wrongSize` for a key-encryption key or a wrapped key of a size that cannot be, and `authenticationFailed` where the two do
-    /// not belong together.
+    /// Throws `wrongSize` for a key-encryption key or a wrapped key of a size that cannot be, and
+    /// `authenticationFailed` if the two do not belong together.
     package static func unwrap(
         _ wrapped: [UInt8], with key: borrowing SecretBytes
     ) throws(CryptoError) -> SecretBytes {

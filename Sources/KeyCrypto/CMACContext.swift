@@ -8,7 +8,7 @@ final class CMACContext {
     /// The size of a key and of a code in bytes.
     static let size = 16
 
-    /// Nil where OpenSSL has no CMAC.
+    /// Nil if OpenSSL has no CMAC.
     init?() {
         guard let algorithm = unsafe EVP_MAC_fetch(nil, "CMAC", nil) else { return nil }
         // The context holds a reference of its own.

@@ -36,10 +36,10 @@ package final class Certificate: Sendable {
     /// The size of the modulus in bits.
     package var keyBits: Int { publicKey.modulusSize * 8 }
 
-    /// The beginning of its validity in seconds since 1970, or nil where the certificate has none that can be read.
+    /// The beginning of its validity in seconds since 1970, or nil if the certificate has none that can be read.
     package var notBefore: Int64? { certificate.notBefore }
 
-    /// The end of its validity in seconds since 1970, or nil where the certificate has none that can be read.
+    /// The end of its validity in seconds since 1970, or nil if the certificate has none that can be read.
     package var notAfter: Int64? { certificate.notAfter }
 
     /// Whether `latchkey init` made it.
@@ -47,7 +47,8 @@ package final class Certificate: Sendable {
         certificate.organization == Self.developmentOrganization
     }
 
-    /// The value of the first extension with this object identifier, such as "2.5.29.15"; nil where there is none.
+    /// The value of the first extension with this object identifier, such as "2.5.29.15"; nil if the certificate does
+    /// not have it.
     package func extensionValue(_ identifier: String) -> [UInt8]? {
         certificate.extensionValue(identifier)
     }

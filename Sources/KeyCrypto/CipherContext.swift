@@ -1,13 +1,14 @@
 import ByteCoding
 import COpenSSL
 
-/// AES-128 in one mode without padding, fetched once; the one owner of an `EVP_CIPHER_CTX`. One thread at a time may use it.
+/// AES-128 in one mode without padding, fetched once; the one owner of an `EVP_CIPHER_CTX`. One thread at a time may
+/// use it.
 @safe
 final class CipherContext {
     private let cipher: OpaquePointer
     private let context: OpaquePointer
 
-    /// Nil where OpenSSL has no algorithm of this name.
+    /// Nil if OpenSSL has no algorithm of this name.
     init?(_ name: String) {
         guard let cipher = unsafe EVP_CIPHER_fetch(nil, name, nil) else { return nil }
         guard let context = unsafe EVP_CIPHER_CTX_new() else {
@@ -28,7 +29,7 @@ final class CipherContext {
         unsafe EVP_CIPHER_free(cipher)
     }
 
-    /// Takes the 16 bytes of `key` from `keyOffset`, and a vector where the mode has one.
+    /// Takes the 16 bytes of `key` from `keyOffset`, and a vector if the mode has one.
     func start(
         encrypting: Bool, key: borrowing SecretBytes, keyOffset: Int = 0, iv: Bytes16 = .zero
     ) throws(CryptoError) {

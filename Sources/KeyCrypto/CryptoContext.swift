@@ -2,12 +2,13 @@ package import ByteCoding
 
 /// The ciphers and digests of one thread, fetched once.
 ///
-/// OpenSSL's look-up of an algorithm takes a lock and costs more than the work on a short message, so each loop has its own context and
-/// hands it to whoever computes. One thread at a time may use it.
+/// OpenSSL's look-up of an algorithm takes a lock and costs more than the work on a short message, so each loop has its
+/// own context and lends it to the code that computes. One thread at a time may use it.
 ///
 /// AES is AES-128 without padding throughout (protocol, section 1). Sizes are in bytes.
 package final class CryptoContext {
-    // A context that changes its algorithm throws its state away and makes it anew, so each algorithm keeps one of its own.
+    // A context that changes its algorithm throws its state away and makes it again, so each algorithm keeps one of its
+    // own.
     private let cbc: CipherContext
     private let ecb: CipherContext
     private let cmacContext: CMACContext
@@ -18,7 +19,7 @@ package final class CryptoContext {
     private let secretPool = SecretBytes(count: 1024)
     private var secretOffset = 1024
 
-    /// Fetches everything; throws `operationFailed` where the installation lacks an algorithm.
+    /// Fetches everything; throws `operationFailed` if the installation lacks an algorithm.
     package init() throws(CryptoError) {
         guard let cbc = CipherContext("AES-128-CBC"), let ecb = CipherContext("AES-128-ECB"),
             let cmac = CMACContext(), let sha1 = DigestContext("SHA1"), let sha256 = DigestContext("SHA2-256")
@@ -100,7 +101,8 @@ package final class CryptoContext {
         return derived
     }
 
-    /// AES-128-CMAC (RFC 4493) of the parts as if they stood one after another: 16 bytes, to be compared with `ConstantTime`.
+    /// AES-128-CMAC (RFC 4493) of the parts as if they stood one after another: 16 bytes, to be compared with
+    /// `ConstantTime`.
     ///
     /// The key has 16 bytes; throws `wrongSize` for another one.
     package func cmac(of parts: [ArraySlice<UInt8>], key: borrowing SecretBytes) throws(CryptoError) -> [UInt8] {
@@ -114,7 +116,8 @@ package final class CryptoContext {
         try unsafe sha1Context.digest(bytes.span.bytes.extracting(range))
     }
 
-    /// The first 16 bytes of the SHA-1 of a part of a secret, as a key: the anti-replay key is one (protocol, section 3.3).
+    /// The first 16 bytes of the SHA-1 of a part of a secret, as a key: the anti-replay key is one (protocol, section
+    /// 3.3).
     package func sha1Key(of secret: borrowing SecretBytes, in range: Range<Int>) throws(CryptoError) -> SecretBytes {
         let full = SecretBytes(count: 20)
         try secret.withBytes { (bytes) throws(CryptoError) in

@@ -8,7 +8,7 @@ final class DigestContext {
     /// The size of a digest in bytes.
     private let size: Int
 
-    /// Nil where OpenSSL has no algorithm of this name.
+    /// Nil if OpenSSL has no algorithm of this name.
     init?(_ name: String) {
         guard let algorithm = unsafe EVP_MD_fetch(nil, name, nil) else { return nil }
         guard let context = unsafe EVP_MD_CTX_new() else {

@@ -4,7 +4,8 @@ import Glibc
 extension ES256PrivateKey {
     /// A self-signed TLS certificate of this key for this machine alone: `localhost`, 127.0.0.1 and ::1.
     ///
-    /// In PEM, valid for 397 days from `now` (seconds since 1970): clients refuse what lasts much longer. Throws `operationFailed`.
+    /// In PEM, valid for 397 days from `now` (seconds since 1970): clients refuse what lasts much longer. Throws
+    /// `operationFailed`.
     package func makeLocalTLSCertificate(now: Int64) throws(CryptoError) -> [UInt8] {
         guard let certificate = unsafe X509_new() else { throw .operationFailed("make a certificate") }
         defer {

@@ -22,7 +22,8 @@ package final class ES256PublicKey: Sendable {
         self.init(key)
     }
 
-    /// The coordinates of the point, 32 bytes each (RFC 7518, section 6.2.1). Throws `wrongSize`, and `notAKey` for one off the curve.
+    /// The coordinates of the point, 32 bytes each (RFC 7518, section 6.2.1). Throws `wrongSize`, and `notAKey` for one
+    /// off the curve.
     package convenience init(x: [UInt8], y: [UInt8]) throws(CryptoError) {
         for coordinate in [x, y] where coordinate.count != 32 {
             throw .wrongSize(expected: 32, actual: coordinate.count)
@@ -138,7 +139,8 @@ private enum ECDSASignature {
 
 /// Contexts that are prepared to verify with one key, for as many threads as verify at once.
 ///
-/// OpenSSL looks up digest and signature by their names for each context that it prepares, which takes locks and several microseconds.
+/// OpenSSL looks up digest and signature by their names for each context that it prepares, which takes locks and
+/// several microseconds.
 private final class VerificationPool: Sendable {
     /// More threads than this at once make contexts that are not kept.
     private static let countMaximum = 64
@@ -162,7 +164,7 @@ private final class VerificationPool: Sendable {
 /// A context that verifies one signature after the other; the one owner of its OpenSSL objects.
 @safe
 private final class Verification: @unchecked Sendable {
-    // Safe to send: whoever took it out of the pool is alone with it.
+    // Safe to send: only the thread that took it out of the pool uses it.
     private let digest: DigestContext
     private let context: OpaquePointer
 

@@ -1,7 +1,7 @@
 /// A line of JSON whose members of certain names were taken out before any reader makes strings of them.
 ///
-/// In `bytes` zeros stand in place of each such text, so that every other place stays where it was. A name that is spelled with escapes
-/// is not found; readers must refuse it.
+/// In `bytes` zeros stand in place of each such text, so that every other place stays where it was. A name that is
+/// spelled with escapes is not found; readers must refuse it.
 package struct HiddenMembers: ~Copyable {
     package private(set) var bytes: [UInt8]
     /// The hidden texts as they stand in the line, by their members' names.
@@ -46,7 +46,7 @@ package enum JSONMemberScanner {
         return end < bytes.count ? opening + 1..<end : nil
     }
 
-    /// The string behind a colon, where one follows.
+    /// The string behind a colon, if one follows.
     private static func value(in bytes: [UInt8], from offset: Int) -> Range<Int>? {
         var next = offset
         var sawColon = false

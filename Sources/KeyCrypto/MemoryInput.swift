@@ -12,7 +12,8 @@ enum MemoryInput {
         }
     }
 
-    /// Whether the bytes are PEM rather than DER: somewhere in them a block begins. Tools write words of explanation before it.
+    /// Whether the bytes are PEM rather than DER: somewhere in them a block begins. Tools write words of explanation
+    /// before it.
     static func isPEM(_ bytes: [UInt8]) -> Bool {
         bytes.contains("-----BEGIN ".utf8)
     }

@@ -16,9 +16,10 @@ final class OpenSSLCertificate: @unchecked Sendable {
         unsafe X509_free(pointer)
     }
 
-    /// Every certificate in `bytes`, at most `countMaximum`: one DER encoding after another, or the blocks of a PEM text.
+    /// Every certificate in `bytes`, at most `countMaximum`: one DER encoding after another, or the blocks of a PEM
+    /// text.
     ///
-    /// Empty where there is none, where there are more, and where anything but certificates stands in a DER file.
+    /// Empty if there is no certificate, if there are more than `countMaximum`, or if a DER file holds anything else.
     static func readAll(_ bytes: [UInt8], countMaximum: Int) -> [OpenSSLCertificate] {
         defer { ERR_clear_error() }
         let found = MemoryInput.isPEM(bytes) ? readPEM(bytes, countMaximum) : readDER(bytes, countMaximum)
@@ -54,7 +55,7 @@ final class OpenSSLCertificate: @unchecked Sendable {
         }
     }
 
-    /// The DER encoding; nil where OpenSSL has no memory for it.
+    /// The DER encoding; nil if OpenSSL has no memory for it.
     var der: [UInt8]? {
         let size = unsafe i2d_X509(pointer, nil)
         guard size > 0 else { return nil }
@@ -103,7 +104,8 @@ final class OpenSSLCertificate: @unchecked Sendable {
         return String(decoding: text.prefix(Int(length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// The value of the first extension with this object identifier, in dotted form; nil where there is none.
+    /// The value of the first extension with this object identifier, in dotted form; nil if the certificate does not
+    /// have it.
     func extensionValue(_ identifier: String) -> [UInt8]? {
         defer { ERR_clear_error() }
         guard let object = unsafe OBJ_txt2obj(identifier, 1) else { return nil }

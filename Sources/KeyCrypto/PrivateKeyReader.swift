@@ -1,6 +1,7 @@
 import COpenSSL
 
-/// Reads private keys in every form that tools write: PEM or DER, PKCS#8 or traditional, plain or encrypted with a passphrase.
+/// Reads private keys in every form that tools write: PEM or DER, PKCS#8 or traditional, plain or encrypted with a
+/// passphrase.
 enum PrivateKeyReader {
     struct Reading {
         let key: OpenSSLKey
@@ -8,7 +9,7 @@ enum PrivateKeyReader {
         let wasEncrypted: Bool
     }
 
-    /// Nil where the bytes are no private key at all. Throws `passphraseMissing` or `passphraseWrong`.
+    /// Nil if the bytes are no private key at all. Throws `passphraseMissing` or `passphraseWrong`.
     static func read(_ bytes: [UInt8], passphrase: SharedSecret?) throws(CryptoError) -> Reading? {
         defer { ERR_clear_error() }
         guard let passphrase else {

@@ -1,4 +1,5 @@
-/// SubjectPublicKeyInfo (RFC 5280, section 4.1.2.7) around the bare numbers of a public key, as JSON Web Keys have them.
+/// SubjectPublicKeyInfo (RFC 5280, section 4.1.2.7) around the bare numbers of a public key, as JSON Web Keys have
+/// them.
 ///
 /// OpenSSL reads the result and checks what it says: a point that is not on its curve is no key.
 enum PublicKeyEncoding {

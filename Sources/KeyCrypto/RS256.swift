@@ -2,7 +2,8 @@ import COpenSSL
 
 /// An RSA public key, for JWT signatures of the kind RS256 (RFC 7518, section 3.3): PKCS #1 v1.5 with SHA-256.
 ///
-/// Its modulus has 2048 to 8192 bits, and its exponent is at least 3: shorter keys are weak, and much longer ones make every request dear.
+/// Its modulus has 2048 to 8192 bits, and its exponent is at least 3: shorter keys are weak, and much longer ones make
+/// every request dear.
 package final class RS256PublicKey: Sendable {
     /// The sizes that a modulus may have, in bits.
     package static let modulusBits = 2048...8192
@@ -38,7 +39,8 @@ package final class RS256PublicKey: Sendable {
             ERR_clear_error()
         }
         return unsafe signature.withUnsafeBufferPointer { code in
-            // Both buffers live as long as the one call that reads them. PKCS #1 v1.5 is the padding unless another is set.
+            // Both buffers live as long as the one call that reads them. PKCS #1 v1.5 is the padding unless another is
+            // set.
             unsafe message.withUnsafeBufferPointer { bytes in
                 unsafe EVP_DigestVerifyInit_ex(context, nil, "SHA256", nil, nil, key.pointer, nil) == 1
                     && EVP_DigestVerify(context, code.baseAddress, code.count, bytes.baseAddress, bytes.count) == 1
@@ -52,7 +54,7 @@ package final class RS256PublicKey: Sendable {
 }
 
 extension RSAPrivateKey {
-    /// The public part, for RS256. Throws `notAKey` where the key is too small for that.
+    /// The public part, for RS256. Throws `notAKey` if the key is too small for that.
     package func rs256PublicKey() throws(CryptoError) -> RS256PublicKey {
         try RS256PublicKey(checking: key)
     }

@@ -26,7 +26,7 @@ package final class RSAPrivateKey: Sendable {
         self.wasEncrypted = wasEncrypted
     }
 
-    /// PEM or DER, PKCS#8 or PKCS#1; the passphrase is used where they are encrypted.
+    /// PEM or DER, PKCS#8 or PKCS#1; the passphrase is used if they are encrypted.
     ///
     /// Throws `notAKey`, `passphraseMissing` or `passphraseWrong`.
     package convenience init(parsing bytes: [UInt8], passphrase: SharedSecret? = nil) throws(CryptoError) {
@@ -95,7 +95,8 @@ final class RSAOperationContext {
     private let modulus: [UInt8]
 
     init?(key: OpenSSLKey, padding: OAEPDigest, decrypting: Bool) {
-        // A copy of the key for each context: threads that share one take turns at its blinding. The context keeps the copy alive.
+        // A copy of the key for each context: threads that share one take turns at its blinding. The context keeps the
+        // copy alive.
         guard let copy = unsafe OpenSSLKey(owning: EVP_PKEY_dup(key.pointer)),
             let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, copy.pointer, nil)
         else { return nil }
@@ -128,10 +129,12 @@ final class RSAOperationContext {
         return output
     }
 
-    /// Decrypts into `output` (at least one modulus long) and gives the size of the message, or nil where the padding does not fit.
+    /// Decrypts into `output` (at least one modulus long) and gives the size of the message, or nil if the padding
+    /// does not fit.
     ///
-    /// A ciphertext that is no number below the modulus, or of another size, is refused by OpenSSL before the private operation. Whether it is
-    /// one is public, but the refusal shall cost what the others cost: the operation then runs on a stand-in, and its result is dropped.
+    /// A ciphertext that is no number below the modulus, or of another size, is refused by OpenSSL before the private
+    /// operation. Whether it is one is public, but the refusal shall cost what the others cost: the operation then runs
+    /// on a stand-in, and its result is dropped.
     func decrypt(_ ciphertext: RawSpan, into output: borrowing SecretBytes) -> Int? {
         precondition(output.count >= modulusSize, "the output has room for a whole modulus")
         let bytes = unsafe ciphertext.withUnsafeBytes { unsafe [UInt8]($0) }

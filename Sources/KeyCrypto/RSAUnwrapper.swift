@@ -2,8 +2,9 @@ import Synchronization
 
 /// One session key to be unwrapped: a lane of a batch.
 ///
-/// The key is 16 bytes whatever happens: until the backend has run, and where the padding or the size does not fit, it is a random one.
-/// What follows then runs through the same code for good and bad ciphertexts alike, and fails at its end.
+/// The key always has 16 bytes: until the backend has run, and if the padding or the size does not fit, it
+/// is a random one. What follows then runs through the same code for good and bad ciphertexts alike, and fails at its
+/// end.
 ///
 /// A settled job holds the session key alone, and may be read by all threads: it is never written again.
 package final class RSAUnwrapJob: Sendable {
@@ -16,7 +17,7 @@ package final class RSAUnwrapJob: Sendable {
         let range: Range<Int>
     }
 
-    /// Nil once the backend has taken it, so that what is remembered of a job keeps neither message nor private key.
+    /// Nil once the backend has taken it, so that what is remembered of a job keeps no message and no private key.
     private let input: Mutex<Input?>
     private let genuine = Atomic<Bool>(false)
 
@@ -72,8 +73,8 @@ package final class RSAOperationCount: Sendable {
 
 /// Unwraps session keys in batches. A backend belongs to one loop.
 ///
-/// RSA is nearly all of a licence's cost, so requests of one turn are collected and handed over together; a backend that computes
-/// several lanes at once uses that.
+/// RSA is nearly all of a licence's cost, so requests of one turn are collected and handed over together; a backend
+/// that computes several lanes at once uses that.
 package protocol RSAUnwrapper: AnyObject {
     /// How many jobs are best handed over at once.
     var groupSize: Int { get }

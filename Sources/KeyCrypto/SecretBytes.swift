@@ -3,8 +3,9 @@ import COpenSSL
 
 /// Key material: one owner, wiped when it ends, never printed.
 ///
-/// The bytes sit in OpenSSL's secure heap: locked in memory, left out of core files, between guard pages. When that heap is full
-/// they come from the ordinary heap, and are wiped all the same. Small secrets share pages of `SecretSlots`.
+/// The bytes sit in OpenSSL's secure heap: locked in memory, left out of core files, between guard pages. When that
+/// heap is full they come from the ordinary heap, and are wiped all the same. Small secrets share pages of
+/// `SecretSlots`.
 @safe
 package struct SecretBytes: ~Copyable, @unchecked Sendable {
     // Safe to send: the memory belongs to this value alone, and `~Copyable` means one owner at a time.
@@ -29,7 +30,7 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
         unsafe self.init(copying: bytes.span.bytes)
     }
 
-    /// A secret followed by 16 bytes that need not be secret, without a copy that nobody wipes.
+    /// A secret followed by 16 bytes that need not be secret, without a copy that is not wiped.
     package init(joining secret: borrowing SecretBytes, _ block: Bytes16) {
         let size = secret.count
         self.init(count: size + 16)
@@ -86,12 +87,12 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
         withBytes { bytes in SecretBytes(copying: bytes.extracting(range)) }
     }
 
-    /// The bytes as an array that nobody wipes: for what leaves the process on purpose, and for tests.
+    /// The bytes as an array that is not wiped: for what leaves the process on purpose, and for tests.
     package borrowing func revealed() -> [UInt8] {
         withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) } }
     }
 
-    /// The 16 bytes from `offset`, as a value that nobody wipes.
+    /// The 16 bytes from `offset`, as a value that is not wiped.
     package borrowing func revealedBytes16(at offset: Int = 0) -> Bytes16 {
         // Both loads lie within `storage`: `extracting` checks the bounds.
         withBytes { bytes in

@@ -20,8 +20,8 @@ enum SecretMemory {
 
 /// Memory for small secrets: slots of one size, carved out of the secure heap once and used again and again.
 ///
-/// A licence needs half a dozen secrets of 16 to 96 bytes for microseconds. The secure heap splits and joins its pages for each of them,
-/// which measured 1 to 2 us a secret; a slot costs a lock and a wipe. A free slot is all zeros.
+/// A licence needs half a dozen secrets of 16 to 96 bytes for microseconds. The secure heap splits and joins its pages
+/// for each of them, which measured 1 to 2 us a secret; a slot costs a lock and a wipe. A free slot is all zeros.
 enum SecretSlots {
     /// As large as the largest secret of a request, a plain SK..R1 block, and a little more.
     static let slotSize = 128
@@ -31,7 +31,7 @@ enum SecretSlots {
 
     @safe
     private struct FreeSlots: @unchecked Sendable {
-        // Safe to send: a slot in this list belongs to nobody else, and the lock guards the list.
+        // Safe to send: a slot in this list has no other owner, and the lock guards the list.
         var slots: [UnsafeMutableRawPointer] = unsafe []
         var chunkCount = 0
     }

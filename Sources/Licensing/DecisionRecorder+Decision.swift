@@ -43,8 +43,8 @@ extension DecisionRecorder {
         return decision
     }
 
-    /// A token that only the operator's service can read is named by its digest if the service has said neither subject
-    /// nor id: so the holder of the token can ask about its licences.
+    /// A token that only the operator's service can read is named by its digest if the service named no subject
+    /// and no id: so the holder of the token can ask about its licences.
     func tokenName(
         of request: OpenedRequest, subject: String?, tokenID: String?, using crypto: CryptoContext
     ) throws(CryptoError) -> String? {
@@ -133,14 +133,14 @@ struct PresentedDigest {
 }
 
 extension Claims {
-    /// Until when what the token has spent is remembered, in seconds since 1970: beyond the leeway for which it is accepted after its end,
-    /// the time that a request may wait, and what the clocks of nodes may differ.
+    /// Until when what the token has spent is remembered, in seconds since 1970: beyond the leeway for which it is
+    /// accepted after its end, the time that a request may wait, and what the clocks of nodes may differ.
     fileprivate var countedUntil: Int64 { expiresAt + IssuerSet.leewayMaximum + 120 }
 }
 
 /// Turns what a token obliges to into what the store must count.
 private struct Spender {
-    /// How long a slot is held where the licence itself has no end, in seconds.
+    /// How long a slot is held if the licence itself has no end, in seconds.
     private static let slotLifeWithoutEnd: Int64 = 86_400
 
     let license: GrantedLicense

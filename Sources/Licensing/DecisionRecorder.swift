@@ -9,7 +9,8 @@ package final class DecisionRecorder: Sendable {
     package enum Mode: String, Sendable, CaseIterable {
         /// No ledger entry, no licence.
         case required
-        /// A licence that spends nothing, and one that a session token renews, is given out even while nothing can be recorded, and counted.
+        /// A licence that spends nothing, and one that a session token renews, is given out even while nothing can be
+        /// recorded, and counted.
         case bestEffort = "best-effort"
     }
 
@@ -57,8 +58,8 @@ package final class DecisionRecorder: Sendable {
     /// How many licences were given out without a record.
     package var unrecordedCount: UInt64 { unrecorded.load(ordering: .relaxed) }
 
-    /// A repetition that this node remembers is answered from memory: it spends nothing, and its entry is in the ledger.
-    /// With a seat, the decision is committed with the others of its request.
+    /// A repetition that this node remembers is answered from memory: it spends nothing, and its entry is in the
+    /// ledger. With a seat, the decision is committed with the others of its request.
     func record(
         _ decision: LicenseDecision, from seat: DecisionSeat? = nil
     ) async throws(StoreError) -> DecisionOutcome {

@@ -9,7 +9,8 @@ package enum LicenseError: Error, Equatable, Sendable {
     case tokenMissing
     case entitlement(EntitlementError)
     case spc(SPCError)
-    /// No key is stored for the asset id, or several live ones are, and the rights do not name it: its sender learns no more than that.
+    /// No key is stored for the asset id, or several live ones are, and the rights do not name it: its sender learns no
+    /// more than that.
     case contentUnknown
     /// The rights name the asset, but no live key is stored for it, or several are and nothing says which.
     case keyNotFound

@@ -3,16 +3,17 @@ package import Records
 
 /// What an app may know of a licence, which FairPlay itself tells it none of (entitlement, section 4.5).
 ///
-/// The answer's header fields, its JSON and the ledger are all written from this, so that they cannot differ. Times are seconds since 1970,
-/// durations seconds.
+/// The answer's header fields, its JSON and the ledger are all written from this, so that they cannot differ. Times are
+/// seconds since 1970, durations seconds.
 package struct LicenseFacts: Equatable, Sendable {
     package let id: LicenseID
     /// The name of the licence's validity.
     package let type: String
     package let issuedAt: Int64
-    /// The first second in which it does not hold any more, if nothing is played and nothing renewed; nil where it has no such end.
+    /// The first second in which it does not hold any more, if nothing is played and nothing renewed; nil if it has
+    /// no such end.
     package let expiresAt: Int64?
-    /// When to ask for a renewal; nil where there is nothing to renew.
+    /// When to ask for a renewal; nil if there is nothing to renew.
     package let renewAfter: Int64?
     package let lease: UInt32?
     package let rental: UInt32?
@@ -36,7 +37,7 @@ package struct LicenseFacts: Equatable, Sendable {
         isPersistent = terms.isPersistent
     }
 
-    /// What the ledger says of a licence; nil where the entry is of something else.
+    /// What the ledger says of a licence; nil if the entry is of something else.
     package init?(_ entry: LedgerEntry) {
         switch entry.kind {
         case .licenseIssued, .licenseRenewed: break

@@ -2,9 +2,10 @@ package import ByteCoding
 package import EventLoops
 package import Records
 
-/// What was given before, for whoever writes down what is given next.
+/// What was given before, for the code that records the next licence.
 package protocol LicenseHistory: Sendable {
-    /// The licence to keep a key that this device was given last; nil where there is none, and where it cannot be found out in time.
+    /// The licence to keep a key that this device was given last; nil if there was no such licence, or if it cannot be
+    /// found out in time.
     func previousLicense(like search: PreviousLicense, on loop: LoopContext) async -> LicenseID?
 }
 
@@ -12,7 +13,7 @@ package protocol LicenseHistory: Sendable {
 package struct PreviousLicense: Equatable, Sendable {
     package let device: Pseudonym
     package let keyID: KeyID
-    /// Whose licences are looked through; nil where the token has no subject.
+    /// Whose licences are looked through; nil if the token has no subject.
     package let subject: Pseudonym?
     /// The one that the app names.
     package let named: LicenseID?

@@ -6,7 +6,8 @@ import FairPlay
 import KeyCrypto
 import Records
 
-/// Decides about a request whose SPC is open, has the decision recorded, and writes the licence. Belongs to the loop of its pipeline.
+/// Decides about a request whose SPC is open, has the decision recorded, and writes the licence. Belongs to the loop of
+/// its pipeline.
 final class LicenseIssuer {
     private let crypto: CryptoContext
     private let recorder: DecisionRecorder?
@@ -22,8 +23,8 @@ final class LicenseIssuer {
         self.loop = loop
     }
 
-    /// The key is wrapped before the decision is recorded, because a module may fail at it, and nothing may be spent on a licence that
-    /// never was.
+    /// The key is wrapped before the decision is recorded, because a module may fail at it, and nothing may be spent on
+    /// a licence that never was.
     func issue(
         _ record: ContentKeyRecord, to request: OpenedRequest, now: Int64
     ) async throws(LicenseError) -> LicenseOutcome {
@@ -67,7 +68,8 @@ final class LicenseIssuer {
 
     /// What the gate and the device's abilities come to at an instant: the same for the same arguments.
     ///
-    /// As long as HU is not known, because only the opened SK..R1 block shows it, the device counts as the one that the token names.
+    /// As long as HU is not known, because only the opened SK..R1 block shows it, the device counts as the one that the
+    /// token names.
     private func grant(
         _ request: OpenedRequest, to deviceID: DeviceID? = nil, at now: Int64, as id: LicenseID
     ) throws(LicenseError) -> GrantedLicense {
@@ -155,7 +157,8 @@ final class LicenseIssuer {
         throw .store(.unavailable(.busy))
     }
 
-    /// Returns what may be answered: this licence once it is recorded, or the one that the same request was given before.
+    /// Returns what may be answered: this licence once it is recorded, or the one that the same request was given
+    /// before.
     private func record(
         _ license: GrantedLicense, of request: OpenedRequest, _ deviceID: DeviceID, _ rentalOutage: StoreError?
     ) async throws(LicenseError) -> GrantedLicense {
@@ -182,7 +185,8 @@ final class LicenseIssuer {
         }
     }
 
-    /// The licence that this one follows, if that must be looked up: for a key that a device keeps, and if the app says that it renews.
+    /// The licence that this one follows, if that must be looked up: for a key that a device keeps, and if the app says
+    /// that it renews.
     private func previousLicense(of request: OpenedRequest, _ entry: LedgerEntry) async -> LicenseID? {
         let wish = request.admission.request.renewal
         guard let history, wish.isRenewal, request.use == .offline, let device = entry.device else { return nil }

@@ -6,13 +6,15 @@ import FairPlay
 import KeyCrypto
 import Records
 
-/// The way of a licence request on one loop, each stage giving what the next one needs (architecture, "The life of a request").
+/// The way of a licence request on one loop, each stage giving what the next one needs (architecture, "The life of a
+/// request").
 ///
 ///     LicenseRequest -> Admission -> SPC -> ContentKeyRecord -> Authorization -> LicenseTerms -> CKC
 ///
-/// RSA is bought only by an `Admission`. Admission needs no private key, and a verified token, with one exception: if only the operator's
-/// service can read the token, it is told which content and device it decides on, and both stand inside the SPC. `AdmissionControl` bounds
-/// what that costs. Once the service has decided, the rest of the way is that of any claims:
+/// RSA is bought only by an `Admission`. Admission needs no private key, and a verified token, with one exception: if
+/// only the operator's service can read the token, it is told which content and device it decides on, and both stand
+/// inside the SPC. `AdmissionControl` bounds what that costs. Once the service has decided, the rest of the way is that
+/// of any claims:
 ///
 ///     LicenseRequest -> Admission -> SPC -> ContentKeyRecord -> [the service] -> Claims -> Authorization -> …
 ///
@@ -47,8 +49,8 @@ package final class LicensePipeline {
         self.loop = loop
     }
 
-    /// The expensive part: waits for a turn, opens the SPC, and writes the licence, or takes the report that the SPC carries. Stays on the
-    /// loop. `now` is in seconds since 1970.
+    /// The expensive part: waits for a turn, opens the SPC, and writes the licence, or takes the report that the SPC
+    /// carries. Stays on the loop. `now` is in seconds since 1970.
     package func answer(_ admission: Admission, now: Int64) async throws(LicenseError) -> LicenseOutcome {
         try await admissionControl.waitForTurn(of: admission)
         return try await answerInTurn(admission, now: now)

@@ -7,7 +7,8 @@ package import Records
 import Synchronization
 package import Telemetry
 
-/// The pipelines of all loops, and what they share. What a request is judged by comes with the request, as `LicenseRules`.
+/// The pipelines of all loops, and what they share. What a request is judged by comes with the request, as
+/// `LicenseRules`.
 package final class LicensePipelines: Sendable {
     private let shared: SharedLicensing
     private let perLoop: LoopLocal<Result<LicensePipeline, CryptoError>>

@@ -16,7 +16,7 @@ package struct LicensePolicy: Sendable, Equatable {
 package struct ContentPolicy: Sendable, Equatable {
     /// Told to the device in every licence; one that is known to be below it gets none.
     package var securityLevel: SecurityLevel
-    /// Nil: the device's own default, HDCP Type 0 where it has outputs.
+    /// Nil: the device's own default, HDCP Type 0 if it has outputs.
     package var leastHDCP: HDCPLevel?
 
     package init(securityLevel: SecurityLevel, leastHDCP: HDCPLevel? = nil) {

@@ -8,7 +8,8 @@ package struct LicenseRequest: Sendable {
     /// What the app wants the licence for, which an SPC cannot say; nil if the app does not say it either.
     package let use: LicenseUse?
     package let origin: RequestOrigin
-    /// What the app says of a licence that this one follows. It changes what is written down, and never what is granted.
+    /// What the app says of a licence that this one follows. It changes what is written down, and never what is
+    /// granted.
     package let renewal: RenewalWish
     /// What names the key beside the SPC.
     package let assetHints: [AssetHint]
@@ -32,7 +33,7 @@ package struct LicenseRequest: Sendable {
 package struct RenewalWish: Equatable, Sendable {
     /// Whether it follows one at all.
     package var isRenewal: Bool
-    /// Which one; believed only where the ledger has it for the same device and key.
+    /// Which one; believed only if the ledger has it for the same device and key.
     package var previous: LicenseID?
 
     package init(isRenewal: Bool = false, previous: LicenseID? = nil) {

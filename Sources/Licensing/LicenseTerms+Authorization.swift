@@ -3,10 +3,11 @@ import ContentKeys
 import Entitlements
 import FairPlay
 
-/// From what the gate allows to what a device is told (entitlement, section 4.4): nothing here is longer or laxer than the authorization, the
-/// key's own floor and the content policy together.
+/// From what the gate allows to what a device is told (entitlement, section 4.4): nothing here is longer or laxer than
+/// the authorization, the key's own floor and the content policy together.
 extension LicenseTerms {
-    /// `titleID` names the key's content to a device that keeps the key. Throws where the device cannot be told a limit.
+    /// `titleID` names the key's content to a device that keeps the key. Throws if the device cannot be told a
+    /// limit.
     init(
         _ authorization: Authorization, key: ContentKeyAttributes, titleID: Bytes16?, device: DeviceFacts,
         policy: LicensePolicy
@@ -25,7 +26,8 @@ extension LicenseTerms {
         try check(for: device, by: policy.device)
     }
 
-    /// The strictest of all that say something. A floor that demands nothing sends no block where nobody else asked for one.
+    /// The strictest of all that say something. A floor that demands nothing sends no block if no other source asks for
+    /// one.
     private static func hdcp(
         _ protection: Protection, _ key: ContentKeyAttributes, _ content: ContentPolicy
     ) -> HDCPLevel? {

@@ -29,9 +29,10 @@ package struct MintedToken: Sendable {
 }
 
 extension DecisionRecorder {
-    /// Records that a token is given out, and counts it where the customer has a quota. `now` is in seconds since 1970.
+    /// Records that a token is given out, and counts it if the customer has a quota. `now` is in seconds since 1970.
     ///
-    /// The row has the token's id and cookie, and no key: of a key inside the token it has the name under which licences will be recorded.
+    /// The row has the token's id and cookie, and no key: of a key inside the token it has the name under which
+    /// licences will be recorded.
     package func record(
         _ minted: MintedToken, as id: LicenseID, at now: Int64
     ) async throws(LicenseError) -> DecisionOutcome {

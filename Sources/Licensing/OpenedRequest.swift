@@ -5,7 +5,8 @@ import FairPlay
 import KeyCrypto
 import Records
 
-/// A request whose SPC is open, whose claims somebody vouches for and whose key is known: everything that a decision is made from.
+/// A request whose SPC is open, whose claims are verified or confirmed by the service, and whose key is known:
+/// everything that a decision is made from.
 struct OpenedRequest: Sendable {
     /// What stays as it is, behind one reference, because every stage of a licence hands it on.
     private final class Facts: Sendable {
@@ -82,10 +83,12 @@ struct OpenedRequest: Sendable {
         return license.terms.lease != nil || !license.authorization.obligations.sessions.isEmpty
     }
 
-    /// Whether the gate must be asked again once HU is known: the token is good for one device alone, or some are revoked.
+    /// Whether the gate must be asked again once HU is known: the token is good for one device alone, or some are
+    /// revoked.
     var dependsOnDevice: Bool { claims.device.pinned != nil || revocations.concerns(.hardware) }
 
-    /// Whether the licence follows another one: by its token, by what the app says, or by what the device says of its playback.
+    /// Whether the licence follows another one: by its token, by what the app says, or by what the device says of its
+    /// playback.
     var isRenewal: Bool {
         claims.renewal != nil || admission.request.renewal.isRenewal || device.playbackState?.state == .leaseExpiring
     }

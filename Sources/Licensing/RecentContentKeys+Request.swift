@@ -6,8 +6,8 @@ import FairPlay
 extension RecentContentKeys {
     /// The key that the token brings along, or the one that the SPC's asset id names.
     ///
-    /// A sender without rights to an unknown asset hears the same as for a known one. Without claims, nothing has vouched for the sender,
-    /// who hears of no asset whether it is known.
+    /// A sender without rights to an unknown asset hears the same as for a known one. Without claims, nothing has
+    /// vouched for the sender, who hears of no asset whether it is known.
     func record(for spc: SPC, claims: Claims?) async throws(LicenseError) -> ContentKeyRecord {
         if let claims, let key = claims.embeddedKey { return try ContentKeyRecord(key, of: claims) }
         return try await record(ofAsset: try spc.identifiedAsset, claims: claims)

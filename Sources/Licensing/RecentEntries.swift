@@ -1,5 +1,5 @@
-/// Values by key in two halves: when the younger half is full, the older one is forgotten. So a table of any age forgets
-/// what was remembered longest ago, without an order of its entries.
+/// Values by key in two halves: when the younger half is full, the older one is forgotten. So a table of any age
+/// forgets what was remembered longest ago, without an order of its entries.
 struct RecentEntries<Key: Hashable, Value> {
     private var younger: [Key: Value] = [:]
     private var older: [Key: Value] = [:]

@@ -10,7 +10,7 @@ import Telemetry
 /// SHA-256. Copies that arrive while the first is on its way wait for it, on every loop. What was unwrapped is
 /// remembered whether it was genuine or not, so a copy's time tells nothing of its wrapped key (hardening T2).
 ///
-/// Only session keys are kept. Each copy of an SPC is judged anew. At most `2 * halfCapacity` keys are held, each for
+/// Only session keys are kept. Each copy of an SPC is judged again. At most `2 * halfCapacity` keys are held, each for
 /// `life`: the older half is forgotten when the younger one is full.
 final class RecentUnwraps: Sendable {
     /// How many session keys each half holds: both together take half of the secure slots.

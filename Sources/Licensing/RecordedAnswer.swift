@@ -2,7 +2,8 @@ import ByteCoding
 import Entitlements
 import Records
 
-/// What a store keeps of a decision so that the same request gets the same licence again: its name, and for what use it was given.
+/// What a store keeps of a decision so that the same request gets the same licence again: its name, and for what use it
+/// was given.
 ///
 ///     offset  size  field
 ///          0     1  version, 1

@@ -6,10 +6,11 @@ package import Records
 import Synchronization
 package import Telemetry
 
-/// Writes down whom a good token was of no use: a row for each refusal, as often as a rate allows, and a row that counts the others.
+/// Writes down whom a good token was of no use: a row for each refusal, as often as a rate allows, and a row that
+/// counts the others.
 ///
-/// What is refused before a token is verified has no row: strangers could fill the disk with them. A refusal is answered without waiting
-/// for its row, and whether that could be written changes nothing about it.
+/// What is refused before a token is verified has no row: strangers could fill the disk with them. A refusal is
+/// answered without waiting for its row, and whether that could be written changes nothing about it.
 package final class RefusalRecorder: Sendable {
     private let ledger: any Ledger
     private let pseudonyms: Pseudonymizer

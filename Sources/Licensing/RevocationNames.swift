@@ -3,7 +3,8 @@ package import Entitlements
 import KeyCrypto
 package import Records
 
-/// The names by which an installation stores and compares what is revoked: pseudonyms of what tells of a person, and all else as it is.
+/// The names by which an installation stores and compares what is revoked: pseudonyms of what tells of a person, and
+/// all else as it is.
 package struct RevocationNames: Sendable {
     private let pseudonyms: Pseudonymizer
 
@@ -74,8 +75,8 @@ package struct RevocationNames: Sendable {
         }
     }
 
-    /// The pseudonym of a personal value. HU is 40 hexadecimal digits, and no issuer's. Nil where the value is none of its kind, or OpenSSL
-    /// fails.
+    /// The pseudonym of a personal value. HU is 40 hexadecimal digits, and no issuer's. Nil if the value is not one of
+    /// its kind, or if OpenSSL fails.
     package func pseudonym(of kind: Revocation.Kind, _ value: String, issuer: String?) -> Pseudonym? {
         guard kind.isPersonal else { return nil }
         return pseudonym(of: RevocationView.Kind(kind), value, issuer ?? "")

@@ -3,8 +3,8 @@ import ContentKeys
 import KeyCrypto
 package import Records
 
-/// The numbers given out so that a sync report can prove that it is fresh: each is accepted once, within its life, from whom it was given
-/// to, by whichever node of an installation.
+/// The numbers given out so that a sync report can prove that it is fresh: each is accepted once, within its life, from
+/// the subject that it was given to, by any node of an installation.
 package struct ServerChallenges: Sendable {
     /// How long one is open, in seconds.
     package static let life: Int64 = 300
@@ -14,7 +14,8 @@ package struct ServerChallenges: Sendable {
     package enum Issued: Equatable, Sendable {
         /// Never 0.
         case challenge(UInt64)
-        /// The holder has as many as there may be. A place is free once one was used, and after so many seconds at the latest.
+        /// The holder has as many as there may be. A place is free once one was used, and after so many seconds at the
+        /// latest.
         case tooMany(retryAfterSeconds: Int64)
     }
 

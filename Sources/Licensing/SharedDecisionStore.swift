@@ -2,12 +2,12 @@ package import ContentKeys
 package import Records
 import Synchronization
 
-/// Decisions of one node among many: what the nodes share is settled in their database, and the node's own ledger takes the entry
-/// before anything is answered (design, section 8).
+/// Decisions of one node among many: what the nodes share is settled in their database, and the node's own ledger takes
+/// the entry before anything is answered (design, section 8).
 ///
-/// A decision that needs no shared state never asks the database, so that its outage costs nothing there. A renewal by session token waits
-/// only a moment: it was granted before, and its token is bound to its device. What a node gives without counting it is marked in the ledger,
-/// and `Recount` counts it when the database is back.
+/// A decision that needs no shared state never asks the database, so that its outage costs nothing there. A renewal by
+/// session token waits only a moment: it was granted before, and its token is bound to its device. What a node gives
+/// without counting it is marked in the ledger, and `Recount` counts it when the database is back.
 package final class SharedDecisionStore: DecisionStore {
     /// What becomes of a licence that needs shared state while the database does not answer.
     package enum OutageRule: String, Sendable, CaseIterable {
@@ -55,7 +55,8 @@ package final class SharedDecisionStore: DecisionStore {
 
     package var counts: Counts { state.withLock { $0 } }
 
-    /// Everything that was admitted is counted in the database: tokens and subjects have their limits of an outage again.
+    /// Everything that was admitted is counted in the database: tokens and subjects have their limits of an outage
+    /// again.
     package func forgetAdmissions() { admissions?.forget() }
 
     package func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
@@ -119,8 +120,8 @@ package final class SharedDecisionStore: DecisionStore {
         if let replay = decision.replay { shared.noteRecorded(replay.request) }
     }
 
-    /// A licence that the ledger does not take is not given, so what it has spent is given back. If that fails too, the same request finds
-    /// its licence again.
+    /// A licence that the ledger does not take is not given, so what it has spent is given back. If that fails too, the
+    /// same request finds its licence again.
     private func recordSettled(_ decision: LicenseDecision) async throws(StoreError) {
         do throws(StoreError) {
             try await ledger.append(decision.entry, keeping: decision, mark: mark.use())
@@ -130,8 +131,9 @@ package final class SharedDecisionStore: DecisionStore {
         }
     }
 
-    /// The first answer may have been settled and never written down: the ledger failed behind it, or the database's answer was lost. So
-    /// a repetition that no ledger is known to have is written down before it is answered, under the licence's first id.
+    /// The first answer may have been settled and never written down: the ledger failed behind it, or the database's
+    /// answer was lost. So a repetition that no ledger is known to have is written down before it is answered, under
+    /// the licence's first id.
     ///
     /// A repetition for another use is answered with a refusal, so that no ledger says that it was issued.
     private func repeated(
@@ -151,8 +153,8 @@ package final class SharedDecisionStore: DecisionStore {
 
     // MARK: Without it
 
-    /// A renewal goes on in every outage, and while the database is slow: a picture that stops is what neither should cost. A database that
-    /// answers otherwise, for example because it is damaged, decides.
+    /// A renewal goes on in every outage, and while the database is slow: a picture that stops is what neither should
+    /// cost. A database that answers otherwise, for example because it is damaged, decides.
     private func renew(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
         let answer =
             if let patience {
@@ -182,14 +184,15 @@ package final class SharedDecisionStore: DecisionStore {
         return .recorded
     }
 
-    /// With a clock that is wrong, renewals go on and nothing else does. It is no outage, so that `onStoreOutage` has no say.
+    /// With a clock that is wrong, renewals go on and nothing else does. It is no outage, so that `onStoreOutage` has
+    /// no say.
     private func goOn(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
         guard decision.sessionTokenUse != nil else { throw .unavailable(.clockUntrusted) }
         return try await goOnUnchecked(decision)
     }
 
-    /// Only a database that does not answer is an outage. One that answers and is overloaded admits no licence: load is something that
-    /// a client that wants to be admitted could make.
+    /// Only a database that does not answer is an outage. One that answers and is overloaded admits no licence: load is
+    /// something that a client that wants to be admitted could make.
     private func admit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
         guard let admissions else { throw .unavailable(.unreachable) }
         switch admissions.admit(decision) {

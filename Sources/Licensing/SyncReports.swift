@@ -4,17 +4,20 @@ package import Entitlements
 package import FairPlay
 import KeyCrypto
 
-/// What a device reported of a key that it keeps, from a sync SPC that is genuine and whose sender may ask about the content.
+/// What a device reported of a key that it keeps, from a sync SPC that is genuine and whose sender may ask about the
+/// content.
 package struct AcceptedSyncReport: Sendable {
     package let report: SyncReport
-    /// Whether the report carries a challenge of this server, which shows that it is fresh; false if it carries no challenge.
+    /// Whether the report carries a challenge of this server, which shows that it is fresh; false if it carries no
+    /// challenge.
     package let isChallengeAccepted: Bool
     package let deviceID: DeviceID
     package let permission: SyncPermission
     package let credentialName: String
 }
 
-/// Takes the reports of devices, and gives out the challenges that show that a report is fresh. Belongs to the loop of its pipeline.
+/// Takes the reports of devices, and gives out the challenges that show that a report is fresh. Belongs to the loop of
+/// its pipeline.
 final class SyncReports {
     private let crypto: CryptoContext
     private let store: ServerChallenges?

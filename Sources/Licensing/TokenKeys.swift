@@ -3,14 +3,15 @@ import ContentKeys
 import Entitlements
 import KeyCrypto
 
-// Keys that a token names or brings along, so that the SPC's asset id has no say (entitlement, section 1.1.3): an app that was handed a
-// token URL may give the whole URL as asset id.
+// Keys that a token names or brings along, so that the SPC's asset id has no say (entitlement, section 1.1.3): an app
+// that was handed a token URL may give the whole URL as asset id.
 
 extension ContentKeyRecord {
     /// A record of the key inside a token, made for one licence and wiped with it.
     ///
-    /// Its key id and content id are those that the token gives. Otherwise the token's own id, which is random, stands for the key id, and
-    /// "key:" with the key id for the content: neither says anything of the key. Throws `claimInvalid` where they are none.
+    /// Its key id and content id are those that the token gives. Otherwise the token's own id, which is random, stands
+    /// for the key id, and "key:" with the key id for the content: neither says anything of the key. Throws
+    /// `claimInvalid` if these ids are not valid.
     init(_ embedded: EmbeddedContentKey, of claims: Claims) throws(LicenseError) {
         guard let keyID = claims.ownKeyID, let contentID = claims.ownContentID(of: keyID) else {
             throw .entitlement(.claimInvalid("key"))

@@ -3,7 +3,8 @@ package import ContentKeys
 
 /// Asset ids on a command line, where not every one of them is text.
 package enum AssetIDText {
-    /// The bytes of a text, or behind "hex:" those that the hexadecimal digits spell; nil where these are none.
+    /// The bytes of a text, or behind "hex:" those that the hexadecimal digits spell; nil if they are not hexadecimal
+    /// digits.
     package static func bytes(_ text: String) -> [UInt8]? {
         let prefix = "hex:"
         guard text.hasPrefix(prefix) else { return Array(text.utf8) }

@@ -28,7 +28,8 @@ package enum CommandFile {
         }
     }
 
-    /// Writes a file of mode 0644, or 0600 if it holds secrets, whole or not at all; an earlier file of that name is replaced.
+    /// Writes a file of mode 0644, or 0600 if it holds secrets, whole or not at all; an earlier file of that name is
+    /// replaced.
     package static func write(
         _ bytes: [UInt8], to path: String, isSecret: Bool
     ) throws(CommandError) {
@@ -51,7 +52,7 @@ package enum CommandFile {
 
 /// Makes files that are not there yet.
 enum NewFile {
-    /// Writes a new file with exactly this mode, durably. Where it fails, no file of the name is left.
+    /// Writes a new file with exactly this mode, durably. If it fails, no file of the name is left.
     static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(NewFileError) {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode & 0o600)
         guard descriptor >= 0 else { throw NewFileError(path: path, reason: SystemText.lastError) }

@@ -13,7 +13,8 @@ struct SetupFile: Sendable {
 
 /// Fresh credentials and secrets for development: everything that a daemon needs to serve on this machine.
 ///
-/// The certificates are marked as development material, which the daemon refuses on listeners that strangers could reach.
+/// The certificates are marked as development material, which the daemon refuses on listeners that strangers could
+/// reach.
 enum DevelopmentSetup {
     /// The folders of the set-up.
     static let folders = ["fairplay", "secrets", "tls"]

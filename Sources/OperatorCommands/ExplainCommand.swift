@@ -126,7 +126,7 @@ private struct NoDecisions: DecisionStore {
     }
 }
 
-/// Where no SPC names a key, no database is opened.
+/// If no SPC names a key, no database is opened.
 private struct NoContentKeys: ContentKeySource {
     func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? { nil }
 }

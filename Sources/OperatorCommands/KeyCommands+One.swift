@@ -69,8 +69,8 @@ extension Command {
         details: """
             A withdrawn key is given out no more and stays in the list; --restore gives it back. With --for-good the key is deleted with
             its aliases, and content that was encrypted with it can never be played again unless the key is kept elsewhere.
-            Nodes hold keys in memory for two seconds at most, so that the last licence may follow within that time; while PostgreSQL is
-            away, for as long as they serve the keys that they know. Each change is recorded in the ledger with the user who made it.
+            A node remembers a key for two seconds, and for an hour if PostgreSQL does not answer meanwhile. It may give licences for
+            that long after the change. Each change is recorded in the ledger with the user who made it.
             """,
         examples: [
             "latchkey keys delete --config latchkey.json5 --kid 2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11",
@@ -152,7 +152,7 @@ private struct OneKey {
     }
 }
 
-/// The sealing anew of every key.
+/// Seals every key again, under the current key-encryption key.
 private struct KeyRewrap {
     private static let batchSize = 500
 
@@ -188,7 +188,7 @@ private struct KeyRewrap {
                 writer.member("keyVersion", Int(version))
             }
         } else {
-            try context.print("\(changed) of \(count) keys sealed anew; all have version \(version)")
+            try context.print("\(changed) of \(count) keys sealed again; all have version \(version)")
         }
     }
 }

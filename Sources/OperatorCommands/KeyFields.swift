@@ -15,7 +15,7 @@ struct KeyFields {
         for (column, cell) in zip(columns, cells) where !cell.isEmpty { values[column] = cell }
     }
 
-    /// Key and vector are taken out first, since the reader of JSON makes texts, which nobody wipes.
+    /// Key and vector are taken out first, since the reader of JSON makes texts, which are not wiped.
     init(json line: [UInt8]) throws(KeyFieldError) {
         let secret: [KeyField] = [.key, .iv]
         let hidden = HiddenMembers(secret.map(\.rawValue), in: line)
@@ -28,7 +28,7 @@ struct KeyFields {
             }
             if secret.contains(field), !member.node.isNull {
                 guard let text = member.node.string else { throw KeyFieldError(field, "not a text") }
-                // Where nothing was hidden, the name or the text is spelled in a way that digits never need.
+                // If nothing was hidden, the name or the text is spelled in a way that digits never need.
                 guard text.isEmpty || hidden.texts[field.rawValue] != nil else {
                     throw KeyFieldError(field, "not 32 hexadecimal digits")
                 }
@@ -155,11 +155,11 @@ struct KeyFields {
                     }
                 }
                 guard !isOpen, rest.isEmpty || rest.first == comma else {
-                    throw KeyFieldError("a quote at a place where none belongs, or one that does not end")
+                    throw KeyFieldError("a quote at a place where no quote may be, or one that does not end")
                 }
             } else {
                 cell = Array(rest.prefix { $0 != comma })
-                guard !cell.contains(quote) else { throw KeyFieldError("a quote at a place where none belongs") }
+                guard !cell.contains(quote) else { throw KeyFieldError("a quote at a place where no quote may be") }
                 rest = rest.dropFirst(cell.count)
             }
             cells.append(cell)

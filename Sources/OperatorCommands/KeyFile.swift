@@ -25,7 +25,7 @@ struct KeyFile: ~Copyable {
 
     /// The number of the line that was read last.
     var lineNumber: Int { lines.number }
-    /// Which part of the file has been read; nil where its size is not known.
+    /// Which part of the file has been read; nil if its size is not known.
     var share: Double? { lines.share }
 
     /// The next key; nil behind the last one. Empty lines are passed over.

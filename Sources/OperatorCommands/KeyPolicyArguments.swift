@@ -1,7 +1,7 @@
 import CommandLineKit
 import ContentKeys
 
-/// The options that say what a key is for and what it demands, whatever a token says.
+/// The options that say what a key is for and what it demands beside a token.
 struct KeyPolicyArguments {
     static let track = CommandOption(
         "--track", .value("LABEL"),

@@ -13,7 +13,7 @@ extension Command {
             without a key may have had one that is lost, and gets key_lost in place of a new key. Put the newest copy of
             the database back if there is one, or import the keys that packagers still have. This command says that
             nothing better will come: contents whose keys were lost get new ones, and what was packaged with the lost
-            keys never plays again. It also makes the file anew if that is gone. The ledger gets a row. The daemon may
+            keys never plays again. It also makes the file again if it is gone. The ledger gets a row. The daemon may
             run, and needs no restart.
             """,
         examples: ["latchkey keys accept-restore --config latchkey.json5"],
@@ -62,7 +62,7 @@ extension KeyRestoreConsent {
         case .accepted(let missing):
             "accepted: up to \(missing) random keys are lost; contents without a key get new ones, and what was "
                 + "packaged with the lost keys never plays again"
-        case .fileMade: "accepted: the file of keys.generationFile is made anew, as if the database had all keys"
+        case .fileMade: "accepted: the file of keys.generationFile is made again, as if the database had all keys"
         }
     }
 }

@@ -5,7 +5,8 @@ import KeyCrypto
 import Records
 import ServiceConfiguration
 
-/// How a stored key may leave: in clear where the configuration allows it, or sealed for a recipient; each time with a line in the ledger.
+/// How a stored key may leave: in clear if the configuration allows it, or sealed for a recipient; each time with a
+/// line in the ledger.
 struct KeyReveal {
     static let reveal = CommandOption(
         "--reveal", .flag, help: "print key and vector in clear; keys.allowReveal must allow it")
@@ -32,7 +33,7 @@ struct KeyReveal {
         }
     }
 
-    /// Throws where nothing may be shown as it was asked for; to be called before anything is changed.
+    /// Throws if nothing may be shown as it was asked for; to be called before anything is changed.
     func requirePermission(by file: ConfigurationFile) throws(CommandError) {
         if case .clear = form { try Self.requireClearPermission(by: file) }
     }

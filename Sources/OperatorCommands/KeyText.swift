@@ -2,7 +2,7 @@ import ByteCoding
 import ContentKeys
 
 extension ContentKeyAttributes {
-    /// The members of a key in what `--json` prints; null where a key says nothing.
+    /// The members of a key in what `--json` prints; null if a key says nothing.
     func write(to writer: inout JSONWriter) {
         writer.member("kid", keyID.description)
         writer.member("content", contentID.text)
@@ -25,7 +25,7 @@ enum KeyText {
         pairs.map { $0.name + String(repeating: " ", count: 9 - $0.name.count) + $0.value }.joined(separator: "\n")
     }
 
-    /// What the key is for and what it demands, where it says so.
+    /// What the key is for and what it demands, if it says so.
     static func policy(of key: ContentKeyAttributes) -> [(name: String, value: String)] {
         let values = [
             ("track", key.trackLabel?.text), ("period", key.periodIndex.map { String($0) }),

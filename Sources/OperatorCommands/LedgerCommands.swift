@@ -75,7 +75,7 @@ extension Command {
         "verify",
         summary: "Find entries that were altered, deleted or moved",
         details: """
-            Reads the whole ledger of this node and checks its seals, which nobody without the ledger's key can make. That the newest
+            Reads the whole ledger of this node and checks its seals, which only a holder of the ledger's key can make. That the newest
             entries were cut off shows by a checkpoint alone: the daemon's log says at intervals how far the ledger had come, and
             --checkpoints takes a file with such lines, or the log itself, of one node or of several. What was purged is no finding: the
             ledger says it itself, and this prints it.
@@ -303,7 +303,8 @@ struct LedgerVerification {
         if !findings.isEmpty { throw .failed("the ledger does not verify: \(findings.count) findings") }
     }
 
-    /// The checkpoints in the lines of a text. The text of one has no quote or backslash, so that a JSON log shows it as it is.
+    /// The checkpoints in the lines of a text. The text of one has no quote or backslash, so that a JSON log shows it
+    /// as it is.
     static func read(
         _ path: String, _ context: CommandContext
     ) throws(CommandError) -> [LedgerCheckpoint] {

@@ -42,7 +42,7 @@ extension LedgerEntry.Kind {
 }
 
 extension LedgerFind {
-    /// The members of an entry in what `--json` prints; null where it says nothing.
+    /// The members of an entry in what `--json` prints; null if it says nothing.
     func write(to writer: inout JSONWriter) {
         writer.member("sequence", sequence)
         writer.member("at", Self.time(entry.at))

@@ -18,7 +18,7 @@ struct LineReader: ~Copyable {
     private let size: Int?
     private var readSize = 0
 
-    /// Which part of the file has been read, from 0 to 1; nil where its size is not known.
+    /// Which part of the file has been read, from 0 to 1; nil if its size is not known.
     var share: Double? { size.map { Double(min(readSize, $0)) / Double(max($0, 1)) } }
 
     /// The file at a path, or standard input for "-".

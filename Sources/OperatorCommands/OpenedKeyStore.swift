@@ -23,7 +23,7 @@ struct OpenedKeyStore {
     private static let pageSize = min(SQLiteKeyStore.pageSizeMaximum, PostgreSQLStore.pageSizeMaximum)
 
     package let file: ConfigurationFile
-    /// What makes keys; nil where they are random.
+    /// What makes keys; nil if they are random.
     let derivation: KeyDerivation?
 
     init(configuration path: String, _ context: CommandContext) throws(CommandError) {

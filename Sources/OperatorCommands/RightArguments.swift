@@ -110,7 +110,7 @@ struct RightArguments {
         }
     }
 
-    /// A word to whoever grants offline use that may go on for ever, which no server can take back.
+    /// A warning for an operator who grants offline use without an end, which no server can take back.
     var note: String? {
         switch right.mode {
         case .stream: return nil

@@ -13,7 +13,8 @@ struct SealedTokenArguments {
     /// The longest life of a token of its issuer, in seconds.
     private static func lifeMaximum(_ issuer: Configuration.Issuer) -> Int64 { issuer.maximumLife.components.seconds }
 
-    /// The issuer is the first one of the dialect that has an active key. Throws `usage` for a right that a sealed token cannot say.
+    /// The issuer is the first one of the dialect that has an active key. Throws `usage` for a right that a sealed
+    /// token cannot say.
     init(
         _ right: Right, subject: String?, life: Int64, configuration path: String, _ context: CommandContext
     ) throws(CommandError) {

@@ -14,7 +14,8 @@ package enum SecretArgument {
     /// The most bytes of a token.
     private static let tokenSizeMaximum = 64 << 10
 
-    /// The 16 bytes that an option gives: 32 hexadecimal digits, or a file of them, of Base64, or of the bytes themselves.
+    /// The 16 bytes that an option gives: 32 hexadecimal digits, or a file of them, of Base64, or of the bytes
+    /// themselves.
     ///
     /// With `acceptsPath`, a value that is not 32 hexadecimal digits is the path of the file even without `@`.
     package static func block(
@@ -31,7 +32,7 @@ package enum SecretArgument {
                 throw .usage("\(option.name) takes 32 hexadecimal digits, @FILE, or \"-\" for standard input")
             }
             guard FileManager.default.fileExists(atPath: digits) else {
-                throw .failed("\(option.name) is neither 32 hexadecimal digits nor the path of a file")
+                throw .failed("\(option.name) is not 32 hexadecimal digits, and not the path of a file")
             }
             return try block(in: read(digits, context), digits)
         }

@@ -4,9 +4,9 @@ import Foundation
 
 /// Puts the files of a set-up into a folder that holds nothing else, and never over anything.
 ///
-/// All files are first written into `.latchkey-init-unfinished` in the folder, which then gets the name `.latchkey-init-finished`, and
-/// its entries are moved to their places. Whatever interrupts this, a second run can tell what is its own: it drops what was
-/// unfinished, and moves on what was finished. A lock keeps two runs apart.
+/// All files are first written into `.latchkey-init-unfinished` in the folder, which then gets the name
+/// `.latchkey-init-finished`, and its entries are moved to their places. If this is interrupted, a second run can
+/// tell what is its own: it drops what was unfinished, and moves on what was finished. A lock keeps two runs apart.
 struct SetupFolder {
     private static let unfinished = ".latchkey-init-unfinished"
     private static let finished = ".latchkey-init-finished"
@@ -30,7 +30,8 @@ struct SetupFolder {
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw .failed("another latchkey init is at work in \(path)")
         }
-        // Closing alone would leave the lock to a child process that was just being started, until it runs its own program.
+        // Closing alone would leave the lock to a child process that was just being started, until it runs its own
+        // program.
         defer { flock(descriptor, LOCK_UN) }
         let folder = SetupFolder(path: path, isNew: isNew, descriptor: descriptor)
         do throws(CommandError) {
@@ -45,7 +46,7 @@ struct SetupFolder {
     /// Whether an interrupted run had written all files, so that only `place` remains to be done.
     var isWritten: Bool { entries.contains(Self.finished) }
 
-    /// Writes all files beside their places. Where that fails, nothing is left.
+    /// Writes all files beside their places. If that fails, nothing is left.
     func write(_ files: [SetupFile], folders: [String]) throws(CommandError) {
         let staging = within(Self.unfinished)
         try? FileManager.default.removeItem(atPath: staging)
@@ -118,7 +119,7 @@ struct SetupFolder {
         }
     }
 
-    /// The names in a folder; none where it cannot be read, which opening it has shown before.
+    /// The names in a folder; none if it cannot be read, which opening it has shown before.
     private static func entries(of path: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     }

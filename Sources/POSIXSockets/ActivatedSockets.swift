@@ -10,8 +10,8 @@ package final class ActivatedSockets: Sendable {
 
     /// Reads `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES`, and makes the descriptors close-on-exec.
     ///
-    /// None are there unless `LISTEN_PID` is `processID`. A descriptor without a name is called `unknown`. To be done once per process:
-    /// the descriptors, from `firstNumber` on (3, but for tests), belong to the result.
+    /// None are there unless `LISTEN_PID` is `processID`. A descriptor without a name is called `unknown`. To be done
+    /// once per process: the descriptors, from `firstNumber` on (3, but for tests), belong to the result.
     package init(environment: [String: String], processID: Int32, firstNumber: Int32 = 3) {
         let names = Self.names(environment, processID)
         for offset in 0..<names.count { _ = fcntl(firstNumber + Int32(offset), F_SETFD, FD_CLOEXEC) }
@@ -22,10 +22,10 @@ package final class ActivatedSockets: Sendable {
         for (_, number) in sockets.withLock({ $0 }) { _ = close(number) }
     }
 
-    /// The names of the sockets that nobody has taken, in order.
+    /// The names of the sockets that are not taken yet, in order.
     package var names: [String] { sockets.withLock { $0.map(\.name) } }
 
-    /// Takes the first socket of a name; `nil` when there is none (left).
+    /// Takes the first socket of a name; `nil` if none is left.
     ///
     /// Throws when it is no socket that listens for connections of a stream.
     package func take(_ name: String) throws(SocketError) -> ListeningSocket? {

@@ -66,7 +66,8 @@ extension Descriptor {
         return address
     }
 
-    /// Reads what is there into `buffer` from `offset` on, at most to its end; waits for it where the descriptor is a blocking one.
+    /// Reads what is there into `buffer` from `offset` on, at most to its end; waits for it if the descriptor is a
+    /// blocking one.
     ///
     /// There must be room: reading nothing looks like the end of input.
     borrowing func receive(into buffer: inout [UInt8], from offset: Int, flags: Int32 = 0) -> ReadOutcome {

@@ -2,12 +2,12 @@ import Glibc
 
 /// The one owner of an open file descriptor, which it closes when its life ends.
 ///
-/// A descriptor number is never read again once it is closed, because the kernel hands it to somebody else.
+/// A descriptor number is never read again once it is closed, because the kernel gives it to another file.
 package struct Descriptor: ~Copyable, Sendable {
     /// The number that system calls take; -1 once closed.
     package private(set) var number: Int32
 
-    /// Takes over a descriptor that nobody else will close.
+    /// Takes over a descriptor that no other code closes.
     package init(owning number: Int32) {
         self.number = number
     }
@@ -21,7 +21,8 @@ package struct Descriptor: ~Copyable, Sendable {
 
     /// Closes now instead of at the end of life; a second call does nothing.
     ///
-    /// An error of `close` is ignored: Linux frees the number in any case, and a retry could close another's descriptor.
+    /// An error of `close` is ignored: Linux frees the number in any case, and a retry could close another's
+    /// descriptor.
     package mutating func close() {
         guard number >= 0 else { return }
         _ = Glibc.close(number)

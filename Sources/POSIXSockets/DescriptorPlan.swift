@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// How the descriptors of the process are shared out: some are for the store, for reload and for the admin listener,
-/// whatever strangers do.
+/// so that strangers cannot take them.
 package struct DescriptorPlan: Equatable, Sendable {
     /// The limit in force.
     package let limit: Int

@@ -96,7 +96,7 @@ package struct EpollReadiness: OptionSet, Sendable {
     package static let failed = EpollReadiness(rawValue: EPOLLERR.rawValue)
 
     /// Whether the connection is no more: it failed, was reset, or both sides are closed. (A set of several that is
-    /// written out is made anew with each use.)
+    /// written out is made again with each use.)
     package var isLost: Bool { rawValue & (EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 }
 
     /// Whether a read would bring something, if only the end.

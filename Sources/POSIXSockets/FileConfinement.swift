@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// Which files a process may open that loads a library: the library, those beside it, and those of the system. Nothing
-/// else, whatever user it runs as.
+/// else, with any user.
 package enum FileConfinement {
     /// Whether the kernel can do it: since Linux 5.13, unless it was switched off at its start or a filter of system
     /// calls forbids it.

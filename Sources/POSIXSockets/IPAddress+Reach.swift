@@ -1,6 +1,7 @@
 extension IPAddress {
-    /// Whether the address belongs to the public internet, as far as the registries of special-purpose addresses say (RFC 6890): no loopback,
-    /// private, link-local, shared, multicast, documentation or reserved one, in whatever form an IPv4 address is written into IPv6.
+    /// Whether the address belongs to the public internet, as far as the registries of special-purpose addresses say
+    /// (RFC 6890): no loopback, private, link-local, shared, multicast, documentation or reserved one, in every form in
+    /// which an IPv4 address is written into IPv6.
     package var isPublic: Bool {
         switch self {
         case .v4(let bits): Self.isPublic(bits)
@@ -33,8 +34,8 @@ extension IPAddress {
 }
 
 extension IPAddress {
-    /// What a limit per client counts by: an IPv4 address, whatever way it is written, and of IPv6 the network of 64 bits, because one
-    /// subscriber has all the addresses in it (RFC 6177).
+    /// What a limit per client counts by: an IPv4 address in any form, and of IPv6 the network of 64
+    /// bits, because one subscriber has all the addresses in it (RFC 6177).
     package var subscriber: IPAddress {
         switch self {
         case .v4: self

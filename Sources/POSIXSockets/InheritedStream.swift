@@ -1,25 +1,27 @@
 import CLinux
 import Glibc
 
-/// The end of a stream socket that this process was started with: blocking, for a process that has nothing else to do than to wait for it.
+/// The end of a stream socket that this process was started with: blocking, for a process that has nothing else to do
+/// than to wait for it.
 package struct InheritedStream: ~Copyable, Sendable {
     /// Where `SpawnedProgram` puts it.
     package static let number: Int32 = 3
 
     private let descriptor: Descriptor
 
-    /// Takes over the descriptor; nil when it is no stream socket, because somebody else started this process.
+    /// Takes over the descriptor; nil if it is not a stream socket, because another program started this process.
     package init?() {
         guard Descriptor.isStreamSocket(Self.number) else { return nil }
         descriptor = Descriptor(owning: Self.number)
     }
 
-    /// Whether the process that made the stream is this one's parent: not so when that has ended and this process was handed on to another.
+    /// Whether the process that made the stream is this one's parent: not so when that has ended and this process was
+    /// handed on to another.
     package borrowing func isOfParent() -> Bool {
         latchkey_socket_maker(descriptor.number) == getppid()
     }
 
-    /// Waits for bytes and reads them into `buffer` from `offset` on, where there must be room.
+    /// Waits for bytes and reads them into `buffer` from `offset` on, which must have room there.
     package borrowing func read(into buffer: inout [UInt8], from offset: Int) -> ReadOutcome {
         descriptor.receive(into: &buffer, from: offset)
     }

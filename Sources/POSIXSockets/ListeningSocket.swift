@@ -3,8 +3,8 @@ import Glibc
 
 /// A socket that accepts connections, non-blocking: TCP or unix.
 ///
-/// On a TCP address of our own every event loop has one of its own, and the kernel spreads the connections between them. A unix
-/// socket, and one that systemd has passed, is one queue that all loops share.
+/// On a TCP address of our own every event loop has one of its own, and the kernel spreads the connections between
+/// them. A unix socket, and one that systemd has passed, is one queue that all loops share.
 package struct ListeningSocket: ~Copyable, Sendable {
     private var descriptor: Descriptor
     /// The address that the socket is bound to; never port 0.
@@ -16,15 +16,16 @@ package struct ListeningSocket: ~Copyable, Sendable {
     /// The file of a unix socket of our own, which this socket removes.
     private var file: UnixSocketFile?
 
-    /// Takes an address that nobody else listens on; port 0 takes a free one.
+    /// Takes an address on which no other socket listens; port 0 takes a free one.
     ///
-    /// A TCP socket binds and listens *without* `SO_REUSEPORT`, which fails with `SocketError.addressInUse` as long as anybody else
-    /// listens there. Only then the option is set, so that siblings may join. So a second daemon is told that the port is taken,
-    /// instead of silently receiving half of the connections, and no moment lies between the proof and the possession.
-    /// `SO_REUSEADDR` is set: connections of an earlier process in TIME_WAIT do not hinder a restart.
+    /// A TCP socket binds and listens *without* `SO_REUSEPORT`, which fails with `SocketError.addressInUse` as long as
+    /// another socket listens there. Only then the option is set, so that siblings may join. So a second daemon is told
+    /// that the port is taken, instead of silently receiving half of the connections, and no moment lies between the
+    /// proof and the possession. `SO_REUSEADDR` is set: connections of an earlier process in TIME_WAIT do not hinder a
+    /// restart.
     ///
-    /// A unix socket replaces one that a process has left behind (`UnixSocketFile`), and its file has the permissions `mode` before
-    /// anybody can connect.
+    /// A unix socket replaces one that a process has left behind (`UnixSocketFile`), and its file has the permissions
+    /// `mode` before a client can connect.
     package init(
         exclusivelyOn address: SocketAddress, mode: UInt32 = 0o660, backlog: Int32 = 4096
     ) throws(SocketError) {
@@ -56,7 +57,8 @@ package struct ListeningSocket: ~Copyable, Sendable {
         self.init(descriptor, on: address, isShared: true, isPassed: true)
     }
 
-    /// One more socket of this process on the same address, for another event loop: with a queue of its own, or the shared one.
+    /// One more socket of this process on the same address, for another event loop: with a queue of its own, or the
+    /// shared one.
     package borrowing func sibling(backlog: Int32 = 4096) throws(SocketError) -> ListeningSocket {
         if isShared {
             return ListeningSocket(try descriptor.duplicate(), on: address, isShared: true, isPassed: isPassed)
@@ -115,7 +117,8 @@ package struct ListeningSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Stops listening at once. Connections that nobody accepted yet are reset, unless the queue is shared with another process.
+    /// Stops listening at once. Connections that are not accepted yet are reset, unless the queue is shared with
+    /// another process.
     package mutating func close() {
         file?.remove()
         file = nil
@@ -125,7 +128,7 @@ package struct ListeningSocket: ~Copyable, Sendable {
     private static func makeSocket(for address: SocketAddress) throws(SocketError) -> Descriptor {
         let descriptor = try Descriptor(openingSocketOf: address.family, Int32(SOCK_STREAM.rawValue))
         if address.family != AF_UNIX { try descriptor.setOption(SOL_SOCKET, SO_REUSEADDR, 1) }
-        // So that 0.0.0.0 and [::] can be listened on side by side, whatever the machine's default is.
+        // So that 0.0.0.0 and [::] can be listened on side by side, with any default of the machine.
         if address.family == AF_INET6 { try descriptor.setOption(Int32(IPPROTO_IPV6), IPV6_V6ONLY, 1) }
         return descriptor
     }
@@ -161,7 +164,7 @@ package struct ListeningSocket: ~Copyable, Sendable {
 package enum AcceptOutcome: ~Copyable {
     /// A connection, which the caller now owns.
     case accepted(ConnectedSocket)
-    /// Nobody waits.
+    /// No client waits.
     case wouldBlock
     /// The process or the machine has no descriptor or memory left: back off.
     case outOfDescriptors

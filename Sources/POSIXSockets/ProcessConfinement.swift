@@ -64,7 +64,7 @@ package struct SystemUser: Equatable, Sendable {
         self.groupID = groupID
     }
 
-    /// Looks a user up by name, with the user's own group; nil when there is none.
+    /// Looks a user up by name, with the user's own group; nil if there is no such user.
     package init?(named name: String) {
         var entry = unsafe passwd()
         var found: UnsafeMutablePointer<passwd>?

@@ -53,7 +53,8 @@ package struct ServiceNotifier: Sendable {
     private func withSystemAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        // Safe: the path is shorter than sun_path, so a terminator stays behind it; sockaddr_un may be read as sockaddr.
+        // Safe: the path is shorter than sun_path, so a terminator stays behind it; sockaddr_un may be read as
+        // sockaddr.
         return unsafe withUnsafeMutableBytes(of: &address) { bytes in
             guard let start = bytes.baseAddress else { preconditionFailure("a socket address has no size") }
             unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[Self.pathOffset...]).copyBytes(from: path)

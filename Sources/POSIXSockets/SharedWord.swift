@@ -1,10 +1,12 @@
 import CLinux
 import Glibc
 
-/// A number in memory that a process shares with a program that it has started. The program writes it, and it outlives the program.
+/// A number in memory that a process shares with a program that it has started. The program writes it, and it outlives
+/// the program.
 @safe
 package struct SharedWord: ~Copyable, @unchecked Sendable {
-    // Safe to send: a page of its own, which is mapped until deinit, and of which only one word is used, by atomic loads and stores.
+    // Safe to send: a page of its own, which is mapped until deinit, and of which only one word is used, by atomic
+    // loads and stores.
     private let word: UnsafeMutablePointer<UInt64>
 
     /// Where `SpawnedProgram` puts the memory's descriptor.
@@ -19,7 +21,7 @@ package struct SharedWord: ~Copyable, @unchecked Sendable {
         unsafe word = memory.bindMemory(to: UInt64.self, capacity: 1)
     }
 
-    /// The word that this process was started with; nil when it was started by somebody else. To be asked for once.
+    /// The word that this process was started with; nil if another program started it. Call it once.
     package init?(inherited: Void = ()) {
         do throws(SocketError) {
             try self.init(mapping: Descriptor(owning: Self.number))

@@ -38,7 +38,8 @@ extension SocketAddress {
         }
     }
 
-    /// Safe: every `sockaddr_*` may be read through `sockaddr`, which is how the calls take it; the pointer does not outlive `body`.
+    /// Safe: every `sockaddr_*` may be read through `sockaddr`, which is how the calls take it; the pointer does not
+    /// outlive `body`.
     private static func lend<Address, Result>(
         _ address: inout Address, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
     ) -> Result {
@@ -62,7 +63,8 @@ extension SocketAddress {
         }
     }
 
-    /// Safe: reads plain integers at fixed offsets inside a full `sockaddr_storage`, of which `length` bytes were written.
+    /// Safe: reads plain integers at fixed offsets inside a full `sockaddr_storage`, of which `length` bytes were
+    /// written.
     private static func read(_ bytes: UnsafeRawBufferPointer, _ length: Int) -> SocketAddress? {
         switch unsafe Int32(bytes.loadUnaligned(as: sa_family_t.self)) {
         case AF_INET:
@@ -77,7 +79,7 @@ extension SocketAddress {
             let written = unsafe bytes[..<min(length, bytes.count)]
             let path = unsafe written.dropFirst(MemoryLayout<sa_family_t>.size).prefix { $0 != 0 }
             return unsafe .unix(path: String(decoding: path, as: UTF8.self))
-        default:  // Families that nobody asked for.
+        default:  // Other families, which were not asked for.
             return nil
         }
     }

@@ -42,7 +42,8 @@ package enum SocketAddress: Hashable, Sendable {
 }
 
 extension SocketAddress: LosslessStringConvertible {
-    /// Reads `HOST:PORT` with a numeric host, an IPv6 host in brackets: `127.0.0.1:8443`, `[::1]:0`; or `unix:` and an absolute path.
+    /// Reads `HOST:PORT` with a numeric host, an IPv6 host in brackets: `127.0.0.1:8443`, `[::1]:0`; or `unix:` and an
+    /// absolute path.
     ///
     /// Names are not resolved, so a configuration means the same on every machine.
     package init?(_ text: String) {

@@ -1,12 +1,12 @@
 import CLinux
 import Glibc
 
-/// A program that this process has started, with a stream socket between the two (the child's end is descriptor 3) and a word of memory that
-/// both see (`SharedWord`, descriptor 4).
+/// A program that this process has started, with a stream socket between the two (the child's end is descriptor 3) and
+/// a word of memory that both see (`SharedWord`, descriptor 4).
 ///
-/// The child gets nothing else: descriptors 0 to 2 lead to `/dev/null`, all others are closed, and the environment is the one given.
-/// SIGTERM, SIGINT, SIGHUP and SIGQUIT are blocked in it: what a terminal or a service manager sends to the whole group does not end it before
-/// the process that it works for. It ends when its stream ends, or by `kill`.
+/// The child gets nothing else: descriptors 0 to 2 lead to `/dev/null`, all others are closed, and the environment is
+/// the one given. SIGTERM, SIGINT, SIGHUP and SIGQUIT are blocked in it: what a terminal or a service manager sends to
+/// the whole group does not end it before the process that it works for. It ends when its stream ends, or by `kill`.
 package struct SpawnedProgram: ~Copyable, Sendable {
     /// For the log; signals go by the descriptor.
     package let processID: Int32
@@ -31,7 +31,7 @@ package struct SpawnedProgram: ~Copyable, Sendable {
         let sharedWord = try SharedWord(mapping: memory)
         let processID = try ProgramStart(path: path, arguments: arguments, environment: environment)
             .run(stream: childEnd.number, memory: memory.number)
-        // The number is the child's until it has been waited for, which nobody does but `reap`.
+        // The number is the child's until it has been waited for, which only `reap` does.
         let number = latchkey_process_descriptor(processID)
         guard number >= 0 else {
             let error = errno
@@ -71,7 +71,7 @@ package struct SpawnedProgram: ~Copyable, Sendable {
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
-    /// Reads what has come into `buffer` from `offset` on, where there must be room.
+    /// Reads what has come into `buffer` from `offset` on, which must have room there.
     package borrowing func read(into buffer: inout [UInt8], from offset: Int) -> ReadOutcome {
         stream.receive(into: &buffer, from: offset)
     }
@@ -104,7 +104,7 @@ package struct SpawnedProgram: ~Copyable, Sendable {
             hasEnded = true
             return ProgramEnd(waitStatus: status)
         case .failure:
-            // Somebody else has waited for it: it has ended, nobody knows how.
+            // Other code has waited for it: it has ended, and how is not known.
             hasEnded = true
             return .exited(status: -1)
         }
@@ -141,7 +141,8 @@ private struct ProgramStart {
             unsafe posix_spawn_file_actions_destroy(&actions)
             unsafe posix_spawnattr_destroy(&attributes)
         }
-        // By way of numbers above both, because either may lie where the other one is to go. Before `/dev/null`, for the same reason.
+        // By way of numbers above both, because either may lie where the other one is to go. Before `/dev/null`, for
+        // the same reason.
         let passing = max(stream, memory, SharedWord.number) + 1
         for (from, to) in [
             (stream, passing), (memory, passing + 1), (passing, InheritedStream.number),

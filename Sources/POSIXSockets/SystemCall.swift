@@ -78,7 +78,8 @@ extension SystemCallResult {
 }
 
 private func errorText(_ number: Int32) -> String {
-    // Safe: strerror returns a terminated string that stays valid until this thread calls it again, and it is copied here.
+    // Safe: strerror returns a terminated string that stays valid until this thread calls it again, and it is copied
+    // here.
     guard let text = unsafe strerror(number) else { return "unknown error" }
     return unsafe String(cString: text)
 }

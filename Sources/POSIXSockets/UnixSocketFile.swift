@@ -3,17 +3,17 @@ import Glibc
 
 /// The file of a unix socket, and the right to it.
 ///
-/// The right is a lock on a second file, `PATH.lock`, which is held for as long as this object lives and outlives the process by
-/// its name only: so of several daemons that start at once on one path, one gets it, and none removes a socket that another one has just
-/// made. Whoever holds the lock may remove what an earlier holder has left behind.
+/// The right is a lock on a second file, `PATH.lock`, which is held for as long as this object lives and outlives the
+/// process by its name only: so of several daemons that start at once on one path, one gets it, and none removes a
+/// socket that another one has just made. The holder of the lock may remove what an earlier holder has left behind.
 final class UnixSocketFile: Sendable {
     private let path: String
     private let lock: Descriptor
 
-    /// Takes the right to a path and clears it of a socket that nobody listens on.
+    /// Takes the right to a path and clears it of a socket without a listener.
     ///
-    /// Throws `addressInUse` when somebody has the right or listens there, and `notASocket` when the path names something else, which
-    /// is left alone.
+    /// Throws `addressInUse` if another process has the right or listens there, and `notASocket` if the path names
+    /// something else, which is left alone.
     init(claiming path: String) throws(SocketError) {
         let address = SocketAddress.unix(path: path)
         // Swift lends the paths as C strings for the calls alone.
@@ -55,7 +55,7 @@ final class UnixSocketFile: Sendable {
             let result = unsafe address.withSystemAddress { pointer, length in
                 interruptible { unsafe connect(number, pointer, length) }
             }
-            // A full queue is one that somebody listens to.
+            // A full queue has a listener.
             switch result {
             case .value, .failure(EAGAIN): return true
             case .failure: return false

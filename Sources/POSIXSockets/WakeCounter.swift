@@ -23,7 +23,7 @@ package struct WakeCounter: ~Copyable, Sendable {
     /// Makes the descriptor unreadable until the next `wake`.
     package borrowing func reset() {
         var count: UInt64 = 0
-        // Safe: eight bytes of a local variable. Fails only when nobody woke, and then it is unreadable anyway.
+        // Safe: eight bytes of a local variable. Fails only if there was no wake, and then it is unreadable anyway.
         _ = unsafe Glibc.read(descriptor.number, &count, MemoryLayout<UInt64>.size)
     }
 }

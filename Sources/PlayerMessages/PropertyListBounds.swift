@@ -119,7 +119,7 @@ private struct BinaryPropertyListWalk {
 }
 
 /// Counts the tags of an XML property list. Comments, entities, CDATA and instructions are not let through: no player
-/// sends them, and they make tags that are none.
+/// sends them, and they can hold text that looks like a tag.
 private struct XMLPropertyListScan {
     private let text: ArraySlice<UInt8>
 
@@ -166,7 +166,7 @@ private struct XMLPropertyListScan {
     }
 
     /// Whether a tag is one of a property list. Foundation (Swift 6.3) never frees the text of an error that it
-    /// reports, and an unknown element is named in it, whatever its length.
+    /// reports, and an unknown element is named in it in full.
     private static func isKnown(_ tag: ArraySlice<UInt8>) -> Bool {
         var name = tag.prefix { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         if name.last == UInt8(ascii: "/") { name.removeLast() }

@@ -3,7 +3,7 @@ extension Configuration {
     package struct Credential: Equatable, Sendable {
         package let name: String
         package let certificates: CertificateFiles
-        /// The passphrase of the private keys, where they are encrypted.
+        /// The passphrase of the private keys, if they are encrypted.
         package let privateKeyPassphrase: SecretSource?
         /// Whether SPCs of version 3 are answered; only with a 2048-bit key.
         package let spcVersion3: Bool
@@ -25,7 +25,7 @@ extension Configuration {
 }
 
 extension Configuration.Credential {
-    /// `spcVersion3` is what holds where the credential says nothing.
+    /// `spcVersion3` is what holds if the credential says nothing.
     init?(reading section: ConfigurationSection, spcVersion3: Bool) {
         // An external module runs as long as the daemon, and its credential with it.
         if section.contains("module") { section.effect = .restart }
@@ -60,7 +60,7 @@ extension Configuration.CertificateFiles {
         (certificate: "certificate2048", privateKey: "privateKey2048"),
     ]
 
-    /// Reads one bundle or up to two certificates, and their keys; nil where something was reported.
+    /// Reads one bundle or up to two certificates, and their keys; nil if something was reported.
     fileprivate init?(reading section: ConfigurationSection) {
         let bundle = section.optional(Self.bundleName, .file(in: section.directory, example: "fairplay/bundle.bin"))
         let files = Self.names.map { Files(reading: section, $0.certificate, $0.privateKey) }

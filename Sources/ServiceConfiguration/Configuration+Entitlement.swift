@@ -118,7 +118,7 @@ extension KeyState {
         case next, active, retiring, revoked
     }
 
-    /// Reads `state` and `until`; nil where they do not go together, which is reported.
+    /// Reads `state` and `until`; nil if they do not go together, which is reported.
     fileprivate init?(reading section: ConfigurationSection) {
         let word = section.value("state", .choice(Word.allCases, example: .active), default: .active)
         let end = section.optional("until", .time)

@@ -5,7 +5,7 @@ import Licensing
 extension Configuration {
     /// The service in ExpressPlay's manner: who may have tokens made, and where they are redeemed.
     package struct ExpressPlay: Equatable, Sendable {
-        /// Nobody by default, and then no token is made.
+        /// Empty by default, and then no token is made.
         package let customers: [Customer]
         /// Where tokens are redeemed, as apps are told; nil for the first path under `publicURL`.
         package let redeemURL: String?
@@ -70,7 +70,7 @@ extension Configuration.ExpressPlay {
         }
     }
 
-    /// Where apps are told to redeem tokens; nil where nothing says so.
+    /// Where apps are told to redeem tokens; nil if nothing says so.
     func redeemURL(under publicURL: String?) -> String? {
         let path = redeemPaths.contains(Self.redeemPathDefault) ? Self.redeemPathDefault : redeemPaths.min()
         guard redeemURL == nil, let publicURL, let path else { return redeemURL }

@@ -14,10 +14,10 @@ extension Configuration {
         package let keyEncryptionKey: SecretSource
         /// The number of that key; a new key gets a higher one.
         package let keyEncryptionKeyVersion: UInt32
-        /// Keys that sealed what is not sealed anew yet; their versions differ.
+        /// Keys that sealed what is not sealed again yet; their versions differ.
         package let olderKeyEncryptionKeys: [OlderKey]
         package let material: Material
-        /// The 32 bytes from which keys are derived; there where they are.
+        /// The 32 bytes from which keys are derived; nil if keys are random.
         package let masterSecret: SecretSource?
         package let masterSecretVersion: UInt32
         /// The file outside a SQLite database that shows whether random keys were lost; nil for none.

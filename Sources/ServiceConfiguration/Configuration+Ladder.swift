@@ -28,7 +28,7 @@ extension Configuration {
 extension Configuration.Ladder {
     private static let names = (applicationSecret: "applicationSecret", module: "module", fixedDASk: "fixedDASk")
 
-    /// Reads the fields of which exactly one must be there; nil where something was reported.
+    /// Reads the fields of which exactly one must be there; nil if something was reported.
     init?(reading section: ConfigurationSection) {
         let names = Self.names
         let applicationSecret = section.optional(

@@ -22,7 +22,7 @@ package enum BuiltInPath: String, CaseIterable, Sendable {
     /// The beginning of the paths at which the keys of a content are, whose percent-encoded name stands behind it.
     package static let keysOfContent = "/v1/keys/"
 
-    /// The built-in path that fits a pattern too; nil if there is none.
+    /// The built-in path that fits a pattern too; nil if no path does.
     static func overlapping(_ pattern: PathPattern) -> String? {
         if let path = allCases.first(where: { pattern.fits($0.rawValue) }) { return path.rawValue }
         let ofContent = PathPattern([.literal("v1"), .literal("keys"), .parameter("contentId")])

@@ -17,7 +17,7 @@ extension Configuration {
 extension Configuration.Sessions {
     private static let lifeMaximum: Int64 = 30 * 86_400
 
-    /// Nil where no key is named, or where that was reported.
+    /// Nil if no key is named, or if that was reported.
     init?(reading section: ConfigurationSection) {
         let key = section.optional("key", .file(in: section.directory, example: "secrets/session-key"))
         retiredKeys =

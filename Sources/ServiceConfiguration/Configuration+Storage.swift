@@ -6,7 +6,7 @@ extension Configuration {
     /// Where content keys are kept, and what nodes share.
     package struct Storage: Equatable, Sendable {
         package let url: StorageURL
-        /// The password of the PostgreSQL role; nil where the server asks for none.
+        /// The password of the PostgreSQL role; nil if the server asks for none.
         package let password: SecretSource?
         /// The file of the node's own ledger beside PostgreSQL.
         package let ledger: String

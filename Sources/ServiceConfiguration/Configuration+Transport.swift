@@ -8,7 +8,7 @@ package enum ListenerAddress: Equatable, Sendable {
     /// The sockets that systemd passes under this name.
     case systemd(name: String)
 
-    /// The address, where it is known before the listener is opened.
+    /// The address, if it is known before the listener is opened.
     package var socketAddress: SocketAddress? {
         switch self {
         case .socket(let address): address
@@ -45,7 +45,7 @@ extension Configuration {
         /// Whether every connection begins with a PROXY header.
         package var proxyProtocol = false
         package var trustedProxies = TrustedProxies()
-        /// Whether plain HTTP may be spoken where other machines could listen.
+        /// Whether plain HTTP may be spoken if other machines could listen.
         package var allowPlaintext = false
         /// The permissions of a unix socket's file.
         package var socketMode: UInt32 = 0o660

@@ -105,7 +105,7 @@ package struct Configuration: Equatable, Sendable {
         package let deviceLife: Duration
         /// Where requests carry tokens.
         package let finder: TokenFinder
-        /// The field in which trusted proxies name the client's country; nil where none does.
+        /// The field in which trusted proxies name the client's country; nil if no proxy does.
         package let countryField: String?
         /// Whether a token that proves too little is answered 403, as DASH-IF has it.
         package let dashIFStatus: Bool
@@ -115,9 +115,9 @@ package struct Configuration: Equatable, Sendable {
         package let revocationRefresh: Duration
         /// How long the same request with the same token gets the same answer: whole seconds.
         package let retryWindow: Duration
-        /// Nil where no session tokens are given.
+        /// Nil if no session tokens are given.
         package let sessions: Sessions?
-        /// The service that decides about tokens which only it can read; nil where there is none.
+        /// The service that decides about tokens which only it can read; nil without such a service.
         package let callback: Callback?
     }
 
@@ -126,7 +126,7 @@ package struct Configuration: Equatable, Sendable {
         package let issuer: String
         package let audience: String
         package let dialect: TokenDialect
-        /// Single keys; at least one where there is no file of keys.
+        /// Single keys; at least one if there is no file of keys.
         package let keys: [IssuerKey]
         /// A JSON Web Key Set.
         package let keysFile: SecretSource?

@@ -10,7 +10,7 @@ package enum ConfigurationError: Error, Equatable, Sendable {
     /// the file.
     case invalid(path: String, [ConfigurationProblem])
 
-    /// All problems; empty where the file itself is one.
+    /// All problems; empty if the file itself is one.
     package var problems: [ConfigurationProblem] {
         switch self {
         case .unreadable, .malformed: []

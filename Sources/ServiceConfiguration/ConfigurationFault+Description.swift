@@ -35,7 +35,7 @@ extension ConfigurationFault: CustomStringConvertible {
             "the private key is encrypted; name a file of its passphrase in \"privateKeyPassphrase\""
         case .passphraseWrong:
             "the private key does not open with the passphrase in \"privateKeyPassphrase\"; try: openssl pkey -noout -in"
-                + " KEY -passin file:PASSPHRASE (if that works, its encryption is too old: write it anew with openssl"
+                + " KEY -passin file:PASSPHRASE (if that works, its encryption is too old: write it again with openssl"
                 + " pkcs8 -topk8 -v2 aes-256-cbc)"
         case .notAPassphrase: "the file must hold the passphrase in one line of 1 to 1024 bytes"
         case .passphraseUnneeded:

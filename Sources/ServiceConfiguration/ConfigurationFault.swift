@@ -29,7 +29,7 @@ package enum ConfigurationFault: Equatable, Sendable {
     case conflict(with: String)
     /// One of these is required.
     case noneOf([String])
-    /// The text begins as the URL of a PostgreSQL database, and is none.
+    /// The text begins as the URL of a PostgreSQL database, and is not one.
     case databaseURL(PostgreSQLURLError)
 
     // What the files hold.

@@ -21,7 +21,7 @@ package struct ConfigurationField: Equatable, Sendable {
     }
 
     package enum Value: Equatable, Sendable {
-        /// There is none, and no default.
+        /// The field is absent and has no default.
         case absent
         /// As the file would have it.
         case text(String)

@@ -17,7 +17,7 @@ enum ConfigurationFormResult<Value> {
     case wrongType
     /// A value of the right type that the field does not take.
     case invalid
-    /// The same, where there is more to say about it.
+    /// The same, if there is more to say about it.
     case fault(ConfigurationFault)
 }
 

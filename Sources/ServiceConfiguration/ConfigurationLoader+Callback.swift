@@ -6,12 +6,12 @@ package import Licensing
 package struct CallbackMaterial: Sendable {
     package let settings: CallbackDecider.Settings
     package let calls: HTTPCallSettings
-    /// Signs the questions; nil where the connection alone tells who asks.
+    /// Signs the questions; nil if the connection alone tells who asks.
     package let secret: HMACSHA256Key?
 }
 
 extension ConfigurationLoader {
-    /// Nil where no service is configured, too.
+    /// Nil also if no service is configured.
     mutating func callback() -> CallbackMaterial? {
         guard let configured = configuration.entitlement.callback else { return nil }
         let path = "entitlement.callback"

@@ -14,7 +14,7 @@ extension ConfigurationLoader {
         configuration.fairplay.credentials.enumerated().map { credential($1, "fairplay.credentials[\($0)]") }
     }
 
-    /// Nil where an SPC could mean two of the credentials.
+    /// Nil if an SPC could mean two of the credentials.
     mutating func credentialSet(_ credentials: [Credential]) -> CredentialSet? {
         do throws(CredentialError) {
             return try CredentialSet(credentials)

@@ -15,7 +15,7 @@ extension ConfigurationLoader {
         }
     }
 
-    /// What signs session tokens; nil where none are configured, too.
+    /// What signs session tokens; nil also if none are configured.
     mutating func sessionTokens() -> SessionTokens? {
         let path = "entitlement.sessions.key"
         guard let configured = configuration.entitlement.sessions, let key = hmacKey(configured.key, path) else {

@@ -5,7 +5,7 @@ extension ConfigurationLoader {
     /// The most bytes that OpenSSL takes.
     private static let passphraseSizeMaximum = 1024
 
-    /// Both pairs, each nil where it is not configured; nil where a problem was reported.
+    /// Both pairs, each nil if it is not configured; nil if a problem was reported.
     mutating func pairs(
         of configured: Configuration.Credential, _ path: String
     ) -> (small: Credential.KeyPair?, large: Credential.KeyPair?)? {

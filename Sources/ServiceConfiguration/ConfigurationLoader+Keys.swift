@@ -18,7 +18,7 @@ extension ConfigurationLoader {
         return ring
     }
 
-    /// What derives keys; nil where they are random, and where a problem was reported.
+    /// What derives keys; nil if they are random, or if a problem was reported.
     package mutating func keyDerivation() -> KeyDerivation? {
         let keys = configuration.keys
         guard keys.material == .derived, let source = keys.masterSecret,

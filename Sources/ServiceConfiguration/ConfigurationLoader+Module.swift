@@ -2,7 +2,8 @@ import KeyCrypto
 import POSIXSockets
 
 extension ConfigurationLoader {
-    /// The settings of every credential whose ladder is a module, by the credential's name; those with a problem are left out.
+    /// The settings of every credential whose ladder is a module, by the credential's name; those with a problem are
+    /// left out.
     mutating func modules() -> [String: ExternalModuleSettings] {
         var modules: [String: ExternalModuleSettings] = [:]
         for (index, credential) in configuration.fairplay.credentials.enumerated() {

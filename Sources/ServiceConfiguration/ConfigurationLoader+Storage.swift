@@ -2,7 +2,7 @@ import KeyCrypto
 package import StoragePostgreSQL
 
 extension ConfigurationLoader {
-    /// How to reach PostgreSQL; nil with SQLite, and where a problem was reported.
+    /// How to reach PostgreSQL; nil with SQLite, or if a problem was reported.
     package mutating func postgreSQL() -> PostgreSQLSettings? {
         switch configuration.storage.url {
         case .sqlite: return nil

@@ -5,7 +5,7 @@ package import KeyCrypto
 
 /// Reads the files that a configuration names, and collects everything that is wrong with them.
 ///
-/// Each method gives nil only where it reported a problem.
+/// Each method gives nil only if it reported a problem.
 package struct ConfigurationLoader {
     package let file: ConfigurationFile
     let environment: [String: String]
@@ -23,7 +23,7 @@ package struct ConfigurationLoader {
 
     var configuration: Configuration { file.configuration }
 
-    /// The error with every problem so far; nil where there is none.
+    /// The error with every problem so far; nil without a problem.
     package var error: ConfigurationError? {
         problems.isEmpty ? nil : .invalid(path: file.path, problems.inOrderOfFile)
     }
@@ -93,7 +93,7 @@ package struct ConfigurationLoader {
         for problem in found { report(overridingVariable(of: problem.path) ?? problem.path, problem.fault) }
     }
 
-    /// The variable that an address comes from in place of the file, where it has no line.
+    /// The variable that an address comes from in place of the file, if it has no line.
     private func overridingVariable(of path: String) -> String? {
         let variable: EnvironmentOverride? =
             switch path {

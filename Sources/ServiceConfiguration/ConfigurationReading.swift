@@ -50,7 +50,7 @@ final class ConfigurationReading {
         environment[variable.rawValue].map(JSONNode.quoted)
     }
 
-    /// The value of the variable as if the file had it, or nil where it is not set; what is wrong with it is reported.
+    /// The value of the variable as if the file had it, or nil if it is not set; what is wrong with it is reported.
     func override<Value>(_ variable: EnvironmentOverride, _ form: ConfigurationForm<Value>) -> Value? {
         guard let text = environment[variable.rawValue] else { return nil }
         let node = JSONNode(value: .string(text), position: .start)

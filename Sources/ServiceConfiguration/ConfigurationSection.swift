@@ -1,7 +1,7 @@
 import ByteCoding
 
-/// An object of the configuration file while it is read: hands out its fields by name and type, and reports whatever is
-/// wrong with them.
+/// An object of the configuration file while it is read: hands out its fields by name and type, and reports everything
+/// that is wrong with them.
 ///
 /// A section reads all of its fields before it looks at any, so that one reading finds every problem. Fields that
 /// no reader asked for are unknown, and reported when the section has been read.
@@ -60,7 +60,7 @@ final class ConfigurationSection {
         node(name).flatMap { value(of: $0, path: path(to: name), form) }
     }
 
-    /// A field with a default, and where the environment overrides it, that value.
+    /// A field with a default, or the value of the environment if that overrides it.
     package func value<Value>(
         _ name: String, _ form: ConfigurationForm<Value>, default standard: @autoclosure () -> Value,
         overriddenBy variable: EnvironmentOverride? = nil, effect: ConfigurationEffect? = nil
@@ -94,7 +94,7 @@ final class ConfigurationSection {
         list(name, form, allowsEmpty: allowsEmpty).map { Set($0) }
     }
 
-    /// A list of plain values, no two the same and at least one unless it may be empty; nil where it is absent or was
+    /// A list of plain values, no two the same and at least one unless it may be empty; nil if it is absent or was
     /// reported.
     func list<Value: Hashable>(
         _ name: String, _ form: ConfigurationForm<Value>, allowsEmpty: Bool = false
@@ -131,7 +131,7 @@ final class ConfigurationSection {
         child([.name(name)], node(name), effect, read)
     }
 
-    /// A section that may be absent; nil then, and where it was reported.
+    /// A section that may be absent; nil then, or if a fault was reported.
     ///
     /// That it is there at all is a field too: its `effect` is the section's.
     func optionalSection<Value>(
@@ -146,7 +146,7 @@ final class ConfigurationSection {
         note(name, ("an object", "{ }"), node(name) == nil ? .absent : .section, .file, effect)
     }
 
-    /// A list of sections that must not be empty where it is there; nil where it is absent or an element was reported.
+    /// A list of sections that must not be empty if it is there; nil if it is absent or an element was reported.
     func sections<Value>(
         _ name: String, example: String, allowsEmpty: Bool = false, effect: ConfigurationEffect? = nil,
         _ read: (ConfigurationSection) -> Value?
@@ -169,7 +169,7 @@ final class ConfigurationSection {
         return sections(name, example: example, read)
     }
 
-    /// A section whose fields are sections under names that the operator chooses; empty where it is absent.
+    /// A section whose fields are sections under names that the operator chooses; empty if it is absent.
     ///
     /// Names have 1 to 64 visible ASCII characters. What is wrong with one of them, or too many of them, is reported.
     func namedSections<Value>(
@@ -200,7 +200,7 @@ final class ConfigurationSection {
     /// Whether there is an object to read. False for a section that is absent or is no object.
     var isObject: Bool { object != nil }
 
-    /// Whether the field is there, whatever it holds.
+    /// Whether the field is there, with any value.
     func contains(_ name: String) -> Bool { node(name) != nil }
 
     /// The value of a variable that overrides more than one field.
@@ -229,7 +229,7 @@ final class ConfigurationSection {
         note(first + [.name(name)], reading.text(of: variable).map { .text($0) } ?? .absent)
     }
 
-    /// Reports a fault of a field, or of the section where it has no such field.
+    /// Reports a fault of a field, or of the section if it has no such field.
     func report(_ name: String?, _ fault: ConfigurationFault) {
         guard let name else { return reading.report(path, at: position, fault) }
         reading.report(path(to: name), at: object?[name]?.position ?? position, fault)

@@ -57,7 +57,7 @@ extension SecretBytes {
         return try body(bytes)
     }
 
-    /// The bytes without one line end behind them, LF or CR LF; nil where nothing is left.
+    /// The bytes without one line end behind them, LF or CR LF; nil if nothing is left.
     borrowing func withoutLineEnd() -> SecretBytes? {
         withWipedArray { bytes in
             var text = bytes
@@ -73,7 +73,7 @@ extension SecretBytes {
         withWipedArray { bytes in !bytes.contains(0x0A) && !bytes.contains(0x0D) }
     }
 
-    /// The bytes without spaces, tabs and line ends behind them; nil where nothing is left.
+    /// The bytes without spaces, tabs and line ends behind them; nil if nothing is left.
     borrowing func withoutTrailingWhiteSpace() -> SecretBytes? {
         withWipedArray { bytes in
             var text = bytes

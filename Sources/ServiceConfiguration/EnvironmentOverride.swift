@@ -2,9 +2,11 @@ import ByteCoding
 
 /// The environment variables that override a value of the configuration file.
 package enum EnvironmentOverride: String, Sendable, CaseIterable {
-    /// The address of the public listener; it is then the only one, with everything else of the first that is configured.
+    /// The address of the public listener; it is then the only one, with everything else of the first that is
+    /// configured.
     case listen = "LATCHKEY_LISTEN"
-    /// The address of the admin listener; it is then the only one, with everything else of the first that is configured.
+    /// The address of the admin listener; it is then the only one, with everything else of the first that is
+    /// configured.
     case adminListen = "LATCHKEY_ADMIN_LISTEN"
     /// `logging.level`.
     case logLevel = "LATCHKEY_LOG_LEVEL"
@@ -25,8 +27,8 @@ package enum ConfigurationWarning: Equatable, Sendable {
     ]
     private static let foreignPrefixes = ["LATCHKEY_TEST_", "LATCHKEY_INTEROP_"]
 
-    /// A warning for each `LATCHKEY_…` variable that is neither an override nor foreign nor named by the configuration,
-    /// by name.
+    /// A warning for each `LATCHKEY_…` variable that is not an override, not foreign and not named by the
+    /// configuration, by name.
     static func warnings(about environment: [String: String], named: Set<String>) -> [ConfigurationWarning] {
         let overrides = EnvironmentOverride.allCases.map(\.rawValue)
         return environment.keys.sorted().filter { name in

@@ -23,7 +23,8 @@ package struct ExternalModuleSettings: Sendable {
     package static let dataSizeMaximum = 1 << 20
 }
 
-/// Stands in a credential for the module that is connected when the daemon starts: the checks of a configuration start no process.
+/// Stands in a credential for the module that is connected when the daemon starts: the checks of a configuration start
+/// no process.
 struct UnconnectedModule: LadderModule {
     func answer(_ call: LadderCall) async throws(LadderModuleError) -> LadderAnswer {
         throw .unavailable

@@ -16,7 +16,7 @@ package struct FileDigest: Equatable, Sendable {
         code = try contents.withWipedArray { (bytes) throws(CryptoError) in try key.code(for: bytes[...]) }
     }
 
-    /// For a large file: which one it is, its size, and when it was changed. Nil if there is none.
+    /// For a large file: which one it is, its size, and when it was changed. Nil if there is no such file.
     init?(ofFileAt path: String) {
         var status = stat()
         // Swift lends the path as a C string for the call alone.

@@ -3,7 +3,8 @@ package import FairPlay
 package import Licensing
 
 extension LicenseRules {
-    /// The rules of a configuration. Credentials whose modules run, and a call-back service, come beside it, because they may outlive it.
+    /// The rules of a configuration. Credentials whose modules run, and a call-back service, come beside it, because
+    /// they may outlive it.
     package convenience init(
         _ loaded: LoadedConfiguration, _ credentials: CredentialSet? = nil, _ callback: CallbackDecider? = nil,
         loopCount: Int = 1

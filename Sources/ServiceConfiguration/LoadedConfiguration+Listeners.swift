@@ -5,7 +5,8 @@ extension LoadedConfiguration {
     /// Everything about the listeners that would let strangers in, or see what they should not; no problem means that
     /// they may be opened.
     ///
-    /// Where an address shows only once systemd's sockets are there, `exposureFaults` says it then. Problems have no position.
+    /// If an address shows only once systemd's sockets are there, `exposureFaults` reports it then. Problems have no
+    /// position.
     package static func checkListeners(
         _ listeners: Configuration.Listeners, credentials: CredentialSet, allowTestCredentials: Bool
     ) -> [ConfigurationProblem] {
@@ -39,8 +40,8 @@ extension LoadedConfiguration {
 
     /// What is wrong with a listener on this address, which may be unknown yet.
     ///
-    /// Beyond this machine there must be TLS, unless plain HTTP is allowed; no development material, unless test credentials
-    /// are allowed; and a token for operators.
+    /// Beyond this machine there must be TLS, unless plain HTTP is allowed; no development material, unless test
+    /// credentials are allowed; and a token for operators.
     package static func exposureFaults(
         of address: SocketAddress?, _ transport: Configuration.Transport, isGuarded: Bool, credentials: CredentialSet,
         allowTestCredentials: Bool

@@ -23,15 +23,15 @@ package struct LoadedConfiguration: Sendable {
     package let keyEncryptionKey: AES256GCMKey
     /// The same key among the older ones, which still open what they sealed.
     package let keyRing: KeyRing
-    /// What makes keys; nil where they are random.
+    /// What makes keys; nil if they are random.
     package let keyDerivation: KeyDerivation?
     package let issuers: IssuerSet
     package let expressPlay: ExpressPlaySettings
     /// Who may ask for content keys.
     package let packagers: PackagerDirectory
-    /// What signs session tokens; nil where none are given.
+    /// What signs session tokens; nil if none are given.
     package let sessions: SessionTokens?
-    /// How to call the service that decides about tokens which only it can read; nil where there is none.
+    /// How to call the service that decides about tokens which only it can read; nil without such a service.
     package let callback: CallbackMaterial?
     /// Seal the batches of this node's ledger.
     package let ledgerKeys: LedgerKeys
@@ -42,7 +42,7 @@ package struct LoadedConfiguration: Sendable {
     /// In the order of the configuration.
     package let publicListeners: [Listener]
     package let adminListeners: [Listener]
-    /// How to reach PostgreSQL; nil where SQLite holds everything.
+    /// How to reach PostgreSQL; nil if SQLite holds everything.
     package let postgreSQL: PostgreSQLSettings?
     /// The node's own SQLite file: content keys, decisions and ledger, or beside PostgreSQL the ledger alone.
     package let databasePath: String
@@ -143,8 +143,8 @@ package struct LoadedConfiguration: Sendable {
         return files.union(own.pathsThatDiffer(from: others)).sorted()
     }
 
-    /// Reads the files of the credentials and their modules alone, and gives those that are good together with what is wrong with the
-    /// others.
+    /// Reads the files of the credentials and their modules alone, and gives those that are good together with what is
+    /// wrong with the others.
     package static func loadCredentials(
         _ file: ConfigurationFile, environment: [String: String]
     ) -> (credentials: [Credential], error: ConfigurationError?) {

@@ -11,7 +11,7 @@ enum MachineMemory {
         min(max(size / 4, MemoryBudget.sizeMinimum), MemoryBudget.sizeDefaultMaximum)
     }
 
-    /// The memory of the control group, or of the machine where that is less, in bytes.
+    /// The memory of the control group, or of the machine if that is less, in bytes.
     static var size: Int {
         let machine = sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))
         let groups = (try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8)) ?? ""

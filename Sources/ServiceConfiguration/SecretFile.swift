@@ -18,7 +18,7 @@ package enum SecretFile {
             source.path(in: environment), sizeMaximum: sizeMaximum, permissions: .ownerAndGroup)
     }
 
-    /// An HS256 secret: the file's bytes as they are, and without the spaces and line ends behind them where the rest
+    /// An HS256 secret: the file's bytes as they are, and without the spaces and line ends behind them if the rest
     /// is visible ASCII.
     ///
     /// Nothing is decoded, because issuers use what they call a secret as it is spelled.

@@ -87,7 +87,7 @@ package enum FilePath {
 }
 
 extension String {
-    /// What follows the prefix, or nil where the text does not begin with it.
+    /// What follows the prefix, or nil if the text does not begin with it.
     func suffix(after prefix: String) -> String? {
         hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
     }

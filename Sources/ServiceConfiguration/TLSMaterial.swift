@@ -12,7 +12,8 @@ package struct TLSMaterial: Sendable {
 
     /// Makes a context with the listener's own ticket keys, or with those of the process if it has none.
     ///
-    /// Throws for keys that are too weak, for authorities that are none, and for ciphers that OpenSSL does not have.
+    /// Throws for keys that are too weak, for authorities that are not certificates, and for ciphers that OpenSSL does
+    /// not have.
     package func makeContext(
         processTickets: TLSTicketKeys, offersHTTP2: Bool = false
     ) throws(TLSError) -> TLSContext {
@@ -24,7 +25,7 @@ package struct TLSMaterial: Sendable {
 }
 
 extension ConfigurationLoader {
-    /// Reads the TLS files of the listener at this path; nil where there are none, or where something was reported.
+    /// Reads the TLS files of the listener at this path; nil if there are none, or if a fault was reported.
     mutating func tlsMaterial(_ files: Configuration.TLSFiles?, _ path: String) -> TLSMaterial? {
         guard let files else { return nil }
         var identities: [TLSIdentity] = []

@@ -1,11 +1,13 @@
 import ContentKeys
 
-/// What SQLite itself finds wrong with a database file: pages, trees, indexes that do not fit their tables, references to nothing.
+/// What SQLite itself finds wrong with a database file: pages, trees, indexes that do not fit their tables, references
+/// to nothing.
 package enum DatabaseIntegrity {
     /// No more lines than these are collected; a file with as many is not worth more.
     private static let findingsMaximum = 100
 
-    /// Reads the whole file, beside whoever works with it; a line for each finding, which names tables and pages and shows nothing of a row.
+    /// Reads the whole file, while other connections work; a line for each finding, which names tables and pages and
+    /// shows nothing of a row.
     ///
     /// Throws for a file that cannot be opened; one whose damage keeps SQLite from reading on is a finding.
     package static func findings(

@@ -20,7 +20,7 @@ package enum KeyRestoreConsent: Equatable, Sendable {
     case notNeeded
     /// The database counts on from the file's number; so many numbers are missing in it for good.
     case accepted(missing: Int64)
-    /// The file was gone, and is made anew with the database's number.
+    /// The file was gone, and is made again with the database's number.
     case fileMade
 }
 

@@ -70,8 +70,8 @@ struct KeyReader: ~Copyable {
 
     /// The live key that a reference names, as the protocol says it; one look-up in an index for each candidate.
     ///
-    /// An alias and a key id behind it, with which most references begin, are one statement: beginning and ending a read costs as much as
-    /// looking for a key.
+    /// An alias and a key id behind it, with which most references begin, are one statement: beginning and ending a
+    /// read costs as much as looking for a key.
     mutating func row(for reference: AssetReference) throws(StoreError) -> ContentKeyRow? {
         var candidates = reference.candidates[...]
         if case .alias(let alias) = candidates.first, case .keyID(let keyID) = candidates.dropFirst().first {

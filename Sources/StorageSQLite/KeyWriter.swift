@@ -141,7 +141,7 @@ struct KeyWriter: ~Copyable {
         _ = try joinFile.step()
     }
 
-    /// The row of a key id, whatever its state.
+    /// The row of a key id, in any state.
     mutating func row(of keyID: KeyID) throws(StoreError) -> ContentKeyRow? {
         try keyByID.first(matching: keyID.bytes)
     }

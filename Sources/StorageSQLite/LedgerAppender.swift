@@ -4,15 +4,15 @@ package import Records
 
 /// Appends single entries to a node's ledger from beside the daemon, as a command does for what an operator sees.
 ///
-/// Each entry is a batch of its own, tied to what the ledger ends with when the transaction holds the write lock. The daemon's writer must
-/// therefore ask the ledger for its end again whenever another connection has written.
+/// Each entry is a batch of its own, tied to what the ledger ends with when the transaction holds the write lock. The
+/// daemon's writer must therefore ask the ledger for its end again whenever another connection has written.
 package struct LedgerAppender: ~Copyable {
     private let chain: LedgerChain
     private var reader: LedgerReader
     private var inserts: LedgerInserts
     private(set) var connection: SQLiteConnection
 
-    /// Opens an existing ledger. Throws `ledgerMissing` where the file holds none.
+    /// Opens an existing ledger. Throws `ledgerMissing` if the file holds none.
     package static func open(
         path: String, chain: LedgerChain, busyTimeoutMilliseconds: Int32 = 5000
     ) throws(StorageOpeningError) -> LedgerAppender {

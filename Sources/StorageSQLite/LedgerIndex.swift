@@ -4,8 +4,9 @@ package import Records
 
 /// Finds the rows of a ledger by what they say: content, subject, token id, cookie and licence.
 ///
-/// A file of its own beside the database, "PATH-ledger-index", so that keeping it up never holds up whoever writes licences. It lags
-/// behind: rows after `through` are not in it yet. Nothing is lost with it, and it is made anew where it does not fit its ledger.
+/// A file of its own beside the database, "PATH-ledger-index", so that keeping it up never holds up the thread that
+/// writes licences. It lags behind: rows after `through` are not in it yet. Nothing is lost with it, and it is made
+/// again if it does not fit its ledger.
 package struct LedgerIndex: ~Copyable {
     private var through: SQLiteStatement
     private var setThrough: SQLiteStatement

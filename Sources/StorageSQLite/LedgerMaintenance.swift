@@ -2,8 +2,8 @@ package import ByteCoding
 package import ContentKeys
 package import Records
 
-/// What a ledger needs beside its writer, a few seconds behind it: an index, old renewals rolled up, and the removal of what is older than
-/// the retention.
+/// What a ledger needs beside its writer, a few seconds behind it: an index, old renewals rolled up, and the removal of
+/// what is older than the retention.
 ///
 /// It has connections of its own, and blocks its thread while it works: no loop runs it.
 package struct LedgerMaintenance: ~Copyable {
@@ -35,7 +35,7 @@ package struct LedgerMaintenance: ~Copyable {
     private let chain: LedgerChain
     /// Seconds.
     private let retention: Int64
-    /// Seconds; nil where renewals stay as long as everything else.
+    /// Seconds; nil if renewals stay as long as everything else.
     private let rollUpAfter: Int64?
     private var reader: LedgerReader
     private var index: LedgerIndex
@@ -47,7 +47,7 @@ package struct LedgerMaintenance: ~Copyable {
     /// How often the ledger is told of purges that go on, in seconds.
     private static let statementPause: Int64 = 3600
 
-    /// Opens the ledger in a database file. Throws `ledgerMissing` where it holds none.
+    /// Opens the ledger in a database file. Throws `ledgerMissing` if it holds none.
     package static func open(
         path: String, chain: LedgerChain, retention: Int64, rollUpAfter: Int64? = nil
     ) throws(StorageOpeningError) -> LedgerMaintenance {
@@ -69,7 +69,8 @@ package struct LedgerMaintenance: ~Copyable {
         self.roller = roller
     }
 
-    /// One piece of each work. Nothing behind `sequenceMaximum` is purged or rolled up, because it is still needed elsewhere.
+    /// One piece of each work. Nothing behind `sequenceMaximum` is purged or rolled up, because it is still needed
+    /// elsewhere.
     ///
     /// - Parameter deletionTime: The age of rows counts from here, in seconds since 1970. Nothing is purged or rolled
     ///   up if it is nil.
@@ -91,7 +92,8 @@ package struct LedgerMaintenance: ~Copyable {
             if pass.stated != nil { nextStatement = now.seconds + Self.statementPause }
         }
         if let rollUpAfter {
-            // The last row that is indexed stays, by which the index knows its ledger; and so does the last one that was shipped.
+            // The last row that is indexed stays, by which the index knows its ledger; and so does the last one that
+            // was shipped.
             let piece = try roller.rollUp(
                 before: deletionTime - rollUpAfter, through: min(sequenceMaximum, indexed) - 1,
                 rowsMaximum: Self.rolledUpAtOnce, now: now)

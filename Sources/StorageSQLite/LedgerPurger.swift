@@ -2,7 +2,8 @@ package import ByteCoding
 package import ContentKeys
 package import Records
 
-/// Takes rows that are older than the retention out of a ledger, whole batches at a time, and signs where it begins from then on.
+/// Takes rows that are older than the retention out of a ledger, whole batches at a time, and signs where it begins
+/// from then on.
 ///
 /// Each piece is one short transaction, beside which the daemon's writer goes on. It does not wait for the disk: what a
 /// power cut brings back is purged again. What was taken is counted in the same transaction, until `state` says it in
@@ -17,7 +18,7 @@ package struct LedgerPurger: ~Copyable {
     private var inserts: LedgerInserts
     private(set) var connection: SQLiteConnection
 
-    /// Opens an existing ledger. Throws `ledgerMissing` where the file holds none.
+    /// Opens an existing ledger. Throws `ledgerMissing` if the file holds none.
     package static func open(
         path: String, chain: LedgerChain, busyTimeoutMilliseconds: Int32 = 5000
     ) throws(StorageOpeningError) -> LedgerPurger {
@@ -53,9 +54,9 @@ package struct LedgerPurger: ~Copyable {
         self.connection = connection
     }
 
-    /// Takes out the oldest batches whose time is before `time`, together about `rowsMaximum` rows and at least one batch, and gives their
-    /// rows; none where there is nothing to take, or another purger was faster. Nothing behind `sequenceMaximum` is taken, because it is
-    /// still needed elsewhere.
+    /// Takes out the oldest batches whose time is before `time`, together about `rowsMaximum` rows and at least one
+    /// batch, and gives their rows; none if there is nothing to take, or another purger was faster. Nothing behind
+    /// `sequenceMaximum` is taken, because it is still needed elsewhere.
     package mutating func purge(
         before time: Int64, through sequenceMaximum: Int64 = .max, rowsMaximum: Int = 1000, now: UnixTime
     ) throws(StoreError) -> [LedgerRow] {
@@ -106,8 +107,8 @@ package struct LedgerPurger: ~Copyable {
         return (try counted.integer(at: 0), try counted.integer(at: 1))
     }
 
-    /// Whether it was done. The rows were read without a lock, so that nobody waits for that; as batches go at the beginning alone, they are
-    /// what is taken if the ledger still begins with `first`.
+    /// Whether it was done. The rows were read without a lock, so that writers do not wait; as batches go at the
+    /// beginning alone, they are what is taken if the ledger still begins with `first`.
     private mutating func replace(
         from first: LedgerBatch, through last: LedgerBatch, _ rowCount: Int, _ now: UnixTime
     ) throws(StoreError) -> Bool {

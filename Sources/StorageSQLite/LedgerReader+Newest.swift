@@ -4,8 +4,8 @@ package import Records
 extension LedgerReader {
     private static let pageSize = 1000
 
-    /// What queries find, the newest first: at most `limit` rows that the index has for each query, and what fits among the last
-    /// `tailMaximum` rows that it has not got yet. So the cost is bounded however large the ledger is.
+    /// What queries find, the newest first: at most `limit` rows that the index has for each query, and what fits among
+    /// the last `tailMaximum` rows that it has not got yet. So the cost is bounded however large the ledger is.
     ///
     /// A query without anything that an index finds it by finds nothing but what is in the tail.
     package mutating func newest(

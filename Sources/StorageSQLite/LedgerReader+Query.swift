@@ -15,11 +15,11 @@ extension LedgerReader {
     /// How many rows are read at once.
     private static let pageSize = 1000
 
-    /// Hands over what a query finds, in the order of sequences, until `visit` gives false. `progress` hears now and then how many rows
-    /// have been looked at.
+    /// Hands over what a query finds, in the order of sequences, until `visit` gives false. `progress` hears now and
+    /// then how many rows have been looked at.
     ///
-    /// With an index, rows that it has are found by the rarest thing that the query names; the rest of the ledger is read. Rows that
-    /// this version cannot read are passed over: verification names them.
+    /// With an index, rows that it has are found by the rarest thing that the query names; the rest of the ledger is
+    /// read. Rows that this version cannot read are passed over: verification names them.
     package mutating func find(
         _ query: LedgerQuery, index: consuming LedgerIndex?, progress: (Int) -> Void = { _ in },
         visit: (LedgerFind) throws -> Bool

@@ -5,7 +5,8 @@ extension LedgerReader {
     /// How far the times of batches may be out of order, in seconds: a clock that was set back moves them.
     package static let clockSlack: Int64 = 3600
 
-    /// The sequences between which entries of these times lie, or all where nothing is said of times; nil for an empty ledger.
+    /// The sequences between which entries of these times lie, or all if nothing is said of times; nil for an empty
+    /// ledger.
     package mutating func sequences(from: Int64?, to: Int64?) throws(StoreError) -> ClosedRange<Int64>? {
         guard let all = try sequences() else { return nil }
         let first =

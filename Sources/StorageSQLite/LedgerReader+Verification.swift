@@ -9,7 +9,8 @@ extension LedgerReader {
 
     /// Verifies the whole ledger, from its beginning to its end, and hands over what is wrong as it is found.
     ///
-    /// Rows that are appended meanwhile may or may not be part of it. `progress` hears now and then how many rows have been read.
+    /// Rows that are appended meanwhile may or may not be part of it. `progress` hears now and then how many rows have
+    /// been read.
     ///
     /// - Returns: What was read. If a purge went on meanwhile, rows may have been called missing that were purged.
     package mutating func verify(
@@ -20,7 +21,8 @@ extension LedgerReader {
         let beginning = purged.flatMap { LedgerCheckpoint(beginning: $0, node: chain.node) }
         if purged != nil, beginning == nil { try report(.beginningForged) }
         var verifier = try LedgerVerifier(chain, beginning: beginning, checkpoints: checkpoints)
-        // What is written from now on is not part of it, so that its rows and their batch are not seen at different times.
+        // What is written from now on is not part of it, so that its rows and their batch are not seen at different
+        // times.
         let end = try link().sequence
         var last = beginning?.sequence ?? 0
         var next: Int64 = 1
@@ -41,7 +43,7 @@ extension LedgerReader {
             next = lastBatch.first + 1
             progress(verifier.rowCount)
         }
-        // Behind the last batch of its time stands nothing, unless somebody put it there.
+        // Nothing follows the last batch of its time, unless it was added later.
         let isQuiet = try link().sequence == end
         let tail = isQuiet && last < .max ? try rows(last + 1 ... .max, limit: Self.batchRowsMaximum) : []
         for finding in verifier.finish(tail) { try report(finding) }

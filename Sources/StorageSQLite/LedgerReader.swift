@@ -7,7 +7,7 @@ package struct LedgerReader: ~Copyable {
     private var ends: SQLiteStatement
     private(set) var connection: SQLiteConnection
 
-    /// Opens an existing file for reading. Throws `ledgerMissing` where it holds no ledger.
+    /// Opens an existing file for reading. Throws `ledgerMissing` if it holds no ledger.
     package static func open(
         path: String, busyTimeoutMilliseconds: Int32 = 5000
     ) throws(StorageOpeningError) -> LedgerReader {
@@ -30,7 +30,7 @@ package struct LedgerReader: ~Copyable {
         self.connection = connection
     }
 
-    /// What is read until `endSnapshot` is of one moment, whatever is written meanwhile.
+    /// What is read until `endSnapshot` is of one moment, even if rows are written meanwhile.
     mutating func beginSnapshot() throws(StoreError) {
         try connection.execute("BEGIN")
     }
@@ -44,7 +44,7 @@ package struct LedgerReader: ~Copyable {
         try tables.batches(from: max(first, 1), limit: limit)
     }
 
-    /// The last batch whose first sequence is at most `sequence`; the beginning where there is no other.
+    /// The last batch whose first sequence is at most `sequence`; the beginning if there is no other.
     package mutating func batch(atOrBefore sequence: Int64) throws(StoreError) -> LedgerBatch? {
         try tables.batches(atOrBefore: sequence, limit: 1).first
     }
@@ -74,7 +74,8 @@ package struct LedgerReader: ~Copyable {
 }
 
 extension StorageOpeningError {
-    /// Opens what needs the tables of a ledger: without them SQLite cannot prepare a statement, and gives its general error.
+    /// Opens what needs the tables of a ledger: without them SQLite cannot prepare a statement, and gives its general
+    /// error.
     fileprivate static func opening<Result: ~Copyable>(
         _ path: String, _ body: () throws(StoreError) -> Result
     ) throws(StorageOpeningError) -> Result {

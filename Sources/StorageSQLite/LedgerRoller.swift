@@ -5,7 +5,8 @@ package import Records
 
 /// Takes old renewals out of a ledger, and writes down at its end how many there were of each playback.
 ///
-/// Each piece is one short transaction, beside which the daemon's writer goes on. What does not verify is left as it is.
+/// Each piece is one short transaction, beside which the daemon's writer goes on. What does not verify is left as it
+/// is.
 package struct LedgerRoller: ~Copyable {
     private let chain: LedgerChain
     private var reader: LedgerReader
@@ -27,7 +28,7 @@ package struct LedgerRoller: ~Copyable {
         var isUnfinished = false
     }
 
-    /// Opens an existing ledger. Throws `ledgerMissing` where the file holds none.
+    /// Opens an existing ledger. Throws `ledgerMissing` if the file holds none.
     package static func open(
         path: String, chain: LedgerChain, busyTimeoutMilliseconds: Int32 = 5000
     ) throws(StorageOpeningError) -> LedgerRoller {
@@ -56,7 +57,7 @@ package struct LedgerRoller: ~Copyable {
         self.connection = connection
     }
 
-    /// The last sequence that a rolled-up batch covers; 0 where there is none. No other batch has a seal of this size.
+    /// The last sequence that a rolled-up batch covers; 0 without such a batch. No other batch has a seal of this size.
     private static func endOfRolledUp(_ connection: inout SQLiteConnection) throws(StoreError) -> Int64 {
         var select = try connection.prepare(
             "SELECT coalesce(max(last_sequence), 0) FROM ledger_batch WHERE first_sequence > 0 AND length(mac) = 97")
@@ -64,8 +65,9 @@ package struct LedgerRoller: ~Copyable {
         return try select.integer(at: 0)
     }
 
-    /// Rolls up batches whose time is before `time`, together about `rowsMaximum` rows and at least one batch, from where it came to the
-    /// last time. Nothing behind `sequenceMaximum` is touched, because it is still needed elsewhere.
+    /// Rolls up batches whose time is before `time`, together about `rowsMaximum` rows and at least one batch, from
+    /// where it came to the last time. Nothing behind `sequenceMaximum` is touched, because it is still needed
+    /// elsewhere.
     mutating func rollUp(
         before time: Int64, through sequenceMaximum: Int64, rowsMaximum: Int, now: UnixTime
     ) throws(StoreError) -> Piece {
@@ -96,7 +98,8 @@ package struct LedgerRoller: ~Copyable {
 
     private typealias Renewal = (row: LedgerRow, entry: LedgerEntry)
 
-    /// Nil for a batch without renewals, one that is rolled up already, and one that is not what was sealed behind `previous`.
+    /// Nil for a batch without renewals, one that is rolled up already, and one that is not what was sealed behind
+    /// `previous`.
     private mutating func rollUp(
         _ batch: LedgerBatch, behind previous: LedgerLink, at now: Int64
     ) throws(StoreError) -> (batch: LedgerBatch, removed: [Renewal])? {
@@ -119,8 +122,8 @@ package struct LedgerRoller: ~Copyable {
         }
     }
 
-    /// Whether a row tells of a renewal that has ended. What a device may keep has no lease, and stays; so does what an app only calls a
-    /// renewal, where the ledger knows no licence before it.
+    /// Whether a row tells of a renewal that has ended. What a device may keep has no lease, and stays; so does what an
+    /// app only calls a renewal, if the ledger knows no licence before it.
     private static func isOver(_ entry: LedgerEntry, at now: Int64) -> Bool {
         guard entry.kind == .licenseRenewed, entry.lease != nil, entry.previous != nil, let end = entry.until else {
             return false

@@ -5,7 +5,8 @@ import Records
 // is named here and in `SQLiteSchema` alone.
 //
 //     ledger_entry (sequence, body)                          a row for each entry
-//     ledger_batch (first_sequence, last_sequence, at, mac)  a row for each batch; first_sequence 0 is the beginning behind a purge
+//     ledger_batch (first_sequence, last_sequence, at, mac)  a row for each batch; first_sequence 0 is the
+//                                                            beginning behind a purge
 
 /// Inserts rows of a ledger. The transaction is the caller's.
 struct LedgerInserts: ~Copyable {
@@ -50,7 +51,7 @@ struct LedgerInserts: ~Copyable {
     }
 }
 
-/// Reads rows of a ledger, whichever connection it is on.
+/// Reads rows of a ledger, on any connection.
 struct LedgerSelects: ~Copyable {
     private var batchesForward: SQLiteStatement
     private var batchesBackward: SQLiteStatement

@@ -3,7 +3,8 @@ import Synchronization
 
 /// A fixed number of reading connections, each behind a lock of its own.
 ///
-/// A read takes microseconds. With as many readers as threads that read, one of them is always free, and nobody waits.
+/// A read takes microseconds. With as many readers as threads that read, one of them is always free, and no thread
+/// waits.
 final class ReaderPool: Sendable {
     private let slots: [Slot]
     private let turn = Atomic<Int>(0)

@@ -124,8 +124,8 @@ struct SQLiteConnection: ~Copyable, @unchecked Sendable {
 
     /// Moves what the write-ahead log holds into the database file, and syncs both; how many pages the log still has.
     ///
-    /// - Parameter mode: `passive` waits for nobody, and may leave pages in the log. The others wait for readers until the busy time-out
-    ///   and begin the log anew, and `truncate` also empties its file.
+    /// - Parameter mode: `passive` does not wait, and may leave pages in the log. The others wait for readers until
+    ///   the busy time-out and begin the log again, and `truncate` also empties its file.
     mutating func checkpoint(_ mode: CheckpointMode) throws(StoreError) -> Int {
         var logged: Int32 = 0
         var moved: Int32 = 0
@@ -160,7 +160,7 @@ func check(_ code: Int32) throws(StoreError) {
 
 extension StoreOutage {
     /// Sorts a result code that a connection has given at this moment: SQLite tells a full disk by the system's error
-    /// number alone where it makes its log or the log's index.
+    /// number alone if it makes its log or the log's index.
     @unsafe
     init(code: Int32, of handle: OpaquePointer?) {
         let isFailedFile = [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF)

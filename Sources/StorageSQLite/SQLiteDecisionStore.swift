@@ -8,9 +8,9 @@ import Telemetry
 /// Licence decisions, revocations, challenges and the ledger of one node, in a SQLite file.
 ///
 /// One thread writes for all loops: it takes what waits, runs it in one transaction, and answers when that is durable
-/// (`synchronous=FULL`). A call never blocks its thread. It throws `unavailable(.busy)` if too much waits already, and `unavailable`
-/// with what is wrong if the disk fails, is full or hangs, or the file was replaced: then nothing may be answered, although it may turn out
-/// to be recorded.
+/// (`synchronous=FULL`). A call never blocks its thread. It throws `unavailable(.busy)` if too much waits already, and
+/// `unavailable` with what is wrong if the disk fails, is full or hangs, or the file was replaced: then nothing may be
+/// answered, although it may turn out to be recorded.
 ///
 /// Other processes may read and write the file too; one daemon at a time may hold its lock.
 package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, ChallengeStore, PlaybackSlotStore,
@@ -27,8 +27,8 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
         package var locksLedger = true
         /// How long a caller waits for the disk; nil for as long as it takes.
         package var patience: Duration?
-        /// By what time is judged what has ended, and what of it may be deleted. Asked by the writer's thread. A store deletes nothing
-        /// unless it is told so.
+        /// By what time is judged what has ended, and what of it may be deleted. Asked by the writer's thread. A store
+        /// deletes nothing unless it is told so.
         package var settledTime: @Sendable () -> SettledTime = { .undeleted }
 
         package init() {}
@@ -77,15 +77,16 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
     }
 
     deinit {
-        // Without waiting: this may be a loop's thread. The writer's thread holds all that it needs, and ends by itself.
+        // Without waiting: this may be a loop's thread. The writer's thread holds all that it needs, and ends by
+        // itself.
         queue.stop()
     }
 
     /// Opens the file, or makes it with mode 0600, brings its schema up to date, and starts the writer's thread.
     ///
-    /// What an error or a power cut has left in the write-ahead log is moved into the database, and the last batch of the ledger is
-    /// verified; the whole is verified offline. Throws `ledgerDiffers` where that batch is not sealed by `chain`, and `inUse` where
-    /// another daemon has the ledger.
+    /// What an error or a power cut has left in the write-ahead log is moved into the database, and the last batch of
+    /// the ledger is verified; the whole is verified offline. Throws `ledgerDiffers` if that batch is not sealed by
+    /// `chain`, and `inUse` if another daemon has the ledger.
     ///
     /// - Parameter loops: Those on which callers wait, in the order of their indices.
     package static func open(
@@ -155,16 +156,16 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
         }
     }
 
-    /// Finishes what waits, closes the database and waits for that. Later calls are refused; a second one returns at once. Not to be
-    /// called on a loop.
+    /// Finishes what waits, closes the database and waits for that. Later calls are refused; a second one returns at
+    /// once. Not to be called on a loop.
     package func stop() {
         queue.stop()
         thread.join()
         watchThread.join()
     }
 
-    /// The same within a limit: a disk that hangs may keep the writer's thread for much longer. Then all that waits is answered with an
-    /// error, the thread is left to itself, and the result is false.
+    /// The same within a limit: a disk that hangs may keep the writer's thread for much longer. Then all that waits is
+    /// answered with an error, the thread is left to itself, and the result is false.
     package func stop(within limit: Duration) -> Bool {
         queue.stop()
         guard queue.waitForEnd(until: queue.now + limit) else {
@@ -181,7 +182,8 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
     /// Sets how long a caller waits for the disk, from now on.
     package func setPatience(_ patience: Duration) { queue.setPatience(patience) }
 
-    /// Lets the next opening make a new database although a node had one of this name, which is gone. Does nothing if there is a database.
+    /// Lets the next opening make a new database although a node had one of this name, which is gone. Does nothing if
+    /// there is a database.
     package static func allowNew(path: String) throws(StorageOpeningError) { try DatabaseFile.allowNew(path) }
 
     package var statistics: WriterStatistics { queue.statistics }
@@ -287,13 +289,14 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
         try readers.withLock { readers throws(StoreError) in try readers.clock.record() }
     }
 
-    /// Keeps what the node knows of its clock. Nothing changes if an operator has accepted the clock since `record.acceptance`.
+    /// Keeps what the node knows of its clock. Nothing changes if an operator has accepted the clock since
+    /// `record.acceptance`.
     package func keep(_ record: ClockRecord) async throws(StoreError) {
         _ = try await write(.keepClock(record))
     }
 
-    /// Notes that an operator accepts the wall clock, together with the ledger's row of that. `offset` is the wall clock's against the
-    /// boot-time clock, in nanoseconds.
+    /// Notes that an operator accepts the wall clock, together with the ledger's row of that. `offset` is the wall
+    /// clock's against the boot-time clock, in nanoseconds.
     package func acceptClock(offset: Int64, _ entry: LedgerEntry) async throws(StoreError) {
         _ = try await write(.acceptClock(offset: offset, entry: entry.encoded(), at: entry.at))
     }

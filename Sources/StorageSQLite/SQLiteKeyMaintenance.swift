@@ -1,7 +1,7 @@
 package import ByteCoding
 package import ContentKeys
 
-/// What operators do to the stored content keys, many at a time: import, sealing anew, withdrawal, deletion.
+/// What operators do to the stored content keys, many at a time: import, sealing again, withdrawal, deletion.
 ///
 /// Works beside the daemon, in transactions of a few hundred rows, and blocks its thread.
 package final class SQLiteKeyMaintenance: KeyMaintenance {
@@ -95,7 +95,7 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
         return storedCount
     }
 
-    // MARK: Sealing anew
+    // MARK: Sealing again
 
     package func rewrap(after keyID: KeyID?, limit: Int) throws(StoreError) -> KeyRewrapStep {
         let rows = try page(after: keyID, limit: limit)
@@ -134,7 +134,7 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
         return rows
     }
 
-    /// A row that somebody else changed meanwhile is left as it is.
+    /// A row that was changed meanwhile is left as it is.
     private func replace(_ row: ContentKeyRow, _ sealed: SealedContentKey) throws(StoreError) {
         defer { reseal.reset() }
         try reseal.bind(Int64(sealed.keyVersion), at: 1)

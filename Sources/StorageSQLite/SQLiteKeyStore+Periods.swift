@@ -5,7 +5,7 @@ extension SQLiteKeyStore: LivePeriodStore {
         try readers.withReader { reader throws(StoreError) in try reader.periods.livePeriods(of: contentID) }
     }
 
-    /// At most `pageSizeMaximum` contents, whatever the limit.
+    /// At most `pageSizeMaximum` contents, even with a larger limit.
     package func liveContents(after last: ContentID?, limit: Int) async throws(StoreError) -> [LiveContent] {
         let limit = min(max(limit, 1), Self.pageSizeMaximum)
         return try readers.withReader { reader throws(StoreError) in
@@ -24,7 +24,7 @@ extension SQLiteKeyStore: LivePeriodStore {
         }
     }
 
-    /// Makes durable what `body` does, where no caller waits for the disk.
+    /// Makes durable what `body` does, if no caller waits for the disk.
     private func write<Value: Sendable>(
         _ body: @escaping @Sendable (inout KeyWriter) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {

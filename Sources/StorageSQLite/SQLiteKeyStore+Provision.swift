@@ -50,7 +50,7 @@ extension KeyWriter {
             let row = try wrap(
                 KeyProvisionError.store, try ContentKeyRow(sealing: wish.record, with: ring.current))
             let present = try wrap(KeyProvisionError.store, try insertWithinTransaction(row))
-            // The transaction has looked for it, and no one else writes meanwhile.
+            // The transaction has looked for it, and no other connection writes meanwhile.
             guard present == nil else { throw .store(.recordMalformed) }
         }
         let count = provisioning.randomCount

@@ -112,7 +112,7 @@ package final class SQLiteKeyStore: ContentKeyStore {
         try writer.withLock { writer throws(StoreError) in try writer.addAlias(alias, to: keyID) }
     }
 
-    /// At most `pageSizeMaximum` entries, whatever the limit.
+    /// At most `pageSizeMaximum` entries, even with a larger limit.
     package func list(
         of contentID: ContentID?, after last: ContentKeyAttributes?, limit: Int
     ) async throws(StoreError) -> [ContentKeyAttributes] {

@@ -3,8 +3,9 @@ import ContentKeys
 extension SQLiteSchema {
     /// What licence decisions spend, what is revoked, and the node's ledger.
     ///
-    /// Pseudonyms are 32 bytes; a key id is 16; times are seconds since 1970, and the largest integer is never. What ends has an index by
-    /// its end, so that what has ended is found and forgotten. Programs of the versions before work on without any of it.
+    /// Pseudonyms are 32 bytes; a key id is 16; times are seconds since 1970, and the largest integer is never. What
+    /// ends has an index by its end, so that what has ended is found and forgotten. Programs of the versions before
+    /// work on without any of it.
     static let decisions = Migration(
         number: 3, oldestProgram: 1,
         script: """
@@ -86,8 +87,8 @@ extension SQLiteSchema {
             ) STRICT;
             """)
 
-    /// Which tokens of a session have been used: the latest one. Programs of the versions before work on without it, and renew nothing by
-    /// session tokens.
+    /// Which tokens of a session have been used: the latest one. Programs of the versions before work on without it,
+    /// and renew nothing by session tokens.
     static let renewalSessions = Migration(
         number: 4, oldestProgram: 1,
         script: """

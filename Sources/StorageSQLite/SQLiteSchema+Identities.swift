@@ -4,7 +4,7 @@ extension SQLiteSchema {
     /// Which secrets an installation uses, the id of the node's ledger, what was purged from it and is not stated in it
     /// yet, and each content key's second seal.
     ///
-    /// Where `bound` is NULL, a version before this one wrote the row. Programs of those versions work on without all
+    /// If `bound` is NULL, a version before this one wrote the row. Programs of those versions work on without all
     /// of it.
     static let identities = Migration(
         number: 10, oldestProgram: 1,

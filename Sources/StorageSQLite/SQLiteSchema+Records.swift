@@ -9,7 +9,7 @@ extension SQLiteSchema {
             ALTER TABLE replay ADD COLUMN party BLOB;
             """)
 
-    /// Each change of what is revoked gets the next number, whichever program makes it; the newest 100,000 are kept.
+    /// Each change of what is revoked gets the next number, from every program; the newest 100,000 are kept.
     /// `mark` is random.
     ///
     /// The indexes are for look-ups that read a whole table before. `pending_revocation` has what this node has revoked

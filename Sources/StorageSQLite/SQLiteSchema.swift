@@ -44,8 +44,9 @@ enum SQLiteSchema {
 
     /// Each content key's own floor.
     ///
-    /// The raw values of their types. Where content_type is NULL, a version before this one wrote the row: the label says the type, and
-    /// a packager's own label has the strictest policy. Programs of that version work on without the columns, and so without floors.
+    /// The raw values of their types. If content_type is NULL, a version before this one wrote the row: the label
+    /// says the type, and a packager's own label has the strictest policy. Programs of that version work on without the
+    /// columns, and so without floors.
     static let keyFloors = Migration(
         number: 2, oldestProgram: 1,
         script: """

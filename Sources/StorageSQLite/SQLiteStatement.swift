@@ -50,7 +50,7 @@ struct SQLiteStatement: ~Copyable, @unchecked Sendable {
         try check(unsafe sqlite3_bind_null(handle, index))
     }
 
-    /// Goes to the next row; false when there is none.
+    /// Goes to the next row; false if there are no more rows.
     mutating func step() throws(StoreError) -> Bool {
         let code = unsafe sqlite3_step(handle)
         guard code == SQLITE_ROW || code == SQLITE_DONE else {

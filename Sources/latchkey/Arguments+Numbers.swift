@@ -2,27 +2,27 @@ import ByteCoding
 import CommandLineKit
 
 extension Arguments {
-    /// The option's value as a number of up to four bytes; nil where it was not given.
+    /// The option's value as a number of up to four bytes; nil if it was not given.
     func number(_ option: CommandOption) throws(CommandError) -> UInt32? {
         guard let text = value(option) else { return nil }
         guard let number = UInt32(text) else { throw .usage("\(option.name) takes a number from 0 to \(UInt32.max)") }
         return number
     }
 
-    /// The option's value as so many bytes of hexadecimal digits; nil where it was not given.
+    /// The option's value as so many bytes of hexadecimal digits; nil if it was not given.
     func bytes(_ option: CommandOption, size: Int) throws(CommandError) -> [UInt8]? {
         guard let text = value(option) else { return nil }
         return try Self.bytes(option, text, size: size)
     }
 
-    /// The option's value as a number of eight bytes, 16 hexadecimal digits; nil where it was not given.
+    /// The option's value as a number of eight bytes, 16 hexadecimal digits; nil if it was not given.
     func identifier8(_ option: CommandOption) throws(CommandError) -> UInt64? {
         guard let text = value(option) else { return nil }
         guard let number = text.sixteenDigits else { throw .usage("\(option.name) takes 16 hexadecimal digits") }
         return number
     }
 
-    /// The option's value as 16 bytes, 32 hexadecimal digits; nil where it was not given.
+    /// The option's value as 16 bytes, 32 hexadecimal digits; nil if it was not given.
     func identifier16(_ option: CommandOption) throws(CommandError) -> Bytes16? {
         try bytes(option, size: 16).map { Bytes16($0, at: 0) }
     }

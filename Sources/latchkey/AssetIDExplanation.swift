@@ -16,7 +16,7 @@ enum AssetIDExplanation {
         return String(decoding: pairs.map(\.0), as: UTF8.self)
     }
 
-    /// Nil where a terminal would obey some of it, or where it could not be told from other text.
+    /// Nil if a terminal would obey some of it, or if it could not be told from other text.
     private static func printable(_ text: String?) -> String? {
         guard let text, !text.isEmpty, LicenseProblem.printable(text) == text else { return nil }
         return text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .unassigned } ? text : nil

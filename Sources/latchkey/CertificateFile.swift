@@ -4,7 +4,8 @@ import KeyCrypto
 
 /// A file of certificates: one, or the bundle of both, in DER or PEM.
 enum CertificateFile {
-    /// The certificate that an SPC of this version wraps its key for: 1024 bits for version 1, 2048 bits for versions 2 and 3.
+    /// The certificate that an SPC of this version wraps its key for: 1024 bits for version 1, 2048 bits for versions 2
+    /// and 3.
     ///
     /// `path` is for messages alone.
     static func certificate(

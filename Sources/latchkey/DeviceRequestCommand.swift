@@ -36,7 +36,7 @@ extension Command {
             Players: \(Player.allCases.map(\.rawValue).joined(separator: ", ")).
 
             The simulated device tests servers that you operate. It needs the server's application secret, and so cannot obtain
-            keys from anybody else's.
+            keys from servers of others.
             """,
         examples: [
             "latchkey device request --url http://127.0.0.1:8080 --certificate development/fairplay/bundle.bin "

@@ -67,7 +67,7 @@ private struct DeviceSyncCommand {
         }
     }
 
-    /// 0 is none.
+    /// 0 stands for no challenge.
     private func challenge() async throws(CommandError) -> UInt64 {
         let given = arguments.value(Self.challenge)
         guard sync.takesChallenge else {

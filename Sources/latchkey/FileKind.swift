@@ -43,7 +43,7 @@ indirect enum FileKind: Equatable, Sendable {
 extension FileKind {
     private static func binary(_ bytes: [UInt8]) -> FileKind? {
         if bytes.isEmpty { return .empty }
-        // What it is not does not matter here, nor why.
+        // It does not matter here what the file is not, or why.
         if (try? SPCEnvelope(parsing: bytes, served: Set(SPCVersion.allCases))) != nil { return .spc }
         if (try? CKCEnvelope(parsing: bytes)) != nil { return .ckc }
         if let certificates = try? Certificate.parseAll(bytes) { return .certificates(certificates.map(\.keyBits)) }

@@ -7,7 +7,7 @@ import Synchronization
 struct ReceivedLicense: Sendable {
     let status: Int
     let requestID: String?
-    /// What the header fields tell of the licence; each is nil where the server does not say it.
+    /// What the header fields tell of the licence; each is nil if the server does not say it.
     var licenseID: String?
     /// Seconds since 1970.
     var renewAfter: String?

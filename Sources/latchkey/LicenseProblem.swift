@@ -1,6 +1,6 @@
 import ByteCoding
 
-/// A refusal of the server in one line: status, stable code, request id, and what to do, where the answer says so.
+/// A refusal of the server in one line: status, stable code, request id, and what to do, if the answer says so.
 struct LicenseProblem: CustomStringConvertible {
     private static let lengthMaximum = 300
 

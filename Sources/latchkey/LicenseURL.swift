@@ -7,7 +7,8 @@ enum LicenseURL {
     private static let path = "/fps/license"
     private static let challengePath = "/fps/challenge"
 
-    /// A server's base address, to which the path of the licence route is added, or the whole address of a licence route.
+    /// A server's base address, to which the path of the licence route is added, or the whole address of a licence
+    /// route.
     static func parse(_ text: String) throws(CommandError) -> URL {
         var components = try components(text, "--url")
         if components.path.isEmpty || components.path == "/" { components.path = path }
@@ -23,7 +24,8 @@ enum LicenseURL {
         return url
     }
 
-    /// The challenge route that goes with a licence route: beside it where that ends in "license", else where latchkeyd has it.
+    /// The challenge route that goes with a licence route: beside it if that ends in "license", else where latchkeyd
+    /// has it.
     static func challenge(beside license: URL) -> URL {
         guard var components = URLComponents(url: license, resolvingAgainstBaseURL: false) else { return license }
         let suffix = "/license"

@@ -11,7 +11,7 @@ extension Command {
         summary: "Be a FairPlay device: ask a licence server for a key, report of kept keys, or make an SPC",
         details: """
             The simulated device tests servers that you operate. It needs the server's application secret, and so cannot obtain
-            keys from anybody else's.
+            keys from servers of others.
             """,
         examples: [
             "latchkey device request --help", "latchkey device sync --help", "latchkey device make-spc --help",

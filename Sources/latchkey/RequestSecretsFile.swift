@@ -8,8 +8,8 @@ import OperatorCommands
 
 /// What `latchkey device` keeps of an SPC that it made, as a file: JSON, readable by its owner alone.
 ///
-/// It belongs to one SPC, which it names by its SHA-256. With it that SPC and the CKC that answers it can be looked into; it opens
-/// nothing that another device sent or received.
+/// It belongs to one SPC, which it names by its SHA-256. With it that SPC and the CKC that answers it can be looked
+/// into; it opens nothing that another device sent or received.
 struct RequestSecretsFile {
     static let format = "latchkey-request-secrets-1"
     private static let limits = JSONLimits(sizeMaximum: 1 << 20, depthMaximum: 4)

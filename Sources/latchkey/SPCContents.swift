@@ -13,9 +13,9 @@ struct SPCContents {
 
     let payload: [UInt8]
     let blocks: [TLLVBlock]
-    /// HU; nil where only an external module could tell it, or the SPC does not hold.
+    /// HU; nil if only an external module could tell it, or the SPC does not hold.
     let deviceID: DeviceID?
-    /// Nil where no server was asked.
+    /// Nil if no server was asked.
     let verdict: Verdict?
 
     /// Opens an SPC that was made here, with what was kept of it.

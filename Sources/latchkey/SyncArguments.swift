@@ -6,7 +6,7 @@ import FairPlay
 /// The options for what a sync SPC reports of keys that the device keeps.
 struct SyncArguments {
     static let sync = CommandOption("--sync", .value(actions), help: "make it a sync: \(meaning)")
-    /// The same where it is a sync whatever is said.
+    /// The same for a command that always makes a sync.
     static let syncOrReport = CommandOption("--sync", .value(actions), help: "\(meaning); report unless given")
     private static let actions = "report|invalidate|invalidate-all"
     private static let meaning =
@@ -80,7 +80,7 @@ struct SyncArguments {
         }
     }
 
-    /// Nil where the arguments do not ask for a sync.
+    /// Nil if the arguments do not ask for a sync.
     init?(ifAskedFor arguments: Arguments) throws(CommandError) {
         guard arguments.isSet(Self.sync) else {
             for option in Self.details where arguments.isSet(option) {
@@ -91,7 +91,7 @@ struct SyncArguments {
         try self.init(arguments)
     }
 
-    /// `challenge` is the server's number that shows that the report is fresh; 0 is none.
+    /// `challenge` is the server's number that shows that the report is fresh; 0 stands for no challenge.
     func report(challenge: UInt64) -> SyncReport {
         switch subject {
         case .version1: SyncReport(subject, remaining: remaining)

@@ -252,7 +252,8 @@ import Testing
         desk.provideAgain(try Self.order(keys), to: client ?? self.client)?.map(\.record.keyID)
     }
 
-    /// Ten deliveries of a minute have rows, whichever way they go; the others are counted, for each client and manner.
+    /// Ten deliveries of a minute have rows, in every manner of delivery; the others are counted, for each client and
+    /// manner.
     @Test func countsWhatAClientGetsAgainAndAgain() async throws {
         let desk = desk()
         let keys = [KeyOrder.Key(keyID: Self.keyID, periodIndex: 7), KeyOrder.Key(keyID: Self.other)]

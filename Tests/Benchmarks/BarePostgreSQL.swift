@@ -1,7 +1,8 @@
 import CPostgreSQL
 import Glibc
 
-/// Connections of libpq in pipeline mode, worked by one thread without anything of ours around them: what the database gives at most.
+/// Connections of libpq in pipeline mode, worked by one thread without anything of ours around them: what the database
+/// gives at most.
 @safe
 final class BarePostgreSQL {
     @safe
@@ -60,8 +61,8 @@ final class BarePostgreSQL {
 
     /// Runs transactions for so long with so many under way on all connections together; their number in a second.
     ///
-    /// A transaction runs every prepared statement with the one value that `value` gives, each as a transaction with a sync of its own;
-    /// `rowsExpected` is how many rows they give together.
+    /// A transaction runs every prepared statement with the one value that `value` gives, each as a transaction with a
+    /// sync of its own; `rowsExpected` is how many rows they give together.
     func rate(
         for duration: Duration, inFlight: Int, statementCount: Int, rowsExpected: Int, value: () -> [UInt8]
     ) throws -> Double {

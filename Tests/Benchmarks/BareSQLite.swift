@@ -1,6 +1,7 @@
 import CSQLite
 
-/// SQLite's own calls on a database of content keys, without anything of ours around them: what a look-up costs at least.
+/// SQLite's own calls on a database of content keys, without anything of ours around them: what a look-up costs at
+/// least.
 ///
 /// It runs the statement of a look-up by key id, which may be an alias, and reads every column.
 @safe
@@ -44,7 +45,7 @@ final class BareSQLite {
         return unsafe statement
     }
 
-    /// The bytes of the row's columns; 0 where there is none.
+    /// The bytes of the row's columns; 0 if there is no row.
     func lookUp(_ keyID: [UInt8]) -> Int {
         unsafe run(byAliasOrKeyID, keyID)
     }

@@ -27,7 +27,7 @@ final class BenchmarkDaemon {
         process.standardError = log
         try process.run()
         port = try Self.publicPort(in: log.fileHandleForReading)
-        // Whatever else it logs is read and dropped, so that the daemon never waits for this program.
+        // The rest of its log is read and dropped, so that the daemon never waits for this program.
         log.fileHandleForReading.readabilityHandler = { _ = $0.availableData }
     }
 

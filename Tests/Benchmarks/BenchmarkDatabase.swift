@@ -7,7 +7,7 @@ struct BenchmarkDatabase {
     let server: DatabaseServer
     let schema: String
 
-    /// Nil where there is no server, after having said so.
+    /// Nil if there is no server, after having said so.
     static func find(for name: String, schema: String) -> BenchmarkDatabase? {
         guard let server = DatabaseServer.current else {
             print("\(name), PostgreSQL: left out, no server; Scripts/with-postgresql Scripts/bench \(name) starts one")

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Figures of one run on one machine, printed as ratios. Separate from the tests: nothing here says that the server is right, and no test says
-/// that it is fast.
+/// Figures of one run on one machine, printed as ratios. Separate from the tests: nothing here says that the server is
+/// right, and no test says that it is fast.
 @main
 struct Benchmarks {
     static func main() async {
@@ -75,7 +75,8 @@ struct BenchmarkPlan: Sendable {
 
     init(isShort: Bool) {
         self.isShort = isShort
-        // Many short rounds that alternate with what they are compared with: the speed of a shared machine drifts within seconds.
+        // Many short rounds that alternate with what they are compared with: the speed of a shared machine drifts
+        // within seconds.
         rounds = isShort ? 1 : 9
         secondsPerRound = 1
         timingSampleCount = isShort ? 4_000 : 20_000

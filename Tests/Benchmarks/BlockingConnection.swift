@@ -1,7 +1,8 @@
 private import COpenSSL
 import Glibc
 
-/// One keep-alive connection of the load generator, plain or with TLS: writes a request, reads a whole response. Loopback only.
+/// One keep-alive connection of the load generator, plain or with TLS: writes a request, reads a whole response.
+/// Loopback only.
 ///
 /// Safe to send: one thread at a time uses it.
 final class BlockingConnection: @unchecked Sendable {
@@ -9,7 +10,8 @@ final class BlockingConnection: @unchecked Sendable {
     private var tls: BenchmarkTLSSession?
     private var buffer: [UInt8] = []
 
-    /// Connects, and makes a TLS handshake when there are settings for it, resuming an earlier session when there is one.
+    /// Connects, and makes a TLS handshake when there are settings for it, resuming an earlier session when there is
+    /// one.
     init(port: UInt16, tls settings: BenchmarkTLSSettings? = nil, resuming ticket: BenchmarkTLSTicket? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
@@ -97,7 +99,7 @@ final class BlockingConnection: @unchecked Sendable {
     }
 }
 
-/// What the TLS connections of a load generator have in common: TLS 1.3 with whatever server answers.
+/// What the TLS connections of a load generator have in common: TLS 1.3 with any server.
 ///
 /// Safe to share: OpenSSL counts the uses of a context atomically, and nothing changes it after `init`.
 @safe

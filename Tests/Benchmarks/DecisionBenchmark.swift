@@ -6,7 +6,8 @@ import StorageSQLite
 import StoreConformance
 import TestSupport
 
-/// Decisions per second through the SQLite writer, with the ledger against without it, and ledger rows per second and their size.
+/// Decisions per second through the SQLite writer, with the ledger against without it, and ledger rows per second and
+/// their size.
 ///
 /// The callers are tasks on one loop, as requests are in the daemon; each waits for its commit before it comes again.
 struct DecisionBenchmark {
@@ -27,7 +28,8 @@ struct DecisionBenchmark {
         }
     }
 
-    /// Decisions that spend a token's use and a slot, and are known again. Rounds alternate, because machines are noisy.
+    /// Decisions that spend a token's use and a slot, and are known again. Rounds alternate, because machines are
+    /// noisy.
     private func compareLedger(_ loop: LoopContext, inFlight: Int) async throws {
         var rates: (with: [Double], without: [Double]) = ([], [])
         let bench = try DecisionBench(loop, inFlight: inFlight)

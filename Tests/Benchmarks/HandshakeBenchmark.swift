@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// TLS 1.3 connections per second, each with one `GET /livez`, against nginx with the same certificate (ECDSA P-256) and the same client:
-/// with a full handshake, and resumed by a ticket.
+/// TLS 1.3 connections per second, each with one `GET /livez`, against nginx with the same certificate (ECDSA P-256)
+/// and the same client: with a full handshake, and resumed by a ticket.
 struct HandshakeBenchmark {
     private static let threadCount = 8
     private let plan: BenchmarkPlan

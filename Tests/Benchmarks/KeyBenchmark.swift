@@ -6,8 +6,8 @@ import StoragePostgreSQL
 import StorageSQLite
 import TestSupport
 
-/// Many keys in a store: how long it takes to import them and to open the store again, and what a look-up costs beside the bare calls of
-/// `sqlite3` and libpq with the same statements on the same data.
+/// Many keys in a store: how long it takes to import them and to open the store again, and what a look-up costs beside
+/// the bare calls of `sqlite3` and libpq with the same statements on the same data.
 struct KeyBenchmark {
     private static let goal = 0.7
     private let plan: BenchmarkPlan

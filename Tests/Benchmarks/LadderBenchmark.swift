@@ -7,11 +7,13 @@ import LadderWorkers
 import Synchronization
 import TestSupport
 
-/// Calls per second through a pool of worker processes, against one worker times their number, and what that does to other loops.
+/// Calls per second through a pool of worker processes, against one worker times their number, and what that does to
+/// other loops.
 ///
-/// The module is the stand-in, which computes or sleeps for as long as it is told. The callers are tasks on a loop of their own, as requests
-/// are in the daemon; all of it shares the machine's cores with the workers. Workers that compute cannot have the cores' time that callers and
-/// pool take, so beside the ratio to linear stands the one to linear up to the cores that are left; workers that wait need no core.
+/// The module is the stand-in, which computes or sleeps for as long as it is told. The callers are tasks on a loop of
+/// their own, as requests are in the daemon; all of it shares the machine's cores with the workers. Workers that
+/// compute cannot have the cores' time that callers and pool take, so beside the ratio to linear stands the one to
+/// linear up to the cores that are left; workers that wait need no core.
 struct LadderBenchmark {
     private static let serviceMicroseconds = [50, 200, 1_000]
     private static let goal = 0.9
@@ -61,8 +63,8 @@ struct LadderBenchmark {
         }
     }
 
-    /// How long a trivial task takes on another loop, from the thread that asks for it to the loop that does it: alone, beside as many
-    /// processes that do nothing but compute, and beside the pool.
+    /// How long a trivial task takes on another loop, from the thread that asks for it to the loop that does it: alone,
+    /// beside as many processes that do nothing but compute, and beside the pool.
     private func measureOtherLoops(workers: Int, _ microseconds: Int) async throws {
         let probe = try LoopProbe()
         for kind in ["busy", "sleeping"] {

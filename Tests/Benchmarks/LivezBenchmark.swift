@@ -1,5 +1,5 @@
-/// `GET /livez` on connections that stay open against nginx with the same answer from a file, and from memory: what the listener itself
-/// costs.
+/// `GET /livez` on connections that stay open against nginx with the same answer from a file, and from memory: what the
+/// listener itself costs.
 ///
 /// The client is `wrk` with one thread, on the same cores as the servers, which take turns.
 struct LivezBenchmark {

@@ -25,7 +25,8 @@ enum LoadTool {
         let options = script.map { ["-s", $0.path] } ?? []
         let place = core.map { ["taskset", "-c", "\($0)"] } ?? []
         let words = try run(place + ["wrk", "-t1", "-c\(connections)", "-d\(seconds)s"] + options + [url])
-        // "12345 requests in 1.10s, 1.20MB read", "Requests/sec:  11222.33"; lines about errors only where there were some.
+        // "12345 requests in 1.10s, 1.20MB read", "Requests/sec: 11222.33"; lines about errors only if there were
+        // some.
         guard let rate = words.firstIndex(of: "Requests/sec:").flatMap({ Double(words[$0 + 1]) }),
             let count = words.firstIndex(of: "requests").flatMap({ Int(words[$0 - 1]) }), count > 0,
             !words.contains("Non-2xx"), !words.contains("Socket")

@@ -9,7 +9,7 @@ final class NginxServer {
     private let process = Process()
     private let workers: [Int32]
 
-    /// Over TLS where a certificate and its key are given, otherwise over plain HTTP.
+    /// Over TLS if a certificate and its key are given, otherwise over plain HTTP.
     init(certificate: URL? = nil, privateKey: URL? = nil) throws {
         port = try FreePort.find()
         folder = URL(filePath: NSTemporaryDirectory()).appending(path: "latchkey-nginx-\(UUID().uuidString)")

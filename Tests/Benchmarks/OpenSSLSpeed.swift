@@ -3,7 +3,8 @@ import Glibc
 
 /// What `openssl speed` says: RSA private operations per second of one process's CPU time.
 enum OpenSSLSpeed {
-    /// With several processes at once, what each of them gets on average: cores that share a unit slow one another down.
+    /// With several processes at once, what each of them gets on average: cores that share a unit slow one another
+    /// down.
     static func privateOperationsPerSecond(bits: Int, seconds: Int, processes: Int = 1) throws -> Double {
         letAlarmsThrough()
         let process = Process()
@@ -17,7 +18,8 @@ enum OpenSSLSpeed {
         try process.run()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        // The last line reads "rsa 1024 bits 0.000060s 0.000004s  16600.0 250000.0": seconds and rates of signing and verifying.
+        // The last line reads "rsa 1024 bits 0.000060s 0.000004s 16600.0 250000.0": seconds and rates of signing and
+        // verifying.
         guard let line = text.split(separator: "\n").last(where: { $0.hasPrefix("rsa \(bits) bits") }),
             let rate = line.split(separator: " ").suffix(2).first.flatMap({ Double($0) })
         else { throw BenchmarkError("openssl speed printed no figure for rsa\(bits)") }

@@ -9,7 +9,8 @@ import KeyCrypto
 import Licensing
 import Synchronization
 
-/// The whole way from a request's bytes to its CKC on one loop: token from the cache, RSA, key from SQLite, gate, CKC. No HTTP.
+/// The whole way from a request's bytes to its CKC on one loop: token from the cache, RSA, key from SQLite, gate, CKC.
+/// No HTTP.
 struct PipelineBenchmark {
     private static let goals: [SPCVersion: Double] = [.v1: 0.90, .v2: 0.97]
     private let plan: BenchmarkPlan
@@ -49,8 +50,8 @@ struct PipelineBenchmark {
             """)
     }
 
-    /// Licences per second of the loop's CPU time, as `openssl speed` counts, with 16 requests in flight on one loop; every 97th is opened
-    /// afterwards.
+    /// Licences per second of the loop's CPU time, as `openssl speed` counts, with 16 requests in flight on one loop;
+    /// every 97th is opened afterwards.
     private func measure(
         _ version: SPCVersion, _ licensing: BenchmarkLicensing, on loop: LoopContext
     ) async throws -> Double {

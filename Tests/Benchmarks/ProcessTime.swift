@@ -27,7 +27,7 @@ enum ProcessMemory {
     }
 }
 
-/// A port of this machine that nobody uses now.
+/// A port of this machine that is not in use now.
 enum FreePort {
     static func find() throws -> UInt16 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

@@ -7,7 +7,8 @@ import StoreConformance
 import Telemetry
 import TestSupport
 
-/// How long a decision takes to commit while a month of the ledger is indexed and purged beside it, against the time without.
+/// How long a decision takes to commit while a month of the ledger is indexed and purged beside it, against the time
+/// without.
 struct PurgeBenchmark {
     private static let goal = 1.5
     private let plan: BenchmarkPlan
@@ -101,8 +102,8 @@ struct PurgeBenchmark {
     }
 }
 
-/// A thread that purges whatever is older than the whole month, as the daemon's own keeper does: in slices, with a rest
-/// after each.
+/// A thread that purges everything that is older than the whole month, as the daemon's own keeper does: in slices, with
+/// a rest after each.
 private final class BackgroundPurge: Sendable {
     private struct State {
         var isStopped = false

@@ -4,11 +4,13 @@ import Foundation
 import KeyCrypto
 import TestSupport
 
-/// Whether the time of a refusal tells how far an SPC got (hardening T2): classes of bad SPCs, measured in turns, compared by Welch's t.
+/// Whether the time of a refusal tells how far an SPC got (hardening T2): classes of bad SPCs, measured in turns,
+/// compared by Welch's t.
 ///
-/// What is measured ends with the fields of the line of the log, which is written before the answer. The pair that matters is a bad wrapped
-/// key against a good one with an unreadable payload (`garbagePayload`); the others are SPCs of a usual number of blocks whose sender knows
-/// the payload key. The check is itself checked: a variant of the server that stops at the first failure must be caught.
+/// What is measured ends with the fields of the line of the log, which is written before the answer. The pair that
+/// matters is a bad wrapped key against a good one with an unreadable payload (`garbagePayload`); the others are SPCs
+/// of a usual number of blocks whose sender knows the payload key. The check is itself checked: a variant of the server
+/// that stops at the first failure must be caught.
 struct RefusalTimingBenchmark {
     /// The bound that is customary for such measurements.
     private static let bound = 4.5
@@ -56,7 +58,8 @@ private final class RefusalStand {
         opener = try SPCOpener(using: crypto)
     }
 
-    /// Measures both classes in turns, in an order by chance within each pair, and leaves out the slowest tenth, which is the machine's.
+    /// Measures both classes in turns, in an order by chance within each pair, and leaves out the slowest tenth, which
+    /// is the machine's.
     func compare(_ one: SPCFault, _ other: SPCFault, sampleCount: Int, returnsEarly: Bool) throws -> Double {
         let first = try envelopes(with: one)
         let second = try envelopes(with: other)

@@ -5,8 +5,8 @@ import Records
 import StoragePostgreSQL
 import StoreConformance
 
-/// Decisions per second that PostgreSQL settles, alone and in shared transactions, against the commits per second that it gives to bare libpq
-/// on as many connections.
+/// Decisions per second that PostgreSQL settles, alone and in shared transactions, against the commits per second that
+/// it gives to bare libpq on as many connections.
 struct SettlementBenchmark {
     private static let goal = 0.7
     private let plan: BenchmarkPlan

@@ -1,9 +1,11 @@
 import FairPlay
 import Foundation
 
-/// Licences per second over TLS 1.3 against plain HTTP, both on connections that stay open, from two daemons that take turns.
+/// Licences per second over TLS 1.3 against plain HTTP, both on connections that stay open, from two daemons that take
+/// turns.
 ///
-/// The client is `wrk`, whose own share of the cores is small. What the licences are worth is looked at in `ListenerBenchmark`.
+/// The client is `wrk`, whose own share of the cores is small. What the licences are worth is looked at in
+/// `ListenerBenchmark`.
 struct TLSBenchmark {
     private static let connectionCount = 64
     private static let goal = 0.9

@@ -5,8 +5,8 @@ import Glibc
 import KeyCrypto
 import TestSupport
 
-/// What a token costs before anything else of a request is done: one that is remembered, and one that must be verified, against OpenSSL's
-/// check of the same signature over the same bytes.
+/// What a token costs before anything else of a request is done: one that is remembered, and one that must be verified,
+/// against OpenSSL's check of the same signature over the same bytes.
 struct TokenBenchmark {
     private static let now: Int64 = 1_800_000_000
     private static let tokenCount = 64

@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// Whatever is accepted is the encoding of what came out of it.
+    /// Every accepted text is the encoding of the bytes that were read from it.
     @Test func noTwoTextsMeanTheSameBytes() {
         var generator = SeededGenerator.announced("Base64 canonical form")
         let alphabet = Array("ABab01-_+/= ".utf8)

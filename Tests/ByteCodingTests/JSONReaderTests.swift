@@ -13,7 +13,7 @@ import Testing
 
     static let truncations = samples.flatMap { sample in (0..<sample.utf8.count).map { (sample, $0) } }
 
-    /// Whatever prefix of a value is read, both dialects notice that it is not whole.
+    /// For every prefix of a value, both dialects notice that it is not whole.
     @Test(arguments: truncations)
     func refusesEveryTruncation(sample: String, length: Int) throws {
         #expect(throws: Never.self) { try JSONReader.parse(Array(sample.utf8)) }
@@ -132,7 +132,7 @@ import Testing
         #expect(object["\u{212A}ey"]?.number?.unsigned == 1)
     }
 
-    /// Whatever bytes come, the reader answers; and what it accepts it reads the same after rewriting.
+    /// The reader answers for any bytes. A text that it accepts is read the same after rewriting.
     @Test func randomBytesNeverTrap() throws {
         var generator = SeededGenerator.announced("JSON noise")
         let alphabet = Array("{}[]:,\"'\\/*+-.0123456789eEtrufalsn \n\rxXud8cD\u{E9}".utf8) + [0xFF, 0x00]

@@ -342,7 +342,7 @@ static int test_delete(sqlite3_vfs *self, const char *path, int sync_folder) {
     int code = below->xDelete(below, path, sync_folder);
     for (disk_file *file = files; code == SQLITE_OK && file; file = file->next) {
         if (strcmp(file->path, path) != 0) continue;
-        // A file that is made anew under the name begins empty.
+        // A file that is made again under the name begins empty.
         while (file->first) {
             change *made = file->first;
             file->first = made->next;

@@ -15,7 +15,8 @@ import Testing
         #expect(try key != ContentKey(SecretBytes(copying: Array(1..<17))))
     }
 
-    /// Whatever prints a record or its key, no byte of key or initialization vector shows, in hexadecimal or decimal.
+    /// In every way to print a record or its key, no byte of key or initialization vector shows, in hexadecimal or
+    /// decimal.
     @Test func neverPrints() throws {
         let attributes = ContentKeyAttributes(
             keyID: try #require(KeyID(bytes: [UInt8](repeating: 0x11, count: 16))), contentID: try ContentID("movie"),

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// Case matters, so these are labels of somebody's own.
+    /// Case matters, so these are a packager's own labels.
     @Test(arguments: ["hd", "Audio", "UHD1", "SD+HD1", "VIDEO"], ContentType.allCases)
     func anOwnLabelComesWithAType(text: String, contentType: ContentType) throws {
         let label = try TrackLabel(text)

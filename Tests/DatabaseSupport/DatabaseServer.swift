@@ -10,7 +10,7 @@ package struct DatabaseServer: Sendable {
     package let otherAuthority: String
     package let processIDFile: String
 
-    /// Nil where there is no server; the suites are then skipped.
+    /// Nil if there is no server; the suites are then skipped.
     package static let current = DatabaseServer(ProcessInfo.processInfo.environment)
     /// Why they are.
     package static let absence = "LATCHKEY_POSTGRESQL names no server: Scripts/with-postgresql swift test starts one"

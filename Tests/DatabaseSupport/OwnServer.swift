@@ -10,7 +10,8 @@ package final class OwnServer: Sendable {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Scripts/with-postgresql").path
         process = try ChildProcess(program: script, arguments: ["/bin/sh", "-c", "env; echo ready; exec sleep 900"])
-        // A new cluster takes its time beside tests that keep the machine busy: up to four times as long as everything else.
+        // A new cluster takes its time beside tests that keep the machine busy: up to four times as long as everything
+        // else.
         let lines = (0..<4).lazy.compactMap { [process] _ in Self.description(by: process) }.first ?? []
         let pairs = lines.map { $0.split(separator: "=", maxSplits: 1).map { String($0) } }
         let environment = pairs.filter { $0.count == 2 }.map { ($0[0], $0[1]) }
@@ -20,7 +21,7 @@ package final class OwnServer: Sendable {
         self.server = server
     }
 
-    /// The lines in which the script's command has said where the server is; nil where it has not in time.
+    /// The lines in which the script's command has said where the server is; nil if it has not in time.
     private static func description(by process: ChildProcess) -> [Substring]? {
         process.output.wait { bytes in
             let text = String(decoding: bytes, as: UTF8.self)

@@ -1,7 +1,8 @@
 import DeviceSimulation
 import FairPlay
 
-/// What must be refused, from what went into an SPC and the rules of the protocol alone: the server's own reading has no part in it.
+/// What must be refused, from what went into an SPC and the rules of the protocol alone: the server's own reading has
+/// no part in it.
 struct RefusalModel {
     let options: DeviceOptions
     let policy: DevicePolicy
@@ -77,7 +78,7 @@ struct RefusalModel {
         return (1...30).contains(version) ? version : nil
     }
 
-    /// Nil where the device says nothing.
+    /// Nil if the device says nothing.
     private var levelNumber: UInt64? {
         let said: UInt64? =
             if let report {

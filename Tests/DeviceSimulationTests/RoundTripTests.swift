@@ -5,7 +5,8 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// Device and server agree on key, vector, terms and facts, and on every refusal, whatever the device puts into its SPC.
+/// Device and server agree on key, vector, terms and facts, and on every refusal, for all that a device can put into
+/// its SPC.
 @Suite struct RoundTripTests {
     private let crypto: CryptoContext
     private let fixture: TestCredential
@@ -17,7 +18,8 @@ import Testing
         server = try TestServer([fixture.credential])
     }
 
-    /// Four hundred combinations of what a device says, what it is granted and what is believed of it, for each version.
+    /// Four hundred combinations of what a device says, what it is granted and what is believed of it, for each
+    /// version.
     @Test(arguments: SPCVersion.allCases)
     func agreesUnderRandomOptionsTermsAndPolicies(version: SPCVersion) throws {
         var generator = SeededGenerator.announced("round trip \(version)")
@@ -76,7 +78,7 @@ import Testing
         }
     }
 
-    /// The same where an external module has the secret, and may use the session key for video.
+    /// The same if an external module has the secret, and may use the session key for video.
     @Test(arguments: SPCVersion.allCases)
     func agreesByWayOfAModule(version: SPCVersion) async throws {
         var generator = SeededGenerator.announced("round trip by a module \(version)")

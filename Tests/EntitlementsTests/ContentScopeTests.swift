@@ -4,7 +4,7 @@ import Testing
 
 @testable import Entitlements
 
-/// What an issuer's tokens can open, whatever they say.
+/// What an issuer's tokens can open, even if they say more.
 @Suite struct ContentScopeTests {
     private static let keyID = "00112233445566778899aabbccddeeff"
 

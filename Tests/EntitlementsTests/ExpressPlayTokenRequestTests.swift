@@ -238,7 +238,7 @@ import Testing
         }
     }
 
-    /// Whatever bytes come, there is a request or a code, and no trap.
+    /// Any bytes give a request or a code, and no trap.
     @Test func neverTrapsOnAnyForm() {
         var generator = SeededGenerator.announced("neverTrapsOnAnyForm")
         let names = ExpressPlayForm.Name.allCases.map(\.rawValue) + UnusedParameter.allCases.map(\.rawValue)

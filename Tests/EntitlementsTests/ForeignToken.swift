@@ -1,4 +1,5 @@
-/// Tokens that another implementation (PyJWT 2.15) made with fixed keys, so that a mistake shared by minter and verifier would show.
+/// Tokens that another implementation (PyJWT 2.15) made with fixed keys, so that a mistake shared by minter and
+/// verifier would show.
 ///
 /// All say nearly the same, at 1750000000 for 300 seconds.
 enum ForeignToken {

@@ -100,7 +100,8 @@ import Testing
 
     // MARK: Offline
 
-    /// How long after issue the first play may be, how long from it on the key is good, and how long it is good in all; nil is for ever.
+    /// How long after issue the first play may be, how long from it on the key is good, and how long it is good in all;
+    /// nil is for ever.
     private struct Reach {
         let firstPlay: Int64?
         let fromFirstPlay: Int64?
@@ -198,7 +199,7 @@ import Testing
         #expect(grants > 50)
     }
 
-    /// Whoever is granted an offline licence may also report about it, at whatever time.
+    /// A client that is granted an offline licence may also report about it, at any time.
     @Test func whatWasGrantedCanBeReported() throws {
         var generator = SeededGenerator.announced("whatWasGrantedCanBeReported")
         let issuance = try Issuance()

@@ -216,13 +216,13 @@ import Testing
             OfflineGrant(
                 #""mode":"both","playback":9223372036854775807,"storage":9223372036854775807"#, storage: 0xFFFF_FFFE,
                 playback: 0xFFFF_FFFE),
-            // With an end, both together within what remains: as given where they fit, then by less storage.
+            // With an end, both together within what remains: as given if they fit, then by less storage.
             OfflineGrant(#""mode":"both","end":1750000100,"playback":30,"storage":70"#, storage: 70, playback: 30),
             OfflineGrant(#""mode":"both","end":1750000100,"playback":30,"storage":71"#, storage: 70, playback: 30),
             OfflineGrant(#""mode":"both","end":1750000100,"playback":30"#, storage: 70, playback: 30),
             OfflineGrant(#""mode":"both","end":1750000100,"playback":50"#, storage: 50, playback: 50),
             OfflineGrant(#""mode":"both","end":1750000100,"playback":90,"storage":10"#, storage: 10, playback: 90),
-            // Where too little storage would be left, a hard end that keeps every limit.
+            // If too little storage would be left, a hard end that keeps every limit.
             OfflineGrant(#""mode":"both","end":1750000100,"playback":51"#, .hardEnd(51)),
             OfflineGrant(#""mode":"both","end":1750000100,"playback":99"#, .hardEnd(99)),
             OfflineGrant(#""mode":"both","end":1750000100,"playback":100"#, .hardEnd(100)),

@@ -3,7 +3,8 @@ import KeyCrypto
 
 @testable import Entitlements
 
-/// An issuer with one key of each algorithm, the verifier that accepts its tokens, and whatever else it could be made to sign.
+/// An issuer with one key of each algorithm, the verifier that accepts its tokens, and the other tokens that it could
+/// be made to sign.
 ///
 /// The key ids are "es" and "hs", the name and audience those of `claims`.
 struct Issuance {

@@ -170,7 +170,7 @@ import Testing
         #expect(throws: Never.self) { try verify(own) }
     }
 
-    /// A key is read in the dialect of its issuer, whatever the token looks like.
+    /// A key is read in the dialect of its issuer, even if the token looks like another one.
     @Test func anIssuerWritesOneDialect() throws {
         let native = try Issuance()
         let token = try native.token(header: #"{"alg":"HS256","kid":"hs"}"#, payload: Self.printed, by: .secret)

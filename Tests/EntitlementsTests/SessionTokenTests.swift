@@ -92,7 +92,7 @@ import Testing
         #expect(kept.expiresAt == Self.now + 300 + SessionTokens.graceDefault)
     }
 
-    /// Where uses are not counted, one session serves all keys of the content.
+    /// If uses are not counted, one session serves all keys of the content.
     @Test func servesAllKeysOfAContentUnlessUsesAreCounted() throws {
         for (limits, selector) in [
             ("{}", Right.Selector.content("movie-42")), (#"{"uses":3}"#, .keyIDs([content.keyID])),
@@ -159,7 +159,8 @@ import Testing
         (#","end":\#(now + 9000),"duration":8000"#, 3600),
     ]
 
-    /// However often it is renewed: not beyond the right's end, not beyond the rental, and not beyond the longest session.
+    /// However often it is renewed: not beyond the right's end, not beyond the rental, and not beyond the longest
+    /// session.
     @Test(arguments: limits)
     func goesNoFurtherThanWhatWasGranted(limits: String, seconds: Int64) throws {
         let sessions = try Self.sessions(1, maximumLife: 3600)
@@ -228,7 +229,7 @@ import Testing
         #expect(throws: EntitlementError.keyUnknown) { try verifier().verify(successor, now: Self.now) }
     }
 
-    /// Whoever takes an issuer or its key away ends what was begun with them.
+    /// Removing an issuer or its key ends the sessions that were begun with them.
     @Test func endsWithItsIssuerAndItsKey() throws {
         let bytes = try #require(try token(for: leased()))
         let secret = issuance.secret

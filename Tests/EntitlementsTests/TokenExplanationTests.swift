@@ -1,5 +1,6 @@
 import ByteCoding
 import KeyCrypto
+import TestSupport
 import Testing
 
 @testable import Entitlements

@@ -91,8 +91,8 @@ import Testing
         #expect(throws: EntitlementError.tokenAmbiguous) { try find(("nv-authorizations", "a,b"), body: "c") }
     }
 
-    /// A gateway's own token is in nobody's way where the configuration says so.
-    @Test func whatIsIgnoredIsInNobodysWay() throws {
+    /// A gateway's own token is ignored if the configuration says so.
+    @Test func ignoresTheSourcesThatAreNamed() throws {
         let finder = TokenFinder(ignoring: [.bearer, .query])
         let found = try find(
             ("Authorization", "Bearer gateway"), ("nv-authorizations", "a"), query: "token=other", finder: finder)

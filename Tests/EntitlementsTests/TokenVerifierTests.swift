@@ -6,7 +6,7 @@ import Testing
 @testable import Entitlements
 
 @Suite struct TokenVerifierTests {
-    /// A token that somebody could try, and the code that answers it.
+    /// A token that a client could try, and the code that answers it.
     struct Attempt: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let header: String

@@ -110,7 +110,7 @@ import Testing
         #expect(throws: EntitlementError.keyUnknown) { try cache.verify(token, now: Self.now, crypto: crypto) }
     }
 
-    // MARK: Secrets that are none
+    // MARK: Secrets that are not secret
 
     @Test func noPublicKeyIsASecret() throws {
         let keys = try Self.keys.get()

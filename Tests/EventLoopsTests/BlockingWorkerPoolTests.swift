@@ -74,7 +74,7 @@ import Testing
         clock.advance(by: .seconds(11))
         group.wakeAll()
         #expect(log.wait(for: 1) == ["1 deadlineExceeded"])
-        // The place of a call that nobody waits for is free.
+        // The place of a call without a waiting caller is free.
         loop.spawn { await call(2, .seconds(60)) }
         clock.advance(by: .seconds(11))
         while log.all.count < 2 {

@@ -56,7 +56,7 @@ import Testing
         #expect(group.liveTaskCount == 0)
     }
 
-    /// The stop waits for a task that still awaits somebody.
+    /// The stop waits for a task that is still suspended.
     @Test func stopsAfterItsTasks() throws {
         let group = try EventLoopGroup(count: 1)
         let gate = Gate()
@@ -274,7 +274,7 @@ import Testing
 }
 
 @Suite struct TurnEndHookTests {
-    /// What is held back waits for a poll that brings nothing, and then runs although nobody wakes the loop.
+    /// What is held back waits for a poll that brings nothing, and then runs although nothing wakes the loop.
     @Test func runsAPartialBatchOnceItIsQuiet() throws {
         let group = try EventLoopGroup(count: 1)
         let loop = group.loops[0]
@@ -293,7 +293,7 @@ import Testing
         #expect(group.liveTaskCount == 0)
     }
 
-    /// The answer to one batch may lead straight into the next; nobody else wakes the loop then.
+    /// The answer to one batch may lead straight into the next; nothing else wakes the loop then.
     @Test func runsABatchThatABatchHasFilled() throws {
         let group = try EventLoopGroup(count: 1)
         let loop = group.loops[0]

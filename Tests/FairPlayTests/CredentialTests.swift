@@ -134,7 +134,8 @@ import Testing
         }
     }
 
-    /// A module that is connected later takes the place of what was there, in the credential and behind every hash, and nowhere else.
+    /// A module that is connected later takes the place of what was there, in the credential and behind every hash, and
+    /// nowhere else.
     @Test func connectsModulesByTheNameOfTheirCredential() throws {
         let one = try Credential(
             name: "one", pair1024: nil, pair2048: pair2048, ladder: ladder, servesVersion3: true)

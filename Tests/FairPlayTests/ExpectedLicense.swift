@@ -10,7 +10,8 @@ struct ExpectedLicense: Codable, Sendable {
     let contentIV: String
     var leaseSeconds: UInt32?
     var rentalSeconds: UInt32?
-    /// The name of the duration block's key type: `lease`, `rental`, `leaseAndRental`, `persistent`, `persistentLimited`.
+    /// The name of the duration block's key type: `lease`, `rental`, `leaseAndRental`, `persistent`,
+    /// `persistentLimited`.
     var keyType: String?
     var offlineKey: OfflineKey?
     /// The level's name: `none`, `type0`, `type1`.

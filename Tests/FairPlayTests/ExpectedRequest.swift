@@ -3,7 +3,8 @@ import FairPlay
 import TestSupport
 import Testing
 
-/// What an SPC of a vector says, as its file has it: bytes as lower-case hexadecimal digits, and no member for a block that is not there.
+/// What an SPC of a vector says, as its file has it: bytes as lower-case hexadecimal digits, and no member for a block
+/// that is not there.
 struct ExpectedRequest: Codable, Sendable {
     let spcVersion: UInt32
     let certificateHash: String
@@ -102,7 +103,7 @@ extension DeviceOptions {
 }
 
 extension StreamingIndicator {
-    /// Nil where chance decides.
+    /// Nil if chance decides.
     fileprivate var digits: String? {
         switch self {
         case .local: nil

@@ -6,7 +6,8 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// Writes `Tests/Vectors` anew: credential, answered, sync and refused vectors. Runs only where `LATCHKEY_WRITE_VECTORS` is set:
+/// Writes `Tests/Vectors` again: credential, answered, sync and refused vectors. Runs only if
+/// `LATCHKEY_WRITE_VECTORS` is set:
 ///
 ///     LATCHKEY_WRITE_VECTORS=1 swift test --filter OwnVectorGenerator
 ///
@@ -14,7 +15,7 @@ import Testing
 @Suite(
     .enabled(
         if: ProcessInfo.processInfo.environment["LATCHKEY_WRITE_VECTORS"] != nil,
-        "set LATCHKEY_WRITE_VECTORS to write them anew"))
+        "set LATCHKEY_WRITE_VECTORS to write them again"))
 struct OwnVectorGenerator {
     private static let source =
         "Latchkey's simulated device: LATCHKEY_WRITE_VECTORS=1 swift test --filter OwnVectorGenerator"

@@ -169,7 +169,7 @@ struct AnsweredRecipe {
         AnsweredRecipe("v1-local-output", .v1, "The device's own screen: a random streaming indicator.") {
             $0.options.streamingIndicator = .local
         },
-        AnsweredRecipe("v1-no-sync", .v1, "The 28 zero bytes of a sync block that is none.") {
+        AnsweredRecipe("v1-no-sync", .v1, "The 28 zero bytes of a block that is not a sync.") {
             $0.options.sync = .nothing
         },
     ]
@@ -345,7 +345,7 @@ struct RefusedRecipe {
         RefusedRecipe("v2-empty-payload", .v2, ContainerFault.emptyPayload, "A payload of no bytes."),
         RefusedRecipe(
             "v1-unknown-certificate", .v1, ContainerFault.unknownCertificateHash,
-            "The hash of a certificate that nobody has."),
+            "The hash of an unknown certificate."),
         RefusedRecipe(
             "v1-corrupted-wrapped-key", .v1, ContainerFault.corruptedWrappedKey,
             "The RSA-wrapped session key has one bit flipped."),
@@ -369,7 +369,7 @@ struct RefusedRecipe {
             "v3-trailing-bytes", .v3, ContainerFault.sixteenTrailingBytes, "Sixteen bytes behind the tag."),
         RefusedRecipe(
             "v3-unknown-certificate", .v3, ContainerFault.unknownCertificateHash,
-            "The hash of a certificate that nobody has."),
+            "The hash of an unknown certificate."),
         RefusedRecipe(
             "v3-wrapped-key-of-32-bytes", .v3, PayloadFault.wrappedKeyOf32Bytes,
             "The wrapped master key has 32 bytes in place of 16."),

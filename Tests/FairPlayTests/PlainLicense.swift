@@ -4,7 +4,8 @@ import FairPlay
 import KeyCrypto
 import TestSupport
 
-/// A CKC, decrypted by steps that are written here once more (protocol, sections 1.3 and 3.3), as the blocks in their order.
+/// A CKC, decrypted by steps that are written here once more (protocol, sections 1.3 and 3.3), as the blocks in their
+/// order.
 struct PlainLicense {
     struct Block: Equatable {
         let tag: UInt64

@@ -5,7 +5,8 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// Apple's public vectors: every SPC opens with the published values, Apple's answers read as published, and ours open again.
+/// Apple's public vectors: every SPC opens with the published values, Apple's answers read as published, and ours open
+/// again.
 @Suite(.enabled(if: PublicVectors.isPresent, "the folder of public vectors is not there"))
 struct PublicVectorTests {
     private let crypto: CryptoContext

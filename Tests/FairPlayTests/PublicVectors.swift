@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The folder of Apple's public test vectors, which is never part of the repository: `LATCHKEY_VECTORS`, or `../shared/vectors` beside it.
+/// The folder of Apple's public test vectors, which is never part of the repository: `LATCHKEY_VECTORS`, or
+/// `../shared/vectors` beside it.
 enum PublicVectors {
     static let folder: URL = {
         let named = ProcessInfo.processInfo.environment["LATCHKEY_VECTORS"]

@@ -5,7 +5,8 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// What other key servers get wrong (protocol, section 6), one test each: this one does not. The letters are those of the list.
+/// What other key servers get wrong (protocol, section 6), one test each: this one does not. The letters are those of
+/// the list.
 @Suite struct ReferenceServerFaultTests {
     private let bench: SPCBench
     private let fixture: TestCredential
@@ -29,7 +30,7 @@ import Testing
 
     // MARK: The lettered list
 
-    @Test("(a) no licence is without its key, nor with one of zeros in its place")
+    @Test("(a) no licence is without its key, or with one of zeros in its place")
     func theKeyIsNeverLeftOut() throws {
         let request = try bench.request { _ in }
         let license = try license(bench.server.open(request.message), request)
@@ -105,7 +106,7 @@ import Testing
         #expect(throws: LicenseTermsError.durationNeedsPlaybackState) {
             try terms.check(for: spc.device, by: DevicePolicy())
         }
-        // Nor would the writer leave it out by itself.
+        // The writer would not leave it out by itself.
         #expect(try license(spc, request, terms: terms).value(of: TLLVTag.contentKeyDuration) != nil)
     }
 
@@ -128,7 +129,7 @@ import Testing
         #expect(throws: SPCError.rejected(.returnRequestForbidden(tag))) { try bench.server.open(request.message) }
     }
 
-    @Test("(m) an old deny list makes Baseline of a device, and refuses nobody by itself")
+    @Test("(m) an old deny list makes Baseline of a device, and refuses no device by itself")
     func anOldDenyListIsNoRefusal() throws {
         let device = try bench.open {
             $0.capabilities = .securityLevelMain
@@ -157,7 +158,7 @@ import Testing
         }
     }
 
-    @Test("Go: neither short input, nor an unknown tag asked back, nor an RSA failure is a trap")
+    @Test("Go: short input, an unknown tag asked back and an RSA failure are no traps")
     func nothingFromOutsideTraps() throws {
         for size in 0..<200 {
             #expect(throws: SPCError.self) {
@@ -180,7 +181,7 @@ import Testing
         #expect(throws: SPCError.rejected(.framing(.duplicateTag(TLLVTag.assetID)))) { try bench.server.open(message) }
     }
 
-    @Test("Go: a licence for the session has no duration, and WebKit: none is sent where none is asked for")
+    @Test("Go: a licence for the session has no duration, and WebKit: none is sent if none is asked for")
     func noDurationUnlessAskedFor() throws {
         let request = try bench.request {
             $0.playbackState = MediaPlaybackState(createdAt: 1, state: .readyToStart, sessionID: 2)

@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    /// The word is zero in every sample, and whatever it is changes nothing.
+    /// The word is zero in every sample, and its value changes nothing.
     @Test(arguments: SPCVersion.allCases)
     func ignoresTheReservedWord(version: SPCVersion) throws {
         var message = Self.container(version: version)

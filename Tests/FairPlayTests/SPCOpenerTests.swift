@@ -37,7 +37,8 @@ import Testing
         #expect(spc.returnedBlocks.map(Array.init) == request.secrets.expectedEchoes)
     }
 
-    /// Every named fault, in every version, gets the answer that its group demands, and after the hash RSA has run exactly once.
+    /// Every named fault, in every version, gets the answer that its group demands, and after the hash RSA has run
+    /// exactly once.
     @Test(
         arguments: SPCVersion.allCases.flatMap { version in SPCFault.all(for: version).map { (version, $0) } })
     func answersEachFaultAsItsGroupDemands(version: SPCVersion, fault: SPCFault) throws {
@@ -103,7 +104,8 @@ import Testing
         #expect(throws: SPCError.rejected(.sessionKey)) { try server.open(request.message) }
     }
 
-    /// Nothing in the ciphertext of version 3 can be altered, the certificate hash apart, which then names no credential.
+    /// Nothing in the ciphertext of version 3 can be altered, the certificate hash apart, which then names no
+    /// credential.
     @Test func noByteOfVersion3CanBeAltered() throws {
         let request = try fixture.makeDevice(.v3, using: crypto).makeRequest(plainOptions(.v3))
         var generator = SeededGenerator.announced("flipped bytes of version 3")
@@ -209,7 +211,8 @@ import Testing
         }
     }
 
-    /// Flips of one byte anywhere: either a refusal with a code, or an SPC whose session block still ends with its integrity bytes.
+    /// Flips of one byte anywhere: either a refusal with a code, or an SPC whose session block still ends with its
+    /// integrity bytes.
     @Test(arguments: [SPCVersion.v1, .v2])
     func survivesFlippedBytes(version: SPCVersion) throws {
         let request = try fixture.makeDevice(version, using: crypto).makeRequest(plainOptions(version))

@@ -3,7 +3,8 @@ import FairPlay
 import TestSupport
 import Testing
 
-/// How well a device protects keys and pictures, and what counts where it says so more than once (protocol, section 4.6).
+/// How well a device protects keys and pictures, and what counts if it says so more than once (protocol, section
+/// 4.6).
 @Suite struct SecurityLevelTests {
     private let bench: SPCBench
 

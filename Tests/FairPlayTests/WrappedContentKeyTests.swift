@@ -5,7 +5,8 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// The ladder that ends in an external module: what it is asked, and what of its answer goes into the CKC (protocol, section 3.5).
+/// The ladder that ends in an external module: what it is asked, and what of its answer goes into the CKC (protocol,
+/// section 3.5).
 @Suite struct WrappedContentKeyTests {
     private static let key = [UInt8](0x20...0x2F)
     private static let iv = Bytes16([UInt8](0x40...0x4F), at: 0)
@@ -71,7 +72,7 @@ import Testing
         #expect(call.wanted == .video)
     }
 
-    /// The module knows certificates by their SHA-1, whatever the SPC names them by.
+    /// The module knows certificates by their SHA-1, also if the SPC names them in another way.
     @Test(arguments: [SPCVersion.v2, .v3])
     func namesTheCertificateByItsSHA1(version: SPCVersion) async throws {
         let module = try module()

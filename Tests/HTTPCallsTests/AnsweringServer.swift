@@ -2,8 +2,8 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// An HTTP server on a free loopback port that gives every request the same answer, one connection after the other, and says nothing where
-/// the answer is empty.
+/// An HTTP server on a free loopback port that gives every request the same answer, one connection after the other, and
+/// says nothing if the answer is empty.
 final class AnsweringServer: Sendable {
     let port: UInt16
     private let descriptor: Int32

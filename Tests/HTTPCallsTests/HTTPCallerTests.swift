@@ -98,7 +98,7 @@ import Testing
         let port = try AnsweringServer("").port
         let fixture = try Fixture("") { $0 = HTTPCallSettings(url: "http://127.0.0.1:\(port)/", reach: .loopback) }
         guard case .failure(.failed) = await fixture.post() else {
-            Issue.record("somebody answered")
+            Issue.record("a server answered")
             return
         }
     }

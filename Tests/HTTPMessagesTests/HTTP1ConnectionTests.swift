@@ -138,7 +138,7 @@ import Testing
         #expect(connection.responseSent() == .linger)
     }
 
-    /// Nobody has asked anything: an answer would be taken for that of the next request.
+    /// There was no request: an answer would be taken for that of the next request.
     @Test(arguments: [["\r\n"], ["\r", "\n"], ["\r"]])
     func answersNothingToAStrayLineEnd(pieces: [String]) throws {
         var connection = HTTP1Connection(limits: HTTPLimits())

@@ -121,7 +121,8 @@ import Testing
         #expect(head.transfer.expectsContinue == expects)
     }
 
-    /// Whatever the bytes are, the parser answers; a changed byte is either read alike in one go and byte by byte, or refused alike.
+    /// The parser answers for any bytes; a changed byte is either read alike in one go and byte by byte, or
+    /// refused alike.
     @Test(arguments: [1, 2, UInt64.random(in: 3...(.max))])
     func judgesDamagedHeadsAlikeHoweverTheyArrive(seed: UInt64) {
         print("HTTPHeadParserTests seed \(seed)")

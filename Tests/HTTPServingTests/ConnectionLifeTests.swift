@@ -154,7 +154,8 @@ import Testing
         #expect(drained.wait(for: 1) == [DrainReport(cutOffConnectionCount: 0)])
     }
 
-    /// Who has just connected gets an answer: after a restart by socket activation nobody would know of the connection.
+    /// A client that has just connected gets an answer: after a restart by socket activation no process would know of
+    /// it.
     @Test(arguments: [false, true])
     func answersTheFirstRequestOfAFreshConnectionWhileItDrains(usesTLS: Bool) throws {
         let context = try TLSContext(

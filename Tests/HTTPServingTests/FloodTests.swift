@@ -95,7 +95,7 @@ import Testing
         #expect(server.group.loops[0].timerCount == 0)
     }
 
-    /// Where no connection has begun yet, one that waits for its beginning makes room.
+    /// If no connection has begun yet, one that waits for its beginning makes room.
     @Test func givesThePlaceOfAWaitingConnectionToAnotherNetwork() throws {
         let server = try TestServer(resources: ServerResources(connectionsMaximum: 4))
         let held = HeldLoop(server) { $0.openCount.update { $0 } }

@@ -18,7 +18,7 @@ import Testing
         #expect(matcher.match((Array(rest) + [0, 0, 0]).span) == .http2)
     }
 
-    /// The first byte that differs decides, whatever follows it.
+    /// The first byte that differs decides, with any bytes after it.
     @Test(arguments: 0..<24)
     func knowsEveryOtherBeginning(position: Int) {
         var bytes = Self.preface

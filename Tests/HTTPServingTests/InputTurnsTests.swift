@@ -9,7 +9,8 @@ import Testing
     private static let clientCount = 40
     private static let requestsPerClient = 30
 
-    /// However many connections pipeline, no turn of the loop is longer for it; and whoever asks one thing at a time has the next turn.
+    /// However many connections pipeline, no turn of the loop is longer for it; and a client that asks one thing at a
+    /// time has the next turn.
     @Test func answersFewPipelinedRequestsInOneTurn() throws {
         let server = try TestServer()
         let clients = try (0..<Self.clientCount).map { _ in try server.connect() }

@@ -2,7 +2,7 @@ import Glibc
 import POSIXSockets
 import Testing
 
-/// Nobody listens.
+/// There is no listener.
 struct NotConnected: Error {}
 
 /// A blocking client that sends and reads bytes as they are. Nothing it does takes longer than ten seconds.
@@ -132,7 +132,8 @@ final class RawClient {
     }
 }
 
-/// How many descriptors of this process are sockets on this server's port: its listeners, and its ends of the connections.
+/// How many descriptors of this process are sockets on this server's port: its listeners, and its ends of the
+/// connections.
 func descriptorCount(of server: SocketAddress) -> Int {
     (0..<4096).count { descriptor in
         var address = sockaddr_in()

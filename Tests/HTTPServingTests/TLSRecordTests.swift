@@ -96,7 +96,7 @@ import Testing
         #expect(server.server.connectionObjectCount == 0)
     }
 
-    /// A client that asks for little at a time is none of that kind: each answer allows for records.
+    /// A client that asks for little at a time is not such a client: each answer allows for records.
     @Test func allowsSmallRecordsByAnswers() throws {
         let server = try server {
             $0.smallRecordBurstMaximum = 20

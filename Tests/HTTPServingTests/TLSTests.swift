@@ -317,12 +317,12 @@ enum Certificates {
     func doesNotResumeWhenTheAuthorityHasChanged(version: Int32) throws {
         let tickets = try TLSTicketKeys(clock: ManualClock())
         let server = try TestServer(tls: try context(Certificates.a, tickets: tickets))
-        let anybody = try server.connectTLS(TLSClientOptions(versions: version...version))
-        anybody.send(get("/now"))
-        #expect(anybody.receive(until: "now") == response("200 OK", "now"))
+        let stranger = try server.connectTLS(TLSClientOptions(versions: version...version))
+        stranger.send(get("/now"))
+        #expect(stranger.receive(until: "now") == response("200 OK", "now"))
         server.tlsSlot?.current = try context(Certificates.a, authorities: Certificates.authority, tickets: tickets)
         let client = try? server.connectTLS(
-            TLSClientOptions(versions: version...version, session: try anybody.resumableSession()))
+            TLSClientOptions(versions: version...version, session: try stranger.resumableSession()))
         client?.send(get("/now"))
         #expect(client?.receiveAll() == nil)
         #expect(server.observer.failedHandshakes.wait(for: 1) == [.clientCertificate])

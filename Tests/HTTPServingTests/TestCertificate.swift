@@ -22,7 +22,8 @@ final class TestCertificate: @unchecked Sendable {
         _ names: String..., algorithm: Algorithm = .ecdsa, isAuthority: Bool = false, issuer: TestCertificate? = nil
     ) {
         self.issuer = issuer
-        // Safe here and below: objects of OpenSSL that this one owns. Nothing fails but for want of memory, which ends the test.
+        // Safe here and below: objects of OpenSSL that this one owns. Nothing fails but for want of memory, which ends
+        // the test.
         guard let key = unsafe Self.makeKey(algorithm), let certificate = unsafe X509_new() else {
             preconditionFailure("no certificate")
         }

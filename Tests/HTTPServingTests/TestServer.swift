@@ -17,7 +17,7 @@ final class TestServer {
     let tlsSlot: TLSContextSlot?
     let resources: ServerResources
 
-    /// Stands still, whatever happens to the other clock.
+    /// Stands still, even if the other clock moves.
     private static let wallClock = ManualClock(wallTime: WallTime(seconds: 784_111_777))
 
     init(
@@ -117,7 +117,7 @@ final class TestHandler: HTTPHandler {
         }
     }
 
-    /// Waits until somebody has asked for the large body. A busy machine may deliver what was sent only after a while.
+    /// Waits until a client has asked for the large body. A busy machine may deliver what was sent only after a while.
     func waitForLarge() {
         largeCount.wait { $0 > 0 ? () : nil }
     }

@@ -65,7 +65,7 @@ def ledger_rows(node: Node, *kinds: str) -> list[dict[str, object]]:
     return [row for row in rows if row["kind"] in kinds]
 
 
-# --- Rentals -----------------------------------------------------------------------------------------------------------
+# --- Rentals ----------------------------------------------------------------------------------------------------------
 
 
 def rented(subject: str, *, finish: bool = True, play: str = "48h", lease: int = 300) -> str:

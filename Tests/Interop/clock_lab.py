@@ -173,7 +173,7 @@ class Remembered:
         assert node.ask(message(self.device), self._of(self.revoked)).code == "subject_disabled"
 
     def nothing_is_given(self, node: ClockedNode) -> None:
-        """Whatever the clock says: what was spent is never given again."""
+        """At any time of the clock, what was spent is never given again."""
         other = node.device()
         for spc, presented in (
             (message(self.device), self.once),
@@ -204,7 +204,8 @@ def serves_as_designed(node: ClockedNode, remembered: Remembered, *, shared: boo
     plain = node.ask(message(device), fresh(node.clock))
     counted = node.ask(message(device), fresh(node.clock, limits={"uses": 1}))
     if offset < -LEEWAY:
-        # A clock that is a little behind is soon where it was; on a machine that is busy the answers may come after that.
+        # A clock that is a little behind is soon where it was; on a machine that is busy the answers may come after
+        # that.
         has_caught_up = time.monotonic() - asked_at > -offset - LEEWAY - 1
         for answer in (plain, counted):
             if has_caught_up and answer.status == 200:

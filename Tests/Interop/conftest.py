@@ -1,6 +1,6 @@
 """Fixtures that every interop test may use, the seed of the random ones, and the order of the tests.
 
-A test that has asserted nothing fails: it would pass whatever the tested program does.
+A test that has asserted nothing fails: it would pass with any behaviour of the tested program.
 """
 
 import os

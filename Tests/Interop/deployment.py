@@ -127,7 +127,7 @@ def register(setup: Path, content: str, key: ContentKey) -> None:
 
 
 def deployment_of(url: str, setup: Path) -> Deployment:
-    """A daemon with a content that is registered now, under a name that nobody used before."""
+    """A daemon with a content that is registered now, under a name that was not used before."""
     content = f"interop-{secrets.token_hex(6)}"
     key = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
     register(setup, content, key)

@@ -1,6 +1,7 @@
 // Lets the disk of a process hang, fill up or fail while a file exists: a library for LD_PRELOAD.
 //
-//     HANGING_DISK_SWITCH  the file. Its first word says what happens: "hang", "full" or "readonly". Without the file nothing does.
+//     HANGING_DISK_SWITCH  the file. Its first word says what happens: "hang", "full" or "readonly". Without
+//                          the file nothing does.
 //     HANGING_DISK_NAME    only files whose path holds this text are concerned.
 //
 // A hanging sync goes on when the file is gone.

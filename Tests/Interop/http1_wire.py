@@ -27,7 +27,7 @@ class Response:
 
 @dataclass(frozen=True)
 class Conversation:
-    """All responses, what follows them that is none, and whether the server ended the stream in good order."""
+    """All responses, the bytes after them that are not a response, and whether the server ended the stream in good order."""
 
     responses: list[Response] = field(default_factory=list)
     rest: bytes = b""
@@ -48,7 +48,7 @@ def exchange(
 ) -> Conversation:
     """Sends the bytes on a connection of its own and reads until the server ends the stream.
 
-    `head_at` numbers the responses that have no body whatever their fields say, because HEAD asked for them; `piece`
+    `head_at` numbers the responses that have no body even if their fields say so, because HEAD asked for them; `piece`
     sends so many bytes at a time; `ends` closes the sending side afterwards.
     """
     with socket.create_connection(address, timeout=TIMEOUT_SECONDS) as connection:
@@ -80,7 +80,7 @@ def read_all(connection: socket.socket) -> tuple[bytes, bool]:
 
 
 def parse(received: bytes, ended: bool, head_at: tuple[int, ...] = ()) -> Conversation:
-    """Splits a stream into responses; whatever does not have their form is left as the rest."""
+    """Splits a stream into responses; everything that does not have their form is left as the rest."""
     responses: list[Response] = []
     while received:
         head, separator, after = received.partition(b"\r\n\r\n")

@@ -108,7 +108,7 @@ class Refused(Exception):
 def decide(spc: OpenedSPC, right: Right, key: ContentKey, policy: Policy, *, offline: bool) -> Licence:
     """The licence that is owed; raises `Refused`.
 
-    A right with a lease is none to keep a licence: nothing offline can renew it. A right to keep alone does not
+    A right with a lease is not a right to keep a licence: nothing offline can renew it. A right to keep alone does not
     cover streaming. `end` is not looked at: what is owed under it depends on the clock.
     """
     floors = [key.policy, key.demand]

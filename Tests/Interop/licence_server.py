@@ -1,4 +1,4 @@
-"""The Python key server behind HTTP, on a free loopback port, for a device that somebody else wrote.
+"""The Python key server behind HTTP, on a free loopback port, for a device of others.
 
     POST /fps/license             an SPC: a CKC, or for a sync request an account of it without a CKC
     POST /fps/license?offline=1   an SPC: a CKC to be kept (`offline=true` is the same)

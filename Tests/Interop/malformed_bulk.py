@@ -49,7 +49,7 @@ def random_blobs(bench: Workbench, randomness: random.Random) -> Iterator[tuple[
 
 
 def _with_uuid_and_length(bench: Workbench, blob: bytes) -> bytes:
-    """The blob with the fields made right that a container must have, whatever else is in it."""
+    """The blob with the fields made right that a container must have; the rest stays."""
     length = len(blob) - bench.header_size - containers.INTEGRITY_TAG_SIZES[bench.version]
     field_of_length = length.to_bytes(containers.LENGTH_SIZES[bench.version], "big")
     measured = blob[: bench.length_offset] + field_of_length + blob[bench.header_size :]

@@ -53,7 +53,7 @@ NOT_SPCS = (
             "one byte": lambda bench: b"\x00",
             "three bytes": lambda bench: b"\x00\x00\x00",
             "short text": lambda bench: b"hello",
-            "a sentence": lambda bench: b"This is not a Server Playback Context, whatever it says.",
+            "a sentence": lambda bench: b"This is not a Server Playback Context, even if it says so.",
         },
     )
 )
@@ -312,7 +312,7 @@ LEGAL = cases(
         "no optional blocks": lambda bench: bench.with_options(
             streaming_indicator=None, playback_state=None, capabilities=None, unknown_blocks=(), return_request=()
         ),
-        "a CKC's tag that nobody asks back": lambda bench: bench.with_options(
+        "a CKC's tag that is not asked back": lambda bench: bench.with_options(
             unknown_blocks=bench.options.unknown_blocks + ((tags.ENCRYPTED_CONTENT_KEY, bytes(32)),)
         ),
         # CBC has no MAC and the integrity value covers the last of six blocks, so these cannot be told from sound.

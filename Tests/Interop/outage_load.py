@@ -28,7 +28,7 @@ LEASE_SECONDS = 600
 UNKNOWN_CONTENT = "a-content-that-nobody-asked-for"
 
 
-# --- A node ------------------------------------------------------------------------------------------------------------
+# --- A node -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -173,7 +173,7 @@ def _replace(node: OutageNode, old: str, new: str) -> None:
     configuration.write_text(text.replace(old, new, 1))
 
 
-# --- The load ----------------------------------------------------------------------------------------------------------
+# --- The load ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -283,7 +283,7 @@ class Load:
             with self._lock:
                 self.states.append((time.monotonic(), state))
 
-    # --- What became of it -----------------------------------------------------------------------------------------------
+    # --- What became of it --------------------------------------------------------------------------------------------
 
     def share(self, kind: str, start: float, end: float) -> float:
         """Which part of the requests that were due in this time had a licence within it, or a second after it."""

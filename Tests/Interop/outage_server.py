@@ -146,7 +146,7 @@ class Server:
             client.stdin.close()
             client.wait(COMMAND_SECONDS)
 
-    # --- A standby -----------------------------------------------------------------------------------------------------
+    # --- A standby ----------------------------------------------------------------------------------------------------
 
     def make_standby(self, folder: Path) -> "Server":
         """A server that follows this one, under another port."""

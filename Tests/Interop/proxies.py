@@ -19,7 +19,7 @@ SEARCH_PATH = f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath
 # Written where the daemon has not answered, by proxies that then answered themselves.
 NONE = "-"
 
-# One connection to the daemon stays open and serves all clients in turn: whatever the daemon reads beyond one request
+# One connection to the daemon stays open and serves all clients in turn: what the daemon reads beyond one request
 # becomes the beginning of the next client's. Bodies are passed on as they come, and nothing is sent twice.
 NGINX = """
 daemon off;
@@ -147,7 +147,7 @@ def running_program(
 
 
 def free_address() -> tuple[str, int]:
-    """A port of this machine that nobody listens on now."""
+    """A port of this machine without a listener now."""
     return ("127.0.0.1", _free_port())
 
 

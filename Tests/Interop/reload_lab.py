@@ -369,7 +369,7 @@ class Load:
                 answer = client.licence(self.messages[index % len(self.messages)], self.token)
                 if answer.status != 200:
                     self.failures.append(f"{answer.status} {answer.body!r}")
-            except Exception as error:  # Whatever it is, a request has failed.
+            except Exception as error:  # With any error, a request has failed.
                 self.failures.append(repr(error))
                 client.close()
             self.answered += 1

@@ -13,7 +13,7 @@ def claims_of(token: str) -> dict[str, object]:
 
 
 def sign(header: dict[str, object], claims: dict[str, object], setup: Path) -> str:
-    """A session token under the key of a set-up, whatever it says."""
+    """A session token under the key of a set-up, with any claims."""
     key = bytes.fromhex((setup / "secrets" / "session-key").read_text().strip())
     text = tokens.signing_input(header, claims)
     return f"{text}.{tokens.encode(hmac.digest(key, text.encode(), hashlib.sha256))}"

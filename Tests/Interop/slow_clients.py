@@ -34,7 +34,7 @@ class Kind:
     more: bytes
     read_size: int = 4096
     interval_seconds: float = 0.5
-    # Otherwise whatever the server says means that it is about to end the connection.
+    # Otherwise any answer of the server means that it is about to end the connection.
     reads_on: bool = False
 
 

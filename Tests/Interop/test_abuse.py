@@ -136,7 +136,7 @@ def slow_clients(kind: str, daemon: OwnDaemon) -> Iterator[dict[str, int]]:
 def normal_times(kind: str, folders: pytest.TempPathFactory) -> Iterator[None]:
     """What is normal while it lasts: a machine at rest.
 
-    Clients that pipeline without end leave no machine at rest, whoever answers them: there they have another daemon
+    Clients that pipeline without end leave no machine at rest, with any server: there they have another daemon
     meanwhile, on the same cores.
     """
     if kind != "pipeline":

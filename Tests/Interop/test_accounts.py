@@ -54,7 +54,7 @@ def nodes(
         assert node.process is not None and stop_daemon(node.process) == 0
 
 
-# --- Devices -----------------------------------------------------------------------------------------------------------
+# --- Devices ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_device_is_listed_and_removed(nodes: list[Node]) -> None:
@@ -133,7 +133,7 @@ def test_two_devices_race_for_the_last_place(nodes: list[Node]) -> None:
         assert len(Desk(nodes[1]).listed("devices", someone)) == 1
 
 
-# --- Playbacks ---------------------------------------------------------------------------------------------------------
+# --- Playbacks --------------------------------------------------------------------------------------------------------
 
 
 def test_a_playback_is_listed_and_ended(nodes: list[Node]) -> None:
@@ -160,7 +160,7 @@ def test_a_playback_is_listed_and_ended(nodes: list[Node]) -> None:
     assert [(row["detail"], row["content"]) for row in rows] == [("all", ISSUERS.content)]
 
 
-# --- Rentals -----------------------------------------------------------------------------------------------------------
+# --- Rentals ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_rental_is_remembered_over_devices_nodes_and_a_kill(nodes: list[Node]) -> None:
@@ -261,7 +261,7 @@ def test_explain_shows_the_rental(nodes: list[Node]) -> None:
     assert report["rental"]["firstPlay"] == Desk(one).listed("rentals", someone)[0]["firstPlay"]
 
 
-# --- Scopes ------------------------------------------------------------------------------------------------------------
+# --- Scopes -----------------------------------------------------------------------------------------------------------
 
 
 def set_scope(node: Node, contents: list[str] | None) -> None:
@@ -315,7 +315,7 @@ def test_an_issuer_opens_its_contents_alone(nodes: list[Node]) -> None:
     assert one.ask(message(device, 6, asset=OTHER), leased).status == 200
 
 
-# --- An outage of the database -----------------------------------------------------------------------------------------
+# --- An outage of the database ----------------------------------------------------------------------------------------
 
 
 def await_first_play(node: Node, subject: str) -> list[dict[str, object]]:

@@ -268,7 +268,7 @@ def test_a_dead_service_is_left_alone_and_found_again(latchkey_programs: None, t
     with service() as running:
         port = running.server_address[1]
         url = running.url
-    # The port is free now, and somebody else's at worst.
+    # The port is free now, or at worst taken by another program.
     with asking(tmp_path, url, breaker={"failures": 2, "open": "200ms"}) as daemon:
         asked = Asked(daemon, None)
         for _ in range(3):
@@ -301,7 +301,7 @@ def test_a_renewal_in_an_outage_goes_by_the_setting(
 
 @pytest.mark.parametrize("hosts", [[], ["portal.example"]])
 def test_goes_nowhere_inside_that_is_not_named(latchkey_programs: None, tmp_path: Path, hosts: list[str]) -> None:
-    # Encrypted, so that the address alone is what is wrong; nobody gets a connection.
+    # Encrypted, so that the address alone is what is wrong; no server gets a connection.
     with service() as running:
         url = running.url.replace("http://127.0.0.1", "https://localhost")
         with asking(tmp_path, url, hosts=hosts) as daemon:

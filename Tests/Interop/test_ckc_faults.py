@@ -91,7 +91,7 @@ BLOCK_FAULTS: dict[str, tuple[str, BlockEdit]] = {
         "reserved word",
         replaced(tags.CONTENT_KEY_DURATION, struct.pack(">4I", 1, 1, tags.LEASE_AND_RENTAL, 0)),
     ),
-    "a block nobody asked for": (
+    "a block that was not asked for": (
         "not asked for",
         lambda blocks: [Block(0xE6D0A3E72C92A4EF, bytes(7) + b"\x01", bytes(range(8)))] + blocks,
     ),
@@ -310,7 +310,7 @@ def test_a_duration_without_media_playback_state_is_refused(asked: PlaybackConte
 
 UNUSUAL: dict[str, BlockEdit] = {
     "echoes with other padding": BLOCK_FAULTS["echo with other padding"][1],
-    "the block of Apple's samples": BLOCK_FAULTS["a block nobody asked for"][1],
+    "the block of Apple's samples": BLOCK_FAULTS["a block that was not asked for"][1],
     "reserved word in the duration": BLOCK_FAULTS["reserved word in the duration"][1],
 }
 

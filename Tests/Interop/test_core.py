@@ -70,7 +70,7 @@ def spellings(secret: bytes) -> list[bytes]:
 
 
 def dumpable_memory(process: int) -> list[tuple[str, bytes]]:
-    """Every mapping that is not marked "do not dump" and can be read, whatever the process's filter of cores says."""
+    """Every mapping that is not marked "do not dump" and can be read, with any filter of cores."""
     mappings = []
     head = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \S+\s*(.*)$")
     current: tuple[int, int, str, str] | None = None
@@ -105,7 +105,7 @@ def hits(own: dict[str, bytes], places: list[tuple[str, bytes]]) -> set[str]:
 
 @pytest.mark.slow
 def test_ordinary_memory_holds_no_stored_key(daemon: OwnDaemon, key: ContentKey) -> None:
-    """Content keys and what seals them lie in the secure heap alone, so that they are missing in a core whatever its filter says."""
+    """Content keys and what seals them lie in the secure heap alone, so that they are missing in a core with any filter."""
     try:
         memory = dumpable_memory(daemon.process.pid)
     except PermissionError:

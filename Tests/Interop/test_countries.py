@@ -37,7 +37,7 @@ def nodes(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> 
     nodes = {
         "trusting": node_behind(folder / "trusting", "127.0.0.0/8"),
         "trusting others": node_behind(folder / "others", "192.0.2.0/24"),
-        "asking nobody": node_behind(folder / "nobody", "127.0.0.0/8", says_country=False),
+        "asking no proxy": node_behind(folder / "none", "127.0.0.0/8", says_country=False),
     }
     for node in nodes.values():
         node.start()
@@ -70,7 +70,7 @@ def code_of(node: Node, country: str | None, **claims: object) -> str:
         ("trusting", "", "geo_denied"),
         # The client's own word counts for nothing.
         ("trusting others", "CH", "geo_denied"),
-        ("asking nobody", "CH", "geo_denied"),
+        ("asking no proxy", "CH", "geo_denied"),
     ],
 )
 def test_a_token_is_good_in_its_countries(

@@ -1,4 +1,4 @@
-"""curl as a client of licences: whatever way it sends the body, the licence is right."""
+"""curl as a client of licences: the licence is right for each way to send the body."""
 
 import shutil
 import subprocess

@@ -189,7 +189,7 @@ def test_a_right_to_keep_is_none_to_stream(deployment: Deployment, device: Devic
 def test_nothing_that_is_kept_outlives_the_end_of_the_right(
     right: Right, capabilities: int | None, state: PlaybackState | None, deployment: Deployment, device: Device
 ) -> None:
-    """Whatever the device does, it stops at the end: the key is refused, or its limits together fit."""
+    """The device always stops at the end: the key is refused, or its limits together fit."""
     for seconds in (2, 600, 3_000_000):
         end = int(time.time()) + seconds
         options = SPCOptions(deployment.asset_id, capabilities=capabilities, playback_state=state)

@@ -195,7 +195,7 @@ def test_an_unknown_parameter_of_our_own_is_refused(service: Service, key: dict[
     assert service.ask(key | {"unknown": "60"}).status == 200, "other names are passed over, as ExpressPlay does"
 
 
-# --- Entitlement servers -----------------------------------------------------------------------------------------------
+# --- Entitlement servers ----------------------------------------------------------------------------------------------
 
 
 def ask_entitlement_server(authority: str, content: str, viewer: str) -> str:
@@ -238,7 +238,7 @@ def test_an_on_premise_server_is_addressed_by_the_key_uri(service: Service, key:
     assert open_ckc(ckc, context.secrets).content_key.hex() == key["contentKey"]
 
 
-# --- TVSDK ---------------------------------------------------------------------------------------------------------------
+# --- TVSDK ------------------------------------------------------------------------------------------------------------
 
 
 class TVSDKApp:
@@ -278,7 +278,8 @@ class TVSDKApp:
             assert (response.status, response.headers["Content-Type"]) == (200, "application/octet-stream")
             return open_ckc(response.read(), context.secrets)
 
-    # Where names lead: the daemon under test speaks plain HTTP on loopback, and the host of its redeem URL does not exist.
+    # Where names lead: the daemon under test speaks plain HTTP on loopback, and the host of its redeem URL does not
+    # exist.
     routes: dict[str, str]
 
     def routed(self, url: str) -> str:
@@ -346,7 +347,7 @@ def test_tvsdk_finds_the_token_url_in_the_playlist(service: Service, app: TVSDKA
     assert opened.content_key.hex() == named.key
 
 
-# --- Refusals ----------------------------------------------------------------------------------------------------------
+# --- Refusals ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_token_ends(service: Service) -> None:
@@ -395,7 +396,7 @@ def test_refusals_come_in_both_formats(service: Service) -> None:
     assert (other.status, other.header("Allow")) == (405, "POST, OPTIONS")
 
 
-# --- Device registration -------------------------------------------------------------------------------------------------
+# --- Device registration ----------------------------------------------------------------------------------------------
 
 
 def sees_url(service: Service, kind: int, cookie: str | None = None) -> str:
@@ -541,7 +542,7 @@ def test_a_client_certificate_is_enough_to_ask(
             assert (answer.status_code, answer.json()["isAllowed"]) == (status, is_allowed)
 
 
-# --- Secrets -------------------------------------------------------------------------------------------------------------
+# --- Secrets ----------------------------------------------------------------------------------------------------------
 
 
 def forms(secret: bytes) -> set[bytes]:

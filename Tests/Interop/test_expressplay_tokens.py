@@ -71,7 +71,7 @@ CASES: dict[str, tuple[dict[str, str] | str, int]] = {
     "extension's type": (GOOD | {"fpExtension": extension("wud", bytes(4))}, -2036),
     "extension's payload": (GOOD | {"fpExtension": "wudo,=AAA"}, -2037),
     "extension that demands something": (GOOD | {"fpExtension": extension("wudo", b"\0\0\0\1")}, -6001),
-    "extension that nobody knows": (GOOD | {"fpExtension": extension("abcd", bytes(4))}, -6001),
+    "unknown extension": (GOOD | {"fpExtension": extension("abcd", bytes(4))}, -6001),
     "end that has passed": (GOOD | {"expirationTime": "2006-04-14T12:01:10Z"}, -2002),
     "end too far away": (GOOD | {"expirationTime": f"+{LIFE_MAXIMUM + 1}"}, -2002),
     "end in another zone": (GOOD | {"expirationTime": "2099-01-01T00:00:00+01:00"}, -2002),

@@ -64,7 +64,8 @@ def test_is_answered(name: str, piece: int | None, daemon: OwnDaemon) -> None:
     final = [response for response in conversation.responses if response.status != 100 or piece is None]
     assert [response.status for response in final] == expected, conversation
     assert conversation.rest == b""
-    # Whoever goes on sending after the last answer may be cut off by a reset before the end of the stream is seen.
+    # A client that goes on sending after the last answer may be cut off by a reset before the end of the stream is
+    # seen.
     assert conversation.ended or (case.closes and piece is not None)
     assert final[-1].field("Connection") == "close"
     assert all(response.field("Connection") != "close" for response in final[:-1])

@@ -1,7 +1,7 @@
 """HTTP/2 by raw frames against a running daemon: RFC 9113 section by section, and what floods a server.
 
 The cases are those of h2spec 2.6 (146 of them, MIT licence), which names them after the sections of RFC 7540 and RFC 7541; here each
-is written anew, with what it sends and what it expects. RFC 9113 has moved sections 8.1.2.x to 8.2 and 8.3.
+is written again, with what it sends and what it expects. RFC 9113 has moved sections 8.1.2.x to 8.2 and 8.3.
 """
 
 import os
@@ -367,7 +367,7 @@ def client_preface(c: RawConnection) -> None:
 
 @case("http2/3.5/2")
 def wrong_preface(c: RawConnection) -> None:
-    # As long as it could be the preface of nobody, it is a request of HTTP/1.1, which has no such version.
+    # As it can no longer become the preface, it is a request of HTTP/1.1, which has no such version.
     c.send_bytes(b"INVALID CONNECTION PREFACE\r\n\r\n")
     # Read as a frame, the answer is the beginning of one that never ends.
     c.expect_end()

@@ -72,7 +72,7 @@ def verify(node: Node, *arguments: str) -> dict[str, object]:
     return verified
 
 
-# --- The node's id -----------------------------------------------------------------------------------------------------
+# --- The node's id ----------------------------------------------------------------------------------------------------
 
 
 def test_a_renamed_node_goes_on_with_its_ledger(node: Node) -> None:
@@ -119,7 +119,7 @@ def test_checkpoints_of_several_nodes_are_taken(nodes: list[Node], tmp_path: Pat
         assert int(verified["otherNodesCheckpoints"]) >= 1
 
 
-# --- The ledger's key --------------------------------------------------------------------------------------------------
+# --- The ledger's key -------------------------------------------------------------------------------------------------
 
 
 def test_a_ledger_key_is_replaced(node: Node) -> None:
@@ -139,7 +139,7 @@ def test_a_ledger_key_is_replaced(node: Node) -> None:
     assert "ledger.key" in refusal(node)
 
 
-# --- Shared secrets ----------------------------------------------------------------------------------------------------
+# --- Shared secrets ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_a_key_in_the_path_must_be_that_of_the_spc(app: App) -> None:
     for name in [str(uuid.uuid4()), "another-content", "%00%01"]:
         for path in [f"/fps/license/{name}", f"/fps/v1/license/{name}"]:
             assert_problem(app.ask(path)[0], MISMATCH)
-    # Nor does the path grant what the SPC does not name.
+    # The path does not grant what the SPC does not name.
     assert_problem(app.ask(f"/fps/license/{app.kid}", b"another-content")[0], MISMATCH)
 
 

@@ -240,7 +240,8 @@ def test_tokens_of_another_server_are_refused_as_such(app: App, kind: str) -> No
     assert (answer.status, answer.code) == (401, "token_issuer")
     listed = f"{app.content_token()},{ISSUERS.nagra.sign(ISSUERS.nagra_claims(typ=kind))}"
     answer = app.ask(app.spc(), listed)
-    # The content token decides beside another server's session; a key beside it would have to be the one that is issued.
+    # The content token decides beside another server's session; a key beside it would have to be the one that is
+    # issued.
     assert (answer.status, answer.code) == ((200, None) if kind == "Session" else (401, "token_issuer"))
 
 
@@ -341,7 +342,7 @@ def test_refusals_have_nagras_numbers(app: App) -> None:
     assert plain.header("Content-Type") == "application/problem+json" and "errorCode" not in plain.problem
 
 
-# --- The page about renewals: how an app learns of the end, when it renews, and licences to keep -----------------------
+# --- The page about renewals: how an app learns of the end, when it renews, and licences to keep ----------------------
 
 
 class Player:

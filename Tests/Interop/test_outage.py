@@ -96,7 +96,7 @@ def assert_counted_once(load: Load, server: Server, nodes: list[OutageNode]) -> 
     assert shipped_licences(server) >= rows
 
 
-# --- PostgreSQL: the short form ------------------------------------------------------------------------------------------
+# --- PostgreSQL: the short form ---------------------------------------------------------------------------------------
 
 
 def test_a_silent_server_is_an_outage(server: Server, running: list[OutageNode], tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_packagers_get_the_keys_that_the_node_knows(
     assert sorted(kinds) == ["keyCreated"] * 2 + ["keyDelivered"] * 4
 
 
-# --- The disk: the short form --------------------------------------------------------------------------------------------
+# --- The disk: the short form -----------------------------------------------------------------------------------------
 
 
 def test_a_hanging_disk_has_a_deadline_and_does_not_keep_the_node_from_stopping(
@@ -249,7 +249,7 @@ def test_a_new_database_is_made_only_on_demand(running: list[OutageNode], tmp_pa
     assert again.state().ready == 200
 
 
-# --- Starts --------------------------------------------------------------------------------------------------------------
+# --- Starts -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.outage
@@ -372,7 +372,7 @@ class pooler:
         self.process.wait(30)
 
 
-# --- Scripts/test-outage -------------------------------------------------------------------------------------------------
+# --- Scripts/test-outage ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.outage

@@ -1,7 +1,7 @@
 """Bodies that are made to cost more than they weigh, each sent to the licence route with a good token and without one.
 
 They are bounded by the listener's 64 KiB; what is checked here is what they make the daemon do: it answers, keeps its
-memory, asks nobody else, and serves the next device.
+memory, asks no other server, and serves the next device.
 """
 
 import json

@@ -193,7 +193,7 @@ async def statuses(
     return http1_wire.parse(received, ended=True).statuses
 
 
-# --- Cancelled requests ------------------------------------------------------------------------------------------------
+# --- Cancelled requests -----------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -274,14 +274,14 @@ def test_no_request_is_lost_behind_a_proxy_whose_clients_cancel(
         check_addresses(kind, proxy)
 
 
-# --- Addresses ---------------------------------------------------------------------------------------------------------
+# --- Addresses --------------------------------------------------------------------------------------------------------
 
 
 def check_addresses(kind: Kind, proxy: Proxy) -> None:
-    """The rate of licence requests is that of the client's own address, whatever the client says of it."""
+    """The rate of licence requests is that of the client's own address, even if the client names another one."""
     first = asyncio.run(statuses(kind, proxy.address, ONE, "POST", "/fps/license", 4 * BURST))
     assert first[:BURST] == [401] * BURST and 429 in first[BURST:], first
-    # Neither the proxy nor the address that the first one pretended is limited by that.
+    # This does not limit the proxy, or the address that the first client pretended.
     other = asyncio.run(statuses(kind, proxy.address, ANOTHER, "POST", "/fps/license", BURST))
     assert other == [401] * BURST
     pretended = asyncio.run(statuses(kind, proxy.address, PRETENDED, "POST", "/fps/license", BURST))

@@ -620,7 +620,7 @@ rule_steps("entitlement.floor", "entitlement.floor", {}, "OTHER")
 
 @dataclass
 class Viewer:
-    """Somebody who watches with a lease."""
+    """A viewer with a lease."""
 
     lab: Lab
 
@@ -876,7 +876,8 @@ def callback_workers(lab: Lab) -> None:
     lab.change({f"{CALLBACK}.workers": 1, f"{CALLBACK}.waitingMaximum": 1})
     assert together(lab, 4).count("good") < 4
     lab.change({f"{CALLBACK}.workers": 4, f"{CALLBACK}.waitingMaximum": 1})
-    # Two questions that come before a worker has woken find one place: so not every crowd gets through, but with one worker none does.
+    # Two questions that come before a worker has woken find one place: so not every crowd gets through, but with one
+    # worker none does.
     assert any(together(lab, 4) == ["good"] * 4 for _ in range(20))
     lab.change({f"{CALLBACK}.workers": 1, f"{CALLBACK}.waitingMaximum": 3})
     assert any(together(lab, 4) == ["good"] * 4 for _ in range(20))
@@ -1483,7 +1484,8 @@ def test_a_credential_with_a_module_is_named(lab: Lab) -> None:
             if field.is_fixed and field.path.startswith("fairplay") and field.value is not None
         }
         assert "fairplay.credentials[3].module.library" in named
-        # The table shows a section or a list with fields by these alone. The whole list waits for the restart, as its module does.
+        # The table shows a section or a list with fields by these alone. The whole list waits for the restart, as its
+        # module does.
         named |= {"fairplay.credentials[3].module", "fairplay.credentials"}
         lab.change(values, needs=named)
         assert certificate(lab, "module") is None

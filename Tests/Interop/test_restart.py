@@ -153,7 +153,7 @@ IDLE_SECONDS = 0.02
 
 @dataclass
 class EndingLoad:
-    """Clients that ask until nobody answers any more."""
+    """Clients that ask until no daemon answers any more."""
 
     address: tuple[str, int]
     answered: int = 0

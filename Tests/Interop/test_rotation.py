@@ -130,7 +130,7 @@ def test_a_schedule_decides_which_period_is_the_current_one(live: Live, tmp_path
         (7, "AUDIO"), (7, "SD"), (8, "AUDIO"), (8, "SD"),
     ]
     assert all(key["url"] == f"skd://{key['kid']}" for key in made["keys"])
-    # Somebody imports the key of a period that is far ahead.
+    # An operator imports the key of a period that is far ahead.
     ahead = tmp_path / "ahead.csv"
     ahead.write_text(f"kid,content,key,iv,period\n{uuid.uuid4()},news,{'1' * 32},{'2' * 32},9\n")
     run_latchkey(live.daemon.setup, "keys", "import", "--file", str(ahead))

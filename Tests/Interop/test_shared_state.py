@@ -27,7 +27,7 @@ def node(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> I
     assert stop_daemon(node.process) == 0
 
 
-# --- Uses --------------------------------------------------------------------------------------------------------------
+# --- Uses -------------------------------------------------------------------------------------------------------------
 
 
 def test_three_uses_give_three_licences_in_parallel(node: Node) -> None:
@@ -90,7 +90,7 @@ def test_a_request_for_another_use_is_no_repetition(node: Node) -> None:
     client.close()
 
 
-# --- Devices -----------------------------------------------------------------------------------------------------------
+# --- Devices ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_token_is_bound_to_the_device_that_used_it_first(node: Node) -> None:
@@ -127,7 +127,7 @@ def test_many_devices_at_once_are_no_more_than_there_may_be(node: Node) -> None:
     assert Counter(answers) == {"good": 5, "device_limit": len(messages) - 5}
 
 
-# --- Playbacks ---------------------------------------------------------------------------------------------------------
+# --- Playbacks --------------------------------------------------------------------------------------------------------
 
 
 def test_playbacks_at_once_are_no_more_than_there_may_be(node: Node) -> None:
@@ -196,7 +196,7 @@ def test_the_next_episode_is_made_ready_beside_the_one_that_plays(node: Node) ->
     assert node.ask(message(device, 7, tags.PLAYING_OR_PAUSED), token(**claims)).status == 200
     assert node.ask(message(device, 8, tags.READY_TO_START, asset=OTHER), token(**claims)).status == 200
     assert node.ask(message(device, 8, tags.PLAYING_OR_PAUSED, asset=OTHER), token(**claims)).status == 200
-    # Somebody else's place it never was.
+    # It was never the place of another device.
     assert node.ask(message(node.device(), 9, tags.READY_TO_START), token(**claims)).code == "concurrency_limit"
 
 
@@ -211,7 +211,7 @@ def test_views_beside_one_another_count_each(node: Node) -> None:
     assert node.ask(message(node.device(), 9, tags.PLAYING_OR_PAUSED), token(**claims)).code == "concurrency_limit"
 
 
-# --- The ledger --------------------------------------------------------------------------------------------------------
+# --- The ledger -------------------------------------------------------------------------------------------------------
 
 
 def test_the_ledger_holds_what_was_answered(node: Node) -> None:

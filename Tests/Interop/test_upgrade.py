@@ -100,7 +100,7 @@ def test_data_of_the_older_commit_opens_verifies_and_serves(data: Data) -> None:
     check_records(data)
 
 
-# --- With the programs of that commit ----------------------------------------------------------------------------------
+# --- With the programs of that commit ---------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -228,7 +228,7 @@ def second_node(data: Data, setup: Path) -> Data:
     return Data(setup)
 
 
-# --- With data that the older programs make now ------------------------------------------------------------------------
+# --- With data that the older programs make now -----------------------------------------------------------------------
 
 
 @pytest.fixture

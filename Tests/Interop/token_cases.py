@@ -62,7 +62,7 @@ def all_cases(issuers: Issuers) -> list[TokenCase]:
 Row = tuple[str, str, Outcome]
 
 
-# --- Signatures, once for each algorithm -------------------------------------------------------------------------------
+# --- Signatures, once for each algorithm ------------------------------------------------------------------------------
 
 
 def _forgeries(issuers: Issuers, key: SigningKey) -> Iterator[Row]:
@@ -119,7 +119,7 @@ def _hs256(text: str, secret: bytes) -> str:
     return f"{text}.{tokens.encode(hmac.digest(secret, text.encode(), 'sha256'))}"
 
 
-# --- Native claims -----------------------------------------------------------------------------------------------------
+# --- Native claims ----------------------------------------------------------------------------------------------------
 
 
 def _native_times(issuers: Issuers) -> Iterator[Row]:
@@ -179,8 +179,8 @@ def _native_claims(issuers: Issuers) -> Iterator[Row]:
     yield "a lease of zero", right(lease=0), SCHEMA
     yield "a lease as text", right(lease="300"), SCHEMA
     yield "a lease", right(lease=300), GOOD
-    yield "a mode that nobody knows", right(mode="Stream"), SCHEMA
-    yield "HDCP that nobody knows", right(hdcp="type2"), SCHEMA
+    yield "an unknown mode", right(mode="Stream"), SCHEMA
+    yield "unknown HDCP", right(hdcp="type2"), SCHEMA
     yield "an AirPlay that is no boolean", right(airplay="false"), SCHEMA
     yield "AirPlay allowed", right(airplay=True, av_adapter=True), GOOD
     yield "a device's name", sign(device={"id": "box-7", "account": "account-123"}), GOOD
@@ -190,7 +190,7 @@ def _native_claims(issuers: Issuers) -> Iterator[Row]:
     yield "a rate", sign(limits={"rate": "1/s"}), SCHEMA
     yield "a confirmation by key", sign(cnf={"jwk": {"kty": "EC"}}), SCHEMA
     yield "a network with bits behind it", sign(limits={"ips": ["203.0.113.1/24"]}), SCHEMA
-    yield "claims that nobody knows", sign(scope="all", name={"given": "A"}), GOOD
+    yield "unknown claims", sign(scope="all", name={"given": "A"}), GOOD
 
 
 def _native_demands(issuers: Issuers) -> Iterator[Row]:
@@ -201,7 +201,7 @@ def _native_demands(issuers: Issuers) -> Iterator[Row]:
         "the first device": ({"device": {"bind": "first"}}, GOOD),
         "a number of devices": ({"device": {"max": 5}}, GOOD),
         "playbacks at once": ({"session": {"groups": [{"id": "all", "max": 2}]}}, GOOD),
-        "playbacks of nobody": ({"session": {"groups": [{"id": "all", "max": 2}]}, "sub": None}, SCHEMA),
+        "playbacks without a subject": ({"session": {"groups": [{"id": "all", "max": 2}]}, "sub": None}, SCHEMA),
         "a number of uses": ({"limits": {"uses": 1}}, GOOD),
         "its network": ({"limits": {"ips": ["127.0.0.0/8"]}}, GOOD),
         "another network": ({"limits": {"ips": ["203.0.113.0/24"]}}, Outcome(403, "ip_denied")),
@@ -259,7 +259,7 @@ def _key_states(issuers: Issuers) -> Iterator[Row]:
         yield name, key.sign(issuers.claims()), expected[name]
 
 
-# --- NAGRA -------------------------------------------------------------------------------------------------------------
+# --- NAGRA ------------------------------------------------------------------------------------------------------------
 
 
 def _nagra(issuers: Issuers) -> Iterator[Row]:
@@ -318,13 +318,13 @@ def _nagra_demands(issuers: Issuers) -> Iterator[Row]:
         "an unknown profile": ({"contentRights": [content | {"usageRulesProfileId": "HD"}]}, SCHEMA),
         "sessions": (
             {"contentRights": [content | {"sessionControl": groups}], "device": {"accountId": "account-1"}}, GOOD),
-        "sessions of nobody": ({"contentRights": [content | {"sessionControl": groups}]}, SCHEMA),
+        "sessions without a subject": ({"contentRights": [content | {"sessionControl": groups}]}, SCHEMA),
     }
     for name, (changes, expected) in demands.items():
         yield name, key.sign(issuers.nagra_claims(**changes)), expected
 
 
-# --- Axinom ------------------------------------------------------------------------------------------------------------
+# --- Axinom -----------------------------------------------------------------------------------------------------------
 
 
 def _axinom(issuers: Issuers) -> Iterator[Row]:
@@ -359,7 +359,7 @@ def _axinom(issuers: Issuers) -> Iterator[Row]:
     yield "a stored key", sign({"content_keys_source": {"stored": [{"id": issuers.key_id}]}}), GOOD
     yield "keys of the request", sign({"content_keys_source": {"license_request": {"seed_id": issuers.key_id}}}), GOOD
     yield "a policy that is not there", sign({"content_key_usage_policies": []}), SCHEMA
-    yield "HDCP that nobody knows", sign(
+    yield "unknown HDCP", sign(
         {"content_key_usage_policies": [{"name": "Policy A", "fairplay": {"hdcp": "TYPE9"}}]}), SCHEMA
     yield "not begun", sign({"license": {"start_datetime": "2091-01-01T00:00:00Z"}}), Outcome(403, "right_not_started")
     yield "ended", sign({"license": {"expiration_datetime": "2021-01-01T00:00:00Z"}}), Outcome(403, "right_ended")
@@ -384,8 +384,8 @@ def _axinom_demands(issuers: Issuers) -> Iterator[Row]:
     for name, members in access.items():
         message = viewer | {"license_server": {"access_control": members}}
         yield name, issuers.axinom.sign(issuers.axinom_claims(message), kid=None), GOOD
-    nobody = {"license_server": {"access_control": access["streams at once"]}}
-    yield "streams of nobody", issuers.axinom.sign(issuers.axinom_claims(nobody), kid=None), SCHEMA
+    anonymous = {"license_server": {"access_control": access["streams at once"]}}
+    yield "streams without a subject", issuers.axinom.sign(issuers.axinom_claims(anonymous), kid=None), SCHEMA
     message = viewer | {
         "license_server": {"access_control": access["streams at once"]},
         "license": {"concurrency_grace_period": 2**62},
@@ -395,7 +395,7 @@ def _axinom_demands(issuers: Issuers) -> Iterator[Row]:
     yield "no AirPlay", issuers.axinom.sign(issuers.axinom_claims(policy), kid=None), GOOD
 
 
-# --- Sealed tokens -----------------------------------------------------------------------------------------------------
+# --- Sealed tokens ----------------------------------------------------------------------------------------------------
 
 
 def _sealed(issuers: Issuers) -> Iterator[Row]:
@@ -428,10 +428,10 @@ def _sealed(issuers: Issuers) -> Iterator[Row]:
     yield "a number with a zero in front", sealed(f8=bytes([0, 60])), SCHEMA
     yield "a key without its vector", sealed(f4=bytes(16)), SCHEMA
     yield "a vector that is the key", sealed(f4=bytes(16), f5=bytes(16)), SCHEMA
-    yield "a field that nobody knows", issuers.sealed(fields() + bytes([99, 1, 1])), SCHEMA
+    yield "an unknown field", issuers.sealed(fields() + bytes([99, 1, 1])), SCHEMA
     yield "fields out of order", issuers.sealed(fields() + bytes([7, 1, 60])), SCHEMA
     yield "a field that is cut off", issuers.sealed(fields() + bytes([17, 9, 1])), MALFORMED
-    yield "flags that nobody knows", sealed(f9=bytes([128])), SCHEMA
+    yield "unknown flags", sealed(f9=bytes([128])), SCHEMA
     yield "an extension that says nothing", sealed(f19=b"wudo" + bytes(4)), GOOD
     yield "an extension that says something", sealed(f19=b"wudo" + bytes([0, 0, 0, 1])), SCHEMA
     yield "a native token signed by its key", issuers.native["HS256"].sign(issuers.claims(), kid="7"), UNKNOWN

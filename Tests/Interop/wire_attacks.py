@@ -42,7 +42,7 @@ BODY = 60_000
 BODIES_AT_FIRST = 8
 RECORDS_LATER = 1_500
 PIECE_SIZE = 64 * 1024
-# Answers that nobody reads, 50 in a batch: more than the kernel keeps for a client with a small window.
+# Answers that are not read, 50 in a batch: more than the kernel keeps for a client with a small window.
 ANSWERED_BATCHES = 60
 ANSWERED_INTERVAL_SECONDS = 0.01
 

@@ -25,7 +25,7 @@ import Testing
         #expect(hex(try crypto.cmac(of: [Self.message.prefix(size)], key: shared.bytes)) == code)
     }
 
-    /// Wherever a message is cut, also into empty parts, its code is the same.
+    /// A message has the same code for every cut, also into empty parts.
     @Test(arguments: answers)
     func readsPartsAsOneMessage(size: Int, code: String) throws {
         let message = Self.message.prefix(size)

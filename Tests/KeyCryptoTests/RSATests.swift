@@ -28,7 +28,7 @@ import Testing
         #expect(job.sessionKey.revealed() == Array(1...16))
     }
 
-    /// Whatever is wrong, the decoy stays, and only the flag tells.
+    /// With every fault the decoy stays, and only the flag tells.
     @Test(arguments: [1, 15, 17, 32])
     func keepsTheDecoyForOtherSizes(size: Int) throws {
         let key = try Self.key(.sha1)

@@ -1,5 +1,6 @@
-// A ladder module for tests. It opens SK..R1 blocks of test devices as a server with an application secret would (ASk or DASk in the module
-// data), takes as long as it is told, and fails in every way that it is told. Nothing of a vendor is in it, and it is good for no real device.
+// A ladder module for tests. It opens SK..R1 blocks of test devices as a server with an application secret would (ASk
+// or DASk in the module data), takes as long as it is told, and fails in every way that it is told. Nothing of a vendor
+// is in it, and it is good for no real device.
 //
 // Module data: lines of a name and a value.
 //
@@ -12,8 +13,8 @@
 //
 // A single call asks for a fault by a key format: FAULT_FORMAT plus the fault's number.
 //
-// The video blocks of a test device: SK..R1 video is built as SK..R1 is, 112 bytes with the same integrity value at its end, and R2 video takes the
-// place of R2.
+// The video blocks of a test device: SK..R1 video is built as SK..R1 is, 112 bytes with the same integrity value at its
+// end, and R2 video takes the place of R2.
 #include "latchkey_ladder.h"
 
 #include <dirent.h>
@@ -111,7 +112,7 @@ struct latchkey_ladder {
     char path[256];
 };
 
-// --- The ladder --------------------------------------------------------------------------------------------------------------------------
+// --- The ladder ------------------------------------------------------------------------------------------------------
 
 static uint32_t scramble(uint32_t value) {
     for (int round = 0; round < 16; round++) value = (value & 1) ? value >> 1 : (3 * value + 1) % UINT32_C(813416437);
@@ -189,7 +190,7 @@ static int32_t wrap(
     return LATCHKEY_LADDER_OK;
 }
 
-// --- The service time --------------------------------------------------------------------------------------------------------------------
+// --- The service time ------------------------------------------------------------------------------------------------
 
 static long thread_nanoseconds(void) {
     struct timespec time;
@@ -208,7 +209,7 @@ static void rest(long microseconds) {
     while (clock_nanosleep(CLOCK_MONOTONIC, 0, &time, &time) == EINTR) {}
 }
 
-// --- Faults and probes -------------------------------------------------------------------------------------------------------------------
+// --- Faults and probes -----------------------------------------------------------------------------------------------
 
 static int32_t failure(struct latchkey_ladder_answer *answer, long status) {
     answer->own_status = (int32_t)status;
@@ -279,7 +280,7 @@ static long probe_exec(void) {
     return refusal(execv("/bin/true", arguments));
 }
 
-// Where the file can be opened, the limit of no bytes makes the kernel send a signal.
+// If the file can be opened, the limit of no bytes makes the kernel send a signal.
 static long probe_write(const char *path) {
     signal(SIGXFSZ, SIG_IGN);
     int file = open(path, O_WRONLY);
@@ -373,12 +374,12 @@ static int32_t exhaust_descriptors(struct latchkey_ladder_answer *answer) {
     return failure(answer, -1);
 }
 
-// Past the end of a block over whatever lies behind it, and then back to the heap, which notices.
+// Past the end of a block over what lies behind it, and then back to the heap, which notices.
 static void overrun_heap(void) {
     char *block = malloc(4096);
     char *next = malloc(4096);
     memset(block, 0x5A, 4096 + 64);
-    // Or the compiler would see that nobody reads what is freed next.
+    // Or the compiler would see that the bytes are not read before they are freed.
     __asm__ volatile("" : : "r"(block), "r"(next) : "memory");
     free(next);
     free(block);
@@ -486,7 +487,7 @@ static int32_t fail(
     return wrap(ladder, call, answer);
 }
 
-// --- The module --------------------------------------------------------------------------------------------------------------------------
+// --- The module ------------------------------------------------------------------------------------------------------
 
 static int read_hex(const char *text, uint8_t bytes[16]) {
     for (int index = 0; index < 16; index++) {

@@ -108,7 +108,7 @@ extension LadderWorkerTests {
             #expect((1000...1064).contains(status))
         }
 
-        @Test(.enabled(if: getuid() == 0, "only root can become somebody else"))
+        @Test(.enabled(if: getuid() == 0, "only root can become another user"))
         func becomesTheUserThatIsAskedFor() async throws {
             let user = try #require(SystemUser(named: "nobody"))
             let fixture = try PoolFixture { $0.user = user }
@@ -116,7 +116,7 @@ extension LadderWorkerTests {
             #expect(outcome == .failed(status: 1000 + Int32(user.userID)))
         }
 
-        @Test(.enabled(if: getuid() != 0, "root can become anybody"))
+        @Test(.enabled(if: getuid() != 0, "root can become any user"))
         func saysThatItCannotBecomeAnotherUser() async throws {
             let fixture = try PoolFixture { $0.user = SystemUser(userID: 0, groupID: 0) }
             #expect(

@@ -59,7 +59,8 @@ extension LadderWorkerTests {
             #expect(processes.allSatisfy(Self.isGone))
         }
 
-        /// What lies behind a call that ends the last worker is refused when the time to stop is up: nobody is left to do it, and nothing hangs.
+        /// What lies behind a call that ends the last worker is refused when the time to stop is up: no worker is left
+        /// to do it, and nothing hangs.
         @Test func refusesWhatWaitsForAWorkerThatIsGone() async throws {
             let clock = ManualClock()
             var options = StandInOptions(.applicationSecret(TestCall.applicationSecret))
@@ -103,7 +104,7 @@ extension LadderWorkerTests {
             return status.contains(") Z")
         }
 
-        /// No child and no descriptor stays, whichever way workers and pool end.
+        /// No child and no descriptor stays, in each order of their ends.
         @Test(arguments: [true, false])
         func leavesNothingBehind(stopsPool: Bool) async throws {
             let waiter = try PoolFixture(workers: 1)
@@ -163,10 +164,10 @@ extension LadderWorkerTests {
             #expect(worker.waitForEnd() == .exited(status: WorkerExit.poolGone.rawValue))
         }
 
-        /// The kernel gives what belongs to such a process to root, whoever runs it.
+        /// The kernel gives what belongs to such a process to root, with any user.
         @Test func isUnreadableBeforeItGetsSecrets() throws {
             let command = [try BuiltProgram.path("latchkeyd"), LadderWorkerRole.argument]
-            // As somebody else than root, if this is root.
+            // As another user than root, if this is root.
             let wrapper = getuid() == 0 ? ["/usr/bin/setpriv", "--reuid=65534", "--clear-groups"] : []
             let worker = try WorkerHandle(path: (wrapper + command)[0], arguments: wrapper + command)
             // The wrapper is unreadable too: the program must be the worker before its owner is looked at.
@@ -183,7 +184,7 @@ extension LadderWorkerTests {
             return attributes[.ownerAccountID] as? Int
         }
 
-        /// Whether a process runs the daemon's program, and as somebody else than root.
+        /// Whether a process runs the daemon's program, and as another user than root.
         private static func isWorker(_ processID: Int32) throws -> Bool {
             let lines = try TextFile.read("/proc/\(processID)/status").split(separator: "\n")
             let isOther = lines.contains { $0.hasPrefix("Uid:") && $0.split(separator: "\t")[1] != "0" }
@@ -196,7 +197,7 @@ extension LadderWorkerTests {
             #expect(program.waitForExit() == 2)
         }
 
-        /// A start message that is none ends the worker; it says so if it can.
+        /// Bytes that are not a start message end the worker; it says so if it can.
         @Test func endsOverNonsense() throws {
             let worker = try WorkerHandle(path: BuiltProgram.path("latchkeyd"))
             try worker.send(LadderMessage([UInt8](repeating: 0xA5, count: 64)))

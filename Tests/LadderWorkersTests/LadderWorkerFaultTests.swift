@@ -56,7 +56,8 @@ extension LadderWorkerTests {
             Expected(fault: .exhaustDescriptors, error: .failed(status: EMFILE), deaths: 0...0),
         ]
 
-        /// These spoil the stream, and the worker lives on for a while: which call it was comes out when all are tried again one by one.
+        /// These spoil the stream, and the worker lives on for a while: which call it was comes out when all are tried
+        /// again one by one.
         static let streamFaults: [Expected] = [
             Expected(fault: .closeDescriptors, error: .workerLost, deaths: 1...2),
             Expected(fault: .garbageOnStream, error: .answerMalformed, deaths: 1...2),
@@ -85,7 +86,8 @@ extension LadderWorkerTests {
             #expect(fixture.pool.statistics.deathCount >= expected.deaths.lowerBound)
         }
 
-        /// Makes calls before, behind and beside the one with the fault: that one alone fails, and a later one does not.
+        /// Makes calls before, behind and beside the one with the fault: that one alone fails, and a later one does
+        /// not.
         private func expect(_ expected: Expected, in fixture: PoolFixture) async throws {
             let outcomes = try await withThrowingTaskGroup(of: (isFault: Bool, LadderModuleError?).self) { group in
                 for index in 0..<40 {
@@ -99,7 +101,7 @@ extension LadderWorkerTests {
             #expect(await fixture.outcome(of: try TestCall()) == nil)
         }
 
-        /// The room for an answer is empty at each call, whatever the one before has left there.
+        /// The room for an answer is empty at each call, even if the one before has left something there.
         @Test func wipesTheRoomForAnswers() async throws {
             let fixture = try PoolFixture()
             #expect(await fixture.outcome(of: try TestCall()) == nil)

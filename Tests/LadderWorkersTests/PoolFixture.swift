@@ -7,7 +7,8 @@ import TestSupport
 
 @testable import EventLoops
 
-/// A pool of real worker processes of the real `latchkeyd`, on a loop of its own, with a stand-in module. Calls can be begun on another loop.
+/// A pool of real worker processes of the real `latchkeyd`, on a loop of its own, with a stand-in module. Calls can be
+/// begun on another loop.
 final class PoolFixture: Sendable {
     let group: EventLoopGroup
     let pool: LadderWorkerPool
@@ -46,7 +47,8 @@ final class PoolFixture: Sendable {
         }
     }
 
-    /// Begins a call at once, whatever else waits for Swift's own threads: a test that looks at what becomes of it may hold one of them.
+    /// Begins a call at once, even if other work waits for Swift's own threads: a test that looks at what becomes of it
+    /// may hold one of them.
     func begin(_ call: TestCall) -> Task<LadderModuleError?, Never> {
         Task(executorPreference: group.loops[1].loop) { await self.outcome(of: call) }
     }
@@ -96,7 +98,8 @@ final class EventLog: Sendable {
 
     var all: [LadderWorkerEvent] { state.withLock { $0.events } }
 
-    /// Waits until there is enough, and gives all events; what is there after a minute, so that a test fails instead of standing still.
+    /// Waits until there is enough, and gives all events; what is there after a minute, so that a test fails instead of
+    /// standing still.
     func wait(_ isEnough: @escaping @Sendable ([LadderWorkerEvent]) -> Bool) async -> [LadderWorkerEvent] {
         await withCheckedContinuation { continuation in
             let waiter = Waiter(id: UUID(), isEnough: isEnough, continuation: continuation)

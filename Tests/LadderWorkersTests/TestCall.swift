@@ -3,7 +3,8 @@ import FairPlay
 import KeyCrypto
 import TestSupport
 
-/// A call for a device that a stand-in module with this application secret can open, and what the right answer to it is.
+/// A call for a device that a stand-in module with this application secret can open, and what the right answer to it
+/// is.
 struct TestCall: Sendable {
     static let applicationSecret = [UInt8](0x10...0x1F)
     static let usualKeyFormat: UInt64 = 0x58b3_8165_af0e_3d5a

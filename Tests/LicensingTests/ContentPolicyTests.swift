@@ -8,7 +8,8 @@ import Licensing
 import TestSupport
 import Testing
 
-/// What a licence demands of the device: the strictest of content policy, key and right, and a refusal where the device falls short.
+/// What a licence demands of the device: the strictest of content policy, key and right, and a refusal if the device
+/// falls short.
 @Suite struct ContentPolicyTests {
     private static let everything: Capabilities = [.hdcpEnforcement, .securityLevelBaseline, .securityLevelMain]
 
@@ -67,7 +68,8 @@ import Testing
         #expect(try await terms(.unlabelled, right: perTrack).get().securityLevel == .main)
     }
 
-    /// A key's floor of "none" is no wish to switch HDCP off: only a right can say that, where nothing else demands more.
+    /// A key's floor of "none" is no wish to switch HDCP off: only a right can say that, if nothing else demands
+    /// more.
     @Test func onlyARightSwitchesHDCPOff() async throws {
         #expect(try await terms(Track(.sd)) { $0.leastHDCP = .notRequired }.get().hdcp == nil)
         let off = Right(.content("movie-1"), hdcp: .notRequired)

@@ -30,7 +30,8 @@ import Testing
         }
     }
 
-    /// Whatever the licence's name: between a little more than half of the lease and two thirds of it, and never at once.
+    /// For every name of a licence: between a little more than half of the lease and two thirds of it, and never at
+    /// once.
     @Test func isRenewedWellBeforeItsEnd() throws {
         var generator = SeededGenerator.announced("renewal times")
         for _ in 0..<2000 {

@@ -184,7 +184,7 @@ final class LicensingFixture: Sendable {
         return try credential.makeDevice(version, using: CryptoContext()).makeRequest(options)
     }
 
-    /// The licence for a request, or why there is none; a sync report counts as a failure of the test.
+    /// The licence for a request, or why it is refused; a sync report counts as a failure of the test.
     func issue(
         _ message: [UInt8], token: [UInt8]?, for use: LicenseUse = .streaming, now: Int64 = now, loopIndex: Int = 0
     ) async -> Result<IssuedLicense, LicenseError> {

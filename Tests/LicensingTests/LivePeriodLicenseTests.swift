@@ -10,7 +10,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-/// One content that has what it was told, whichever content is asked for.
+/// One content that has what it was told, for every content that is asked for.
 private struct ToldPeriods: LivePeriodSource {
     let live: LivePeriods?
 

@@ -93,7 +93,8 @@ import Testing
         #expect(limiter.count <= 64)
     }
 
-    /// Over any time no party gets more than its burst and what the rate adds; and one that only asks when it may gets all of it.
+    /// Over any time no party gets more than its burst and what the rate adds; and one that only asks when it may gets
+    /// all of it.
     @Test func neverGivesMoreThanItSays() {
         var generator = SeededGenerator.announced("rate limiter")
         for _ in 0..<50 {

@@ -41,7 +41,7 @@ import Testing
         let message = try fixture.deviceRequest(.v1).message
         #expect(await fixture.issue(message, token: try token()).failure == nil)
         let bought = fixture.operations.value
-        // The same names of another issuer are somebody else's.
+        // The same names of another issuer mean other subjects.
         if issuer != nil {
             fixture.shared.revocations.replace(with: names.view(of: [try revocation(kind, value, of: "other")]))
             #expect(await fixture.claims(of: try token()).failure == nil)

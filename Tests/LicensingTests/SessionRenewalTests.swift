@@ -168,8 +168,8 @@ import Testing
     private static let lease: Int64 = 300
     private static let sessionLife: Int64 = 3600
 
-    /// An app that renews at the time it is told, and asks again every hundredth of its lease until it hears something. It sends the
-    /// same SPC for a minute at most.
+    /// An app that renews at the time it is told, and asks again every hundredth of its lease until it hears something.
+    /// It sends the same SPC for a minute at most.
     private struct Player {
         let fixture: LicensingFixture
         let session: UInt64

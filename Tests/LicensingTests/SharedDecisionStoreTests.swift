@@ -144,7 +144,7 @@ import Testing
         #expect(shared.givenBack == 1)
     }
 
-    /// A picture that runs goes on, whatever the rule says of new ones.
+    /// A picture that runs goes on, even if the rule refuses new ones.
     @Test(arguments: [SharedDecisionStore.OutageRule.refuse, .admit])
     func renewsSessionsInAnOutage(rule: SharedDecisionStore.OutageRule) async throws {
         shared.answer(with: .failure(.unavailable(.unreachable)))
@@ -174,7 +174,7 @@ import Testing
         shared.hang()
         for _ in 0..<600 { #expect(try await store.commit(renewal) == .recorded) }
         #expect(patience.isOpen && patience.lateCount == 600 && store.counts.uncheckedRenewals == 600)
-        // Questions that nobody waits for are bounded.
+        // Questions without a waiting request are bounded.
         #expect(shared.count <= Patience.questionsMaximum)
         shared.goOn()
         // The first question that is answered in time closes the breaker.
@@ -197,7 +197,7 @@ import Testing
         #expect(ledger.entries.isEmpty && store.counts.admitted == 0)
     }
 
-    /// Node and database disagree about the time: that is no outage, whatever the rule for outages says.
+    /// Node and database disagree about the time: that is no outage, under both rules for outages.
     @Test(arguments: [SharedDecisionStore.OutageRule.refuse, .admit])
     func countsNothingWhileTheClocksDiffer(rule: SharedDecisionStore.OutageRule) async throws {
         let store = SharedDecisionStore(shared: shared, ledger: ledger, onStoreOutage: rule, mayCount: { false })

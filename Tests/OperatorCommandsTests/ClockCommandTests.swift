@@ -36,7 +36,7 @@ import Testing
         return try store.clockRecord()
     }
 
-    /// Ten days: whatever the tests take, much less has passed.
+    /// Ten days: the tests take much less.
     private static let behind: Int64 = 864_000
     private static var now: Int64 { Int64(Date().timeIntervalSince1970) }
 

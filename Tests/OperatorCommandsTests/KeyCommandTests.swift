@@ -31,7 +31,7 @@ import Testing
         return try #require(try run.object()["entries"]?.array).compactMap(\.object)
     }
 
-    /// Whatever is done to keys has a row with the key and the user.
+    /// Every change of keys has a row with the key and the user.
     @Test func writesDownEachChangeOfKeys() async throws {
         let new = ["--content", "movie-1", "--kid", Self.kid, "--key", Self.key, "--iv", Self.iv]
         for _ in 0..<2 {

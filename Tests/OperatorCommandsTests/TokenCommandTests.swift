@@ -281,7 +281,7 @@ import Testing
     }
 
     @Test func refusesWhatASealedTokenCannotSay() async throws {
-        #expect(try await mint().status != 0, "nobody seals")
+        #expect(try await mint().status != 0, "no issuer seals")
         try addSealingIssuer()
         for words in [
             ["--track", "UHD:hdcp=type1"], ["--mode", "offline"], ["--expires", "2592001"],

@@ -3,10 +3,10 @@ import Testing
 
 @testable import POSIXSockets
 
-/// The descriptors are the last numbers that the process may have, each test its own: the kernel gives out the lowest free ones, and a number
-/// that another test has would be taken away from it.
+/// The descriptors are the last numbers that the process may have, each test its own: the kernel gives out the lowest
+/// free ones, and a number that another test has would be taken away from it.
 @Suite struct ActivatedSocketsTests {
-    /// The first of eight numbers that nobody else uses.
+    /// The first of eight numbers that no other test uses.
     private func lastNumbers(_ test: Int32) -> Int32 {
         var limit = rlimit()
         // Safe: a local variable.

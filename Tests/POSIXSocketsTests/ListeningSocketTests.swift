@@ -97,7 +97,7 @@ import Testing
     @Test func hasNobodyToAcceptAtFirst() throws {
         let listener = try ListeningSocket(exclusivelyOn: Self.loopback)
         guard case .wouldBlock = listener.accept() else {
-            Issue.record("nobody has connected")
+            Issue.record("no client has connected")
             return
         }
     }

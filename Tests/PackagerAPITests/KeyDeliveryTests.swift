@@ -72,7 +72,7 @@ import Testing
                 element.all("EncryptionMethod").map { $0.attribute("Algorithm") } == [
                     "http://www.w3.org/2001/04/xmlenc#aes256-cbc"
                 ])
-            // The IV of the samples is public. It is neither the key nor the IV of this encryption.
+            // The IV of the samples is public. It is not the key and not the IV of this encryption.
             let explicit = try #require(element.attribute("explicitIV").flatMap { try? Base64.decode($0) })
             #expect(explicit == key.iv.bytes)
             #expect(explicit != key.key.bytes.revealed())

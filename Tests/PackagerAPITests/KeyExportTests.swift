@@ -111,7 +111,7 @@ import Testing
                 </GPACDRM>
 
                 """)
-        // It is XML, whatever the URL has.
+        // It is XML with any URL.
         let template = try SKDTemplate(parsing: "skd://{kid}?a='<&>'")
         let root = try MarkupReader.read(Self.document([Self.record()], .gpac, template))
         #expect(root.all("key").first?.attribute("hlsInfo")?.hasPrefix("URI=\"\(Self.url)?a='<&>'\",KEY") == true)

@@ -108,8 +108,8 @@ import Testing
         #expect(Dictionary(grouping: paths) { $0 }.filter { $1.count > 1 }.keys.sorted() == [])
     }
 
-    /// Each field is changed, and the half of the configuration that changes must be the one that its effect names. So a new
-    /// field can neither be left out of both halves nor be promised to take effect where it does not.
+    /// Each field is changed, and the half of the configuration that changes must be the one that its effect names. So
+    /// a new field cannot be left out of both halves, or be promised to take effect where it does not.
     @Test func eachChangeConcernsTheHalfThatTheTableNames() throws {
         let file = try ConfigurationText.parse(Self.rich)
         var unchanged: [String] = []
@@ -141,7 +141,8 @@ import Testing
         #expect(try Self.fields().pathsThatNeedRestart(toBecome: Self.fields()) == [])
     }
 
-    /// The configuration with another value of one field; nil if none of the candidates is accepted or makes a difference.
+    /// The configuration with another value of one field; nil if none of the candidates is accepted or makes a
+    /// difference.
     private static func change(_ index: Int, of file: ConfigurationFile) -> ConfigurationFile? {
         for candidate in file.fields[index].candidates {
             var fields = file.fields

@@ -104,7 +104,8 @@ import Testing
         #expect(text.contains("//   \(name): ") || text.contains("//     \(name): "))
     }
 
-    /// What stands in comments is as true as the rest: with it in place of what it replaces, the text is a configuration.
+    /// What stands in comments is as true as the rest: with it in place of what it replaces, the text is a
+    /// configuration.
     @Test func itsAlternativesAreFields() throws {
         let lines = try String(contentsOfFile: Self.path, encoding: .utf8).split(separator: "\n").map(String.init)
         let replaced = ["certificate1024:", "certificate2048:", "applicationSecret:"]

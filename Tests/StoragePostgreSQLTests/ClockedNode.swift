@@ -4,7 +4,8 @@ import Testing
 
 @testable import StoragePostgreSQL
 
-/// A node's store whose database has the time of each call. A real database has a clock of its own, which no caller changes.
+/// A node's store whose database has the time of each call. A real database has a clock of its own, which no caller
+/// changes.
 struct ClockedNode: SharedStateStore, ChallengeStore, PlaybackSlotStore {
     let store: PostgreSQLStore
     let database: TestDatabase

@@ -10,8 +10,8 @@ import Testing
 
 @testable import StoragePostgreSQL
 
-/// The database judges what has ended by its own clock and its settled time, whatever the nodes and a stepped clock
-/// say.
+/// The database judges what has ended by its own clock and its settled time, even if the nodes or a stepped clock
+/// say otherwise.
 @Suite(.needsPostgreSQL) struct DatabaseTimeTests {
     let database: TestDatabase
 

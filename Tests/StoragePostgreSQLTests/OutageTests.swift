@@ -16,7 +16,7 @@ import Testing
             tokenUse: SampleDecisions.use(token, limit: .max), entry: SampleDecisions.entry(number))
     }
 
-    /// Nobody listens on port 1.
+    /// There is no server on port 1.
     private func settingsOfNoServer() throws -> PostgreSQLSettings {
         PostgreSQLSettings(url: try PostgreSQLURL(parsing: "postgresql://u@127.0.0.1:1/d"), password: nil)
     }
@@ -100,7 +100,8 @@ import Testing
         #expect(try await store.settle(use(1)) == .recorded)
     }
 
-    /// Calls end at their deadline although they have no answer. That is load and no outage, because the server answers others.
+    /// Calls end at their deadline although they have no answer. That is load and no outage, because the server answers
+    /// others.
     @Test func givesUpAtTheDeadlineAndGoesOnAfterwards() async throws {
         let database = try TestDatabase()
         let store = try database.open {
@@ -124,7 +125,8 @@ import Testing
         #expect(last == .recorded || last == .repeated(answer: Array("answer 99".utf8)))
     }
 
-    /// A server that takes connections and answers nothing is an outage, whether anybody asks it or not, until it goes on.
+    /// A server that takes connections and answers nothing is an outage, with and without requests, until it goes
+    /// on.
     @Test(.tags(.slow)) func takesASilentServerForAnOutage() async throws {
         let own = try OwnServer()
         defer { own.stop() }
@@ -283,8 +285,8 @@ import Testing
         #expect(try await store.replaceMark(of: NodeID("node-2"), with: 1, expected: 0) == 0)
     }
 
-    /// The server is killed and comes back, five times, while eight callers decide. What was acknowledged is there, and everything is there
-    /// once: a decision whose outcome nobody knows is made again, and finds itself.
+    /// The server is killed and comes back, five times, while eight callers decide. What was acknowledged is there, and
+    /// everything is there once: a decision whose outcome is not known is made again, and finds itself.
     @Test(.tags(.slow)) func losesNothingWhenTheServerIsKilledUnderLoad() async throws {
         let own = try OwnServer()
         defer { own.stop() }

@@ -103,7 +103,7 @@ import Testing
         try database.open().close()
     }
 
-    /// An index decides in every look-up, and not only where the tables are large: sequential scans are made dear.
+    /// An index decides in every look-up, and not only if the tables are large: sequential scans are made dear.
     @Test(
         arguments: [
             "SELECT sealed FROM content_key WHERE kid = ''",

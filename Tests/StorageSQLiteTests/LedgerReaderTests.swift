@@ -135,7 +135,8 @@ import Testing
             pieces += 1
             #expect(try fixture.findings() == [])
         }
-        // Batches of three whose time is older than 2500 seconds behind the start: up to the one of 2497 to 2499... and 2500.
+        // Batches of three whose time is older than 2500 seconds behind the start: up to the one of 2497 to 2499...
+        // and 2500.
         #expect(pieces == 14)
         var reader = try LedgerReader.open(path: fixture.path)
         let kept = try reader.sequences()
@@ -143,7 +144,7 @@ import Testing
         #expect(try fixture.found(LedgerQuery(content: "movie-1"), isIndexed: true).first == 2501)
         let checkpoint = try maintenance.checkpoint(now: now)
         #expect(try fixture.findings(checkpoints: [checkpoint]) == [])
-        // A beginning that somebody moved is found.
+        // A beginning that was moved is found.
         try fixture.execute("UPDATE ledger_batch SET last_sequence = last_sequence + 3 WHERE first_sequence = 0")
         #expect(try fixture.findings().first == .beginningForged)
     }

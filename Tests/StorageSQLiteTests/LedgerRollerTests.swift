@@ -29,7 +29,8 @@ import Testing
         return entry
     }
 
-    /// 90 rows in batches of three: a licence of each of two devices, and their renewals by turns, each of the one before. From 91 on others.
+    /// 90 rows in batches of three: a licence of each of two devices, and their renewals by turns, each of the one
+    /// before. From 91 on others.
     private func appendPlaybacks() throws {
         var appender = try LedgerAppender.open(path: fixture.path, chain: fixture.chain)
         for first in stride(from: Int64(1), to: 91, by: 3) {
@@ -64,7 +65,8 @@ import Testing
         return found
     }
 
-    /// What a device may keep, what has not ended, and what follows nothing that the ledger knows, whatever an app calls it.
+    /// What a device may keep, what has not ended, and what follows nothing that the ledger knows, under any name that
+    /// an app gives it.
     @Test func whatIsNoRenewalThatIsOverStays() throws {
         var entries = (1...9).map { Self.entry($0, device: 1, previous: $0 > 1 ? $0 - 1 : nil) }
         entries[3].lease = nil
@@ -93,7 +95,7 @@ import Testing
                 "44 from 2023-11-14T22:13:23Z to 2023-11-14T22:14:49Z",
                 "44 from 2023-11-14T22:13:24Z to 2023-11-14T22:14:50Z",
             ])
-        // Whoever asks for the licence finds both.
+        // A query for the licence finds both.
         #expect(try entries(LedgerQuery(license: Self.license(1))).map(\.kind) == [.licenseIssued, .renewalsRolledUp])
     }
 

@@ -315,7 +315,8 @@ import Testing
         #expect(try SampleLedger.verify(folder.database).count == storedCount)
     }
 
-    /// A write that does not come back keeps nobody for longer than is set, and the next callers not at all; neither does the end wait for it.
+    /// A write that does not come back keeps no caller for longer than is set, and the next callers not at all; neither
+    /// does the end wait for it.
     @Test func answersWhileAWriteHangs() async throws {
         var options = SQLiteDecisionStore.Options()
         options.busyTimeoutMilliseconds = 300_000
@@ -360,7 +361,8 @@ import Testing
         return store.condition == condition
     }
 
-    /// Nothing is acknowledged into a file that has no name any more, and one that was put under its name is another file.
+    /// Nothing is acknowledged into a file that has no name any more, and one that was put under its name is another
+    /// file.
     @Test(arguments: [true, false])
     func acknowledgesNothingWithoutItsFile(isReplaced: Bool) async throws {
         let store = try open()

@@ -74,7 +74,8 @@ import Testing
         #expect(throws: StorageOpeningError.keyEncryptionKeyMissing(version: 1)) { _ = try store(KeyRing(new)) }
     }
 
-    /// A page of the file that says something else than was written, a reference to nothing, and a file that is none.
+    /// A page of the file that says something else than was written, a reference to nothing, and a file that is not a
+    /// database.
     @Test func findsADamagedFile() async throws {
         let maintenance = try maintenance(KeyRing(KeyMaintenanceConformance.sealing(0x11, version: 1)))
         _ = try maintenance.store((1...400).map { KeyImport(record: try SampleKeys.record($0, content: "c-\($0)")) })

@@ -73,7 +73,7 @@ import Testing
             try SampleKeys.record(1, content: "a", period: 9),
             try SampleKeys.record(2, content: "b", track: Track(.hd)),
             try SampleKeys.record(3, content: "c", track: Track(.audio), state: .withdrawn),
-            // Nobody said what is behind a label of the packager's own, so it is read with the strictest policy.
+            // It is not known what is behind a packager's own label, so it is read with the strictest policy.
             try SampleKeys.record(4, content: "d", track: Track(label: TrackLabel("hd"), contentType: .uhd)),
         ]
     }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import StorageSQLite
 
-/// A store judges by the settled time what has ended, whatever times the requests have.
+/// A store judges by the settled time what has ended, with any times of the requests.
 @Suite struct SettledTimeTests {
     let folder: TemporaryFolder
     private let time = Time()

@@ -3,7 +3,7 @@ package import ContentKeys
 import TestSupport
 import Testing
 
-/// What every `ContentKeyStore` does, whatever database lies below. `makeStore` gives an empty store each time.
+/// What every `ContentKeyStore` does, with any database. `makeStore` gives an empty store each time.
 ///
 /// Each store's own tests run every case:
 ///

@@ -1,7 +1,7 @@
 package import Records
 import Testing
 
-/// What every store of decisions does, whatever database lies below.
+/// What every store of decisions does, with any database.
 ///
 /// Each store's own tests run every case over an empty database, on one node or on several that share it:
 ///

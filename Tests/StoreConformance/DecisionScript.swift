@@ -30,7 +30,7 @@ final class DecisionScript: Sendable {
 
     /// `nodes` share one database, which is empty.
     init(_ nodes: [any SharedStateStore]) {
-        precondition(!nodes.isEmpty, "somebody has to decide")
+        precondition(!nodes.isEmpty, "a node has to decide")
         self.nodes = nodes
     }
 

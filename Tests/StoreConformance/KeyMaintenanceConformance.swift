@@ -3,7 +3,7 @@ package import ContentKeys
 import KeyCrypto
 import Testing
 
-/// What every `KeyMaintenance` does, whatever database lies below.
+/// What every `KeyMaintenance` does, with any database.
 package enum KeyMaintenanceConformance {
     package enum Case: String, CaseIterable, Sendable {
         case sealsAnewWhileAnotherNodeReads
@@ -104,7 +104,7 @@ package enum KeyMaintenanceConformance {
         #expect(try await database.maintenance(ring).key(record.keyID)?.record == record)
     }
 
-    /// Whoever opens the database with a key that is not its own is kept out, and keeps out nobody else by that.
+    /// A process that opens the database with a wrong key is kept out, and does not keep out others by that.
     private static func leavesNoTraceOfAKeyThatDoesNotBelong(_ database: Database) async throws {
         let record = try SampleKeys.record(1)
         _ = try await database.maintenance(KeyRing(old())).store([KeyImport(record: record)])
@@ -216,7 +216,7 @@ package enum KeyMaintenanceConformance {
         try database.alter(.contentID("another"), kids[2])
         try database.alter(.periodIndex(77), kids[3])
         try database.alter(.scheme("none"), kids[4])
-        // The key of another kid, which nobody has.
+        // The key of another kid, which is not stored.
         var other = kids[5]
         other[0] = 0xFF
         try database.alter(.keyID(other), kids[5])

@@ -4,7 +4,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// What every `KeyProvider` does, whatever database lies below.
+/// What every `KeyProvider` does, with any database.
 package enum KeyProviderConformance {
     package typealias Store = ContentKeyStore & KeyProvider
 
@@ -78,7 +78,7 @@ package enum KeyProviderConformance {
         try await store.list(of: nil, after: nil, limit: 1000).count
     }
 
-    /// The error of a call; records an issue if there is none.
+    /// The error of a call; records an issue if the call succeeds.
     private static func error(
         _ store: any Store, _ wishes: [KeyWish], sourceLocation: SourceLocation = #_sourceLocation
     ) async -> KeyProvisionError? {
@@ -144,7 +144,7 @@ package enum KeyProviderConformance {
         #expect(try await count(store) == 1)
     }
 
-    /// Each of them by the key id and, where a track can have it, by the track.
+    /// Each of them by the key id and, if a track can have it, by the track.
     private static func knowsEveryConflict(_ database: Database) async throws {
         let store = try database.open()
         let stored = try SampleKeys.record(1, track: Track(.hd), period: 4)

@@ -2,7 +2,7 @@ import ByteCoding
 package import ContentKeys
 import Testing
 
-/// What every `LivePeriodStore` does, whatever database lies below. `makeStore` gives an empty store each time.
+/// What every `LivePeriodStore` does, with any database. `makeStore` gives an empty store each time.
 package enum LivePeriodConformance {
     package enum Case: String, CaseIterable, Sendable {
         case knowsNoLiveContentAtFirst
@@ -119,7 +119,7 @@ package enum LivePeriodConformance {
                 SampleKeys.record(
                     sample.number, content: sample.content, period: sample.period, state: sample.state))
         }
-        // Nobody has a key of period 8.
+        // No key of period 8 is stored.
         try await store.note(
             [KnownPeriod(index: 3, start: 100, end: 200), KnownPeriod(index: 8, start: 900)], of: contentID)
         #expect(

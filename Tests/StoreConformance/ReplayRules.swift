@@ -55,11 +55,11 @@ enum ReplayRules {
         let replay = SampleDecisions.replay(1, window: 10, keptUntil: 500)
         try await script.expect(.recorded, at: 0, replay: replay)
         try await script.expect(.replayed, at: 499, replay: replay)
-        let anew = SampleDecisions.replay(1, token: 2, window: 10, keptUntil: 900, answer: [3])
-        try await script.expect(.recorded, at: 500, replay: anew)
-        try await script.expect(.repeated(answer: [3]), at: 509, replay: anew)
+        let again = SampleDecisions.replay(1, token: 2, window: 10, keptUntil: 900, answer: [3])
+        try await script.expect(.recorded, at: 500, replay: again)
+        try await script.expect(.repeated(answer: [3]), at: 509, replay: again)
         try await script.expect(.replayed, at: 509, replay: replay)
-        try await script.expect(.replayed, at: 899, replay: anew)
+        try await script.expect(.replayed, at: 899, replay: again)
     }
 
     static func keepsEveryAnswerAsItIs(_ script: DecisionScript) async throws {

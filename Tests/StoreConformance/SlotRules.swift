@@ -135,7 +135,7 @@ enum SlotRules {
         try await script.expect(.slotsFull(current: 1, limit: 1), slots: slot(device: 1, session: 3, content: 3))
         try await script.expect(
             .slotsFull(current: 1, limit: 1), slots: slot(device: 1, session: 3, content: 3, provisional: true),
-            "nor may it stay ready")
+            "it may not stay ready either")
         // With room it is as young as its count.
         try await script.expect(.recorded, slots: slot(2, device: 1, session: 3, content: 3))
         try await script.expect(.recorded, slots: slot(2, .evictOldest, device: 4, session: 4, content: 4))

@@ -328,8 +328,8 @@ import Testing
 
     // MARK: Always
 
-    /// Whatever the clocks do, in legal orders: settled never goes back, never runs ahead of the boot-time clock except
-    /// by an acceptance or a proof, and nothing is deleted by a time that no trusted clock has shown.
+    /// For all that clocks can do, in legal orders: settled never goes back, never runs ahead of the boot-time clock
+    /// except by an acceptance or a proof, and nothing is deleted by a time that no trusted clock has shown.
     @Test(arguments: 0..<200 as Range<UInt64>)
     func settledNeverGoesBackNorAheadByItself(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

@@ -32,7 +32,7 @@ import Testing
         for _ in 0..<count { sink.append(Self.line) }
         #expect(!sink.flush(timeout: .milliseconds(1)))
 
-        // Once somebody reads, every line has either come or is reported as missing.
+        // Once there is a reader, every line has either come or is reported as missing.
         for _ in 0..<fillerCount { #expect(pipe.nextLine()?.count == 99) }
         var arrived: UInt64 = 0
         var reported: UInt64 = 0

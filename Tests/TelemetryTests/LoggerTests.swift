@@ -86,7 +86,7 @@ import Testing
 
     @Test func fieldsOfSilentLinesAreNotMade() {
         let logger = logger(.warning)
-        logger.info("event", [.string("cost", { fatalError("made although nobody reads it") }())])
+        logger.info("event", [.string("cost", { fatalError("made although it is not read") }())])
         #expect(sink.lines.isEmpty)
         #expect(!logger.isEnabled(.info) && logger.isEnabled(.warning))
     }

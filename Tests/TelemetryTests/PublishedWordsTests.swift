@@ -39,7 +39,7 @@ import Testing
         #expect(read.whole >= 2)
     }
 
-    /// Nothing of the state is lost on the way, whatever the clocks do.
+    /// Nothing of the state is lost on the way, with any steps of the clocks.
     @Test(arguments: 0..<50 as Range<UInt64>)
     func isTheStateThatItWasMadeOf(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

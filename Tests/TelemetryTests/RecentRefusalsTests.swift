@@ -40,7 +40,7 @@ import Testing
         #expect(ring.entry(of: "0123456789abcdef0") == nil)
     }
 
-    /// Whatever is noted, an entry takes its place in the ring and no more; the id is found all the same.
+    /// An entry takes its place in the ring and no more, with any values; the id is found all the same.
     @Test(arguments: [0, 300, 490, 500, 510, 511, 512, 513, 5000])
     func cutsAnEntryToItsPlace(size: Int) {
         let ring = RecentRefusals(capacity: 1)

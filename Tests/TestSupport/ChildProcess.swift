@@ -4,7 +4,7 @@ import Testing
 
 /// A program that a test started; it is killed with its last owner.
 ///
-/// It begins with no signal blocked and none ignored, as a shell starts it, whatever thread the test runs on.
+/// It begins with no signal blocked and none ignored, as a shell starts it, on any thread of the test.
 package final class ChildProcess: Sendable {
     package let processID: Int32
     package let output: CollectedOutput
@@ -14,7 +14,8 @@ package final class ChildProcess: Sendable {
     /// How long a process may take to end once it has been told to.
     private static let endSeconds: TimeInterval = 60
 
-    /// Starts `program` (a path) with this environment, these descriptors from number 3 on, and nothing else of the test's.
+    /// Starts `program` (a path) with this environment, these descriptors from number 3 on, and nothing else of the
+    /// test's.
     package init(
         program: String, arguments: [String], environment: [String: String] = [:], passing descriptors: [Int32] = []
     ) throws {

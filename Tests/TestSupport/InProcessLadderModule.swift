@@ -10,7 +10,7 @@ package final class InProcessLadderModule: LadderModule {
     private let ladder: ApplicationSecretKeyLadder
     private let received = Mutex<[LadderCall]>([])
     private let failure: LadderModuleError?
-    /// Which session key and R1 it gives out where video is asked for.
+    /// Which session key and R1 it gives out if video is asked for.
     private let whenVideoIsWanted: (sessionKey: SessionKeyVersion, r1: SessionKeyVersion)
 
     package init(
@@ -38,7 +38,7 @@ package final class InProcessLadderModule: LadderModule {
         return answer
     }
 
-    /// Nil where SK..R1 does not hold its integrity bytes.
+    /// Nil if SK..R1 does not hold its integrity bytes.
     private func open(_ call: LadderCall) throws(CryptoError) -> LadderAnswer? {
         let crypto = try CryptoContext()
         let generic = try open(call.blocks.sessionKeyBlock, call.blocks.r2, crypto)

@@ -1,6 +1,7 @@
 import Foundation
 
-/// One RSA key of 1024 bits, in the forms that other tools write. Made for these tests with OpenSSL 3.0 and of no use elsewhere.
+/// One RSA key of 1024 bits, in the forms that other tools write. Made for these tests with OpenSSL 3.0 and of no use
+/// elsewhere.
 package enum KeySamples {
     /// What the encrypted forms were made with.
     package static let passphrase = "correct horse"

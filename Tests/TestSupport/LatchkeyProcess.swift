@@ -14,7 +14,7 @@ package struct LatchkeyProcess {
     package init(arguments: [String], input: String = "", environment: [String: String] = [:]) async throws {
         let folder = try TemporaryDirectory()
         try folder.write(input.utf8, to: "input")
-        // A file rather than a pipe: nobody has to write while the process reads.
+        // A file rather than a pipe: no code has to write while the process reads.
         let script = "exec \"$0\" \"$@\" <\"$HOME/input\""
         let process = try ChildProcess(
             program: "/bin/sh", arguments: ["-c", script, BuiltProgram.path("latchkey")] + arguments,

@@ -1,11 +1,12 @@
 import Glibc
 
-/// A blocking HTTP/1.1 connection that sends what it is told, well-formed or not. Nothing it waits for may take longer than 30 seconds.
+/// A blocking HTTP/1.1 connection that sends what it is told, well-formed or not. Nothing it waits for may take longer
+/// than 30 seconds.
 package final class LoopbackConnection {
     private let descriptor: Int32
     private var received: [UInt8] = []
 
-    /// Connects to `127.0.0.1:PORT`; throws `LoopbackError.refused` where nobody listens.
+    /// Connects to `127.0.0.1:PORT`; throws `LoopbackError.refused` if there is no listener.
     package init(_ address: String) throws {
         guard let port = address.split(separator: ":").last.flatMap({ UInt16($0) }) else {
             throw LoopbackError.refused
@@ -95,7 +96,7 @@ package final class LoopbackConnection {
 
 /// Addresses of this machine.
 package enum LoopbackAddress {
-    /// `127.0.0.1:PORT` with a port that was free a moment ago, for what has to be known before somebody listens there.
+    /// `127.0.0.1:PORT` with a port that was free a moment ago, for what has to be known before a server listens there.
     package static func free() throws -> String {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }

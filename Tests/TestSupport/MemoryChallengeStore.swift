@@ -32,7 +32,7 @@ package final class MemoryChallengeStore: ChallengeStore {
         return end.map { now < $0 } ?? false
     }
 
-    /// Names of holders, under a key of no one's.
+    /// Names of holders, under a key of the test's own.
     package static func pseudonyms() throws -> Pseudonymizer {
         Pseudonymizer(key: try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 7, count: 32))))
     }

@@ -3,7 +3,7 @@ package struct MetricsText: Sendable {
     /// The values by `name` or `name{label="value",…}`, as the text has them.
     package let values: [String: Double]
 
-    /// Throws where a line is neither a comment nor a sample, a sample stands twice, or one has no `TYPE`.
+    /// Throws if a line is not a comment or a sample, if a sample occurs twice, or if one has no `TYPE`.
     package init(parsing text: String) throws {
         var values: [String: Double] = [:]
         var typed: Set<Substring> = []

@@ -11,7 +11,8 @@ package final class NotifySocket {
         descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        // Safe here and below: the path fits with a zero behind it, and the kernel is given local variables with their sizes.
+        // Safe here and below: the path fits with a zero behind it, and the kernel is given local variables with their
+        // sizes.
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8.prefix(100)) }
         let number = descriptor
         let result = unsafe withUnsafePointer(to: &address) { pointer in

@@ -16,7 +16,8 @@ package final class RunningDaemon: Sendable {
         try self.init(try Self.start(folder, environment: environment))
     }
 
-    /// Starts the daemon with a listening socket, as systemd passes one under the name `public`, and waits until it is ready.
+    /// Starts the daemon with a listening socket, as systemd passes one under the name `public`, and waits until it is
+    /// ready.
     package convenience init(_ folder: DevelopmentFolder, passing socket: ListeningTestSocket) throws {
         // The process's own number is known only within it.
         let script = "LISTEN_PID=$$ exec \"$0\" \"$@\""
@@ -79,7 +80,7 @@ package final class RunningDaemon: Sendable {
         }
     }
 
-    /// The whole lines; a message that is no JSON is none.
+    /// The whole lines; a message that is not JSON is left out.
     private static func lines(in bytes: [UInt8]) -> [JSONObject] {
         guard let end = bytes.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
         return bytes[..<end].split(separator: UInt8(ascii: "\n")).compactMap {

@@ -28,7 +28,7 @@ package enum StandInModule {
             "stand_in_module.c", with: [headers.appending(path: "latchkey_ladder.h")], options, libraries: ["-lcrypto"])
     }
 
-    /// The path of a program that becomes `program`, with the arguments that it gets, where the kernel seems to have
+    /// The path of a program that becomes `program`, with the arguments that it gets, if the kernel seems to have
     /// no Landlock.
     package static func buildWithoutLandlock(program: String) throws -> String {
         try compile("without_landlock.c", with: [], ["-DPROGRAM=\"\(program)\""], libraries: [])

@@ -31,8 +31,8 @@ package struct TestServer {
         return try opener.open(envelope, with: key, unwrapped: job, servedVersions: servedVersions)
     }
 
-    /// The CKC with a content key (16 bytes) for the device of an SPC, from a credential with an application secret. The terms are not
-    /// checked.
+    /// The CKC with a content key (16 bytes) for the device of an SPC, from a credential with an application secret.
+    /// The terms are not checked.
     package func answer(
         _ spc: SPC, contentKey: [UInt8], iv: Bytes16 = .zero, terms: LicenseTerms = LicenseTerms()
     ) throws -> [UInt8] {

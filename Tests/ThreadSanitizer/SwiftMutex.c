@@ -1,9 +1,11 @@
-// Tells the thread sanitizer of the slow paths of Swift's `Mutex`; loaded before the tests by `Scripts/test-sanitize thread`.
+// Tells the thread sanitizer of the slow paths of Swift's `Mutex`; loaded before the tests by
+// `Scripts/test-sanitize thread`.
 //
-// On Linux a `Mutex` is a futex that knows its owner. Its quick paths are compiled into the caller, where the sanitizer sees the atomic
-// operation on the word. The slow ones are in libswiftSynchronization.so, which is built without the sanitizer: there the kernel writes
-// the word, and whatever the lock protects looks like a race as soon as two threads meet. These two functions stand before the library's
-// and say of the same word what the quick paths say of it: who gets the lock has seen what was done before it was given back.
+// On Linux a `Mutex` is a futex that knows its owner. Its quick paths are compiled into the caller, where the sanitizer
+// sees the atomic operation on the word. The slow ones are in libswiftSynchronization.so, which is built without the
+// sanitizer: there the kernel writes the word, and everything that the lock protects looks like a race as soon as two
+// threads meet. These two functions stand before the library's and say of the same word what the quick paths say of it:
+// who gets the lock has seen what was done before it was given back.
 //
 // Nothing is suppressed by this. A value that one side touches without the lock is still reported.
 

@@ -16,7 +16,7 @@ package enum AccountItem: Equatable, Sendable {
         }
     }
 
-    /// Its members, for programs; null where nothing is known. Times are texts in UTC.
+    /// Its members, for programs; null if nothing is known. Times are texts in UTC.
     package func write(to writer: inout JSONWriter) {
         switch self {
         case .device(let known):

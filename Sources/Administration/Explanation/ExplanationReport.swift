@@ -6,7 +6,8 @@ package import KeyCrypto
 package import Licensing
 import Records
 
-/// An explanation as JSON, and as text for a person. It shows the true cause of a rejected SPC, which no client ever hears.
+/// An explanation as JSON, and as text for a person. It shows the true cause of a rejected SPC, which no client ever
+/// hears.
 package struct ExplanationReport {
     private let explanation: LicenseExplanation
     private let blocks: [(tag: UInt64, value: [UInt8])]
@@ -21,7 +22,8 @@ package struct ExplanationReport {
             }
     }
 
-    /// Whether the request would get what it asks for, as far as that is known beforehand; nil where there is a token alone, and it is good.
+    /// Whether the request would get what it asks for, as far as that is known beforehand; nil if there is a token
+    /// alone, and it is good.
     package var isAllowed: Bool? {
         if explanation.refusal != nil { return false }
         return explanation.stages == nil ? nil : true

@@ -225,8 +225,8 @@ package final class KeyDesk: Sendable {
         }
     }
 
-    /// Writes down how often keys were given again that have no rows for it: of minutes that have ended, or else of all.
-    /// What the ledger does not take is kept for the next time.
+    /// Writes down how often keys were given again that have no rows for it: of minutes that have ended, or else of
+    /// all. What the ledger does not take is kept for the next time.
     package func recordRepeats(all: Bool = false, now: Int64) async throws(KeyDeskError) {
         let owed = repeated.take(all: all)
         for (index, part) in owed.enumerated() {

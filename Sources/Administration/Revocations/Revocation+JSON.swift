@@ -2,7 +2,7 @@ package import ByteCoding
 package import Records
 
 extension Revocation {
-    /// The members of a revocation, for programs; null where it says nothing.
+    /// The members of a revocation, for programs; null if it says nothing.
     package func write(to writer: inout JSONWriter) {
         writer.member("kind", kind.rawValue)
         writer.member("issuer", issuer)

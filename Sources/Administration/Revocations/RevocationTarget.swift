@@ -17,7 +17,7 @@ package struct RevocationTarget: Equatable, Sendable {
         case pseudonym(Pseudonym)
     }
 
-    /// Stands before the digits of a pseudonym, where a list shows one and where one is taken.
+    /// Stands before the digits of a pseudonym, in lists and in commands.
     static let pseudonymMark = "pseudonym:"
 
     /// `issuers` are those that are configured: the only one of them need not be named.

@@ -15,7 +15,8 @@ package enum CallbackAnswer: Sendable {
     package static let sizeMaximum = 64 * 1024
     private static let textSizeMaximum = 200
 
-    /// Reads an answer to `question`. Members that nobody knows are passed over, so that a service can say more to others.
+    /// Reads an answer to `question`. Unknown members are ignored, so that a service can say more to
+    /// others.
     package init(parsing body: [UInt8], to question: CallbackQuestion) throws(CallbackAnswerFault) {
         let object = try Self.object(body)
         guard let message = object["messageID"]?.string, message.hasSameUTF8(as: question.messageID) else {
@@ -52,7 +53,7 @@ package enum CallbackAnswer: Sendable {
         case (nil, let token?):
             guard let text = token.string else { throw .invalid("entitlement") }
             return .token(Array(text.utf8))
-        // With both of them nobody could say which one counts.
+        // With both of them it is not clear which one counts.
         case (.some, .some): throw .invalid("entitlement")
         }
     }

@@ -1,6 +1,7 @@
 /// What a service has decided lately: bounded, and never longer than it may be believed.
 ///
-/// Instants are seconds on a clock that never runs backwards. When the younger half of a table is full, the older one is forgotten.
+/// Instants are seconds on a clock that never runs backwards. When the younger half of a table is full, the older one
+/// is forgotten.
 package struct CallbackMemory: Sendable {
     package struct Limits: Equatable, Sendable {
         /// For how long an answer is believed; a licence's lease bounds it besides.
@@ -42,7 +43,7 @@ package struct CallbackMemory: Sendable {
         fileprivate var refusal: Refusal { Refusal(token: token, contentID: content.contentID, track: content.track) }
     }
 
-    /// What a refusal is about: the service has refused one content and track, for whatever device.
+    /// What a refusal is about: the service has refused one content and track, for every device.
     fileprivate struct Refusal: Hashable, Sendable {
         let token: TokenDigest
         let contentID: String
@@ -79,7 +80,8 @@ package struct CallbackMemory: Sendable {
         return known.claims
     }
 
-    /// The claims of a licence that is still running, for a service that does not answer: they allow one more lease at most.
+    /// The claims of a licence that is still running, for a service that does not answer: they allow one more lease at
+    /// most.
     package func grace(for subject: Subject, now: Int64) -> Claims? {
         guard subject.device != nil, let known = permissions[subject], let end = known.leaseEnd, now < end else {
             return nil
@@ -96,7 +98,8 @@ package struct CallbackMemory: Sendable {
             claims: claims, believedUntil: now + life, leaseEnd: lease.map { now + $0 })
     }
 
-    /// A licence was issued by an answer that was remembered; by grace nothing is noted, so that grace does not prolong itself.
+    /// A licence was issued by an answer that was remembered; by grace nothing is noted, so that grace does not prolong
+    /// itself.
     package mutating func noteRemembered(_ subject: Subject, lease: Int64?, now: Int64) {
         guard var known = permissions[subject], let lease else { return }
         known.leaseEnd = now + lease

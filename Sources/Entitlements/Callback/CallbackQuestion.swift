@@ -12,7 +12,7 @@ package struct CallbackQuestion: Equatable, Sendable {
     package let content: Content
     /// HU; nil if only an external module could tell it.
     package var device: DeviceIdentifier?
-    /// The number of the playback session, where the SPC has one.
+    /// The number of the playback session, if the SPC has one.
     package var session: UInt64?
     package var address: IPAddress?
     package let use: LicenseUse

@@ -37,7 +37,7 @@ package struct CircuitBreaker: Equatable, Sendable {
         self.limits = limits
     }
 
-    /// Whether a question may be asked at `now`; nil where it may not.
+    /// Whether a question may be asked at `now`; nil if it may not.
     package mutating func begin(now: Int64) -> Call? {
         switch state {
         case .closed: return .ordinary
@@ -55,7 +55,7 @@ package struct CircuitBreaker: Equatable, Sendable {
         return max(1, (end - now + 999_999_999) / 1_000_000_000)
     }
 
-    /// The service has answered, whatever it said.
+    /// The service has answered; the answer may be a denial.
     package mutating func succeeded(_ call: Call) {
         switch (state, call) {
         case (.closed, _), (.halfOpen, .probe): state = .closed(failureCount: 0)

@@ -6,7 +6,8 @@ extension Claims {
         "rights", "sub", "jti", "cnf", "device", "session", "limits", "cookie",
     ]
 
-    /// Reads a service's policy as the payload of a token of the issuer `name` that lives for `life` seconds from `now` on.
+    /// Reads a service's policy as the payload of a token of the issuer `name` that lives for `life` seconds from `now`
+    /// on.
     ///
     /// Throws `claimInvalid` and `claimUnsupported`.
     package static func decided(
@@ -19,7 +20,7 @@ extension Claims {
         return claims
     }
 
-    /// A right to stream one content, where a service allows it and says no more.
+    /// A right to stream one content, for a service that allows it and says no more.
     package static func decided(
         by name: String, allowing content: CallbackQuestion.Content, now: Int64, life: Int64
     ) throws(EntitlementError) -> Claims {

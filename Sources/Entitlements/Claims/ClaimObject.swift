@@ -2,12 +2,14 @@ import ByteCoding
 
 /// The members of one JSON object of a token, read by type and named in errors.
 ///
-/// A member that is there must have the right type: null, a number in quotes or a boolean is refused rather than taken for absent.
+/// A member that is there must have the right type: null, a number in quotes or a boolean is refused rather than taken
+/// for absent.
 struct ClaimObject {
     /// The most bytes that a string may have.
     static let stringSizeMaximum = 200
 
-    /// Where in a token an object stands. A name that is text of the token, such as a label of `tracks`, is no part of it.
+    /// Where in a token an object stands. A name that is text of the token, such as a label of `tracks`, is no part of
+    /// it.
     indirect enum Place {
         case token
         /// The object that is this member.
@@ -139,7 +141,7 @@ struct ClaimObject {
         return objects
     }
 
-    // MARK: What nobody would notice
+    // MARK: Mistakes that nothing else would show
 
     func unsupported(_ name: String) -> EntitlementError {
         .claimUnsupported(path(of: name))

@@ -1,8 +1,9 @@
 import ByteCoding
 
-/// What a verified token says, in whatever dialect it was written.
+/// What a verified token says, in any dialect.
 ///
-/// Only the verifiers of this module make one, after the signature and the times held, so whoever holds it need not check again.
+/// Only the verifiers of this module make one, after the signature and the times held, so its holder need not
+/// check again.
 package struct Claims: Equatable, Sendable {
     /// The most rights that a token may have.
     package static let rightCountMaximum = 64
@@ -34,11 +35,11 @@ package struct Claims: Equatable, Sendable {
     /// What a session token renews; nil for an entitlement token.
     package internal(set) var renewal: SessionGrant?
 
-    /// What the issuer's tokens can open, whatever the rights say; nil for all contents.
+    /// What the issuer's tokens can open, beside what the rights say; nil for all contents.
     package internal(set) var scope: ContentScope?
 
     let times: TokenTimes
-    /// The first second in which the key no longer verifies; nil where it has no end.
+    /// The first second in which the key no longer verifies; nil if it has no end.
     let keyEnd: Int64?
 
     /// `exp` in seconds since 1970: the first second in which the token has expired, without leeway.

@@ -13,7 +13,7 @@ package struct DeviceClaims: Equatable, Sendable {
     /// The device that the token names.
     package let pinned: DeviceIdentifier?
     package let binding: Binding
-    /// The operator's own name for the device; told to nobody, and compared with nothing but revocations.
+    /// The operator's own name for the device; it is never sent, and is compared with revocations only.
     package let id: String?
     /// The operator's name for the account.
     package let account: String?

@@ -16,7 +16,8 @@ package enum Restriction: String, Sendable, CaseIterable {
     /// The licence carries the key of the token, and no other.
     case embeddedKey = "key"
 
-    /// What the licence pipeline of this version enforces. A restriction joins this list in the change that makes the pipeline honour it.
+    /// What the licence pipeline of this version enforces. A restriction joins this list in the change that makes the
+    /// pipeline honour it.
     package static let enforced: Set<Restriction> = [
         .pinnedDevice, .firstUse, .deviceMaximum, .registeredDevice, .sessions, .usesPerKey, .networks, .countries,
         .airPlay,

@@ -4,8 +4,8 @@ import ByteCoding
 extension Right {
     /// Reads one element of `rights`.
     ///
-    /// A start with a fraction begins with the next whole second, an end with one ends with the last. Throws `claimInvalid` and
-    /// `claimUnsupported`.
+    /// A start with a fraction begins with the next whole second, an end with one ends with the last. Throws
+    /// `claimInvalid` and `claimUnsupported`.
     init(native claims: ClaimObject) throws(EntitlementError) {
         try claims.refuseStrangers(to: Self.vocabulary)
         self.init(try Self.selector(of: claims))
@@ -36,7 +36,7 @@ extension Right {
         return try RentalTerms(native: rental)
     }
 
-    /// Exactly one of the three selectors: with two of them nobody could say what was meant.
+    /// Exactly one of the three selectors: with two of them it is not clear what was meant.
     private static func selector(of claims: ClaimObject) throws(EntitlementError) -> Selector {
         let content = try claims.contentText("content")
         let prefix = try claims.contentText("content_prefix")

@@ -12,7 +12,7 @@ package struct Right: Equatable, Sendable {
         case keyIDs([KeyID])
         /// Every content whose identifier begins so.
         case contentPrefix(String)
-        /// Whatever the request asks for: only some dialects can say so, and the native one is not among them.
+        /// Everything that a request can ask for: only some dialects can say so, and the native one is not among them.
         case anything
     }
 
@@ -56,7 +56,7 @@ package struct Right: Equatable, Sendable {
     package var rental: RentalTerms?
     /// How long playback may go on without a renewal; at least 1.
     package var lease: Int64?
-    /// How long a licence is good, of whatever use: a lease in streaming, an end in offline use; at least 1. Only
+    /// How long a licence is good, for any use: a lease in streaming, an end in offline use; at least 1. Only
     /// NAGRA's dialect says it.
     package var life: Int64?
     package var mode = Mode.stream
@@ -64,7 +64,7 @@ package struct Right: Equatable, Sendable {
     package var storage: Int64?
     /// How long an offline licence is good from its first play; at least 1.
     package var playback: Int64?
-    /// What the device must be able to do, whatever the track.
+    /// What the device must be able to do, for every track.
     package var protection = Protection()
     /// What it must be able to do besides, by the label of the track.
     package var tracks: [String: Protection] = [:]

@@ -46,7 +46,8 @@ extension SessionClaims {
             mode: try session.word("mode") ?? .denyNew)
     }
 
-    /// The groups of any dialect, whose members have these names. No group may occur twice: nobody could say which limit was meant.
+    /// The groups of any dialect, whose members have these names. No group may occur twice: it would not be clear which
+    /// limit was meant.
     static func groups(
         of session: ClaimObject, id: String, maximum: String
     ) throws(EntitlementError) -> [Group] {

@@ -7,9 +7,9 @@ package struct UseLimits: Equatable, Sendable {
 
     /// How many distinct requests each content key may be asked for with.
     package let usesPerKey: UInt32?
-    /// The client's address lies in one of these; none where that does not matter.
+    /// The client's address lies in one of these; none if that does not matter.
     package let networks: [IPNetwork]
-    /// The client's country is one of these (ISO 3166-1 alpha-2); none where that does not matter.
+    /// The client's country is one of these (ISO 3166-1 alpha-2); none if that does not matter.
     package let countries: [CountryCode]
 
     package init(usesPerKey: UInt32? = nil, networks: [IPNetwork] = [], countries: [CountryCode] = []) {
@@ -18,12 +18,12 @@ package struct UseLimits: Equatable, Sendable {
         self.countries = countries
     }
 
-    /// Whether an address is allowed; one that is not known is not, where it matters.
+    /// Whether an address is allowed. If the token names addresses, an unknown one is not.
     func allows(_ address: IPAddress?) -> Bool {
         networks.isEmpty || address.map { address in networks.contains { $0.contains(address) } } ?? false
     }
 
-    /// Whether a country is allowed; one that is not known is not, where it matters.
+    /// Whether a country is allowed. If the token names countries, an unknown one is not.
     func allows(_ country: CountryCode?) -> Bool {
         countries.isEmpty || country.map(countries.contains) ?? false
     }
@@ -42,8 +42,8 @@ package struct CountryCode: Hashable, Sendable {
 }
 
 extension UseLimits {
-    /// Reads `limits` of the native vocabulary. Throws `claimInvalid`, and `claimUnsupported` for a `rate` too: it has no form that
-    /// anybody has defined.
+    /// Reads `limits` of the native vocabulary. Throws `claimInvalid`, and `claimUnsupported` for a `rate` too: it has
+    /// no defined form.
     init(native limits: ClaimObject) throws(EntitlementError) {
         try limits.refuse(["rate"])
         try limits.refuseStrangers(to: ["uses", "ips", "countries"])

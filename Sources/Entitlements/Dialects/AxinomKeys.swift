@@ -50,7 +50,8 @@ enum AxinomKeys {
         return groups
     }
 
-    /// A right for streaming and, where the message allows it, one for keeping: only the first has a lease that playback could renew.
+    /// A right for streaming and, if the message allows it, one for keeping: only the first has a lease that
+    /// playback could renew.
     fileprivate static func rights(
         _ selector: Right.Selector, _ policy: Policy?, _ license: AxinomLicense
     ) -> [Right] {

@@ -1,14 +1,15 @@
 import ByteCoding
 import POSIXSockets
 
-/// Axinom's licence service message with an entitlement message of version 2 (entitlement, section 1.3), read into the one model.
+/// Axinom's licence service message with an entitlement message of version 2 (entitlement, section 1.3), read into the
+/// one model.
 ///
 /// | message | here |
 /// |---|---|
 /// | `id` | token id |
 /// | `session.user_id` | subject |
 /// | `license.start_datetime`, `.expiration_datetime` | start and end of every right |
-/// | `license.duration` | duration; the lease too, where `fairplay.real_time_expiration` says that it holds during playback |
+/// | `license.duration` | duration; the lease too, if `fairplay.real_time_expiration` makes it hold during playback |
 /// | `license.allow_persistence` | a second right for each, for offline use |
 /// | `license.fairplay.playback_duration` | playback of an offline licence |
 /// | `license.concurrency_interval`, `.concurrency_grace_period` | lease, and grace of the session |
@@ -18,7 +19,8 @@ import POSIXSockets
 /// | `access_control.concurrency_limit`, `.concurrency_mode` | a group of the session |
 /// | `access_control.allowed_ip_addresses` | networks |
 ///
-/// Keys come from this server's own store: of a key in the message only the id is read. Sections for other systems are not looked at.
+/// Keys come from this server's own store: of a key in the message only the id is read. Sections for other systems are
+/// not looked at.
 extension Claims {
     private static let envelopeVocabulary: Set = [
         "version", "com_key_id", "id", "begin_date", "expiration_date", "message",
@@ -56,9 +58,9 @@ struct AxinomLicense {
     private(set) var start: Int64?
     private(set) var end: Int64?
     private(set) var duration: Int64?
-    /// After how long playback asks again; nil where it need not.
+    /// After how long playback asks again; nil if it need not.
     private(set) var interval: Int64?
-    /// The same, or the duration where that holds during playback too.
+    /// The same, or the duration if that holds during playback too.
     private(set) var lease: Int64?
     private(set) var playback: Int64?
     private(set) var isPersistent = false
@@ -147,7 +149,7 @@ struct AxinomAccess {
         case nil where limit == nil, "NONE": return []
         case nil, "BLOCK_NEW_DEVICE":
             return [SessionClaims.Group(id: "all", maximum: try access.required("concurrency_limit", limit))]
-        default: throw access.unsupported("concurrency_mode")  // Modes that nobody has described.
+        default: throw access.unsupported("concurrency_mode")  // Modes without a description.
         }
     }
 }

@@ -11,7 +11,7 @@ import ByteCoding
 /// | `duration` | the life of a licence: a lease in streaming, an end in offline use |
 /// | `storable` | streaming and offline use, else streaming alone |
 /// | `usageRulesProfileId` | profile |
-/// | `defaultUsageRules` | HDCP Type 0 where outputs must be protected |
+/// | `defaultUsageRules` | HDCP Type 0 if outputs must be protected |
 /// | `sessionControl` | session and groups of the right |
 extension Claims {
     private static let tokenVocabulary: Set = [
@@ -73,7 +73,7 @@ extension Right {
         session = try Self.nagraSession(of: claims)
     }
 
-    /// Keys where they are named: they say more than the content they belong to.
+    /// Keys if they are named: they say more than the content they belong to.
     private static func nagraSelector(of claims: ClaimObject) throws(EntitlementError) -> Selector {
         let contentID = try claims.contentText("contentId")
         if let keyIDs = try claims.list(

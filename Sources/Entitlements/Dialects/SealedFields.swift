@@ -32,7 +32,8 @@ struct SealedFields: ~Copyable {
     private let payload: SecretBytes
     private let ranges: [(tag: Tag, value: Range<Int>)]
 
-    /// Throws `tokenMalformed` for a field that is cut off, and `claimUnsupported` for one that nobody knows, or in another order.
+    /// Throws `tokenMalformed` for a field that is cut off, and `claimUnsupported` for an unknown field or one in
+    /// another order.
     init(_ payload: consuming SecretBytes) throws(EntitlementError) {
         var ranges: [(tag: Tag, value: Range<Int>)] = []
         var offset = 0
@@ -59,7 +60,7 @@ struct SealedFields: ~Copyable {
         .tokenMalformed(.fieldsMalformed(.truncated(field: "sealed field", needed: needed, available: available)))
     }
 
-    /// The value as a secret of its own; nil where there is none, or it has another size.
+    /// The value as a secret of its own; nil if the field is missing or has another size.
     func secret(_ tag: Tag, size: Int) -> SecretBytes? {
         guard let range = range(tag), range.count == size else { return nil }
         return payload.copy(range)
@@ -119,7 +120,7 @@ struct SealedFieldWriter {
         plain += value
     }
 
-    /// Nothing where there is no number, or it is zero.
+    /// Nothing if the number is missing or zero.
     mutating func write(_ tag: SealedFields.Tag, _ number: UInt64?) {
         guard let number, number > 0 else { return }
         let size = 8 - number.leadingZeroBitCount / 8

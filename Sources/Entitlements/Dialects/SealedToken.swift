@@ -11,7 +11,8 @@ package import KeyCrypto
 ///         18     N  AES-256-GCM ciphertext of the fields
 ///     18 + N    16  tag
 ///
-/// The first 18 bytes are the associated data. The whole is canonical base64url without padding, so that a token has one spelling.
+/// The first 18 bytes are the associated data. The whole is canonical base64url without padding, so that a token has
+/// one spelling.
 struct SealedToken {
     static let version: UInt8 = 2
     static let type: UInt8 = 0
@@ -43,7 +44,7 @@ struct SealedToken {
         keyID = message[2..<6].reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// Throws `signatureInvalid` where the tag does not hold, and as reading the fields does.
+    /// Throws `signatureInvalid` if the tag does not hold, and as reading the fields does.
     func open(with key: TokenSealingKey) throws(EntitlementError) -> SealedTokenContents {
         let payload: SecretBytes
         do throws(CryptoError) {

@@ -103,7 +103,7 @@ extension SealedTokenContents {
 // MARK: Reading
 
 extension SealedTokenContents {
-    /// Throws `claimInvalid` where a field is missing, has another size or an impossible value.
+    /// Throws `claimInvalid` if a field is missing, has another size or an impossible value.
     init(reading fields: consuming SealedFields) throws(EntitlementError) {
         guard let tokenID = fields.bytes(.tokenID).flatMap({ Bytes16($0) }) else { throw .claimInvalid("jti") }
         self.init(
@@ -135,7 +135,7 @@ extension SealedTokenContents {
             extensions.append(Extension(type: Array(bytes.prefix(4)), payload: Array(bytes.dropFirst(4))))
         }
         deviceMaximum = try Self.count(.deviceMaximum, "device.max", fields)
-        // Whose devices would otherwise be nobody's.
+        // Without a subject the devices would belong to no viewer.
         if deviceMaximum != nil || isRegisteredOnly, subject == nil { throw .claimInvalid("sub") }
     }
 
@@ -201,8 +201,8 @@ extension SealedTokenContents {
 // MARK: Claims
 
 extension Claims {
-    /// The one right of a sealed token. Throws `claimInvalid` for one that says nothing of any content, and `claimUnsupported` for an
-    /// extension that demands something.
+    /// The one right of a sealed token. Throws `claimInvalid` for one that says nothing of any content, and
+    /// `claimUnsupported` for an extension that demands something.
     init(sealed contents: SealedTokenContents, _ verified: Verified) throws(EntitlementError) {
         for addition in contents.extensions where !addition.saysNothing { throw .claimUnsupported("extension") }
         var right = Right(try Self.selector(of: contents))
@@ -224,8 +224,8 @@ extension Claims {
         embeddedKey = contents.contentKey
     }
 
-    /// A token with a key inside is good for whatever asset the player names, as a pasted token URL has no asset of its own. The names that
-    /// it gives are then those of its own key.
+    /// A token with a key inside is good for any asset that the player names, as a pasted token URL has no asset of its
+    /// own. The names that it gives are then those of its own key.
     private static func selector(of contents: SealedTokenContents) throws(EntitlementError) -> Right.Selector {
         if let contentID = contents.contentID { return .content(contentID) }
         if let keyID = contents.keyID { return .keyIDs([keyID]) }

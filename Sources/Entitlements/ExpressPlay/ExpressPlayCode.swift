@@ -1,4 +1,5 @@
-/// What is wrong with a request in ExpressPlay's manner (entitlement, section 1.1.2). The raw values are ExpressPlay's own.
+/// What is wrong with a request in ExpressPlay's manner (entitlement, section 1.1.2). The raw values are ExpressPlay's
+/// own.
 package enum ExpressPlayCode: Int, Error, Sendable, CaseIterable {
     case expirationInvalid = -2002
     case addressDenied = -2003

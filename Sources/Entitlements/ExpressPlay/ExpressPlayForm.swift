@@ -1,6 +1,7 @@
 import ByteCoding
 
-/// The parameters of a token request: pairs as forms write them (`application/x-www-form-urlencoded`), from the query and from the body.
+/// The parameters of a token request: pairs as forms write them (`application/x-www-form-urlencoded`), from the query
+/// and from the body.
 ///
 /// Names compare byte for byte, so that their case counts. Names that are not known are passed over, as ExpressPlay
 /// does, unless they have this server's own prefix.
@@ -49,7 +50,7 @@ package struct ExpressPlayForm: Sendable {
         PercentEncoding.decodeLeniently(text.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 })
     }
 
-    /// `html` unless the caller asks for something else, even where that is not known.
+    /// `html` unless the caller asks for something else, even for an unknown format.
     package var errorFormat: ErrorFormat {
         (try? readErrorFormat()) ?? .html
     }
@@ -62,7 +63,7 @@ package struct ExpressPlayForm: Sendable {
         return format
     }
 
-    /// Throws `authenticatorMissing`, and `authenticatorInvalid` where there are two.
+    /// Throws `authenticatorMissing`, and `authenticatorInvalid` if there are two.
     package func readAuthenticator() throws(ExpressPlayCode) -> [UInt8] {
         let value = try value(of: .customerAuthenticator, else: .authenticatorInvalid)
         guard let value, !value.isEmpty else { throw .authenticatorMissing }
@@ -83,7 +84,7 @@ package struct ExpressPlayForm: Sendable {
 
     // MARK: Values
 
-    /// The one value of a name; nil where there is none. Throws `code` where there are several.
+    /// The one value of a name; nil if it is missing. Throws `code` if there are several.
     func value(of name: Name, else code: ExpressPlayCode) throws(ExpressPlayCode) -> [UInt8]? {
         try value(of: name.rawValue, else: code)
     }

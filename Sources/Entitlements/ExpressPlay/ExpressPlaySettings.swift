@@ -69,8 +69,8 @@ package struct SEESSettings: Sendable {
     }
 }
 
-/// What stands for an authenticator in comparisons: an HMAC under a key that this process made, so that they take the same time for every
-/// text of one size.
+/// What stands for an authenticator in comparisons: an HMAC under a key that this process made, so that they take the
+/// same time for every text of one size.
 package struct AuthenticatorDigest: Sendable {
     private let key: HMACSHA256Key
     private let code: [UInt8]

@@ -6,7 +6,8 @@ extension ExpressPlayTokenRequest {
     private static let extensionSizeMaximum = 64
     private static let durationMaximum = Int64(UInt32.max) - 1
 
-    /// Reads everything but whose request it is. `now` is in seconds since 1970; no token lives longer than `lifeMaximum` seconds.
+    /// Reads everything but whose request it is. `now` is in seconds since 1970; no token lives longer than
+    /// `lifeMaximum` seconds.
     ///
     /// Throws the code of the first parameter that is missing, there twice, or not what it should be.
     package init(

@@ -9,7 +9,7 @@ package struct ExpressPlayTokenRequest: Sendable {
     package enum Key: Equatable, Sendable {
         /// It travels inside the token, under a name that it may have been given.
         case embedded(EmbeddedContentKey, named: KeyName?)
-        /// It is stored, and its initialization vector must be this one, where the request gives one.
+        /// It is stored, and its initialization vector must be this one, if the request gives one.
         case stored(KeyName, iv: Bytes16?)
     }
 

@@ -20,7 +20,7 @@ package struct SEESRequest: Equatable, Sendable {
     package let kind: Kind
     /// The content, as the packager or the store calls it.
     package let contentID: String
-    /// Who asks; always there where devices are registered or bound.
+    /// Who asks; always there if devices are registered or bound.
     package let customerCookie: String?
 
     /// Why a question is not answered. The message id is empty if none could be read.
@@ -36,7 +36,7 @@ package struct SEESRequest: Equatable, Sendable {
         case messageID, version, requestType, contentID, customerCookie
     }
 
-    /// Members that nobody knows are passed over.
+    /// Unknown members are ignored.
     package init(parsing body: [UInt8]) throws(Fault) {
         let limits = JSONLimits(sizeMaximum: 8192, depthMaximum: 4)
         guard let members = (try? JSONReader.parse(body, limits: limits))?.object else {

@@ -1,7 +1,7 @@
 import ByteCoding
 
-/// Parameters of ExpressPlay's PlayReady service. Programs that build both requests with one piece of code send them for FairPlay too: they
-/// are checked, and have no effect.
+/// Parameters of ExpressPlay's PlayReady service. Programs that build both requests with one piece of code send them
+/// for FairPlay too: they are checked, and have no effect.
 package enum UnusedParameter: String, Sendable, CaseIterable {
     case rightsType
     case rentalEnd = "rental.periodEndTime"

@@ -37,7 +37,7 @@ extension CheckResult: CustomStringConvertible {
     package var description: String {
         switch verdict {
         case .passed: "\(name): passed"
-        case .failed(let error): "\(name): \(error.code), \(error)"
+        case .failed(let error): "\(name): \(error)"
         case .notReached: "\(name): not reached"
         }
     }

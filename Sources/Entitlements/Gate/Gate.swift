@@ -2,9 +2,9 @@ package import ByteCoding
 
 /// The permission to issue one licence. Only the gate makes one.
 package struct Authorization: Equatable, Sendable {
-    /// Whom it is for, where the token says.
+    /// The subject, if the token names one.
     package let subject: String?
-    /// The token's `jti`, where it has one.
+    /// The token's `jti`, if it has one.
     package let tokenID: String?
     package let issuer: String
     package let content: RequestedContent
@@ -16,7 +16,7 @@ package struct Authorization: Equatable, Sendable {
     package let protection: Protection
     /// What has to be committed before the answer leaves.
     package let obligations: Obligations
-    /// How many seconds before the end of its lease a player should renew, where the right says.
+    /// How many seconds before the end of its lease a player should renew, if the right says so.
     package let renewAhead: Int64?
     /// The operator's mark for the ledger.
     package let cookie: String?
@@ -43,11 +43,12 @@ package struct Authorization: Equatable, Sendable {
     }
 }
 
-/// The permission to read what a device reports of an offline key, and to hear of it. It allows no licence. Only the gate makes one.
+/// The permission to read what a device reports of an offline key, and to hear of it. It allows no licence. Only the
+/// gate makes one.
 package struct SyncPermission: Equatable, Sendable {
-    /// Whose token it was, where the token says.
+    /// The subject of the token, if it names one.
     package let subject: String?
-    /// The token's `jti`, where it has one.
+    /// The token's `jti`, if it has one.
     package let tokenID: String?
     package let issuer: String
     package let content: RequestedContent
@@ -64,9 +65,10 @@ package struct SyncPermission: Equatable, Sendable {
 package enum Gate {
     /// Authorises one use of a content.
     ///
-    /// The order is that of the decision table (entitlement, section 4.3): revocation, then the rights and their times, the device, the
-    /// address and the country, and last what the device can do. Of several rights that cover the content the first one that grants this
-    /// use now counts; if none does, the refusal is the first one's. Each check throws its own refusal.
+    /// The order is that of the decision table (entitlement, section 4.3): revocation, then the rights and their times,
+    /// the device, the address and the country, and last what the device can do. Of several rights that cover the
+    /// content the first one that grants this use now counts; if none does, the refusal is the first one's. Each check
+    /// throws its own refusal.
     package static func authorize(_ request: GateRequest) throws(EntitlementError) -> Authorization {
         try RequestCheck.revocation.check(request)
         try RequestCheck.scope.check(request)
@@ -120,10 +122,10 @@ package enum Gate {
         try authorize(GateRequest(claims: claims, content: content, use: use, now: now))
     }
 
-    /// Permits a sync request about `content`, where a right covers it.
+    /// Permits a sync request about `content`, if a right covers it.
     ///
-    /// Neither when the right holds nor for what use matters: a device reports most of all what has ended, or was granted before. Throws
-    /// `contentNotCovered`.
+    /// The times and the use of the right do not matter: a device reports above all what has ended, or was
+    /// granted before. Throws `contentNotCovered`.
     package static func permitSync(
         claims: Claims, content: RequestedContent
     ) throws(EntitlementError) -> SyncPermission {
@@ -131,8 +133,8 @@ package enum Gate {
         return SyncPermission(claims: claims, content: content)
     }
 
-    /// Whether the rights name an asset for which no key is stored: its holder may hear that the key is missing, anyone else only that the
-    /// content is not covered. The asset is read as content, as key, or as either.
+    /// Whether the rights name an asset for which no key is stored: its holder may hear that the key is missing. Any
+    /// other client hears only that the content is not covered. The asset is read as content, as key, or as either.
     package static func namesAsset(_ claims: Claims, contentID: String?, keyID: KeyID?) -> Bool {
         claims.covers(contentID: contentID, keyID: keyID)
     }

@@ -1,10 +1,10 @@
-/// One question that the gate asks of a whole request, whatever right may grant it.
+/// One question that the gate asks of a whole request, before it looks at single rights.
 package enum RequestCheck: String, Sendable, CaseIterable {
     /// Nothing that the token, the device or the content names is revoked.
     case revocation
     /// The issuer's tokens may open the content.
     case scope
-    /// The device is the one that the token is pinned to, and the viewer's own where it must be registered.
+    /// The device is the one that the token is pinned to, and the viewer's own if it must be registered.
     case device
     /// The client's address is among the token's.
     case address
@@ -19,7 +19,7 @@ package enum RequestCheck: String, Sendable, CaseIterable {
         case .scope:
             guard request.claims.mayOpen(contentID: request.content.contentID) else { throw .contentNotCovered }
         case .device:
-            // The HU is compared whatever the SPC says of AirPlay or an adapter: its sender could say so to be let in.
+            // The HU is compared even if the SPC names AirPlay or an adapter: its sender could say so to be let in.
             if let pinned = request.claims.device.pinned, request.device.identifier != pinned { throw .deviceMismatch }
             // A receiver or an adapter is never registered, so the store could not say no to it.
             if request.claims.device.isRegisteredOnly, !request.device.isViewersOwn { throw .deviceMismatch }
@@ -86,7 +86,8 @@ package enum RightCheck: String, Sendable, CaseIterable {
 }
 
 extension GateRequest {
-    /// A right as far as the policy leaves it for the use that is asked for. Throws `profileUnknown` and `offlineNotGranted`.
+    /// A right as far as the policy leaves it for the use that is asked for. Throws `profileUnknown` and
+    /// `offlineNotGranted`.
     func tightened(_ right: Right) throws(EntitlementError) -> Right {
         try right.tightened(by: policy.rule(for: right), for: use)
     }

@@ -2,13 +2,13 @@ package import POSIXSockets
 
 /// What an SPC says of the device that asks, as far as rights speak of it.
 package struct RequestingDevice: Equatable, Sendable {
-    /// HU; nil where it is not known, and then no token that is pinned to a device is good.
+    /// HU; nil if it is not known, and then no token that is pinned to a device is good.
     package let identifier: DeviceIdentifier?
     /// Whether the pictures go to an AirPlay receiver, whose HU it then is.
     package let isAirPlay: Bool
     /// Whether they go to Apple's digital AV adapter, whose HU it then is.
     package let isAVAdapter: Bool
-    /// The strongest level that the device is known to reach; nil where nothing is known.
+    /// The strongest level that the device is known to reach; nil if nothing is known.
     package let securityLevel: Right.SecurityLevel?
 
     package init(

@@ -34,7 +34,8 @@ package enum LicenseLimits: Equatable, Sendable {
     }
 }
 
-/// Arithmetic on limits, in seconds from 1 on. Nil is no limit, and zero never occurs, because a device takes it for none.
+/// Arithmetic on limits, in seconds from 1 on. Nil is no limit, and zero never occurs, because a device takes it for
+/// none.
 package enum LimitSeconds {
     /// The most seconds that a device can be told; all ones means something else to some.
     package static let maximum: UInt32 = 0xFFFF_FFFE
@@ -43,7 +44,7 @@ package enum LimitSeconds {
         limits.compactMap { $0 }.min()
     }
 
-    /// The sum, or the largest number where that is no number.
+    /// The sum, or the largest number if the sum overflows.
     static func sum(_ one: Int64, _ other: Int64) -> Int64 {
         let (sum, overflows) = one.addingReportingOverflow(other)
         return overflows ? .max : sum
@@ -55,7 +56,8 @@ package enum LimitSeconds {
 }
 
 extension Right {
-    /// How long the right still holds at `now`, at least 1 second; nil where it has no end. Throws `rightNotStarted` and `rightEnded`.
+    /// How long the right still holds at `now`, at least 1 second; nil if it has no end. Throws `rightNotStarted`
+    /// and `rightEnded`.
     func secondsUntilEnd(now: Int64) throws(EntitlementError) -> Int64? {
         if let start, now < start { throw .rightNotStarted(retryAfterSeconds: start - now) }
         guard let end else { return nil }

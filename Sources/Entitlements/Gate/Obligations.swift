@@ -1,11 +1,11 @@
-/// What a decision must spend, bind or count in the one commit that releases its answer: the gate cannot know these, because other nodes
-/// and requests change them.
+/// What a decision must spend, bind or count in the one commit that releases its answer: the gate cannot know these,
+/// because other nodes and requests change them.
 package struct Obligations: Equatable, Sendable {
     /// With how many distinct requests the token may ask for this key.
     package let usesPerKey: UInt32?
     /// Whether the token is good for the device alone that redeems it first.
     package let bindsFirstDevice: Bool
-    /// How many devices the subject may have; 0 where the device must be among them already.
+    /// How many devices the subject may have; 0 if the device must be among them already.
     package let deviceMaximum: UInt32?
     /// The limits of playbacks at once: those of the token and those of the right.
     package let sessions: [SessionClaims]
@@ -31,7 +31,7 @@ package struct Obligations: Equatable, Sendable {
         self.replacesOldestDevice = replacesOldestDevice
     }
 
-    /// A receiver or an adapter is not the viewer's device: it is neither bound nor counted.
+    /// A receiver or an adapter is not the viewer's device: it is not bound and not counted.
     init(_ right: Right, _ request: GateRequest, rental: RentalStep?) {
         let claims = request.claims
         let isOwn = request.device.isViewersOwn

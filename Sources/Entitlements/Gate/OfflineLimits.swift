@@ -13,12 +13,12 @@ package enum OfflineLimits: Equatable, Sendable {
     ///
     /// `storage` bounds the time until the first play, `playback` the time from it on, and `duration`, `life` and `end`
     /// the whole. A device counts playback from a moment that is not known now, possibly the last second of storage,
-    /// and cannot be told the time of an end. So where the whole is bounded, storage and playback together fit into
+    /// and cannot be told the time of an end. So if the whole is bounded, storage and playback together fit into
     /// what remains:
     ///
     /// - Without `playback`, playback gets what storage leaves; without either, the end is a hard one.
-    /// - A `playback` stays as given, and storage gives way. Where that would leave less time to begin than a hard end that keeps all limits
-    ///   leaves altogether, that hard end is granted instead.
+    /// - A `playback` stays as given, and storage gives way. If that would leave less time to begin than a hard end
+    ///   that keeps all limits leaves altogether, that hard end is granted instead.
     ///
     /// Throws `offlineNotGranted`, `offlineOutlivesLease`, `rightNotStarted`, `rightEnded`.
     ///

@@ -28,7 +28,7 @@ package struct PolicyFinding: Equatable, Sendable, CustomStringConvertible {
         case profileNotConfigured = "names a profile that is not configured: requests for it are refused"
         /// A token is to be used so often, and has no identifier to count by.
         case usesWithoutTokenID = "limits its uses, and has no token id to count them by"
-        /// A device is to be counted or bound, and nobody says whose.
+        /// A device is to be counted or bound, and the token names no subject.
         case devicesWithoutSubject = "limits the devices of a subject, and names none"
     }
 

@@ -1,8 +1,10 @@
 /// What a named profile, or this server, demands besides what a token says (entitlement, section 4.2).
 ///
-/// Rules can only tighten: of two limits the smaller one holds, and what one of them forbids is forbidden. Nil says nothing.
+/// Rules can only tighten: of two limits the smaller one holds, and what one of them forbids is forbidden. Nil says
+/// nothing.
 package struct PolicyRule: Equatable, Sendable {
-    /// The longest lease of a streaming licence; at least 1 second. It forbids no offline licence, which never has a lease.
+    /// The longest lease of a streaming licence; at least 1 second. It forbids no offline licence, which never has a
+    /// lease.
     package var lease: Int64?
     /// How long after issue playback may begin at most; at least 1 second.
     package var duration: Int64?
@@ -10,7 +12,7 @@ package struct PolicyRule: Equatable, Sendable {
     package var storage: Int64?
     /// The same from its first play on; at least 1 second.
     package var playback: Int64?
-    /// False where no device may keep a key.
+    /// False if no device may keep a key.
     package var allowsOffline: Bool?
     package var protection: Protection
     /// What a device must be able to do besides, by the label of the track.
@@ -60,7 +62,8 @@ package struct EntitlementPolicy: Equatable, Sendable {
     /// The rule for a right: its profile's and the floor together. Throws `profileUnknown`.
     func rule(for right: Right) throws(EntitlementError) -> PolicyRule {
         guard let name = right.profile else { return floor }
-        // Swift compares names by canonical equivalence, which is no more than a second spelling of the operator's own name.
+        // Swift compares names by canonical equivalence, which is no more than a second spelling of the operator's own
+        // name.
         guard let profile = profiles[name] else { throw .profileUnknown }
         return profile.merged(with: floor)
     }

@@ -2,8 +2,8 @@ import ByteCoding
 
 /// What has been revoked, as one node knows it (entitlement, section 4.6).
 ///
-/// What tells of a person is kept by names that only this installation can make. Such a name costs an HMAC, so it is made only where
-/// something of its kind is revoked.
+/// What tells of a person is kept by names that only this installation can make. Such a name costs an HMAC, so it is
+/// made only if something of its kind is revoked.
 package struct RevocationView: Sendable {
     /// What a revocation names, in the order in which requests are checked.
     package enum Kind: Sendable, CaseIterable {
@@ -202,7 +202,7 @@ extension RevocationView: Equatable {
 private struct NameOfRevoked {
     let name: Bytes16
 
-    /// `issuer` is nil for anybody's.
+    /// `issuer` is nil for every issuer.
     init(_ kind: RevocationView.Kind, _ value: [UInt8], _ issuer: String?) {
         func half(_ number: UInt8) -> UInt64 {
             var hasher = Hasher()
@@ -229,7 +229,7 @@ extension RevocationView.Kind {
         }
     }
 
-    /// What a request has of this kind, and the refusal where one of these is revoked.
+    /// What a request has of this kind, and the refusal if one of these is revoked.
     fileprivate func subject(
         of claims: Claims, content: RequestedContent?, device: DeviceIdentifier?
     ) -> ([String?], EntitlementError) {

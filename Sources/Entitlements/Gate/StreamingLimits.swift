@@ -9,9 +9,9 @@ package struct StreamingLimits: Equatable, Sendable {
 
     /// The limits that a right sets at `now`.
     ///
-    /// An `end` bounds everything; without a `lease` it becomes one, because FairPlay knows no other way to stop playback. A `duration` is
-    /// a rental: playback that began within it may finish, unless a lease stops it. A `life` is a lease. Throws
-    /// `streamingNotGranted`, `rightNotStarted`, `rightEnded`.
+    /// An `end` bounds everything; without a `lease` it becomes one, because FairPlay knows no other way to stop
+    /// playback. A `duration` is a rental: playback that began within it may finish, unless a lease stops it. A `life`
+    /// is a lease. Throws `streamingNotGranted`, `rightNotStarted`, `rightEnded`.
     ///
     /// A `rental` that is remembered bounds both. If its right has no lease, the rest of it is one: otherwise no
     /// device would tell of a play.

@@ -1,5 +1,5 @@
-/// Which contents tokens of an issuer, or of a customer, can open whatever they say: content ids and prefixes of such.
-/// Texts are compared byte for byte.
+/// Which contents tokens of an issuer, or of a customer, can open, beside what they say: content ids and prefixes of
+/// such. Texts are compared byte for byte.
 package struct ContentScope: Equatable, Sendable {
     /// The most ids and prefixes together.
     package static let countMaximum = 10_000

@@ -9,7 +9,7 @@ package struct Issuer: Sendable {
     package let keys: [VerificationKey]
     /// The keys that open this issuer's sealed tokens.
     package let sealingKeys: [TokenSealingKey]
-    /// The longest life of a token in seconds, from `iat` (else `nbf`) to `exp`; nil where it is not limited.
+    /// The longest life of a token in seconds, from `iat` (else `nbf`) to `exp`; nil if it is not limited.
     package let maximumLife: Int64?
     /// Whether a right for offline use makes a licence one that the device keeps, unless the request says what it
     /// wants.
@@ -118,8 +118,8 @@ package struct IssuerSet: Sendable {
         sealingEntries[keyID]
     }
 
-    /// What seals the tokens that are made in an issuer's name: of its active sealing keys the one with the highest number. Nil where it has
-    /// none.
+    /// What seals the tokens that are made in an issuer's name: of its active sealing keys the one with the highest
+    /// number. Nil if it has none.
     package func sealer(forIssuer name: String) -> TokenSealer? {
         let entries = sealingEntries.values.filter { $0.issuer.name == name && $0.key.state == .active }
         return entries.max { $0.key.id < $1.key.id }.map { TokenSealer($0.key) }

@@ -23,10 +23,10 @@ package enum JWKSetError: Error, Equatable, Sendable {
 
 /// The keys of a JSON Web Key Set (RFC 7517) that verify signatures.
 ///
-/// Taken are keys for ES256 (EC, P-256), EdDSA (OKP, Ed25519), RS256 (RSA) and HS256 (oct). What is for encryption, or for another
-/// algorithm, is passed over, as RFC 7517 section 5 has it; what is for one of these and cannot be used is refused. The state of a key
-/// follows from members of it: `state` ("next", "active", "retiring", "revoked"), `exp` (a retiring key's last second, excluded) and
-/// `revoked`.
+/// Taken are keys for ES256 (EC, P-256), EdDSA (OKP, Ed25519), RS256 (RSA) and HS256 (oct). What is for encryption, or
+/// for another algorithm, is passed over, as RFC 7517 section 5 has it; what is for one of these and cannot be used is
+/// refused. The state of a key follows from members of it: `state` ("next", "active", "retiring", "revoked"), `exp` (a
+/// retiring key's last second, excluded) and `revoked`.
 package struct JWKSet: Sendable {
     package static let keyCountMaximum = 256
 

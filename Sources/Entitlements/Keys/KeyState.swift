@@ -7,7 +7,7 @@ package enum KeyState: Equatable, Sendable {
     case retiring(until: Int64)
     case revoked
 
-    /// Throws `keyRevoked` and `keyRetired` where the key no longer verifies at `now`, in seconds since 1970.
+    /// Throws `keyRevoked` and `keyRetired` if the key no longer verifies at `now`, in seconds since 1970.
     func check(now: Int64) throws(EntitlementError) {
         switch self {
         case .next, .active: return
@@ -16,7 +16,7 @@ package enum KeyState: Equatable, Sendable {
         }
     }
 
-    /// The first second in which the key no longer verifies; nil where that is not known yet.
+    /// The first second in which the key no longer verifies; nil if that is not known yet.
     var end: Int64? {
         switch self {
         case .next, .active: nil

@@ -13,7 +13,7 @@ struct SecretMembers {
         for member in JSONMemberScanner.members(in: bytes, named: ["k"]) { take(member.value) }
     }
 
-    /// The secret of a string that begins, with its quote, at this place; nil where it was no canonical base64url.
+    /// The secret of a string that begins, with its quote, at this place; nil if it was no canonical base64url.
     func secret(at position: TextPosition) -> SharedSecret? {
         secrets[position.byteOffset]
     }

@@ -1,4 +1,5 @@
-/// The signature algorithms that a key can be pinned to (RFC 7518, section 3.1; RFC 8037, section 3.1), by their exact names.
+/// The signature algorithms that a key can be pinned to (RFC 7518, section 3.1; RFC 8037, section 3.1), by their exact
+/// names.
 ///
 /// `none` is no case, in any spelling, so no key can ever ask for it.
 package enum SigningAlgorithm: String, Sendable, CaseIterable {

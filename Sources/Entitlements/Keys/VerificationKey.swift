@@ -2,8 +2,8 @@ package import KeyCrypto
 
 /// A key that checks tokens, pinned to one algorithm: a token cannot choose how it is verified.
 ///
-/// A public key has no other use than as one, and an HS256 secret is refused where it looks like a public key, so that one can never pass
-/// for the other (RFC 8725, section 2.1).
+/// A public key has no other use than as one, and an HS256 secret is refused if it looks like a public key, so that
+/// one can never pass for the other (RFC 8725, section 2.1).
 package struct VerificationKey: Sendable {
     /// The fewest bytes of an HS256 secret (RFC 7518, section 3.2).
     package static let secretSizeMinimum = 32
@@ -42,7 +42,8 @@ package struct VerificationKey: Sendable {
         self.init(id, state, .rs256(key))
     }
 
-    /// A key for HMAC-SHA-256 codes. Throws `secretTooShort` and `secretIsAPublicKey`; `cryptoFailed` where OpenSSL has no HMAC.
+    /// A key for HMAC-SHA-256 codes. Throws `secretTooShort` and `secretIsAPublicKey`; `cryptoFailed` if OpenSSL has
+    /// no HMAC.
     package init(
         id: String, hs256 secret: borrowing SecretBytes, state: KeyState = .active
     ) throws(IssuerSetError) {
@@ -81,8 +82,8 @@ enum SharedSecretCheck {
         }
     }
 
-    /// How a key file in PEM begins, and public keys in DER (SubjectPublicKeyInfo): P-256 (RFC 5480), Ed25519 (RFC 8410), and RSA of 2048
-    /// bits or more (RFC 8017). No random secret begins so.
+    /// How a key file in PEM begins, and public keys in DER (SubjectPublicKeyInfo): P-256 (RFC 5480), Ed25519 (RFC
+    /// 8410), and RSA of 2048 bits or more (RFC 8017). No random secret begins so.
     private static let publicKeyPrefixes: [[UInt8]] = [
         Array("-----BEGIN ".utf8),
         [0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01],

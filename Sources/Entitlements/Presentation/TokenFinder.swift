@@ -24,10 +24,10 @@ package struct TokenFinder: Equatable, Sendable {
         return Set(sources.flatMap { $0 == .headers ? headerNames : $0.header.map { [$0] } ?? [] })
     }
 
-    /// The token that the request presents; nil where there is none.
+    /// The token that the request presents; nil if it presents no token.
     ///
-    /// The same token in several places is one, found in the first of them. Throws `tokenAmbiguous` for two that differ, because nobody
-    /// could say which one was meant, and `tokenMalformed` for a list that is too long.
+    /// The same token in several places is one, found in the first of them. Throws `tokenAmbiguous` for two that
+    /// differ, because it is not clear which one was meant, and `tokenMalformed` for a list that is too long.
     package func token(in carriers: TokenCarriers) throws(EntitlementError) -> PresentedToken? {
         let pairs = QueryPairs(carriers.query)
         var found: PresentedToken?
@@ -108,7 +108,8 @@ package struct TokenFinder: Equatable, Sendable {
 }
 
 extension PresentedToken {
-    /// One of two that are the same, or of which one is a list that has the other in it. Throws `tokenAmbiguous` for any others.
+    /// One of two that are the same, or of which one is a list that has the other in it. Throws `tokenAmbiguous` for
+    /// any others.
     fileprivate func joined(with other: PresentedToken) throws(EntitlementError) -> PresentedToken {
         if tokens == other.tokens || (other.tokens.count == 1 && tokens.contains(other.tokens[0])) { return self }
         guard tokens.count == 1, other.tokens.contains(tokens[0]) else { throw .tokenAmbiguous }

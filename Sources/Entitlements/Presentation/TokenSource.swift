@@ -1,5 +1,5 @@
-/// Where a request can carry a token (entitlement, section 4.1), in the order in which they are looked at. The raw values are the words of
-/// the configuration.
+/// Where a request can carry a token (entitlement, section 4.1), in the order in which they are looked at. The raw
+/// values are the words of the configuration.
 package enum TokenSource: String, Sendable, CaseIterable {
     /// `Authorization: Bearer`; another scheme presents no token.
     case bearer = "authorization"
@@ -61,7 +61,7 @@ package struct TokenCarriers {
     package let fieldValues: (String) -> [String]
     /// As it came, without the question mark.
     package let query: String?
-    /// The member `token` of the body, where it has one.
+    /// The member `token` of the body, if it has one.
     package let bodyToken: [UInt8]?
 
     package init(fieldValues: @escaping (String) -> [String], query: String? = nil, bodyToken: [UInt8]? = nil) {

@@ -13,7 +13,7 @@ import POSIXSockets
 /// | `fps` | the playback session |
 /// | `orig` | issuer, dialect, key id and token id of the first token |
 /// | `sub`, `cookie`, `device`, `limits`, `sessions`, `right` | what that token said |
-/// | `own` | what stands for it where it has no subject |
+/// | `own` | what stands for it if it has no subject |
 /// | `rental` | when the rental was opened and first played, if the right has one |
 extension Claims {
     private static let sessionVocabulary: Set = [
@@ -94,9 +94,10 @@ extension Claims {
 }
 
 extension Claims {
-    /// Reads what `sessionPayload` wrote, of a token whose signature holds under `key`. Throws `claimInvalid` and `claimUnsupported`.
+    /// Reads what `sessionPayload` wrote, of a token whose signature holds under `key`. Throws `claimInvalid` and
+    /// `claimUnsupported`.
     ///
-    /// The device is not pinned by it: whoever decides compares HU with the grant.
+    /// The device is not pinned by it: the decision compares HU with the grant.
     init(
         session claims: ClaimObject, signedBy key: SessionTokens.Key, times: TokenTimes, issuers: IssuerSet
     ) throws(EntitlementError) {
@@ -158,7 +159,7 @@ extension SessionGrant {
         return try claims.required(name, (try? Hexadecimal.decode(text)).flatMap { Bytes16($0) })
     }
 
-    /// Nil where the member is absent.
+    /// Nil if the member is absent.
     private static func bytes(
         _ name: String, of claims: ClaimObject, count: Int
     ) throws(EntitlementError) -> [UInt8]? {

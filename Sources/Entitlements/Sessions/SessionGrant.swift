@@ -12,13 +12,13 @@ package struct SessionGrant: Equatable, Sendable {
     package let absoluteEnd: Int64
     /// The licence that was given together with the token.
     package let license: Bytes16
-    /// What the first token stood for where it had no subject; 32 bytes.
+    /// What the first token stood for if it had no subject; 32 bytes.
     package let owner: [UInt8]?
     /// What was remembered of the rental with that licence; nil if its right has no rental.
     package let rental: RentalStanding.Memory?
     /// The session key that signed the token.
     let keyID: String
-    /// Confirms HU to whoever has that key, and tells it to nobody.
+    /// Confirms HU to a holder of that key, and does not reveal it.
     let deviceCode: [UInt8]
 }
 

@@ -11,7 +11,7 @@ package struct SessionLicense: Sendable {
     package let device: DeviceIdentifier
     /// The playback session that the SPC tells.
     package let playback: UInt64
-    /// What the token stands for where it has no subject; 32 bytes.
+    /// What the token stands for if it has no subject; 32 bytes.
     package let owner: [UInt8]?
 
     package init(
@@ -27,10 +27,11 @@ package struct SessionLicense: Sendable {
 }
 
 extension SessionTokens {
-    /// The token that renews a licence, or nil where there is nothing to renew: the lease reaches to the end of what was granted, or what
-    /// was granted does not fit into a token.
+    /// The token that renews a licence, or nil if there is nothing to renew: the lease reaches to the end of what
+    /// was granted, or what was granted does not fit into a token.
     ///
-    /// `claims` are those of the token that the licence was given for; where that is a session token, this is its successor.
+    /// `claims` are those of the token that the licence was given for; if that is a session token, this is its
+    /// successor.
     package func token(
         for license: SessionLicense, _ authorization: Authorization, of claims: Claims
     ) throws(CryptoError) -> String? {
@@ -55,8 +56,8 @@ extension SessionTokens {
         return token.utf8.count <= Token.sizeMaximum ? token : nil
     }
 
-    /// A session ends where the right ends, where playback may no longer begin, and after the longest life: whichever comes first. Its
-    /// successors can only end sooner.
+    /// A session ends where the right ends, where playback may no longer begin, and after the longest life: at the one
+    /// that comes first. Its successors can only end sooner.
     private func absoluteEnd(
         of license: SessionLicense, _ authorization: Authorization, _ claims: Claims
     ) -> Int64? {
@@ -81,7 +82,8 @@ extension SessionTokens {
 }
 
 extension Right {
-    /// What a session keeps of a right: streaming of the one content that it was asked for, and no longer than the session.
+    /// What a session keeps of a right: streaming of the one content that it was asked for, and no longer than the
+    /// session.
     ///
     /// It is what the token said and not what the policy left of it, because each renewal meets the policy of its own
     /// time. If the token counts its uses of each key, a session token renews one key alone: another key of the content

@@ -3,8 +3,8 @@ package import KeyCrypto
 
 /// The keys and rules of session tokens, which this server gives with a lease and takes for its renewal.
 ///
-/// A session token is a JWT of HS256 under a key that servers alone have. It carries what the entitlement token granted, so that a renewal
-/// needs neither that token nor its issuer.
+/// A session token is a JWT of HS256 under a key that servers alone have. It carries what the entitlement token
+/// granted, so that a renewal does not need that token or its issuer.
 package struct SessionTokens: Sendable {
     /// The size of a key's secret in bytes.
     package static let secretSize = 32
@@ -49,7 +49,7 @@ package struct SessionTokens: Sendable {
         self.maximumLife = maximumLife
     }
 
-    /// The key of a token; nil where it is none of ours.
+    /// The key of a token; nil if no key has this id.
     func key(id: String) -> Key? {
         if current.id.hasSameUTF8(as: id) { return current }
         return retired.first { $0.id.hasSameUTF8(as: id) }
@@ -63,7 +63,8 @@ package struct SessionTokens: Sendable {
         return ConstantTime.areEqual(code[...], grant.deviceCode[...])
     }
 
-    /// What a token carries of HU: half an HMAC that differs from session to session. The zero byte keeps it apart from whatever is signed.
+    /// What a token carries of HU: half an HMAC that differs from session to session. The zero byte keeps it apart from
+    /// everything that is signed.
     static func code(
         of device: DeviceIdentifier, in session: Bytes16, by key: Key
     ) throws(CryptoError) -> [UInt8] {

@@ -1,7 +1,7 @@
 import ByteCoding
 
 extension TokenVerifier {
-    /// The session key that a token names; nil where it is an entitlement token.
+    /// The session key that a token names; nil if it is an entitlement token.
     func sessionKey(of token: Token) -> SessionTokens.Key? {
         guard let sessions, let keyID = token.keyID else { return nil }
         return sessions.key(id: keyID)
@@ -17,7 +17,8 @@ extension TokenVerifier {
         return try Claims(session: payload, signedBy: key, times: times, issuers: issuers)
     }
 
-    /// An app that hears that its token has expired fetches another one; one whose session has ended must know which token that is.
+    /// An app that hears that its token has expired fetches another one; one whose session has ended must know which
+    /// token that is.
     func checkSession(_ times: TokenTimes, now: Int64) throws(EntitlementError) {
         do throws(EntitlementError) {
             try times.check(now: now, leeway: leeway)

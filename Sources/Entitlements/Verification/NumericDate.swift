@@ -2,9 +2,9 @@ import ByteCoding
 
 /// Seconds since 1970 as a token says them, with or without a fraction (RFC 7519, section 2).
 ///
-/// Clocks here count whole seconds. `up` is the first whole second that is not before the date, `down` the last that is not after it:
-/// each use takes the one that never grants more. Dates lie in the years 0000 to 9999, those of RFC 3339, so that arithmetic on them
-/// cannot overflow and milliseconds taken for seconds are noticed.
+/// Clocks here count whole seconds. `up` is the first whole second that is not before the date, `down` the last that is
+/// not after it: each use takes the one that never grants more. Dates lie in the years 0000 to 9999, those of RFC 3339,
+/// so that arithmetic on them cannot overflow and milliseconds taken for seconds are noticed.
 struct NumericDate: Equatable, Sendable {
     private static let range = UnixTime.secondsMinimum...UnixTime.secondsMaximum
 

@@ -15,8 +15,9 @@ struct TokenDigest: Hashable, Sendable {
 
 /// A bounded table of claims that drops what was not used lately.
 ///
-/// The slots are a ring with one hand (the clock algorithm). When the ring is full, the hand passes over slots that were used since it last
-/// came by, but over a few of them only: a look-up and an insertion cost the same however many tokens are held.
+/// The slots are a ring with one hand (the clock algorithm). When the ring is full, the hand passes over slots that
+/// were used since it last came by, but over a few of them only: a look-up and an insertion cost the same however many
+/// tokens are held.
 struct RecentClaims: Sendable {
     private static let spareMaximum = 8
 

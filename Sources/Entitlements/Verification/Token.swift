@@ -4,9 +4,9 @@ import ByteCoding
 ///
 ///     base64url(header) . base64url(payload) . base64url(signature)
 ///
-/// Each part is the one canonical base64url text of its bytes, so a token has one spelling. The header is strict JSON with `alg`,
-/// mostly a `kid`, and a `typ` that is absent or known; members that would bring keys along or demand extensions are refused. The payload
-/// stays bytes: nothing reads it before the signature holds.
+/// Each part is the one canonical base64url text of its bytes, so a token has one spelling. The header is strict JSON
+/// with `alg`, mostly a `kid`, and a `typ` that is absent or known; members that would bring keys along or demand
+/// extensions are refused. The payload stays bytes: nothing reads it before the signature holds.
 package struct Token: Sendable {
     /// The most bytes that a token may have.
     package static let sizeMaximum = 8192
@@ -14,7 +14,7 @@ package struct Token: Sendable {
     /// The most bytes that a key id may have.
     package static let keyIDSizeMaximum = 200
 
-    /// What the header asks for; it only counts where it equals what the key is pinned to.
+    /// What the header asks for; it only counts if it equals what the key is pinned to.
     package let algorithm: SigningAlgorithm
     /// The header's `kid`; only Axinom's tokens do without, and name their key in the payload.
     package let keyID: String?
@@ -31,8 +31,8 @@ package struct Token: Sendable {
 
     /// Takes a token apart.
     ///
-    /// An empty signature is left for the verifier to refuse, so that a token with the algorithm `none` is told so. Throws
-    /// `tokenMalformed`, and `algorithmNotPinned` where no key could have the algorithm.
+    /// An empty signature is left for the verifier to refuse, so that a token with the algorithm `none` is told so.
+    /// Throws `tokenMalformed`, and `algorithmNotPinned` if no key could have the algorithm.
     package init(parsing bytes: [UInt8]) throws(EntitlementError) {
         guard bytes.count <= Self.sizeMaximum else { throw .tokenMalformed(.tooLarge(size: bytes.count)) }
         let dot = UInt8(ascii: ".")

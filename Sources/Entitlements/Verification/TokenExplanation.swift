@@ -15,7 +15,7 @@ package struct TokenExplanation: Equatable, Sendable {
     }
 
     package let checks: [CheckResult]
-    /// Nil where the token is not signed by the key that it names: then nothing that it says is believed.
+    /// Nil if the token is not signed by the key that it names: then nothing that it says is believed.
     package let claims: Claims?
 
     /// The first refusal, which is what the verifier throws.
@@ -35,7 +35,7 @@ struct TokenExplanationBuilder {
     /// Shows the claim of a path, for a token that is refused for it.
     var claim: (String) -> String? = { _ in nil }
 
-    /// Notes the result of a step that the later ones need; nil where it failed.
+    /// Notes the result of a step that the later ones need; nil if it failed.
     mutating func step<Value>(
         _ check: TokenExplanation.Check, _ body: () throws(EntitlementError) -> Value
     ) -> Value? {

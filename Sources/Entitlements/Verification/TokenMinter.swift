@@ -44,7 +44,7 @@ package struct TokenContents: Equatable, Sendable {
     }
 }
 
-/// Signs tokens: for development, for tests, and for whoever has no issuer of their own.
+/// Signs tokens: for development, for tests, and for operators without an issuer of their own.
 package struct TokenMinter: Sendable {
     private enum Material: Sendable {
         case es256(ES256PrivateKey)

@@ -1,6 +1,6 @@
 import ByteCoding
 
-/// What a payload says before anybody asks what it grants.
+/// What a payload says before its grants are read.
 enum TokenPayload {
     private static let limits = JSONLimits(sizeMaximum: Token.sizeMaximum, depthMaximum: 16)
 
@@ -9,7 +9,7 @@ enum TokenPayload {
         ClaimObject(try StrictJSON.object(token.payload, limits: limits))
     }
 
-    /// The member `com_key_id` of a payload that nobody has verified: fit for finding a key, and for nothing else.
+    /// The member `com_key_id` of a payload that is not verified: fit only for finding a key.
     static func axinomKeyID(of token: Token) -> String? {
         guard let object = try? StrictJSON.object(token.payload, limits: limits) else { return nil }
         return object["com_key_id"]?.string
@@ -22,7 +22,7 @@ enum TokenPayload {
             try checkIssuer(claims, against: issuer)
             try checkAudience(claims, against: issuer)
         case .nagra:
-            // ContentAuthZ has neither claim; where a token has it all the same, it counts.
+            // ContentAuthZ has neither claim; if a token has it all the same, it counts.
             if claims["iss"] != nil { try checkIssuer(claims, against: issuer) }
             if claims["aud"] != nil { try checkAudience(claims, against: issuer) }
         case .axinom:

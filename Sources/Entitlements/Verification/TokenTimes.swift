@@ -8,7 +8,7 @@ struct TokenTimes: Equatable, Sendable {
     let notBefore: NumericDate?
     let issuedAt: NumericDate?
 
-    /// Throws `claimInvalid` where `exp` is missing, or a date is no number or out of range.
+    /// Throws `claimInvalid` if `exp` is missing, or a date is no number or out of range.
     init(of claims: ClaimObject) throws(EntitlementError) {
         expiresAt = try claims.required("exp", try claims.numericDate("exp"))
         notBefore = try claims.numericDate("nbf")
@@ -35,7 +35,8 @@ struct TokenTimes: Equatable, Sendable {
         }
     }
 
-    /// The same for a dialect whose tokens need not say when their life began: they have at most `maximum` seconds left.
+    /// The same for a dialect whose tokens need not say when their life began: they have at most `maximum` seconds
+    /// left.
     func checkRemainingLife(maximum: Int64, now: Int64) throws(EntitlementError) {
         guard expiresAt.up - (issuedAt ?? notBefore ?? NumericDate(now) ?? expiresAt).down <= maximum else {
             throw .lifeTooLong

@@ -2,12 +2,12 @@ import ByteCoding
 
 /// Turns tokens into claims, for the issuers of one configuration.
 ///
-/// The key that a token names decides everything else: its issuer, its algorithm, and the dialect in which it is read. Where a token was
-/// presented decides nothing.
+/// The key that a token names decides everything else: its issuer, its algorithm, and the dialect in which it is read.
+/// Where a token was presented decides nothing.
 package struct TokenVerifier: Sendable {
     let issuers: IssuerSet
     let enforced: Set<Restriction>
-    /// Nil where this server gives no session tokens, and takes none.
+    /// Nil if this server gives no session tokens, and takes none.
     package let sessions: SessionTokens?
 
     /// A token that demands what is not `enforced` is refused.
@@ -21,9 +21,9 @@ package struct TokenVerifier: Sendable {
 
     /// Verifies a compact or a sealed token at `now`, in seconds since 1970.
     ///
-    /// Checks in this order: form, key id and state, algorithm, signature, times, issuer, audience, then the rest of the claims. Nothing of
-    /// the payload is read before the signature holds, but the key id of an Axinom token. Throws every case of `EntitlementError` up to
-    /// `claimUnsupported`.
+    /// Checks in this order: form, key id and state, algorithm, signature, times, issuer, audience, then the rest of
+    /// the claims. Nothing of the payload is read before the signature holds, but the key id of an Axinom token. Throws
+    /// every case of `EntitlementError` up to `claimUnsupported`.
     package func verify(_ bytes: [UInt8], now: Int64) throws(EntitlementError) -> Claims {
         let claims =
             if SealedToken.looksSealed(bytes) {
@@ -35,7 +35,8 @@ package struct TokenVerifier: Sendable {
         return claims
     }
 
-    /// Checks what time alone can change of claims that were verified before: their own times, and the retirement of their key.
+    /// Checks what time alone can change of claims that were verified before: their own times, and the retirement of
+    /// their key.
     func check(_ claims: Claims, now: Int64) throws(EntitlementError) {
         if let end = claims.keyEnd, now >= end { throw .keyRetired }
         if claims.renewal != nil { return try checkSession(claims.times, now: now) }

@@ -3,10 +3,11 @@ import Synchronization
 
 /// Remembers what one verifier has verified, so that a token which many requests present costs one signature check.
 ///
-/// Only what the verifier accepted gets in. An entry is found by the SHA-256 of the whole token, and its times are checked anew on each
-/// hit, and so is the retirement of its key: a token works no longer with the cache than without. A new verifier has a cache of its own, so
-/// requests still under way with the old one cannot bring in what the new one would refuse. The cache holds at most `capacity` tokens,
-/// however many are presented, and may be used by all threads at once.
+/// Only what the verifier accepted gets in. An entry is found by the SHA-256 of the whole token, and its times are
+/// checked again on each hit, and so is the retirement of its key: a token works no longer with the cache than without.
+/// A new verifier has a cache of its own, so requests still under way with the old one cannot bring in what the new one
+/// would refuse. The cache holds at most `capacity` tokens, however many are presented, and may be used by all threads
+/// at once.
 package final class VerifiedTokenCache: Sendable {
     package static let capacityDefault = 16_384
 

@@ -30,8 +30,8 @@ final class HTTP2Callbacks: @unchecked Sendable {
     }
 }
 
-// Free functions, because a closure could belong to an actor. Each is called while a method of the session runs, which keeps the
-// object alive; the pointers that nghttp2 passes are valid for the call.
+// Free functions, because a closure could belong to an actor. Each is called while a method of the session runs, which
+// keeps the object alive; the pointers that nghttp2 passes are valid for the call.
 
 private func session(_ userData: UnsafeMutableRawPointer?) -> HTTP2Session {
     guard let userData = unsafe userData else { preconditionFailure("a session without its object") }
@@ -39,7 +39,7 @@ private func session(_ userData: UnsafeMutableRawPointer?) -> HTTP2Session {
 }
 
 private let success: Int32 = 0
-/// nghttp2 decodes the rest of the header block for the sake of its table, and neither checks nor reports it. That is
+/// nghttp2 decodes the rest of the header block for the sake of its table, but does not check or report it. That is
 /// 60 times faster.
 private let stop = NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
 

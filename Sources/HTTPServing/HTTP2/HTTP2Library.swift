@@ -73,7 +73,7 @@ enum HTTP2Library {
     private static func withFields<Result>(
         _ block: HTTP2FieldBlock, _ body: (UnsafeBufferPointer<nghttp2_nv>) -> Result
     ) -> Result {
-        // nghttp2 only reads, whatever its types say; the ranges lie within the storage.
+        // nghttp2 only reads, although its types allow writing; the ranges lie within the storage.
         unsafe block.storage.withUnsafeBufferPointer { storage in
             let start = unsafe UnsafeMutablePointer(mutating: storage.baseAddress)
             let fields = unsafe block.fields.map { field in

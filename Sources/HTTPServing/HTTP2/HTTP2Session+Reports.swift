@@ -24,7 +24,8 @@ extension HTTP2Session {
 
     /// Takes a decoded field. Returns whether the rest of the block is wanted.
     ///
-    /// A block that is only somewhat too large is read to its end, so that it is answered 431: what is stopped here can only be reset.
+    /// A block that is only somewhat too large is read to its end, so that it is answered 431: what is stopped here can
+    /// only be reset.
     func received(name: Span<UInt8>, value: Span<UInt8>, on id: Int32) -> Bool {
         decodedSize += name.count + value.count
         guard let stream = streams[id] else { return true }
@@ -87,8 +88,8 @@ extension HTTP2Session {
 
     /// The last frame of a response was written.
     ///
-    /// A client that is still sending its request could be told at once to stop (RFC 9113 section 8.1). But curl then forgets the
-    /// response, so it may go on for a while.
+    /// A client that is still sending its request could be told at once to stop (RFC 9113 section 8.1). But curl then
+    /// forgets the response, so it may go on for a while.
     func sentEnd(on id: Int32) {
         floodGuard.answered()
         guard let stream = streams[id] else { return }

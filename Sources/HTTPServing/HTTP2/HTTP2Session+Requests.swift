@@ -165,7 +165,7 @@ extension HTTP2Session {
         if size > 0 { unsafe nghttp2_session_consume_connection(handle, size) }
     }
 
-    /// Takes bytes that nobody wants, and lets the client send as many more, up to a limit.
+    /// Drops bytes that no request wants, and lets the client send as many more, up to a limit.
     func drop(_ size: Int, of stream: HTTP2Stream) {
         stream.droppedSize += size
         giveBack(size)

@@ -1,8 +1,8 @@
 /// Which streams a client may still send on (RFC 9113 sections 5.1 and 5.1.1), judged by the client's own frames alone.
 ///
-/// nghttp2 forgets a stream when it closes, and from then on ignores what comes for it. This remembers the streams that the client
-/// itself has ended or passed over, as far as is cheap, so that a frame on one of them is the error that it is. What the server has
-/// reset is not looked at: frames that were on their way are no error.
+/// nghttp2 forgets a stream when it closes, and from then on ignores what comes for it. This remembers the streams that
+/// the client itself has ended or passed over, as far as is cheap, so that a frame on one of them is the error that it
+/// is. What the server has reset is not looked at: frames that were on their way are no error.
 struct HTTP2StreamOrder: Equatable, Sendable {
     /// So many ended streams are remembered, the latest.
     static let endedMaximum = 128

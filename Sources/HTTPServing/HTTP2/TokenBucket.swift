@@ -15,7 +15,7 @@ struct TokenBucket: Equatable, Sendable {
         refilledAt = now
     }
 
-    /// Takes a token; `false` when there is none.
+    /// Takes a token; `false` if the bucket is empty.
     mutating func take(now: MonotonicTime) -> Bool {
         take(1, now: now)
     }

@@ -25,7 +25,7 @@ enum ProxyHeaderError: Error, Equatable {
     case signature
     case version
     case command
-    /// Neither TCP nor unknown.
+    /// Not TCP, and not "unknown".
     case family
     case address
     case tooLong
@@ -94,7 +94,8 @@ private enum Version1 {
 ///     offset  size  field
 ///          0    12  signature
 ///         12     1  version 2 in the upper half, command in the lower: 0 LOCAL, 1 PROXY
-///         13     1  family in the upper half, protocol in the lower: 0x11 TCP over IPv4, 0x21 TCP over IPv6, 0x31 unix, 0 unknown
+///         13     1  family in the upper half, protocol in the lower: 0x11 TCP over IPv4, 0x21 TCP over IPv6,
+///                   0x31 unix, 0 unknown
 ///         14     2  size of what follows, big-endian
 ///         16        source and destination address, source and destination port, then extensions
 private enum Version2 {

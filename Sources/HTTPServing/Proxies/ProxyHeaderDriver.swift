@@ -41,7 +41,7 @@ final class ProxyHeaderDriver: PreludeDriver {
         if case .client(let address) = header, let refusal = connection.admit(client: address) {
             return connection.refuse(refusal)
         }
-        // Others than trusted proxies are not let in where the header is expected.
+        // If the header is expected, only trusted proxies are let in.
         connection.handOver(to: connection.listener.makeClientDriver(isFromProxy: true))
     }
 

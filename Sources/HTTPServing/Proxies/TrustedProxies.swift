@@ -3,10 +3,10 @@ package import POSIXSockets
 /// The proxies whose word about the client's address counts.
 package struct TrustedProxies: Equatable, Sendable {
     package let networks: [IPNetwork]
-    /// Whether whoever may connect to the listener's unix socket is one.
+    /// Whether every client of the listener's unix socket is a trusted proxy.
     package let includesUnixPeers: Bool
 
-    /// Nobody, unless named.
+    /// No proxy is trusted unless it is named.
     package init(networks: [IPNetwork] = [], includesUnixPeers: Bool = false) {
         self.networks = networks
         self.includesUnixPeers = includesUnixPeers

@@ -10,7 +10,7 @@ enum ClientHelloFraming {
         case incomplete
         /// A ClientHello to its end, or more of one than is waited for.
         case complete
-        /// No ClientHello, whatever follows: as a rule plain HTTP.
+        /// Not a ClientHello, and it cannot become one: as a rule plain HTTP.
         case notTLS
     }
 

@@ -41,7 +41,8 @@ final class PrivateKeyHandle: @unchecked Sendable {
 /// The owner of one reference to an `SSL_CTX`.
 @safe
 final class SSLContextHandle: @unchecked Sendable {
-    // Safe to share: it is set up by one thread and only used for sessions afterwards, and OpenSSL counts references atomically.
+    // Safe to share: it is set up by one thread and only used for sessions afterwards, and OpenSSL counts references
+    // atomically.
     let pointer: OpaquePointer
 
     /// An empty context for servers; `nil` when there is no memory.

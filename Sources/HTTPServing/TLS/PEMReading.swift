@@ -36,7 +36,7 @@ enum PEMReading {
     }
 }
 
-/// OpenSSL's password callback: there is none, and nobody is asked at a terminal.
+/// OpenSSL's password callback. It gives no password, so that OpenSSL does not ask at a terminal.
 private func refusePassphrase(
     _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int32, _ isWriting: Int32, _ userData: UnsafeMutableRawPointer?
 ) -> Int32 {

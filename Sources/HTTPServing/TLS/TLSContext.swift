@@ -1,7 +1,8 @@
 private import COpenSSL
 import KeyCrypto
 
-/// How a listener speaks TLS 1.2 and 1.3: certificates by name, whom to trust, and what to offer. Immutable; a reload makes another.
+/// How a listener speaks TLS 1.2 and 1.3: certificates by name, whom to trust, and what to offer. Immutable; a reload
+/// makes another.
 ///
 /// A connection keeps the context with which it began.
 package final class TLSContext: Sendable {
@@ -14,8 +15,8 @@ package final class TLSContext: Sendable {
     package let requiresClientCertificate: Bool
 
     /// - Parameters:
-    ///   - identities: at least one; the first is for clients that name no host, or one that no certificate has. Where two with
-    ///     different algorithms have the same name, the client's abilities decide.
+    ///   - identities: at least one; the first is for clients that name no host, or one that no certificate has. If
+    ///     two with different algorithms have the same name, the client's abilities decide.
     ///   - clientAuthorities: certificates in PEM whose clients alone are let in; `nil` lets everybody in.
     ///   - offersHTTP2: whether ALPN prefers `h2` to `http/1.1`.
     ///
@@ -94,8 +95,8 @@ extension TLSContext {
         }
     }
 
-    /// Whom to let in. The authorities also name the sessions, so that a ticket from one listener or set of authorities is worth
-    /// nothing at another.
+    /// Whom to let in. The authorities also name the sessions, so that a ticket from one listener or set of authorities
+    /// is worth nothing at another.
     private static func setClientAuthorities(_ context: OpaquePointer, _ authorities: [UInt8]?) throws(TLSError) {
         var sessionName = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
         let named = authorities ?? []

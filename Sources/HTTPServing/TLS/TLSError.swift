@@ -4,7 +4,7 @@ package enum TLSError: Error, Equatable, Sendable {
     case notACertificateChain
     /// The file is not an unencrypted private key in PEM.
     case notAPrivateKey
-    /// The key is neither RSA nor ECDSA.
+    /// The key is not RSA and not ECDSA.
     case unsupportedKey
     /// The private key does not belong to the first certificate.
     case keyMismatch
@@ -25,7 +25,7 @@ extension TLSError: CustomStringConvertible {
         switch self {
         case .notACertificateChain: "the file is not a chain of certificates in PEM, the server's own certificate first"
         case .notAPrivateKey: "the file is not an unencrypted private key in PEM"
-        case .unsupportedKey: "the key is neither RSA nor ECDSA"
+        case .unsupportedKey: "the key is not RSA and not ECDSA"
         case .keyMismatch: "the private key does not belong to the first certificate of the chain"
         case .tooWeak: "the key or a signature of the chain is too weak; use P-256, or RSA with at least 2048 bits"
         case .notAuthorities: "the file holds no certificates of authorities in PEM"
@@ -44,11 +44,11 @@ package enum TLSHandshakeFailure: String, CaseIterable, Equatable, Sendable {
     case closed
     /// What came was not TLS: as a rule plain HTTP.
     case notTLS
-    /// The client speaks neither TLS 1.2 nor 1.3.
+    /// The client does not speak TLS 1.2 or 1.3.
     case version
     /// No cipher, group or signature algorithm in common.
     case parameters
-    /// The client speaks neither HTTP/2 nor HTTP/1.1.
+    /// The client does not speak HTTP/2 or HTTP/1.1.
     case applicationProtocol
     /// The client has no certificate of a configured authority.
     case clientCertificate

@@ -61,7 +61,8 @@ package final class TLSIdentity: Sendable {
     private static func end(of certificate: OpaquePointer) -> Int64 {
         var days: Int32 = 0
         var seconds: Int32 = 0
-        // 1970-01-01 as OpenSSL counts; the difference to it is the Unix time. The distant past where there is no such time.
+        // 1970-01-01 as OpenSSL counts; the difference to it is the Unix time. The distant past if there is no such
+        // time.
         guard let epoch = unsafe ASN1_TIME_set(nil, 0) else { return .min }
         defer { unsafe ASN1_STRING_free(epoch) }
         let isTime = unsafe ASN1_TIME_diff(&days, &seconds, epoch, X509_get0_notAfter(certificate)) == 1

@@ -1,4 +1,5 @@
-/// Which identities serve which names: an `SSL_CTX` holds one of each algorithm, so each name has a group of one or two.
+/// Which identities serve which names: an `SSL_CTX` holds one of each algorithm, so each name has a group of one or
+/// two.
 struct TLSIdentityChoice {
     /// Positions in the list of identities, one context each; the first is the default.
     private(set) var groups: [[Int]] = []

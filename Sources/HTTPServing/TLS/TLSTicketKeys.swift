@@ -93,7 +93,8 @@ package final class TLSTicketKeys: @unchecked Sendable {
         }
     }
 
-    /// OpenSSL's question for the key of a ticket that came: 1, 2 if it should be replaced, 0 if it is none of ours.
+    /// OpenSSL's question for the key of a ticket that came: 1, 2 if it should be replaced, 0 if no key of this server
+    /// made it.
     fileprivate func open(_ ticket: TicketContexts) -> Int32 {
         keys.withLock { keys in
             rotate(&keys)
@@ -132,8 +133,8 @@ package final class TLSTicketKeys: @unchecked Sendable {
         }
     }
 
-    /// The callback for `SSL_CTX_set_tlsext_ticket_key_evp_cb`; the context's application data is an instance of this class, which
-    /// the context's owner keeps alive.
+    /// The callback for `SSL_CTX_set_tlsext_ticket_key_evp_cb`; the context's application data is an instance of this
+    /// class, which the context's owner keeps alive.
     func install(in context: OpaquePointer) {
         unsafe latchkey_tls_on_ticket(context, ticketCallback, Unmanaged.passUnretained(self).toOpaque())
         unsafe SSL_CTX_set_timeout(context, Int(period.components.seconds))

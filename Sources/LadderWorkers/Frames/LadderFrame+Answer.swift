@@ -19,8 +19,8 @@ extension LadderAnswer {
     static let encodedSizes =
         fixedSize + contentKeyValueSizes.lowerBound...fixedSize + contentKeyValueSizes.upperBound
 
-    /// Adds the answer to a message, which must have room for the largest one. Throws `notExpressible` for an answer with other sizes than its
-    /// type names; the message is as before then.
+    /// Adds the answer to a message, which must have room for the largest one. Throws `notExpressible` for an answer
+    /// with other sizes than its type names; the message is as before then.
     func write(number: UInt64, to message: inout LadderMessage) throws(LadderFrameError) {
         guard Self.contentKeyValueSizes.contains(contentKeyValue.count) else { throw .notExpressible("value") }
         guard r1.bytes.count == Self.r1Size else { throw .notExpressible("R1") }

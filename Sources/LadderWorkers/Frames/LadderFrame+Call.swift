@@ -34,8 +34,8 @@ extension LadderCall {
         fixedSize + 8 * keyFormatCounts.lowerBound...fixedSize + 8 * keyFormatCounts.upperBound
         + videoSessionKeyBlockSizes.upperBound + videoR2Sizes.upperBound
 
-    /// Adds the call to a message, which must have room for the largest one. Throws `notExpressible` for a call with other sizes than its type
-    /// names; the message is as before then.
+    /// Adds the call to a message, which must have room for the largest one. Throws `notExpressible` for a call with
+    /// other sizes than its type names; the message is as before then.
     func write(number: UInt64, to message: inout LadderMessage) throws(LadderFrameError) {
         try checkSizes()
         let bodySize =

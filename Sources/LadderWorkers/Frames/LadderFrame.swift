@@ -44,7 +44,7 @@ enum LadderFrameKind: UInt8, CaseIterable, Sendable {
 ///          1     1  kind
 ///          2     2  0
 ///          4     4  size n of the body
-///          8     8  number of the call; 0 where there is none
+///          8     8  number of the call; 0 if the message belongs to no call
 ///         16     n  body
 ///
 /// Neither side trusts the other: a module may have overwritten what its worker sends.
@@ -62,7 +62,8 @@ struct LadderFrameHead: Equatable, Sendable {
         self.bodySize = bodySize
     }
 
-    /// Reads the 16 bytes from `offset`, which must all be there. Throws unless one of `kinds` with a legal body is announced.
+    /// Reads the 16 bytes from `offset`, which must all be there. Throws unless one of `kinds` with a legal body is
+    /// announced.
     init(
         parsing bytes: [UInt8], at offset: Int, accepting kinds: [LadderFrameKind]
     ) throws(LadderFrameError) {
@@ -84,7 +85,7 @@ struct LadderFrameHead: Equatable, Sendable {
         bodySize = Int(size)
     }
 
-    /// A whole message, where there is no body.
+    /// A whole message without a body.
     func message() -> LadderMessage {
         var writer = ByteWriter(capacity: Self.size)
         write(to: &writer)

@@ -1,6 +1,7 @@
 import Glibc
 
-/// Turns what comes out of a stream into whole messages, in memory of a fixed size that is wiped as soon as a message has been read.
+/// Turns what comes out of a stream into whole messages, in memory of a fixed size that is wiped as soon as a message
+/// has been read.
 struct LadderFrameAssembler {
     /// What has come; decoders read it in place, by the range of a body.
     private(set) var bytes: [UInt8]
@@ -26,7 +27,7 @@ struct LadderFrameAssembler {
     /// Where in `bytes` that lies which has come and was not taken.
     var held: Range<Int> { start..<end }
 
-    /// Whether a whole message is there, or something that is none.
+    /// Whether a whole message is there, or bytes that are not a message.
     var hasWhole: Bool {
         guard end - start >= LadderFrameHead.size else { return false }
         do throws(LadderFrameError) {
@@ -48,7 +49,8 @@ struct LadderFrameAssembler {
         return outcome
     }
 
-    /// The next whole message: its head, and where its body lies in `bytes` until `wipeTaken`. Nil when more must come first.
+    /// The next whole message: its head, and where its body lies in `bytes` until `wipeTaken`. Nil when more must come
+    /// first.
     mutating func next() throws(LadderFrameError) -> (head: LadderFrameHead, body: Range<Int>)? {
         guard end - start >= LadderFrameHead.size else { return nil }
         let head = try LadderFrameHead(parsing: bytes, at: start, accepting: kinds)
@@ -82,7 +84,8 @@ struct LadderFrameAssembler {
 }
 
 extension [UInt8] {
-    /// Overwrites a part with zeros, which the compiler does not leave out. The array must have no other owner, or a copy is wiped.
+    /// Overwrites a part with zeros, which the compiler does not leave out. The array must have no other owner, or a
+    /// copy is wiped.
     mutating func wipe(_ range: Range<Int>) {
         // Safe: the slice checks the range, and the memory is borrowed for the call.
         unsafe withUnsafeMutableBytes { bytes in

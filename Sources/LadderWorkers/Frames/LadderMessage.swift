@@ -1,9 +1,10 @@
 import Glibc
 import KeyCrypto
 
-/// Messages on their way out, with the secrets in them: memory of a fixed size, wiped when it has been sent and when its life ends.
+/// Messages on their way out, with the secrets in them: memory of a fixed size, wiped when it has been sent and when
+/// its life ends.
 ///
-/// No array: one that is copied or grows leaves bytes behind that nobody wipes.
+/// No array: one that is copied or grows leaves bytes behind that are not wiped.
 @safe
 struct LadderMessage: ~Copyable {
     // Owned: allocated in init, freed in deinit.
@@ -52,7 +53,8 @@ struct LadderMessage: ~Copyable {
     /// Whether everything has been sent.
     var isSent: Bool { sentCount == count }
 
-    /// Lends what has not been sent yet; `body` says how much of it is sent now. Once all is, the memory is wiped and empty.
+    /// Lends what has not been sent yet; `body` says how much of it is sent now. Once all is, the memory is wiped and
+    /// empty.
     mutating func send<Outcome>(_ body: (Span<UInt8>) -> (Outcome, count: Int)) -> Outcome {
         // Safe: the slice is checked, and the span ends with the call.
         let part = unsafe UnsafeRawBufferPointer(rebasing: storage[sentCount..<count])
@@ -71,7 +73,7 @@ struct LadderMessage: ~Copyable {
         if let start = unsafe storage.baseAddress { unsafe explicit_bzero(start, count) }
     }
 
-    /// The bytes as an array that nobody wipes: for tests.
+    /// The bytes as an array that is not wiped: for tests.
     borrowing func revealed() -> [UInt8] {
         unsafe [UInt8](storage[..<count])
     }

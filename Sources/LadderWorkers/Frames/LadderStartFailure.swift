@@ -1,7 +1,8 @@
 import ByteCoding
 package import POSIXSockets
 
-/// Why no worker of a module stands ready. For the log and for whoever starts the daemon; it holds nothing secret.
+/// Why no worker of a module stands ready. For the log and for the operator who starts the daemon; it holds nothing
+/// secret.
 package enum LadderStartFailure: Error, Equatable, Sendable {
     /// The worker process runs, and says what is wrong with the module.
     case module(LadderModuleFault)

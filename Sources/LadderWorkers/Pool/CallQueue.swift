@@ -2,8 +2,8 @@ import Telemetry
 
 /// Calls that wait for a worker, the oldest first.
 ///
-/// All may wait equally long, so the order is also the order of their deadlines. Calls that come back from a dead worker are older than
-/// all that wait, and go before them.
+/// All may wait equally long, so the order is also the order of their deadlines. Calls that come back from a dead
+/// worker are older than all that wait, and go before them.
 struct CallQueue {
     private let lengthMaximum: Int
     /// Calls that came back, the oldest last.
@@ -42,7 +42,8 @@ struct CallQueue {
         return true
     }
 
-    /// Takes the oldest call that is not over; nil when there is none, or when it is a suspect and those are not wanted.
+    /// Takes the oldest call that is not over; nil if no call waits, or if it is a suspect and suspects are not
+    /// wanted.
     mutating func popFirst(alsoSuspects: Bool = true) -> PendingCall? {
         while let call = first {
             if !call.isOver, call.isSuspect, !alsoSuspects { return nil }

@@ -2,7 +2,8 @@ import EventLoops
 
 /// The loops on which a pool's callers run: what goes between them and the pool's loop goes together, once per turn.
 ///
-/// A loop that is woken for a single call takes it and sleeps again, and waking and sleeping cost several times what the call does.
+/// A loop that is woken for a single call takes it and sleeps again, and waking and sleeping cost several times what
+/// the call does.
 final class CallerLoops: Sendable {
     /// What one loop has to hand over at the end of its turn.
     private final class Outbox {

@@ -22,7 +22,8 @@ package struct LadderModuleConfiguration: Sendable {
     package var queueDeadline: Duration = .seconds(3)
     /// How long a worker may take to open the module.
     package var startDeadline: Duration = .seconds(10)
-    /// The address space of a worker in bytes, the daemon's own program in it included (some 100 MB of mappings, few of them used).
+    /// The address space of a worker in bytes, the daemon's own program in it included (some 100 MB of mappings, few of
+    /// them used).
     package var memoryMaximum: UInt64 = 1 << 30
     /// The most descriptors that a worker may have open; four are its own.
     package var descriptorMaximum: UInt64 = 64

@@ -7,13 +7,14 @@ package enum LadderWorkerEvent: Equatable, Sendable {
     case ready(processID: Int32)
     /// A worker that was ready has ended, or was ended; `lostCall` if a call was lost with it.
     case ended(processID: Int32, LadderWorkerLoss, ProgramEnd, lostCall: Bool)
-    /// No worker could be made ready. Told once for each reason until a worker is ready again, however often it is tried.
+    /// No worker could be made ready. Told once for each reason until a worker is ready again, however often it is
+    /// tried.
     case startFailed(LadderStartFailure)
 }
 
 /// Why a worker is no more.
 package enum LadderWorkerLoss: Equatable, Sendable {
-    /// It ended by itself, or somebody else ended it.
+    /// It ended by itself, or another program ended it.
     case died
     /// It was ended, because a call took longer than it may.
     case hung

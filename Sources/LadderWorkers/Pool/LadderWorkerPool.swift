@@ -4,11 +4,12 @@ import Telemetry
 
 /// The workers of one credential's module, as a ladder that licences can climb.
 ///
-/// Worker processes are started at once, and replaced with back-off when they die, hang past the deadline of a call, or send what is no
-/// answer. Each answers one call at a time; short ones may already lie in its stream. A worker that dies loses the call that it had begun,
-/// and no other. Calls wait in a bounded queue with a deadline.
+/// Worker processes are started at once, and replaced with back-off when they die, hang past the deadline of a call, or
+/// send what is no answer. Each answers one call at a time; short ones may already lie in its stream. A worker that
+/// dies loses the call that it had begun, and no other. Calls wait in a bounded queue with a deadline.
 ///
-/// All of it happens on one loop, as a rule one of its own thread beside those that serve requests; callers go on where they were.
+/// All of it happens on one loop, as a rule one of its own thread beside those that serve requests; callers go on where
+/// they were.
 package final class LadderWorkerPool: LadderModule {
     /// How the pool stands.
     package let statistics = LadderPoolStatistics()
@@ -18,10 +19,11 @@ package final class LadderWorkerPool: LadderModule {
     private let submit: @Sendable ([PendingCall]) -> Void
     private let startOutcome = Monitor<Result<Void, LadderStartFailure>?>(nil)
 
-    /// Starts the workers, and tells `observer` on the loop what happens to them. Nothing is awaited: see `waitUntilStarted`.
+    /// Starts the workers, and tells `observer` on the loop what happens to them. Nothing is awaited: see
+    /// `waitUntilStarted`.
     ///
-    /// The workers end with the thread of `loop`, so the loop must be one that lives as long as the pool is needed. `callers` are the loops
-    /// that serve requests: calls from there cost less than calls from elsewhere.
+    /// The workers end with the thread of `loop`, so the loop must be one that lives as long as the pool is needed.
+    /// `callers` are the loops that serve requests: calls from there cost less than calls from elsewhere.
     package init(
         _ configuration: LadderModuleConfiguration, on loop: LoopContext, for callers: [LoopContext] = [],
         observer: @escaping @Sendable (LadderWorkerEvent) -> Void = { _ in }
@@ -52,7 +54,8 @@ package final class LadderWorkerPool: LadderModule {
         loop.execute { supervisor.abort() }
     }
 
-    /// Waits until the first worker is ready; throws when it has shown why it cannot be. Either way the pool keeps trying.
+    /// Waits until the first worker is ready; throws when it has shown why it cannot be. Either way the pool keeps
+    /// trying.
     ///
     /// Blocks its thread, at most for the configuration's `startDeadline`; so not for loops and tasks.
     package func waitUntilStarted() throws(LadderStartFailure) {
@@ -65,7 +68,8 @@ package final class LadderWorkerPool: LadderModule {
         }.get()
     }
 
-    /// Takes no new calls, does those that are there within `limit`, and ends the workers. A second call waits for the same end.
+    /// Takes no new calls, does those that are there within `limit`, and ends the workers. A second call waits for the
+    /// same end.
     ///
     /// Blocks its thread; so not for loops and tasks. A worker that does not end by itself within a second is killed.
     package func stop(within limit: Duration) {

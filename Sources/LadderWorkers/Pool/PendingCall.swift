@@ -3,9 +3,10 @@ import Telemetry
 
 typealias CallOutcome = Result<LadderAnswer, LadderModuleError>
 
-/// A call that somebody waits for, from the caller to the pool and back.
+/// A call that its caller waits for, from the caller to the pool and back.
 ///
-/// Safe to send: one thread at a time has it. The caller makes it, hands it to the pool's loop, and goes on when it has been resumed.
+/// Safe to send: one thread at a time has it. The caller makes it, hands it to the pool's loop, and goes on when it has
+/// been resumed.
 final class PendingCall: @unchecked Sendable {
     let call: LadderCall
     /// The index of the caller's loop; nil for callers elsewhere.
@@ -21,8 +22,8 @@ final class PendingCall: @unchecked Sendable {
     var queueDeadline = MonotonicTime.distantFuture
     /// Whether a worker was lost that may have been this call's doing: it is sent only to a worker that has no other.
     var isSuspect = false
-    /// How many workers were lost while the call lay at them. As a rule another call was to blame; but a module that overwrites everything
-    /// may make its worker name a wrong one, and nobody may go on killing for ever.
+    /// How many workers were lost while the call lay at them. As a rule another call was to blame; but a module that
+    /// overwrites everything may make its worker name a wrong one, and no call may end workers without limit.
     var lossCount = 0
     static let lossCountMaximum = 8
 

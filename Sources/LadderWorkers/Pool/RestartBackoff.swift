@@ -1,8 +1,9 @@
 /// How long a dead worker's place stays empty.
 ///
-/// The first deaths in a row cost milliseconds, because most modules that fail do so on a single call. Whoever dies again and again is
-/// replaced every second at most, so that calls which kill their workers cannot take the module away from everybody else. A module that
-/// cannot even be opened is tried twice a minute in the end. A worker that has lived for a while starts the count anew.
+/// The first deaths in a row cost milliseconds, because most modules that fail do so on a single call. A worker that
+/// dies again and again is replaced every second at most, so that calls which kill their workers cannot take the module
+/// away from other calls. A module that cannot even be opened is tried twice a minute in the end. A worker that has
+/// lived for a while starts the count again.
 struct RestartBackoff: Equatable {
     /// After so long a life the next death is the first.
     static let stableLife: Duration = .seconds(10)

@@ -2,19 +2,22 @@ import Telemetry
 
 /// The calls that lie at one worker, in the order in which it answers them.
 ///
-/// Short calls are sent ahead, so that the worker need not wait for the pool in between. What is sent ahead is not lost with the worker:
-/// the worker itself says which call it has begun (`SpawnedProgram.sharedValue`), and only that one is.
+/// Short calls are sent ahead, so that the worker need not wait for the pool in between. What is sent ahead is not lost
+/// with the worker: the worker itself says which call it has begun (`SpawnedProgram.sharedValue`), and only that one
+/// is.
 struct WorkerCalls {
     /// A call that was sent to the worker.
     private struct Place {
         let call: PendingCall
-        /// Whether the call went back to the queue while it lay here, so that another worker decides what becomes of it.
+        /// Whether the call went back to the queue while it lay here, so that another worker decides what becomes of
+        /// it.
         var isElsewhere = false
     }
 
     /// How long a worker may go without an answer before what it has not begun goes to other workers too.
     ///
-    /// Long enough for a worker that waits for a core on a busy machine: each call that is answered twice makes that worse.
+    /// Long enough for a worker that waits for a core on a busy machine: each call that is answered twice makes that
+    /// worse.
     static let patience: Duration = .milliseconds(50)
     /// As many calls lie at a worker as it answers in about this time, and two at least.
     private static let aheadNanoseconds: Int64 = 1_000_000
@@ -88,8 +91,8 @@ struct WorkerCalls {
 
     /// The worker is no more. Gives the calls that are lost with it, one at most, and those that are not.
     ///
-    /// `begun` is the call that the worker had begun, as it said. Where it is not clear that this call did it, only one that was alone here is
-    /// to blame; others are tried again, each alone.
+    /// `begun` is the call that the worker had begun, as it said. If it is not clear that this call did it, only one
+    /// that was alone here is to blame; others are tried again, each alone.
     mutating func lose(begun: UInt64, isClear: Bool) -> (lost: [PendingCall], returned: [PendingCall]) {
         let calls = places.filter { !$0.isElsewhere && !$0.call.isOver }.map(\.call)
         let wasAlone = places.count == 1
@@ -109,7 +112,7 @@ struct WorkerCalls {
         return (lost, returned)
     }
 
-    /// All calls, where it does not matter any more what becomes of them.
+    /// All calls, whose outcome does not matter any more.
     mutating func takeAll() -> [PendingCall] {
         defer { places = [] }
         return places.map(\.call)

@@ -4,7 +4,8 @@ import FairPlay
 import POSIXSockets
 import Telemetry
 
-/// One worker process, from its start to its end: its stream, the calls that lie in it, and the deadlines. Belongs to the pool's loop.
+/// One worker process, from its start to its end: its stream, the calls that lie in it, and the deadlines. Belongs to
+/// the pool's loop.
 final class WorkerProcess: LoopChannel {
     private enum Phase {
         /// The module is not open yet.
@@ -47,7 +48,7 @@ final class WorkerProcess: LoopChannel {
     private var streamRegistration: RegistrationID?
     private var endRegistration: RegistrationID?
 
-    /// Starts a process for the place `slot`. Throws why there is none.
+    /// Starts a process for the place `slot`. Throws why it cannot be started.
     init(slot: Int, of supervisor: WorkerSupervisor) throws(LadderStartFailure) {
         self.slot = slot
         self.supervisor = supervisor
@@ -247,7 +248,8 @@ final class WorkerProcess: LoopChannel {
         timer = nil
     }
 
-    /// One timer serves all calls: it looks whether the worker has answered one lately, and comes again when that is due.
+    /// One timer serves all calls: it looks whether the worker has answered one lately, and comes again when that is
+    /// due.
     private func timeIsUp() {
         timer = nil
         switch phase {
@@ -343,8 +345,8 @@ final class WorkerProcess: LoopChannel {
         supervisor.hasEnded(self, programEnd)
     }
 
-    /// Somebody who traces the process takes its end first, and until then its descriptor stays readable: asking again and again would keep
-    /// the loop from sleeping.
+    /// A tracer of the process learns of its end first, and until then its descriptor stays readable: asking again
+    /// and again would keep the loop from sleeping.
     private func reapLater() {
         if let endRegistration { loop.unregister(endRegistration, descriptor: program.processNumber) }
         endRegistration = nil
@@ -358,7 +360,8 @@ enum WorkerEnd: Equatable {
     case misbehaved(LadderFrameError)
     case startFailed(LadderStartFailure)
 
-    /// Whether the call that the worker had begun last is the one that ended it. One that spoils the stream lives on for a while.
+    /// Whether the call that the worker had begun last is the one that ended it. One that spoils the stream lives on
+    /// for a while.
     fileprivate var isClear: Bool {
         switch self {
         case .died, .hung, .overspent, .finished, .startFailed: true

@@ -117,7 +117,8 @@ final class WorkerSupervisor: @unchecked Sendable {
         finishTurnSoon()
     }
 
-    /// Takes such a call out of the queue again, when its turn has come after all; false when another worker has it by now.
+    /// Takes such a call out of the queue again, when its turn has come after all; false when another worker has it by
+    /// now.
     func takeBack(_ call: PendingCall) -> Bool {
         queue.remove(call)
     }
@@ -132,7 +133,8 @@ final class WorkerSupervisor: @unchecked Sendable {
         }
     }
 
-    /// Gives calls to workers for as long as there are calls and room, always to the one with the fewest, and sends them.
+    /// Gives calls to workers for as long as there are calls and room, always to the one with the fewest, and sends
+    /// them.
     private func dispatch() {
         while let process = roomiestProcess(), let call = queue.popFirst(alsoSuspects: process.isIdle) {
             process.add(call)
@@ -278,7 +280,7 @@ final class WorkerSupervisor: @unchecked Sendable {
         tellIfStopped()
     }
 
-    /// Ends everything at once, without waiting for anybody: the loop stops, or the pool is forgotten.
+    /// Ends everything at once, without waiting: the loop stops, or the pool is forgotten.
     func abort() {
         phase = .stopped
         refuseWaiting()

@@ -1,7 +1,8 @@
 import FairPlay
 import POSIXSockets
 
-/// What `latchkeyd` is when a pool has started it: a process that holds one module and answers calls, until its stream ends.
+/// What `latchkeyd` is when a pool has started it: a process that holds one module and answers calls, until its stream
+/// ends.
 ///
 /// One thread, which blocks. Nothing of the module runs before the process is confined.
 package enum LadderWorkerRole {
@@ -27,7 +28,8 @@ package enum LadderWorkerRole {
         while true { try line.answerCall(with: module) }
     }
 
-    /// Reads what this process is to be, confines it and opens the module; tells the pool what is wrong before it throws.
+    /// Reads what this process is to be, confines it and opens the module; tells the pool what is wrong before it
+    /// throws.
     private static func open(_ line: inout WorkerLine) throws(WorkerExit) -> LoadedModule {
         let start = try line.readStart()
         do throws(LadderModuleFault) {

@@ -62,7 +62,8 @@ private struct ModuleFunctions {
         guard let library = unsafe dlopen(libraryPath, RTLD_NOW | RTLD_LOCAL) else {
             throw .libraryNotLoadable(Self.loaderText())
         }
-        // Safe: the header fixes the type behind each name; a library that breaks it is beyond help, and harms this process alone.
+        // Safe: the header fixes the type behind each name; a library that breaks it is beyond help, and harms this
+        // process alone.
         let version = try unsafe unsafeBitCast(
             Self.symbol("latchkey_ladder_abi_version", in: library), to: (@convention(c) () -> UInt32).self)
         let number = version()

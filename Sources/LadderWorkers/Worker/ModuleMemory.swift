@@ -4,8 +4,9 @@ import FairPlay
 import Glibc
 import KeyCrypto
 
-/// The memory that a call lends to a module: the inputs in one place, the room for the answer in another, each followed by a page that
-/// nobody may touch. A module that writes past the room ends its worker at that instruction. Wiped after each call.
+/// The memory that a call lends to a module: the inputs in one place, the room for the answer in another, each followed
+/// by a page that may not be touched. A module that writes past the room ends its worker at that instruction. Wiped
+/// after each call.
 ///
 ///     | inputs   0 | forbidden | 0   HU, R1, value | forbidden |
 @safe
@@ -52,7 +53,8 @@ final class ModuleMemory {
             let sessionKeyVersion = unsafe SessionKeyVersion(rawValue: output.session_key_used),
             let r1Version = unsafe SessionKeyVersion(rawValue: output.r1_used)
         else { return nil }
-        // Safe: the three rooms lie one behind the other in memory that is ours, whatever the module did to the structure.
+        // Safe: the three rooms lie one behind the other in memory that is ours, even if the module changed the
+        // structure.
         let deviceID = unsafe UnsafeRawBufferPointer(start: outputs, count: LadderAnswer.deviceIDSize)
         let r1 = unsafe UnsafeRawBufferPointer(
             start: outputs + LadderAnswer.deviceIDSize, count: LadderAnswer.r1Size)

@@ -3,11 +3,13 @@ import Glibc
 import POSIXSockets
 import Telemetry
 
-/// The worker's side of the stream: waits for whole messages, sends whole messages, and leaves no secret behind in either buffer.
+/// The worker's side of the stream: waits for whole messages, sends whole messages, and leaves no secret behind in
+/// either buffer.
 ///
-/// Answers to short calls are sent together, for as long as more calls lie there and the first answer has waited for `patience` at
-/// most: every answer that is sent by itself wakes the daemon, which costs more than the rest of such a call. Before a call is begun
-/// its number goes into the shared word, so that the pool knows which one is lost when this process dies.
+/// Answers to short calls are sent together, for as long as more calls lie there and the first answer has waited for
+/// `patience` at most: every answer that is sent by itself wakes the daemon, which costs more than the rest of such a
+/// call. Before a call is begun its number goes into the shared word, so that the pool knows which one is lost when
+/// this process dies.
 struct WorkerLine: ~Copyable {
     private static let patience: Duration = .microseconds(500)
 

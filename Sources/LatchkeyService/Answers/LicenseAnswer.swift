@@ -9,7 +9,7 @@ import Telemetry
 
 /// The answer to a request for licences, in the shape that the player takes (clients, section 2).
 ///
-/// What FairPlay does not tell an app is told by header fields, and by members where the shape has them. The fields are
+/// What FairPlay does not tell an app is told by header fields, and by members if the shape has them. The fields are
 /// about one licence, so an answer with several results has none of them. Base64 goes straight into the body.
 enum LicenseAnswer {
     /// The status is 200, except for one refused key in a shape without a result for each key: then the problem is the
@@ -207,7 +207,7 @@ extension LicenseFacts {
         return min(max(1, storageExpiresAt - now), Self.persistenceDurationMaximum)
     }
 
-    /// The members of a licence; null where it has no such limit.
+    /// The members of a licence; null if it has no such limit.
     func write(to writer: inout JSONWriter) {
         writer.member("id", id.description)
         writer.member("type", type)

@@ -4,7 +4,7 @@ import FairPlay
 import Licensing
 import Records
 
-/// What a client hears beside the code, where that leads to the fix. The token is verified by then, or the client has
+/// What a client hears beside the code, if that leads to the fix. The token is verified by then, or the client has
 /// said the fact itself, so none of it helps a stranger.
 extension Problem {
     mutating func tellParticulars(of error: LicenseError) {

@@ -6,7 +6,7 @@ import Telemetry
 
 /// A refusal as the client sees it: `application/problem+json` (RFC 9457) with a stable code.
 ///
-/// A code says why; `detail`, `hint` and further members say more where it leads to the fix and tells an attacker
+/// A code says why; `detail`, `hint` and further members say more if it leads to the fix and tells an attacker
 /// nothing. All rejections of an SPC have the same bytes but for the request id and the time, which have a fixed width.
 package struct Problem: Sendable {
     /// A member that only some codes have: a number or a word.

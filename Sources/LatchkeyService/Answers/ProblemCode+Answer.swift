@@ -123,7 +123,7 @@ extension ProblemCode {
         }
     }
 
-    /// What to do about it, for whoever reads the answer.
+    /// What to do about it, for the reader of the answer.
     var hint: String {
         switch self {
         case .bodyEmpty: "POST the bytes of the SPC as the body, with Content-Type application/octet-stream."
@@ -162,7 +162,7 @@ extension ProblemCode {
         case .tokenSchema: "Compare the token's claims with the server's documentation."
         case .tokenUsed: "Fetch a new token and try again."
         case .tokenRevoked, .subjectDisabled, .deviceRevoked:
-            "Ask whoever issues the tokens; a new one helps only if they allow it."
+            "Ask the issuer of the tokens; a new one helps only if the issuer allows it."
         case .addressDenied, .countryDenied: "Fetch a token where the player is, without a proxy between."
         case .contentMismatch: "Fetch a token whose rights cover this content."
         case .offlineNotAllowed:
@@ -174,12 +174,12 @@ extension ProblemCode {
             "Play on one of the account's devices, or have the operator run latchkey account devices remove."
         case .concurrencyLimit: "Stop another playback of this account, and wait until its lease has ended."
         case .sessionExpired: "Fetch a new content token and ask with it, without the session token."
-        case .sessionKilled: "Start playback anew."
+        case .sessionKilled: "Start playback again."
         case .keyNotFound: "Register the content's key, or give each key of the content an id of its own."
         case .termsNotExpressible:
             "Update the player, or grant limits that this device knows; the log says which one it is."
         case .securityLevel: "Grant less for this device, or use another device: the log says what it lacks."
-        case .entitlementDenied: "Ask whoever runs the service; a new token helps only if they allow it."
+        case .entitlementDenied: "Ask the operator of the entitlement service; a new token helps only if that service allows it."
         case .storageUnavailable, .keyStoreTimeout, .clockUntrusted, .moduleUnavailable, .entitlementUnavailable:
             "Try again after the number of seconds in retry_after."
         case .notFound: "Licences are at POST /fps/license, certificates at GET /fps/certificate."
@@ -191,7 +191,7 @@ extension ProblemCode {
         case .expectationFailed: "Send no expectation but 100-continue."
         case .notImplemented: "Use GET, HEAD or POST, and no transfer coding but chunked."
         case .versionNotSupported: "Use HTTP/1.1."
-        case .internalError: "Report the request id to whoever runs the server."
+        case .internalError: "Report the request id to the operator of the server."
         }
     }
 }

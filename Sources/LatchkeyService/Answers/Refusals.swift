@@ -3,8 +3,8 @@ import HTTPServing
 import Licensing
 import Telemetry
 
-/// Turns problems into responses, and keeps the cause of each where an operator finds it by the request id: in memory, and in the log as
-/// often as its sampling allows.
+/// Turns problems into responses, and keeps the cause of each where an operator finds it by the request id: in memory,
+/// and in the log as often as its sampling allows.
 struct Refusals: Sendable {
     private let logger: Logger
     private let recent: RecentRefusals
@@ -45,7 +45,8 @@ struct Refusals: Sendable {
         shape: String?, at time: WallTime
     ) {
         let tag = sixteenDigits(cause.tag)
-        // Every entry and line has the same fields, so that writing it takes the same time for all rejections of an SPC.
+        // Every entry and line has the same fields, so that writing it takes the same time for all rejections of an
+        // SPC.
         recent.note(
             .init(
                 id.text, at: time, event: event, code: problem.code.rawValue, cause: cause.text,
@@ -61,7 +62,8 @@ struct Refusals: Sendable {
 }
 
 extension ProblemCode {
-    /// Whether an operator has something to mend. Methods and versions that are not served have a status of this kind, and no fault.
+    /// Whether an operator has something to mend. Methods and versions that are not served have a status of this kind,
+    /// and no fault.
     var isOurFault: Bool {
         switch self {
         case .notImplemented, .versionNotSupported: false

@@ -6,8 +6,8 @@ import Licensing
 
 /// The answer to a sync SPC: what the device reported, as JSON, and no CKC (clients, section 4c).
 ///
-/// `offline-sync` has the members of Apple's own tools; the three beside it are what an app asks for: until when its key is good, and whether
-/// the report is fresh.
+/// `offline-sync` has the members of Apple's own tools; the three beside it are what an app asks for: until when its
+/// key is good, and whether the report is fresh.
 enum SyncAnswer {
     /// `now` is in seconds since 1970.
     static func response(to accepted: AcceptedSyncReport, now: Int64, id: RequestID) -> HTTPResponse {
@@ -74,7 +74,7 @@ enum SyncAnswer {
 }
 
 extension SyncReport.Remaining {
-    /// Nil where there is no end; 0 for a key that has ended.
+    /// Nil if there is no end; 0 for a key that has ended.
     fileprivate var secondsLeft: UInt64? {
         switch self {
         case .expired: 0

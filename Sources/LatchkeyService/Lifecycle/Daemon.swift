@@ -22,7 +22,8 @@ package final class Daemon: Sendable {
     /// connection shows that it cannot serve.
     package var stopCause: DaemonError? { refusal.withLock { $0 } }
 
-    /// Starts serving; each listener is logged as `listening` once it really listens. Throws a `DaemonError` that names what failed.
+    /// Starts serving; each listener is logged as `listening` once it really listens. Throws a `DaemonError` that names
+    /// what failed.
     package init(
         _ loaded: LoadedConfiguration, environment: [String: String], sockets: ActivatedSockets, logger: Logger
     ) throws(DaemonError) {

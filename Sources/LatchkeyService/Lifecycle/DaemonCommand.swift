@@ -176,7 +176,8 @@ package enum DaemonCommand {
         return Logger(level: logging.level, sink: sink, linesPerEvent: logging.linesPerEvent)
     }
 
-    /// Secrets stay out of core files and of other processes' reach; gives the error where the kernel does not allow it.
+    /// Secrets stay out of core files and of other processes' reach; gives the error if the kernel does not allow
+    /// it.
     private static func protectMemory() -> SocketError? {
         do throws(SocketError) {
             try ProcessProtection.forbidDumpsAndTracing()

@@ -36,7 +36,7 @@ extension DaemonError: CustomStringConvertible {
             "cannot go on with the database of storage.url, which was away at the start: \(error.explanation)"
         case .loops(let error): "cannot start the event loops: \(error)"
         case .listener(let name, let address, let error):
-            "cannot open the \(name) listener on \(address): \(error). Stop whatever holds the address, or change it."
+            "cannot open the \(name) listener on \(address): \(error). Stop the program that holds the address, or change it."
         case .tls(let error): "cannot prepare TLS: \(error)"
         case .noSuchSocket(let name, let listener):
             "listeners.\(listener) wants the socket \"\(name)\", and systemd has passed none of that name: set"

@@ -103,7 +103,8 @@ struct DaemonParts: Sendable {
         return (parts, book)
     }
 
-    /// Puts a configuration in force. Returns the fields that it changes and that need a restart. On an error nothing has changed.
+    /// Puts a configuration in force. Returns the fields that it changes and that need a restart. On an error nothing
+    /// has changed.
     func adopt(_ new: LoadedConfiguration, _ book: RuleBook) throws(ReloadError) -> [String] {
         let draft = try wrap(ReloadError.daemon, try book.draft(new))
         try wrap(ReloadError.daemon, try listeners.checkExposure(of: draft))
@@ -193,7 +194,8 @@ struct DaemonParts: Sendable {
             urls: loaded.configuration.keys.skdTemplate)
     }
 
-    /// The servers of both kinds of listeners, each with resources of its own: strangers cannot use up what operators need.
+    /// The servers of both kinds of listeners, each with resources of its own: strangers cannot use up what operators
+    /// need.
     private static func startServers(
         _ loaded: LoadedConfiguration, _ group: EventLoopGroup, _ adminGroup: EventLoopGroup, _ metrics: ServiceMetrics,
         _ logger: Logger, _ running: inout RunningParts

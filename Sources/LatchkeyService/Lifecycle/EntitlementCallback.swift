@@ -54,7 +54,7 @@ extension CallbackCounts.Outcome {
     }
 }
 
-/// Posts questions, each with a code over its time and its bytes where a secret is configured.
+/// Posts questions, each with a code over its time and its bytes if a secret is configured.
 private struct CallbackOverHTTP: CallbackTransport {
     let caller: HTTPCaller
     let secret: HMACSHA256Key?
@@ -64,7 +64,8 @@ private struct CallbackOverHTTP: CallbackTransport {
         return try await wrapAsync(CallbackOutage.init, try await caller.post(body, fields: fields))
     }
 
-    /// The code is HMAC-SHA-256 of the time as decimal digits, a dot, and the body, so that an old question cannot be told as a new one.
+    /// The code is HMAC-SHA-256 of the time as decimal digits, a dot, and the body, so that an old question cannot be
+    /// told as a new one.
     private func fields(for body: [UInt8]) throws(CallbackOutage) -> [String] {
         guard let secret else { return [] }
         let time = String(SystemWallClock().wallTime.seconds)

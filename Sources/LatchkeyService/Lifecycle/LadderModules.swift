@@ -6,12 +6,14 @@ import ServiceConfiguration
 import Synchronization
 import Telemetry
 
-/// The external modules of all credentials that have one: their worker processes, on one loop of their own beside those that serve.
+/// The external modules of all credentials that have one: their worker processes, on one loop of their own beside those
+/// that serve.
 final class LadderModules: Sendable {
     private let group: EventLoopGroup
     private let pools: [(credential: String, pool: LadderWorkerPool)]
 
-    /// How long a credential may be without a worker before it counts as degraded: a worker that ends is replaced at once.
+    /// How long a credential may be without a worker before it counts as degraded: a worker that ends is replaced at
+    /// once.
     private static let replacementLimit: Duration = .seconds(5)
     /// Since when credentials are without a worker.
     private let lostSince: Mutex<[String: MonotonicTime]>
@@ -20,8 +22,8 @@ final class LadderModules: Sendable {
     /// How long calls that are being answered may take when the daemon stops.
     private static let stopLimit: Duration = .seconds(5)
 
-    /// Starts the workers, and waits until each module has a worker or has shown why it can have none: that is logged, and its credential
-    /// alone goes without (design, section 8). Nil where no credential has a module.
+    /// Starts the workers, and waits until each module has a worker or has shown why it can have none: that is logged,
+    /// and its credential alone goes without (design, section 8). Nil if no credential has a module.
     ///
     /// `callers` are the loops that serve requests.
     init?(

@@ -6,8 +6,9 @@ import Synchronization
 
 /// The ledger in a node's own file, as shipping sees it. Each call reads the file on its caller's thread.
 ///
-/// What has been received is asked of the receiver itself, once, so that there is no second note of it that could be wrong. The last batch
-/// before that place is shipped again: by it the receiver finds that the file is not the ledger that it knows.
+/// What has been received is asked of the receiver itself, once, so that there is no second note of it that could be
+/// wrong. The last batch before that place is shipped again: by it the receiver finds that the file is not the ledger
+/// that it knows.
 final class LedgerFileOutbox: LedgerOutbox {
     private let path: String
     private let node: NodeID
@@ -60,7 +61,7 @@ final class LedgerFileOutbox: LedgerOutbox {
         return LedgerShipment(batches: Array(batches), rows: rows)
     }
 
-    /// The sequence before the last batch that begins at or before `sequence`; where that batch was purged, its end.
+    /// The sequence before the last batch that begins at or before `sequence`; if that batch was purged, its end.
     private func lastBatch(atOrBefore sequence: Int64) throws(StoreError) -> Int64 {
         var reader = try open()
         guard sequence > 0, let batch = try reader.batch(atOrBefore: sequence) else { return 0 }

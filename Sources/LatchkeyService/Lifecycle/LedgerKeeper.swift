@@ -142,7 +142,7 @@ private struct LedgerUpkeep: ~Copyable {
                 if try isFinishedAfterOnePass(count) { return }
                 if rest((clock.now - start) * LedgerMaintenance.restFactor) { return }
             } catch {
-                // Opened anew next time: what was wrong with the connection may be over.
+                // The connection is opened again next time: its fault may be over by then.
                 maintenance = nil
                 return logger.warning("ledger_upkeep_failed", [.string("cause", error.explanation)])
             }

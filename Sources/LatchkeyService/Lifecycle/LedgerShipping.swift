@@ -87,7 +87,8 @@ final class LedgerShipping: Sendable {
     var shippedRowCount: UInt64 { rowCount.load(ordering: .relaxed) }
     var standing: Standing { state.withLock { $0.standing } }
 
-    /// Ships a last time, if the database answers, and ends the thread. Not to be called on a loop; a second call returns at once.
+    /// Ships a last time, if the database answers, and ends the thread. Not to be called on a loop; a second call
+    /// returns at once.
     func stop() {
         state.withLock { $0.isStopped = true }
         group.loops[0].spawn { [self] in await shipUnlessShipping() }

@@ -8,7 +8,8 @@ import Telemetry
 
 /// Looks up licences in this node's ledger for the apps and subjects that were given them.
 ///
-/// Reading a file blocks, so a small bounded pool of threads does it; what a look-up may cost is bounded however large the ledger is.
+/// Reading a file blocks, so a small bounded pool of threads does it; what a look-up may cost is bounded however large
+/// the ledger is.
 final class LicenseLookup: LicenseHistory, Sendable {
     private static let threadCount = 2
     private static let queueLengthMaximum = 64

@@ -39,15 +39,15 @@ final class LicenseRecords: Sendable {
 
     /// How long the writer may take to finish when the daemon stops.
     private static let stopLimit: Duration = .seconds(3)
-    /// The shortest time for which a request waits for the disk, whatever `overload.wait` is.
+    /// The shortest time for which a request waits for the disk, even if `overload.wait` is shorter.
     private static let patienceMinimum: Duration = .milliseconds(100)
 
     private let isRequired: Bool
     /// Whether licences are renewed by session tokens, which a clock that is behind does not stop.
     private let renews: Bool
 
-    /// Opens the ledger, beside the content keys or, with `shared`, in a file of its own, and starts the clock with what it has kept there.
-    /// Throws where the ledger cannot be opened, or does not verify.
+    /// Opens the ledger, beside the content keys or, with `shared`, in a file of its own, and starts the clock with
+    /// what it has kept there. Throws if the ledger cannot be opened, or does not verify.
     init(
         _ loaded: LoadedConfiguration, shared: PostgreSQLStore?, clock: TrustedClock, loops: [LoopContext],
         logger: Logger
@@ -142,8 +142,8 @@ final class LicenseRecords: Sendable {
                 Recount(node: chain.node, ledger: ledger, shared: shared, mark: mark), decisions, logger: logger))
     }
 
-    /// Writes down what happened to the daemon itself; `detail` says more of it. Blocks; not to be called on a loop. If the ledger does not
-    /// take the row, that is logged, and nothing else is affected.
+    /// Writes down what happened to the daemon itself; `detail` says more of it. Blocks; not to be called on a loop. If
+    /// the ledger does not take the row, that is logged, and nothing else is affected.
     func note(_ kind: LedgerEntry.Kind, _ detail: String = "") {
         let now = SystemWallClock().wallTime.seconds
         do {
@@ -157,7 +157,8 @@ final class LicenseRecords: Sendable {
         }
     }
 
-    /// Finishes what waits, ships it, and says a last time how far the ledger has come. Blocks; not to be called on a loop.
+    /// Finishes what waits, ships it, and says a last time how far the ledger has come. Blocks; not to be called on a
+    /// loop.
     func stop() {
         lookup.stop()
         sharing?.recount.stop()
@@ -172,7 +173,7 @@ final class LicenseRecords: Sendable {
 
     /// The node's own ledger.
     var ledger: any Ledger { store }
-    /// What all nodes share, or this node alone where there is one.
+    /// What all nodes share, or this node alone if it is the only one.
     var revocations: any RevocationStore { sharing?.revocations ?? store }
     /// Where operators' changes of these become durable with their rows.
     var revocationRecords: any RevocationRecords { sharing?.revocations ?? store }

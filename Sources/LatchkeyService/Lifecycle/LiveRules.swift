@@ -9,7 +9,8 @@ import PackagerAPI
 import ServiceConfiguration
 import Synchronization
 
-/// Everything in the configuration that a request is judged and answered by. Immutable: a reload makes new rules and swaps them at once.
+/// Everything in the configuration that a request is judged and answered by. Immutable: a reload makes new rules and
+/// swaps them at once.
 final class LiveRules: Sendable {
     let license: LicenseRules
     let certificates: CertificateEndpoint
@@ -26,7 +27,8 @@ final class LiveRules: Sendable {
 
     /// What operators' requests are judged by.
     struct Administration: Sendable {
-        /// The tokens of each admin listener, in the order of the listeners. None only for a loopback listener without a token.
+        /// The tokens of each admin listener, in the order of the listeners. None only for a loopback listener without
+        /// a token.
         var tokens: [[LoadedConfiguration.AdminToken]]
         /// Whose tokens are accepted, and whose cookies are known: revocations and accounts name them.
         var names: AccountNames

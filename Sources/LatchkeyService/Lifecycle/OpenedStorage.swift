@@ -90,7 +90,7 @@ enum OpenedStorage {
         }
     }
 
-    /// What all nodes share; nil where there is one node.
+    /// What all nodes share; nil if there is one node.
     var shared: PostgreSQLStore? {
         switch self {
         case .sqlite: nil

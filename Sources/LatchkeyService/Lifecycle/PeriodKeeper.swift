@@ -7,7 +7,7 @@ import Telemetry
 
 /// Makes the keys of the next periods of live contents that have a schedule, on a thread of its own.
 ///
-/// Each node does so every few seconds, at times that chance spreads; a key is made once, whichever node is first.
+/// Each node does so every few seconds, at times that chance spreads; a key is made once, by the node that is first.
 /// While the store takes no writes, licences for the periods that are there go on.
 final class PeriodKeeper: Sendable {
     /// Between two passes: this, and as much again at most.

@@ -42,7 +42,8 @@ final class RuleBook {
         fileprivate let callback: EntitlementCallback?
         /// The fields and files that differ from those of the start, and need a restart.
         let fieldsThatNeedRestart: [String]
-        /// What takes the places of the listeners that run, in their order; nil for one that is not configured any more.
+        /// What takes the places of the listeners that run, in their order; nil for one that is not configured any
+        /// more.
         let publicListeners: [LoadedConfiguration.Listener?]
         let adminListeners: [LoadedConfiguration.Listener?]
         /// What the listeners would serve.
@@ -54,8 +55,8 @@ final class RuleBook {
 
     func draft(_ new: LoadedConfiguration) throws(DaemonError) -> Draft {
         var fixed = started.fieldsThatNeedRestart(toBecome: new)
-        // An external module runs on with its credential. So if one of those differs, all credentials stay as they are, and every field of
-        // theirs that differs waits for the restart too.
+        // An external module runs on with its credential. So if one of those differs, all credentials stay as they are,
+        // and every field of theirs that differs waits for the restart too.
         let keepsCredentials = fixed.contains { $0.hasPrefix(Self.credentials) }
         if keepsCredentials {
             fixed = Set(fixed).union(started.fieldsThatDiffer(from: new, under: Self.credentials)).sorted()
@@ -78,7 +79,8 @@ final class RuleBook {
         cell.replace(with: draft.rules)
     }
 
-    /// The service as it is, with what it remembers, unless anything about it has changed. One that is replaced ends with its last request.
+    /// The service as it is, with what it remembers, unless anything about it has changed. One that is replaced ends
+    /// with its last request.
     private func callback(for new: LoadedConfiguration) throws(DaemonError) -> EntitlementCallback? {
         if loaded.isSame(as: new, under: "entitlement.callback") { return callback.current }
         let counts = callback.current?.decider.counts ?? CallbackCounts()

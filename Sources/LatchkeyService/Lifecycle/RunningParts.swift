@@ -1,7 +1,8 @@
 /// The parts of a daemon that run, each with how it stops. If the start fails and when the daemon ends, they stop in
 /// the same way.
 struct RunningParts: Sendable {
-    /// The order of stopping, whatever the order of starting: first what brings requests, last what their answers need.
+    /// The order of stopping, which does not depend on the order of starting: first what brings requests, last what
+    /// their answers need.
     enum Phase: CaseIterable {
         case connections
         case loops

@@ -3,7 +3,8 @@ import Glibc
 
 /// The signals that a person or systemd sends: SIGTERM and SIGINT stop the daemon, a second one ends it at once.
 ///
-/// `block` comes before any thread is made, so that all of them inherit the mask and only the thread here takes signals.
+/// `block` comes before any thread is made, so that all of them inherit the mask and only the thread here takes
+/// signals.
 package enum StopSignals {
     private static let stopping = [SIGTERM, SIGINT]
 

@@ -94,7 +94,8 @@ struct AdminRoutes: HTTPHandler {
             id: requestIDs.next(on: loop))
     }
 
-    /// The name of the token that the sender has presented; nil if no token is configured, as only a loopback listener may have it.
+    /// The name of the token that the sender has presented; nil if no token is configured, as only a loopback listener
+    /// may have it.
     private func sender(of request: HTTPRequest, _ rules: LiveRules) throws(AdminGate.Refusal) -> String? {
         let tokens = tokens(rules)
         return tokens.isEmpty ? nil : try gate.holder(in: request, of: tokens)

@@ -122,7 +122,8 @@ struct CertificateEndpoint: Sendable {
         return problem
     }
 
-    /// Whether the client has this entity (RFC 9110 section 13.1.2): `*`, or a list in which a weak tag counts as a strong one.
+    /// Whether the client has this entity (RFC 9110 section 13.1.2): `*`, or a list in which a weak tag counts as a
+    /// strong one.
     ///
     /// A comma within a foreign tag splits it, which never makes it equal to ours.
     private static func isMet(_ conditions: [String], by entityTag: String) -> Bool {

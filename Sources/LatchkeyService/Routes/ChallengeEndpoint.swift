@@ -5,7 +5,8 @@ import HTTPServing
 import Licensing
 import Telemetry
 
-/// `POST /fps/challenge`: a number for the holder of a valid token, with which the next sync report shows that it is fresh.
+/// `POST /fps/challenge`: a number for the holder of a valid token, with which the next sync report shows that it is
+/// fresh.
 ///
 /// A token that only the operator's service can read gets one too, within the rates of such tokens: the service decides
 /// about the report.

@@ -9,9 +9,10 @@ import Licensing
 import POSIXSockets
 import Telemetry
 
-/// `POST /v1/explain` of the admin listener: a token and perhaps an SPC in; every check, its verdict and the resulting terms out.
+/// `POST /v1/explain` of the admin listener: a token and perhaps an SPC in; every check, its verdict and the resulting
+/// terms out.
 ///
-/// The body is an object with `token`, and where there are some `spc` (Base64), `offline`, `address` and `country`.
+/// The body is an object with `token`, and if wanted `spc` (Base64), `offline`, `address` and `country`.
 /// Nothing is issued.
 struct ExplainEndpoint: Sendable {
     private let pipelines: LicensePipelines

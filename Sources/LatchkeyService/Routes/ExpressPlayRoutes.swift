@@ -31,7 +31,7 @@ struct ExpressPlayRoutes: Sendable {
         }
     }
 
-    /// Whether a request to the entitlement server is refused whatever its body holds.
+    /// Whether a request to the entitlement server is refused by its head, for any body.
     func refusesEntitlementHead(of request: HTTPRequest, under rules: LiveRules) -> Bool {
         guard let sees = rules.expressPlay?.sees else { return true }
         return !self.sees.isAuthentic(request, sees)

@@ -34,8 +34,8 @@ final class Health: Sendable {
             : Self.response(.serviceUnavailable, Self.notReady + names, id)
     }
 
-    /// The same for operators: a daemon that serves what it can without a part of it stays ready, and names the part. Otherwise an outage of
-    /// what all nodes share would take all of them out at once.
+    /// The same for operators: a daemon that serves what it can without a part of it stays ready, and names the part.
+    /// Otherwise an outage of what all nodes share would take all of them out at once.
     func detailedReadyResponse(_ id: RequestID) -> HTTPResponse {
         let degradations = degradations.current
         guard !degradations.isEmpty else { return readyResponse(id) }

@@ -67,8 +67,8 @@ struct LicenseEndpoint: Sendable {
         return answer(raw: request, in: context, under: rules, on: loop)
     }
 
-    /// Whether the request is refused whatever its body holds. `answer` says why. `mayBringToken` says that a token in
-    /// the body would count here, if the configuration lets it count at all.
+    /// Whether the request is refused by its head, for any body. `answer` says why. `mayBringToken` says that a token
+    /// in the body would count here, if the configuration lets it count at all.
     func refusesHead(
         of request: HTTPRequest, under rules: LicenseRules, mayBringToken: Bool = false, on loop: LoopContext
     ) -> Bool {

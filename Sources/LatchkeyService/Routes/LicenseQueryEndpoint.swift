@@ -8,10 +8,10 @@ import Licensing
 import Records
 import Telemetry
 
-/// `POST /fps/licenses/query`: until when licences are good and when to renew them. The sender needs a token of the subject to whom
-/// they were given.
+/// `POST /fps/licenses/query`: until when licences are good and when to renew them. The sender needs a token of the
+/// subject to whom they were given.
 ///
-/// A licence of somebody else is unknown, just as one that never was.
+/// A licence of another subject is `unknown`, as is one that was never given.
 struct LicenseQueryEndpoint: Sendable {
     /// How many licences are told of one asset.
     private static let licensesPerAsset = 10

@@ -145,8 +145,8 @@ extension HTTPAnswer {
 }
 
 extension HTTPRequestHead {
-    /// The largest report of ended sessions that is acknowledged whatever its token is, in bytes. 64 sessions, of which
-    /// one is about 100 bytes, fit.
+    /// The largest report of ended sessions that is acknowledged with any token or none, in bytes. 64 sessions, of
+    /// which one is about 100 bytes, fit.
     private static let reportSizeMaximum = 8 * 1024
     /// The largest head of such a report, in bytes of memory: strangers have none kept that costs more than its body.
     private static let reportHeadSizeMaximum = 4 * 1024

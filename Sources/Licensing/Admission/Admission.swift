@@ -54,7 +54,7 @@ package final class Admission: Sendable {
     func seated(at seat: DecisionSeat) -> Admission { Admission(self, seat: seat) }
 
     /// Whether a playback that goes on asks, by its token or in its own words. It goes first in a crowd, and is granted
-    /// nothing more. A token that was not verified gives no priority: its sender could be anyone.
+    /// nothing more. A token that was not verified gives no priority: its sender is not known.
     var isRenewal: Bool {
         switch standing {
         case .verified(let claims): claims.renewal != nil || request.renewal.isRenewal

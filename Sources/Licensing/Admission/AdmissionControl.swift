@@ -7,7 +7,8 @@ import Telemetry
 
 /// Decides which requests go on, in one order:
 ///
-///     rate of the address -> token -> revocations -> clock -> container of the SPC -> rate of the subject -> waiting room
+///     rate of the address -> token -> revocations -> clock -> container of the SPC -> rate of the subject
+///         -> waiting room
 ///
 /// The address comes first, because its rate costs nothing to check. A subject is counted only once a signature
 /// vouches for it, so that strangers use up no subject's rate. Both rates refuse at once: the party that exceeds one
@@ -140,7 +141,7 @@ package final class AdmissionControl {
         return TokenSender(token: decisive, standing: .verified(claims), party: party, origin: origin, rules: rules)
     }
 
-    /// Whether a request is refused whatever its body holds: its address has used up its rate, or it presents no
+    /// Whether a request is refused by its head, for any body: its address has used up its rate, or it presents no
     /// token that this server accepts. A token that only the operator's service can read is not judged here.
     ///
     /// Counts nothing: `admit` counts the request, with its body or with its refusal. A good token is remembered, so

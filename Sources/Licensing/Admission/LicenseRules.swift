@@ -3,8 +3,9 @@ package import FairPlay
 
 /// Everything in the configuration that decides about one request.
 ///
-/// The rules are immutable. A reload makes new rules, and each request is judged by one of them from its admission to its answer. What lasts
-/// longer than a configuration (buckets, waiting rooms, revocations) is in `SharedLicensing` and takes its settings from here.
+/// The rules are immutable. A reload makes new rules, and each request is judged by one of them from its admission to
+/// its answer. What lasts longer than a configuration (buckets, waiting rooms, revocations) is in `SharedLicensing` and
+/// takes its settings from here.
 package final class LicenseRules: Sendable {
     package let fairplay: FairPlayRules
     package let entitlement: EntitlementRules

@@ -29,7 +29,7 @@ package enum CallbackOutage: Error, Equatable, Sendable {
     case answerRefused(EntitlementError)
 }
 
-/// Lets the operator's own service decide about tokens that nobody here can read (entitlement, section 4.9).
+/// Lets the operator's own service decide about tokens that only it can read (entitlement, section 4.9).
 ///
 /// Content and device stand inside the SPC, so RSA is bought before the service can be asked: for these tokens alone,
 /// and within rates of their own. The service is not asked again about a content and track that it has just refused to
@@ -45,12 +45,12 @@ package final class CallbackDecider: Sendable {
 
         /// Stands for an issuer's name: in the ledger, and for revocations.
         package var name: String
-        /// Whatever these sources present is for the service.
+        /// Every token from these sources is for the service.
         package var sources: Set<TokenSource>
         package var failure = Failure.closed
         package var memory = CallbackMemory.Limits()
         package var breaker = CircuitBreaker.Limits()
-        /// How many SPCs may be opened for tokens that nobody has verified.
+        /// How many SPCs may be opened for tokens that are not verified.
         package var rate = Rate(perSecond: 1000, burst: 2000)
         package var ratePerAddress = Rate(perSecond: 10, burst: 50)
 
@@ -116,8 +116,8 @@ package final class CallbackDecider: Sendable {
         let subject: CallbackMemory.Subject
     }
 
-    /// Asks the service, unless it has answered the same lately. `tokens` verifies a token that the service answers with; `wallTime` is in
-    /// seconds since 1970.
+    /// Asks the service, unless it has answered the same lately. `tokens` verifies a token that the service answers
+    /// with; `wallTime` is in seconds since 1970.
     func decide(
         _ question: CallbackQuestion, tokens: VerifiedTokenCache, wallTime: Int64, using crypto: CryptoContext,
         on loop: LoopContext

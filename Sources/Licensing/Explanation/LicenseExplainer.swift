@@ -49,7 +49,8 @@ package struct LicenseExplainer: Sendable {
         self.operations = operations
     }
 
-    /// `now` is in seconds since 1970. An SPC costs one RSA operation, whatever the token is: that is for the operator's eyes alone.
+    /// `now` is in seconds since 1970. An SPC costs one RSA operation with any token: that is for the
+    /// operator's eyes alone.
     package func explain(_ subject: Subject, now: Int64) async throws(CryptoError) -> LicenseExplanation {
         var explanation = LicenseExplanation(
             token: rules.entitlement.tokens.verifier.explain(subject.token, now: now), use: subject.use ?? .streaming)
@@ -179,7 +180,7 @@ package struct LicenseExplainer: Sendable {
 private struct StageBuilder {
     private var results: [LicenseExplanation.StageResult] = []
 
-    /// Notes the result of a step that the later ones need; nil where it failed.
+    /// Notes the result of a step that the later ones need; nil if it failed.
     mutating func step<Value>(
         _ stage: LicenseExplanation.Stage, _ body: () throws(LicenseError) -> Value
     ) -> Value? {

@@ -14,7 +14,7 @@ package struct LicenseExplanation: Sendable {
         case container
         /// A credential has the SPC's certificate hash.
         case certificate
-        /// RSA, AES, blocks and integrity; what a client hears as one refusal whatever the cause.
+        /// RSA, AES, blocks and integrity; what a client hears as one refusal for every cause.
         case contents
         /// A key is stored for the asset id.
         case key
@@ -37,7 +37,7 @@ package struct LicenseExplanation: Sendable {
         package let version: SPCVersion
         package let credentialName: String
         package let assetID: [UInt8]
-        /// HU; nil where only an external module could tell it.
+        /// HU; nil if only an external module could tell it.
         package let deviceID: DeviceID?
         /// Whether it carries a device's report in place of a wish for a licence.
         package let isSync: Bool
@@ -51,7 +51,7 @@ package struct LicenseExplanation: Sendable {
     package internal(set) var revocation: CheckResult?
     /// What is odd about the token's rights under the rules of the configuration.
     package internal(set) var findings: [PolicyFinding] = []
-    /// Nil where no SPC was brought: then the answer is about the token alone.
+    /// Nil if no SPC was brought: then the answer is about the token alone.
     package internal(set) var stages: [StageResult]?
     package internal(set) var spc: OpenedSPC?
     package internal(set) var key: ContentKeyAttributes?
@@ -69,7 +69,7 @@ package struct LicenseExplanation: Sendable {
         self.use = use
     }
 
-    /// What the first refusal would be; nil where nothing that can be known beforehand refuses.
+    /// What the first refusal would be; nil if nothing that can be known beforehand refuses.
     package var refusal: LicenseError? {
         if let refusal = token.refusal { return .entitlement(refusal) }
         if case .failed(let error)? = revocation?.verdict { return .entitlement(error) }

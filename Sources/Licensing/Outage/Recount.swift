@@ -1,11 +1,12 @@
 package import ContentKeys
 package import Records
 
-/// Counts in the nodes' database what it lacks: licences that were admitted in an outage, and decisions that it had taken and lost.
+/// Counts in the nodes' database what it lacks: licences that were admitted in an outage, and decisions that it had
+/// taken and lost.
 ///
-/// A database that takes over for another one may lack the last commits. The node finds that by its mark: the number that it counts up there
-/// is lower than one that the database had taken. Then the node settles again what it has kept since that number. Settling is idempotent,
-/// because the database knows a request again.
+/// A database that takes over for another one may lack the last commits. The node finds that by its mark: the number
+/// that it counts up there is lower than one that the database had taken. Then the node settles again what it has kept
+/// since that number. Settling is idempotent, because the database knows a request again.
 ///
 /// It has no clock and no task: its owner calls `pass` about once a second, one call at a time.
 package final class Recount {
@@ -96,7 +97,8 @@ package final class Recount {
         }
     }
 
-    /// Whether the decision is counted, or at least what it spends of its token: places and slots may be taken meanwhile.
+    /// Whether the decision is counted, or at least what it spends of its token: places and slots may be taken
+    /// meanwhile.
     private func count(_ decision: LicenseDecision) async throws(StoreError) -> Bool {
         guard case .denied(let denial) = try await settle(decision) else { return true }
         switch denial {

@@ -1,12 +1,12 @@
 /// Where requests wait that cannot be served at once: bounded, each with a deadline, renewals before all others.
 ///
-/// A picture that runs should not stop because others begin. Within each kind, who came first goes first. Instants are nanoseconds on a clock
-/// that never runs backwards.
+/// A picture that runs should not stop because others begin. Within each kind, who came first goes first. Instants are
+/// nanoseconds on a clock that never runs backwards.
 struct WaitingRoom<Guest> {
     /// What became of a request that came.
     enum Entry {
         case entered
-        /// A renewal took the place of the youngest request that is none, which has to go.
+        /// A renewal took the place of the youngest request that is not a renewal; that request has to go.
         case enteredFor(Guest)
         case full
     }
@@ -65,7 +65,7 @@ struct WaitingRoom<Guest> {
         return late
     }
 
-    /// Nil where nobody waits.
+    /// Nil if no request waits.
     var earliestDeadline: Int64? {
         [urgent.first?.deadline, ordinary.first?.deadline].compactMap(\.self).min()
     }

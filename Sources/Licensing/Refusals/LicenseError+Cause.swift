@@ -32,7 +32,7 @@ extension LicenseError {
         case .rateLimited(.address, _): RefusalCause("too many requests of an address")
         case .rateLimited(.subject, _): RefusalCause("too many requests of a subject")
         case .rateLimited(.unverifiedTokens, _):
-            RefusalCause("too many requests with tokens that nobody here can verify")
+            RefusalCause("too many requests with tokens that this server cannot verify")
         case .internalFailure(let error): RefusalCause("cryptography: \(error)")
         }
     }

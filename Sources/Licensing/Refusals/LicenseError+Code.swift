@@ -3,7 +3,8 @@ import Entitlements
 import FairPlay
 import Records
 
-/// The one place that decides what a client hears about a licence that was not issued: a stable code, and when to try again.
+/// The one place that decides what a client hears about a licence that was not issued: a stable code, and when to try
+/// again.
 extension LicenseError {
     package var code: ProblemCode {
         switch self {

@@ -1,4 +1,5 @@
-/// The stable codes of the one table of errors. Clients and operators rely on them: the sentences may change, the codes do not.
+/// The stable codes of the one table of errors. Clients and operators rely on them: the sentences may change, the codes
+/// do not.
 ///
 /// Status, title and hint of each code belong to the answer, and so to the service.
 package enum ProblemCode: String, Sendable, CaseIterable {

@@ -12,7 +12,7 @@ package enum KeyExportFormat: String, Hashable, Sendable, CaseIterable {
     case shakaStreamer = "shaka-streamer"
     /// Options of Bento4, a line for each key: of `mp4-dash.py`, or of `mp42hls` for transport streams.
     case bento4
-    /// Options of `mp4-dash.py`, whatever the scheme of the key is.
+    /// Options of `mp4-dash.py`, for every scheme of a key.
     case bento4DASH = "bento4-dash"
     /// Options of `mp42hls`, which makes transport streams.
     case bento4HLS = "bento4-hls"

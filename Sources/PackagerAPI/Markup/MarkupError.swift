@@ -4,7 +4,7 @@ package enum MarkupError: Error, Equatable, Sendable {
     case tooLarge
     /// Another encoding than UTF-8, by the bytes or by the XML declaration.
     case notUTF8
-    /// A declaration such as `<!DOCTYPE` or `<!ENTITY`, wherever it stands.
+    /// A declaration such as `<!DOCTYPE` or `<!ENTITY`, in any place.
     case declaration
     case tooDeep
     case tooManyElements

@@ -10,7 +10,7 @@ package struct Playlist: Equatable, Sendable {
     }
 
     package let content: Content
-    /// The first `EXT-X-VERSION`; nil if there is none, which means 1.
+    /// The first `EXT-X-VERSION`; nil if it is missing, which means 1.
     package let version: PlaylistVersion?
     /// In the order of their lines.
     package let faults: [PlaylistFault]

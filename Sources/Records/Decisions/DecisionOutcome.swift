@@ -4,8 +4,8 @@ package import ContentKeys
 package enum DecisionOutcome: Equatable, Sendable {
     /// It is durable: the answer may be sent.
     case recorded
-    /// The same request of the same token or party was decided before: this is its answer, and nothing was spent. `isRecorded` says that
-    /// some node's ledger is known to have its entry.
+    /// The same request of the same token or party was decided before: this is its answer, and nothing was spent.
+    /// `isRecorded` says that some node's ledger is known to have its entry.
     case repeated(answer: [UInt8], isRecorded: Bool = false)
     /// Nothing was recorded and nothing spent.
     case denied(DecisionDenial)
@@ -66,12 +66,13 @@ package protocol PlaybackSlotStore: Sendable {
     func release(_ claims: [SlotClaim], at now: Int64) async throws(StoreError)
 }
 
-/// The part of a decision that all nodes share, where the ledger is another store's.
+/// The part of a decision that all nodes share, if the ledger is another store's.
 package protocol SharedStateStore: Sendable {
     /// As `DecisionStore.commit`, without the ledger entry. One round trip.
     func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome
 
-    /// Lets all nodes know that a ledger has the entry of a request that was settled, so that no other writes it again. Returns at once.
-    /// A store that cannot be told forgets it: then a repetition on another node is written down a second time.
+    /// Lets all nodes know that a ledger has the entry of a request that was settled, so that no other writes it again.
+    /// Returns at once. A store that cannot be told forgets it: then a repetition on another node is written down a
+    /// second time.
     func noteRecorded(_ request: Pseudonym)
 }

@@ -13,10 +13,11 @@ import ByteCoding
 ///    1...10  how many device places, a number
 ///            each: owner (32), device (32), limit (a number), 1 and the end (a signed number) or 0
 ///    1...10  how many slot claims, a number
-///            each: group (32), limit (a number), flags (1), device (32), content (32), session (a number), end (a signed number)
+///            each: group (32), limit (a number), flags (1), device (32), content (32), session (a number),
+///            end (a signed number)
 ///
-/// Numbers, signed numbers and key ids are those of `LedgerEntry`. Flags of a slot: 1 evicts the oldest, 2 is confirmed, 4 is relayed, 8 has
-/// a session.
+/// Numbers, signed numbers and key ids are those of `LedgerEntry`. Flags of a slot: 1 evicts the oldest, 2 is
+/// confirmed, 4 is relayed, 8 has a session.
 extension LicenseDecision {
     private static let version: UInt8 = 1
     private static let answerSizeMaximum = 1024

@@ -1,15 +1,16 @@
 package import ByteCoding
 
-/// Everything that granting one licence spends and says. It is recorded whole or not at all (design, section 8): nothing is spent when
-/// something else in it is denied, and nothing is answered that was not recorded.
+/// Everything that granting one licence spends and says. It is recorded whole or not at all (design, section 8):
+/// nothing is spent when something else in it is denied, and nothing is answered that was not recorded.
 ///
 /// Times are seconds since 1970.
 package struct LicenseDecision: Sendable {
     /// When the decision is made: what ends at this second or before has ended.
     package var now: Int64
-    /// Known again when the same request comes twice; nil where a repetition spends nothing.
+    /// Known again when the same request comes twice; nil if a repetition spends nothing.
     package var replay: ReplayRecord?
-    /// The same for a licence that spends nothing: only this node knows the request again, and only for its retry window.
+    /// The same for a licence that spends nothing: only this node knows the request again, and only for its retry
+    /// window.
     package var localReplay: ReplayRecord?
     package var tokenUse: TokenUse?
     /// In their order: each finds what the one before has taken.
@@ -50,7 +51,8 @@ package struct ReplayRecord: Equatable, Sendable {
     package var token: Pseudonym
     /// Of the token's issuer and subject, whose other tokens count as the same one; nil for a token without a subject.
     package var party: Pseudonym?
-    /// How long the same request of the same token or party gets the same answer, in seconds from the first: before, and not at, that end.
+    /// How long the same request of the same token or party gets the same answer, in seconds from the first: before,
+    /// and not at, that end.
     package var retryWindow: Int64
     /// Until when the request is remembered, to be refused after the window; from then on it is a new one.
     package var keptUntil: Int64
@@ -77,7 +79,7 @@ package struct TokenUse: Equatable, Sendable {
     package var keyID: KeyID
     /// At least 1.
     package var limit: UInt32
-    /// When the token ends: from then on its uses begin anew. The latest end that was told counts.
+    /// When the token ends: from then on its uses begin again. The latest end that was told counts.
     package var keptUntil: Int64
 
     package init(token: Pseudonym, keyID: KeyID, limit: UInt32, keptUntil: Int64) {
@@ -90,7 +92,7 @@ package struct TokenUse: Equatable, Sendable {
 
 /// A place among the devices of a subject, or of a token: a device that has one keeps it.
 ///
-/// A limit of 1 is a binding by first use, and one of 0 lets in nobody who has no place.
+/// A limit of 1 is a binding by first use, and one of 0 lets in no device without a place.
 package struct DevicePlace: Equatable, Sendable {
     /// Whose devices are counted.
     package var owner: Pseudonym
@@ -124,28 +126,32 @@ package struct DevicePlace: Equatable, Sendable {
     package var denial: DecisionDenial { kind == .binding ? .otherDevice : .deviceLimit(limit: limit) }
 }
 
-/// A place among the playbacks that may run at once in one group (entitlement, section 4.8; design, section 11, "slots after a crash").
+/// A place among the playbacks that may run at once in one group (entitlement, section 4.8; design, section 11, "slots
+/// after a crash").
 ///
-/// What holds a slot is one playback of one device: its session, or where it tells none its content. The rules, in their order, where
-/// "live" means not evicted and with its end after `now`. A slot is as old as its count, or as itself while it counts nothing; of several
-/// slots the oldest one that counts is meant, and the oldest one where none counts:
+/// What holds a slot is one playback of one device: its session, or its content if it tells no session. The rules, in
+/// their order. "Live" means not evicted and with its end after `now`. A slot is as old as its count, or as
+/// itself while it counts nothing; of several slots the oldest one that counts is meant, and the oldest one if no slot
+/// counts:
 ///
 /// 1. A slot of this playback is taken up again; if it was evicted, the claim is denied.
-/// 2. A relayed playback joins a live slot of the same content, whoever holds it, and leaves it to its holder.
+/// 2. A relayed playback joins a live slot of the same content, which any device may hold, and leaves it to its holder.
 /// 3. Another playback of the same device and content takes over the live slot of the one before.
 ///
-/// A slot that was found so and counts stays as old as it is, and the claim is granted. Where none was found, or one that counts nothing
-/// yet, the next rules decide on it, for the device that holds it:
+/// A slot that was found so and counts stays as old as it is, and the claim is granted. If none was found, or one
+/// that counts nothing yet, the next rules decide on it, for the device that holds it:
 ///
-/// 4. A provisional claim of a device that holds a confirmed slot is granted beside it and counts nothing: it is the next episode. There
-///    are at most `limit` such slots of a device; any more go on to the next rule.
-/// 5. Where there are fewer live counted slots than `limit`, it counts from now on.
-/// 6. Where the device itself holds live counted slots, its oldest ones are evicted, as many as it takes: a device never stands in its
-///    own way.
-/// 7. Where those are not enough, `whenFull` decides: denial, with none evicted, or eviction of the oldest ones of others too.
+/// 4. A provisional claim of a device that holds a confirmed slot is granted beside it and counts nothing: it is the
+///    next episode. There are at most `limit` such slots of a device; any more go on to the next rule.
+/// 5. If there are fewer live counted slots than `limit`, it counts from now on.
+/// 6. If the device itself holds live counted slots, its oldest ones are evicted, as many as it takes: a device
+///    never stands in its own way.
+/// 7. If those are not enough, `whenFull` decides: denial, with none evicted, or eviction of the oldest ones of
+///    others too.
 ///
-/// An evicted slot counts nothing, and is remembered until its end, so that its renewal is refused. A slot that is claimed again is
-/// confirmed once one of its claims was, has the content of its last claim, and ends at the latest end that was claimed for it.
+/// An evicted slot counts nothing, and is remembered until its end, so that its renewal is refused. A slot that is
+/// claimed again is confirmed once one of its claims was, has the content of its last claim, and ends at the latest end
+/// that was claimed for it.
 package struct SlotClaim: Equatable, Sendable {
     package enum WhenFull: String, Sendable, CaseIterable {
         case denyNew = "deny_new"
@@ -156,11 +162,12 @@ package struct SlotClaim: Equatable, Sendable {
     package struct Playback: Equatable, Sendable {
         /// Of HU.
         package var device: Pseudonym
-        /// The playback session that the SPC tells; nil where it tells none, and device and content are all there is.
+        /// The playback session that the SPC tells; nil if it tells none, and device and content are all there is.
         package var session: UInt64?
         /// Of the content id.
         package var content: Pseudonym
-        /// The device that asks is a screen or an adapter in between (AirPlay, the digital AV adapter): not the viewer's.
+        /// The device that asks is a screen or an adapter in between (AirPlay, the digital AV adapter): not the
+        /// viewer's.
         package var isRelayed: Bool
 
         package init(device: Pseudonym, session: UInt64?, content: Pseudonym, isRelayed: Bool = false) {
@@ -212,8 +219,8 @@ package struct SlotClaim: Equatable, Sendable {
     }
 }
 
-/// The use of one of a session's tokens. Each renewal gives the next one, and the one before stays good until that is used: so an answer
-/// that is lost costs nothing, and a token that was copied is soon worth nothing.
+/// The use of one of a session's tokens. Each renewal gives the next one, and the one before stays good until that is
+/// used: so an answer that is lost costs nothing, and a token that was copied is soon worth nothing.
 package struct SessionTokenUse: Equatable, Sendable {
     /// Of the session.
     package var session: Pseudonym

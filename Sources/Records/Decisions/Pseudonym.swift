@@ -1,8 +1,9 @@
 package import ByteCoding
 
-/// Thirty-two bytes that stand for somebody or something without saying who or what: an HMAC or a digest.
+/// Thirty-two bytes that stand for a person or a thing without naming it: an HMAC or a digest.
 ///
-/// Devices, subjects, tokens and requests are stored under pseudonyms only. As two halves, so that it costs no allocation.
+/// Devices, subjects, tokens and requests are stored under pseudonyms only. As two halves, so that it costs no
+/// allocation.
 package struct Pseudonym: Hashable, Sendable {
     /// The size in bytes.
     package static let size = 32

@@ -1,10 +1,10 @@
 import ByteCoding
 package import KeyCrypto
 
-/// Makes the pseudonyms of one installation: the same for the same thing, and for nobody without the key to guess at.
+/// Makes the pseudonyms of one installation: the same for the same thing. Without the key they cannot be guessed.
 ///
-/// A pseudonym is HMAC-SHA256 over the name of its kind, a zero byte, and each part behind its size in four bytes, big-endian: so no two
-/// things of one kind, and nothing of two kinds, share one.
+/// A pseudonym is HMAC-SHA256 over the name of its kind, a zero byte, and each part behind its size in four bytes,
+/// big-endian: so no two things of one kind, and nothing of two kinds, share one.
 package final class Pseudonymizer: Sendable {
     /// What is named. The raw values are part of what is computed, and never change.
     package enum Kind: String, Sendable, CaseIterable {

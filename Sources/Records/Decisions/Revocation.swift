@@ -9,7 +9,7 @@ package struct Revocation: Hashable, Sendable {
         case signingKey = "kid"
         case issuer = "iss"
         case subject = "sub"
-        /// A device by its HU, which is the same whoever's token comes with it.
+        /// A device by its HU, which is the same with every token.
         case hardware = "hu"
         /// A device by the issuer's own name for it.
         case device
@@ -233,7 +233,7 @@ package protocol PendingRevocations: Sendable {
 package protocol ChallengeStore: Sendable {
     /// Keeps a challenge for its holder until `expiresAt`; whether it was kept.
     ///
-    /// It is not where `limit` of the holder's are open already at `now`, or this same one is.
+    /// It is not noted if the holder has `limit` open ones at `now`, or has this one.
     func open(
         _ challenge: UInt64, for holder: Pseudonym, now: Int64, expiresAt: Int64, limit: Int
     ) async throws(StoreError) -> Bool

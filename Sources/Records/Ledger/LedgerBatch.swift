@@ -20,9 +20,9 @@ package struct LedgerBatch: Hashable, Sendable {
     package var last: Int64
     /// When the rows were sealed, in seconds since 1970.
     package var at: Int64
-    /// The MAC (32 bytes), and then a locator of 4 bytes for each row: its CRC-32C, big-endian. The MAC finds that something was altered, by
-    /// whomever; the locators tell which row it was, unless they were altered with it. Behind the MAC of a batch that is rolled up stands
-    /// a statement in place of the locators (`isRolledUp`).
+    /// The MAC (32 bytes), and then a locator of 4 bytes for each row: its CRC-32C, big-endian. The MAC shows that
+    /// something was altered. The locators tell which row it was, unless they were altered with it. Behind
+    /// the MAC of a batch that is rolled up stands a statement in place of the locators (`isRolledUp`).
     package var seal: [UInt8]
 
     package init(first: Int64, last: Int64, at: Int64, seal: [UInt8]) {
@@ -38,9 +38,9 @@ package struct LedgerBatch: Hashable, Sendable {
 
 /// The end of a chain: to what the next batch is tied.
 package struct LedgerLink: Hashable, Sendable {
-    /// The last row's sequence; 0 where there is none yet.
+    /// The last row's sequence; 0 if there is no row yet.
     package let sequence: Int64
-    /// The last batch's MAC, 32 bytes; zeros where there is none yet.
+    /// The last batch's MAC, 32 bytes; zeros if there is no batch yet.
     package let mac: [UInt8]
 
     package init(sequence: Int64, mac: [UInt8]) {

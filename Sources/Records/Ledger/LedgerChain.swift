@@ -18,8 +18,8 @@ package import KeyCrypto
 ///        4  size of the body, B
 ///        B  body
 ///
-/// with big-endian integers. So without the key no row can be altered, taken out, put in or moved, and no batch either, but from the end:
-/// that a tail is missing shows by a `LedgerCheckpoint` kept elsewhere.
+/// with big-endian integers. So without the key no row can be altered, taken out, put in or moved, and no batch either,
+/// but from the end: that a tail is missing shows by a `LedgerCheckpoint` kept elsewhere.
 package struct LedgerChain: Sendable {
     private let keys: LedgerKeys
     /// The id of the ledger's node, not its label.
@@ -38,7 +38,8 @@ package struct LedgerChain: Sendable {
     /// The versions of the keys that verify, the oldest first.
     var versions: [UInt32] { keys.inOrder.map(\.version) }
 
-    /// Seals rows as the batch behind `link`; the first one gets the sequence behind the link's. There is at least one body.
+    /// Seals rows as the batch behind `link`; the first one gets the sequence behind the link's. There is at least one
+    /// body.
     ///
     /// Keeps nothing: the next batch is tied to `link` of this one only once it is durable.
     package func seal(_ bodies: [[UInt8]], after link: LedgerLink, at: Int64) throws(CryptoError) -> LedgerBatch {

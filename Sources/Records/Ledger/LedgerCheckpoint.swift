@@ -3,8 +3,9 @@ package import KeyCrypto
 
 /// Says, under the ledger key, how far a node's ledger had come.
 ///
-/// A checkpoint that is kept elsewhere, such as in the log stream, shows that a ledger's tail is missing. A *beginning* is kept in the
-/// ledger itself: it stands where purged rows stood, so that what remains still verifies. Only one made as such is taken for one.
+/// A checkpoint that is kept elsewhere, such as in the log stream, shows that a ledger's tail is missing. A *beginning*
+/// is kept in the ledger itself: it stands where purged rows stood, so that what remains still verifies. Only one made
+/// as such is taken for one.
 ///
 /// The MAC is over
 ///
@@ -15,14 +16,14 @@ package import KeyCrypto
 ///        N  the node's name
 ///        8  sequence of the last row
 ///        8  time, seconds since 1970
-///       32  MAC of the batch that ends with that row; zeros where the sequence is 0
+///       32  MAC of the batch that ends with that row; zeros if the sequence is 0
 ///
 /// with big-endian integers. As text, in one line of six words with a space between them:
 ///
 ///     latchkey-checkpoint-1 NODE SEQUENCE TIME BATCH MAC
 ///
-/// or `latchkey-beginning-1`, with the sequence in decimal, the time as RFC 3339 in UTC to the second, and both MACs as 64 lower-case
-/// hexadecimal digits.
+/// or `latchkey-beginning-1`, with the sequence in decimal, the time as RFC 3339 in UTC to the second, and both MACs as
+/// 64 lower-case hexadecimal digits.
 package struct LedgerCheckpoint: Hashable, Sendable {
     package enum Kind: UInt8, Sendable, CaseIterable {
         case checkpoint = 1
@@ -45,7 +46,7 @@ package struct LedgerCheckpoint: Hashable, Sendable {
     package let at: UnixTime
     package let mac: [UInt8]
 
-    /// The last row's sequence; 0 where there was none yet.
+    /// The last row's sequence; 0 if there was none yet.
     package var sequence: Int64 { link.sequence }
 
     fileprivate init(kind: Kind, node: NodeID, link: LedgerLink, at: UnixTime, mac: [UInt8]) {
@@ -109,8 +110,8 @@ extension LedgerChain {
 }
 
 extension LedgerCheckpoint {
-    /// A beginning as a ledger's database keeps it: in the place of a batch whose first sequence is 0, with the MAC of the last purged
-    /// batch and its own for a seal. Nil for a checkpoint of the other kind.
+    /// A beginning as a ledger's database keeps it: in the place of a batch whose first sequence is 0, with the MAC of
+    /// the last purged batch and its own for a seal. Nil for a checkpoint of the other kind.
     package var batch: LedgerBatch? {
         guard kind == .beginning else { return nil }
         return LedgerBatch(first: 0, last: sequence, at: at.seconds, seal: link.mac + mac)

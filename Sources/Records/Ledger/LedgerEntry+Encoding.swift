@@ -26,15 +26,17 @@ import ByteCoding
 ///    1...10  renewal less time, as a signed number flag 0x1000
 ///    1...65  actor, a text of at most 64 bytes     flag 0x2000, version 2
 ///    1...65  request id, a text of at most 64 bytes flag 0x4000, version 2
-///        25  a device's report: flags (8), title id (16), number of stream ids (1); then 16 bytes for each; flag 0x8000, version 2
+///        25  a device's report: flags (8), title id (16), number of stream ids (1); then 16 bytes for each;
+///            flag 0x8000, version 2
 ///
-/// A number has seven bits in each byte, the lowest first, and the top bit set in every byte but the last, which is 0 only in the number
-/// 0. A signed number n is the number 2n, or -2n - 1 where it is negative; a time less another one wraps at 64 bits. A text is its size in one
-/// byte and its UTF-8; a text that is a UUID in lower case with its hyphens is 0xFF and the UUID's 16 bytes. Of a pseudonym the first 16
-/// bytes are kept: half an HMAC tells one from another as well (RFC 2104 section 5).
+/// A number has seven bits in each byte, the lowest first, and the top bit set in every byte but the last. The last
+/// byte is zero only in the number 0. A signed number n is the number 2n, or -2n - 1 if it is negative. A difference of
+/// two times wraps at 64 bits. A text is its size in one byte and its UTF-8; a text that is a UUID in lower case with
+/// its hyphens is 0xFF and the UUID's 16 bytes. Of a pseudonym the first 16 bytes are kept: half an HMAC tells one from
+/// another as well (RFC 2104 section 5).
 ///
-/// Each entry has one encoding: what could have been written shorter or otherwise is refused. A licence of a named subject with a UUID
-/// for a token takes about 110 bytes.
+/// Each entry has one encoding: what could have been written shorter or otherwise is refused. A licence of a named
+/// subject with a UUID for a token takes about 110 bytes.
 extension LedgerEntry {
     /// The versions that are written; another one is refused.
     static let firstVersion: UInt8 = 1
@@ -44,7 +46,8 @@ extension LedgerEntry {
     /// The size of the longest token id, cookie and detail in bytes.
     package static let textSizeMaximum = 64
 
-    /// The entry as a ledger keeps it: texts cut to what they may have, at the end of a character, and pseudonyms to their first half.
+    /// The entry as a ledger keeps it: texts cut to what they may have, at the end of a character, and pseudonyms to
+    /// their first half.
     package var bounded: LedgerEntry {
         var entry = self
         entry.content = content.map { $0.cut(toSize: Self.contentSizeMaximum) }
@@ -150,7 +153,7 @@ extension LedgerEntry {
 
 /// Why bytes are no ledger entry.
 package enum LedgerEntryError: Error, Equatable, Sendable {
-    /// Another version of this program wrote the entry, or nobody did.
+    /// The entry is of another version of this program, or not an entry at all.
     case unsupportedVersion(UInt8)
     /// The bytes end within a field.
     case truncated

@@ -1,7 +1,7 @@
 package import ByteCoding
 package import ContentKeys
 
-/// One line of the ledger: what was given, refused or looked at, without saying more of anybody than is needed.
+/// One line of the ledger: what was given, refused or looked at, without more personal data than is needed.
 ///
 /// Times are seconds since 1970.
 package struct LedgerEntry: Equatable, Sendable {
@@ -92,7 +92,7 @@ package struct LedgerEntry: Equatable, Sendable {
     package var until: Int64?
     /// How long a kept key is good from its first play on, in seconds; nil for none.
     package var playback: UInt32?
-    /// When the app was told to renew the licence; nil where there is nothing to renew.
+    /// When the app was told to renew the licence; nil if there is nothing to renew.
     package var renewAfter: Int64?
     /// The operator who did it: a user of the operating system as `user:NAME`, or an admin token as `token:NAME`; or a
     /// packager as `packager:NAME`. At most 64 bytes; nil for what none of them did.
@@ -100,10 +100,11 @@ package struct LedgerEntry: Equatable, Sendable {
     /// The id of the request, as `X-Request-Id` and the log have it: at most 64 bytes. Only refusals and what packagers
     /// get have one.
     package var request: String?
-    /// What a device reported; nil for all kinds but `syncReportAccepted`, and for reports of version 1, which say no more than `until`.
+    /// What a device reported; nil for all kinds but `syncReportAccepted`, and for reports of version 1, which say no
+    /// more than `until`.
     package var report: DeviceReport?
 
-    /// Everything else is set afterwards, where there is something to say.
+    /// Everything else is set afterwards, if there is something to say.
     package init(
         kind: Kind, at: Int64, license: LicenseID, keyID: KeyID? = nil, content: String? = nil, detail: String = ""
     ) {
@@ -151,7 +152,8 @@ extension Ledger {
 }
 
 extension LedgerEntry {
-    /// Behind the name of a licence's validity: the licence was given without its counts and checks in the nodes' database.
+    /// Behind the name of a licence's validity: the licence was given without its counts and checks in the nodes'
+    /// database.
     private static let uncountedMark = " uncounted"
 
     /// Whether what the licence spends was not counted, or its renewal not checked, when it was given.

@@ -1,6 +1,7 @@
 /// What is wrong with a ledger, by the sequences of the rows concerned.
 package enum LedgerFinding: Hashable, Sendable {
-    /// The beginning was not made with this key for this node, or is a checkpoint: rows before the first one may be missing.
+    /// The beginning was not made with this key for this node, or is a checkpoint: rows before the first one may be
+    /// missing.
     case beginningForged
     /// These rows are missing.
     case rowsMissing(ClosedRange<Int64>)

@@ -33,7 +33,7 @@ package struct LedgerQuery: Equatable, Sendable {
             && (from.map { entry.at >= $0 } ?? true) && (to.map { entry.at < $0 } ?? true)
     }
 
-    /// What an index finds the entries by, the rarest first; nil where only the whole ledger will do.
+    /// What an index finds the entries by, the rarest first; nil if only the whole ledger will do.
     package var term: LedgerTerm? {
         license.map { LedgerTerm($0) } ?? tokenID.map { LedgerTerm(.tokenID, $0) }
             ?? subject.map { LedgerTerm($0) } ?? cookie.map { LedgerTerm(.cookie, $0) }
@@ -41,7 +41,8 @@ package struct LedgerQuery: Equatable, Sendable {
     }
 }
 
-/// A word of an index over a ledger: 48 bits of a hash, which may belong to several things, so that what it finds is compared again.
+/// A word of an index over a ledger: 48 bits of a hash, which may belong to several things, so that what it finds is
+/// compared again.
 package struct LedgerTerm: Hashable, Sendable {
     /// What is indexed. The raw values are stored, and never change.
     package enum Kind: UInt8, Sendable, CaseIterable {

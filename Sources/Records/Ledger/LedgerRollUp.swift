@@ -1,8 +1,8 @@
 import ByteCoding
 package import KeyCrypto
 
-/// How renewals leave a ledger before their batches do: a batch that is rolled up has lost them, and a statement under the ledger key says
-/// that the rest is all that was to remain.
+/// How renewals leave a ledger before their batches do: a batch that is rolled up has lost them, and a statement under
+/// the ledger key says that the rest is all that was to remain.
 ///
 /// The statement takes the place of the batch's locators, so that the seal is
 ///
@@ -34,7 +34,8 @@ extension LedgerBatch {
     fileprivate static let rolledUpSealSize = macSize + 1 + 2 * macSize
     fileprivate static let rolledUpForm: UInt8 = 1
 
-    /// Whether renewals were taken out of it. No batch that was only sealed has a seal of this size: that is a multiple of four.
+    /// Whether renewals were taken out of it. No batch that was only sealed has a seal of this size: that is a multiple
+    /// of four.
     package var isRolledUp: Bool { seal.count == Self.rolledUpSealSize && seal[Self.macSize] == Self.rolledUpForm }
 
     /// To what a rolled-up batch was tied when it was sealed.
@@ -44,8 +45,8 @@ extension LedgerBatch {
 }
 
 extension LedgerChain {
-    /// The batch without its renewals, or nil where it is not what was sealed behind `previous`: then it stays as it is, so that
-    /// verification finds it.
+    /// The batch without its renewals, or nil if it is not what was sealed behind `previous`: then it stays as it
+    /// is, so that verification finds it.
     package func rollUp(
         _ batch: LedgerBatch, _ rows: [LedgerRow], keeping kept: [LedgerRow], previous: [UInt8]
     ) throws(CryptoError) -> LedgerBatch? {
@@ -103,7 +104,7 @@ package struct RenewalSummary: Sendable {
         var count = 1
     }
 
-    /// What tells playbacks apart where a renewal does not say which licence it follows.
+    /// What tells playbacks apart if a renewal does not say which licence it follows.
     private struct Names: Hashable {
         let subject: Pseudonym?
         let device: Pseudonym?
@@ -133,8 +134,8 @@ package struct RenewalSummary: Sendable {
         indexByLicense[entry.license] = index
     }
 
-    /// A row for each playback: its licence is what the first of the renewals followed, and its end that of the last one. `name` gives
-    /// each row an id of its own.
+    /// A row for each playback: its licence is what the first of the renewals followed, and its end that of the last
+    /// one. `name` gives each row an id of its own.
     package func entries(
         at now: Int64, naming name: () throws(CryptoError) -> LicenseID
     ) throws(CryptoError) -> [LedgerEntry] {

@@ -2,16 +2,16 @@ package import KeyCrypto
 
 /// Reads a ledger batch by batch, and says what is wrong with it.
 ///
-/// Hand in the batches in the order of their first sequences, each with all rows behind the batch before up to its own last one, in
-/// the order of their sequences. Then finish with the rows that remain. It holds one batch at a time.
+/// Hand in the batches in the order of their first sequences, each with all rows behind the batch before up to its own
+/// last one, in the order of their sequences. Then finish with the rows that remain. It holds one batch at a time.
 package struct LedgerVerifier {
     private let chain: LedgerChain
     /// Accepted, in the order of their sequences, as far as they are not yet compared.
     private var checkpoints: ArraySlice<LedgerCheckpoint>
     private var findingsBefore: [LedgerFinding] = []
-    /// The last row that is known of, by whatever trace.
+    /// The last row of which any trace is known.
     private var sequence: Int64
-    /// What the next batch may be tied to: more than one where it is not known which is right, and none behind a gap.
+    /// What the next batch may be tied to: more than one if it is not known which is right, and none behind a gap.
     private var links: [[UInt8]]
     /// The oldest key version that may seal the next batch.
     private var version: UInt32 = 0
@@ -30,9 +30,9 @@ package struct LedgerVerifier {
     private static let linksMaximum = 16
 
     /// - Parameters:
-    ///   - beginning: What the ledger has in the place of purged rows; nil where none were purged.
-    ///   - checkpoints: Those kept elsewhere, in any order. Ones from before the beginning say nothing any more, and ones of other nodes
-    ///     nothing about this ledger.
+    ///   - beginning: What the ledger has in the place of purged rows; nil if no rows were purged.
+    ///   - checkpoints: Those kept elsewhere, in any order. Ones from before the beginning say nothing any more, and
+    ///     ones of other nodes nothing about this ledger.
     package init(
         _ chain: LedgerChain, beginning: LedgerCheckpoint? = nil, checkpoints: [LedgerCheckpoint] = []
     ) throws(CryptoError) {
@@ -87,7 +87,8 @@ package struct LedgerVerifier {
         return findings
     }
 
-    /// A wrong key or node makes every seal wrong, and is one finding. So a wrong seal waits for the first one that is right.
+    /// A wrong key or node makes every seal wrong, and is one finding. So a wrong seal waits for the first one that is
+    /// right.
     private mutating func holdingBack(_ findings: [LedgerFinding], _ range: ClosedRange<Int64>) -> [LedgerFinding] {
         if hasProof {
             defer { unproven = nil }
@@ -150,7 +151,7 @@ package struct LedgerVerifier {
                     links = [mac]
                     return suspects.seal(isWhole: true, range) + readable(rows)
                 }
-                // Where the stored MAC alone was altered, the batch behind is tied to the right one.
+                // If the stored MAC alone was altered, the batch behind is tied to the right one.
                 if links.count < Self.linksMaximum { links.append(computed) }
             }
         }
@@ -219,7 +220,8 @@ private struct LedgerSuspects {
         }
     }
 
-    /// What to say of a batch of which no row is missing: locators alone that are altered are the batch's fault, as is a MAC alone.
+    /// What to say of a batch of which no row is missing: locators alone that are altered are the batch's fault, as is
+    /// a MAC alone.
     func seal(isWhole: Bool, _ range: ClosedRange<Int64>) -> [LedgerFinding] {
         if isWhole { return findings.isEmpty ? [] : [.batchAltered(range)] }
         return findings.isEmpty ? [.batchAltered(range)] : findings

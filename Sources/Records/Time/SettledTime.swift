@@ -1,6 +1,6 @@
 /// What a store judges ends by, and what it may delete; in seconds since 1970.
 package struct SettledTime: Equatable, Sendable {
-    /// What ends later than this has not ended, whatever a request's own time says.
+    /// What ends later than this has not ended, even if a request's own time says so.
     package var end: Int64
     /// What has ended by this time may be deleted; nil while nothing may.
     package var deletion: Int64?

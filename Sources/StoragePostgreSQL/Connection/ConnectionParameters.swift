@@ -2,7 +2,8 @@ import ByteCoding
 import Glibc
 import KeyCrypto
 
-/// What libpq is told to connect: everything that matters, so that neither its environment variables nor its files in the home folder do.
+/// What libpq is told to connect: everything that matters, so that its environment variables and its files in
+/// the home folder do not.
 struct ConnectionParameters {
     private let pairs: [(name: String, value: String)]
     private let password: SharedSecret?
@@ -28,7 +29,7 @@ struct ConnectionParameters {
         password = settings.password
     }
 
-    /// Settings of the session. Durability is asked for, whatever the database's own default is.
+    /// Settings of the session. Durability is asked for, with any default of the database.
     private static func sessionOptions(_ url: PostgreSQLURL, _ limits: PostgreSQLLimits) -> String {
         let options = [
             "search_path=\(url.schema)", "statement_timeout=\(limits.statement.milliseconds)",
@@ -38,8 +39,8 @@ struct ConnectionParameters {
         return options.map { "-c \($0)" }.joined(separator: " ")
     }
 
-    /// Lends the names and values, each list ended by nil, for the length of the call. libpq keeps copies of its own, and wipes that of the
-    /// password.
+    /// Lends the names and values, each list ended by nil, for the length of the call. libpq keeps copies of its own,
+    /// and wipes that of the password.
     func withLists<Result>(
         _ body: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<UnsafePointer<CChar>?>?) -> Result
     ) -> Result {

@@ -1,14 +1,14 @@
 import ContentKeys
 import Telemetry
 
-/// A statement that somebody waits for.
+/// A statement whose caller waits for it.
 struct DatabaseCall: Sendable {
     let statement: PreparedStatement
     let values: [PostgreSQLValue]
     /// When its caller gives up.
     let deadline: MonotonicTime
-    /// The advisory locks that the statement takes, in their order, where it may share a transaction with others that do; nil where it must
-    /// have one of its own.
+    /// The advisory locks that the statement takes, in their order, if it may share a transaction with others that
+    /// do; nil if it must have one of its own.
     let locks: [Int64]?
     /// Set once a transaction failed that the call shared with others.
     var mustBeAlone = false

@@ -8,7 +8,7 @@ import Telemetry
 /// Most calls are sent at once, behind those that the server has not answered yet, each as a transaction of its own.
 /// A connection for groups has one transaction under way at a time; sociable calls that come meanwhile share the next
 /// one, so that many of them cost one sync of the database's disk. First of all it takes the locks of all of them, in
-/// one order for all nodes, so that groups never wait for one another in a circle. Where one call fails, nothing of
+/// one order for all nodes, so that groups never wait for one another in a circle. If one call fails, nothing of
 /// its group has happened, and each is made again alone.
 ///
 /// # What happens when the database is away
@@ -16,7 +16,7 @@ import Telemetry
 /// A connection that breaks answers what it had sent with `connectionLost`, because it is not known what became of
 /// it, and is made again at once; what was not sent waits for that. When the new one fails, nothing waits any more:
 /// calls fail at once with the cause, and connecting is tried again with pauses that grow, until it succeeds. A call
-/// whose deadline comes is answered with `timedOut` wherever it is: that alone is no sign of an outage.
+/// whose deadline comes is answered with `timedOut`, queued or sent: that alone is no sign of an outage.
 /// `ConnectionSet` watches all connections, and says when the server is silent.
 ///
 /// Everything here runs on the loop's thread.
@@ -318,7 +318,7 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         state = .pausing(loop.schedule(after: delay) { [weak self] in self?.startConnecting() })
     }
 
-    /// Ends a broken connection and begins anew.
+    /// Ends a broken connection and connects again.
     private func lose() {
         guard case .connected(let link) = state else { return }
         state = .connecting

@@ -6,12 +6,13 @@ import Telemetry
 
 /// The one owner of a connection to a server.
 ///
-/// It begins with calls that block, each until a deadline, for a thread that may wait; `beginPipeline` turns it into one that never
-/// blocks, for a loop. All SQL is of this program, so no text from outside ever becomes SQL.
+/// It begins with calls that block, each until a deadline, for a thread that may wait; `beginPipeline` turns it into
+/// one that never blocks, for a loop. All SQL is of this program, so no text from outside ever becomes SQL.
 @safe
 final class PostgreSQLConnection: @unchecked Sendable {
-    // Safe to send: the handle belongs to this object alone, and its owner sees to it that one thread at a time uses it: the thread that
-    // connects, and then the loop. libpq lets different threads use a connection one after the other.
+    // Safe to send: the handle belongs to this object alone, and its owner sees to it that one thread at a time uses
+    // it: the thread that connects, and then the loop. libpq lets different threads use a connection one after the
+    // other.
     private let handle: OpaquePointer
 
     @unsafe
@@ -23,7 +24,8 @@ final class PostgreSQLConnection: @unchecked Sendable {
         unsafe PQfinish(handle)
     }
 
-    /// Connects and authenticates. Blocks for as long as the names take to resolve, and then `limits.connect` for each address at most.
+    /// Connects and authenticates. Blocks for as long as the names take to resolve, and then `limits.connect` for each
+    /// address at most.
     static func connect(_ settings: PostgreSQLSettings) throws(PostgreSQLFailure) -> PostgreSQLConnection {
         let parameters = ConnectionParameters(settings)
         // libpq gives an object also for a connection that failed; without memory it gives none.
@@ -199,7 +201,8 @@ final class PostgreSQLConnection: @unchecked Sendable {
         case PGRES_PIPELINE_ABORTED: return .failure(.notRun)
         default: break
         }
-        // Without a code it is libpq's own error: the connection broke. The text lives as long as the result, and is copied.
+        // Without a code it is libpq's own error: the connection broke. The text lives as long as the result, and is
+        // copied.
         guard let code = unsafe latchkey_pq_sqlstate(handle) else { return .failure(.connectionLost) }
         return withExtendedLifetime(result) { .failure(.refused(SQLState(unsafe String(cString: code)))) }
     }

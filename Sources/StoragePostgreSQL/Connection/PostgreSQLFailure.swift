@@ -30,7 +30,7 @@ package struct SQLState: Hashable, Sendable, CustomStringConvertible {
         description = code
     }
 
-    /// The password is wrong, or there is none.
+    /// The password is wrong or missing.
     static let passwordRefused = SQLState("28P01")
 
     /// The first two characters name the class.
@@ -50,7 +50,8 @@ extension PostgreSQLFailure {
         }
     }
 
-    /// Whether the connection is of no use any more, although it may still be open: the server has become read-only or shuts down.
+    /// Whether the connection is of no use any more, although it may still be open: the server has become read-only or
+    /// shuts down.
     var endsConnection: Bool {
         switch self {
         case .notConnected, .connectionRefused, .unusable, .connectionLost, .timedOut, .silent: true

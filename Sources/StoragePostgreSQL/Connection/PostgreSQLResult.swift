@@ -3,8 +3,8 @@ import ContentKeys
 
 /// The one owner of the rows that a statement gave, in binary format.
 ///
-/// Columns and rows are counted from 0. A value of another type than asked for, or NULL, is a row that this program did not write, and
-/// throws `recordMalformed`.
+/// Columns and rows are counted from 0. A value of another type than asked for, or NULL, is a row that this program did
+/// not write, and throws `recordMalformed`.
 @safe
 final class PostgreSQLResult: @unchecked Sendable {
     // Safe to send: libpq never changes a result that is complete, and reading it takes no lock.
@@ -58,7 +58,8 @@ final class PostgreSQLResult: @unchecked Sendable {
         _ row: Int, _ column: Int, _ type: PostgreSQLType, _ read: (UnsafeRawBufferPointer) -> Value
     ) throws(StoreError) -> Value {
         let (row, column) = (Int32(row), Int32(column))
-        // The range is checked, because libpq gives type 0 and NULL outside of it; the buffer lives as long as the result.
+        // The range is checked, because libpq gives type 0 and NULL outside of it; the buffer lives as long as the
+        // result.
         guard unsafe PQftype(handle, column) == type.rawValue, unsafe PQgetisnull(handle, row, column) == 0,
             let start = unsafe PQgetvalue(handle, row, column)
         else { throw .recordMalformed }

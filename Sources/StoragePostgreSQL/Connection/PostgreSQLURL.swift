@@ -4,14 +4,14 @@ import ByteCoding
 ///
 ///     postgresql://USER@HOST[:PORT][,HOST[:PORT] …]/DATABASE[?OPTION=VALUE[&…]]
 ///
-/// A host is a name, an IPv4 address, an IPv6 address in brackets, or the folder of a unix socket with its slashes as `%2F`. Of several
-/// hosts (at most 8) the first one that takes writes is used. The options are
+/// A host is a name, an IPv4 address, an IPv6 address in brackets, or the folder of a unix socket with its slashes as
+/// `%2F`. Of several hosts (at most 8) the first one that takes writes is used. The options are
 ///
-/// - `sslmode`: `disable`, `require` (encrypted, but whoever answers is believed), `verify-ca` or `verify-full`. Without it, it is
-///   `verify-full`, and `disable` where all hosts are of this machine.
+/// - `sslmode`: `disable`, `require` (encrypted, but any server is believed), `verify-ca` or `verify-full`.
+///   Without it, it is `verify-full`, and `disable` if all hosts are of this machine.
 /// - `sslrootcert`: the file of the authorities that are believed; without it, the system's.
-/// - `schema`: where the tables are, for several installations in one database; `latchkey` without it. 1 to 63 of a-z, 0-9 and `_`, no
-///   digit first.
+/// - `schema`: where the tables are, for several installations in one database; `latchkey` without it. 1 to 63 of a-z,
+///   0-9 and `_`, no digit first.
 ///
 /// Everything else is refused, a password above all: URLs are seen by too many.
 package struct PostgreSQLURL: Hashable, Sendable {
@@ -174,7 +174,7 @@ extension StringProtocol where SubSequence == Substring {
         hasPrefix(prefix) ? dropFirst(prefix.count) : nil
     }
 
-    /// What is before and after the first such character; nil after it when there is none.
+    /// What is before and after the first such character; nil after it if there is no such character.
     fileprivate func split(atFirst separator: Character) -> (Substring, Substring?) {
         guard let index = firstIndex(of: separator) else { return (self[...], nil) }
         return (self[..<index], self[self.index(after: index)...])

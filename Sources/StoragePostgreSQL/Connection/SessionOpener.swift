@@ -6,8 +6,8 @@ import Telemetry
 
 /// Makes connections that are ready for calls: checked, and with every statement prepared.
 ///
-/// Each new connection is checked as the first one was, because behind the same name there may be another database: one that took over, or
-/// one that came back from a copy.
+/// Each new connection is checked as the first one was, because behind the same name there may be another database: one
+/// that took over, or one that came back from a copy.
 struct SessionOpener: Sendable {
     /// 13.0
     static let oldestServer = 130_000
@@ -18,7 +18,8 @@ struct SessionOpener: Sendable {
     /// Hears the database's time on each new connection, before any call is made on it.
     var noteTime: @Sendable (DatabaseTimeReading) -> Void = { _ in }
 
-    /// Connects, brings the schema up to date, compares the key-encryption keys' proofs, prepares, and begins the pipeline. Blocks.
+    /// Connects, brings the schema up to date, compares the key-encryption keys' proofs, prepares, and begins the
+    /// pipeline. Blocks.
     func open() throws(PostgreSQLOpeningError) -> PostgreSQLConnection {
         let connection = try wrap(PostgreSQLOpeningError.failed, try PostgreSQLConnection.connect(settings))
         guard connection.serverVersion >= Self.oldestServer else { throw .serverTooOld(connection.serverVersion) }

@@ -37,7 +37,7 @@ package enum PostgreSQLOpeningError: Error, Equatable, Sendable {
         return mayPass ? .connectionLost : .unusable
     }
 
-    /// Whether trying again may help without anybody mending anything.
+    /// Whether trying again may help without a repair.
     package var mayPass: Bool {
         switch self {
         case .failed(.notConnected), .failed(.connectionLost), .failed(.timedOut), .failed(.silent),

@@ -64,8 +64,9 @@ extension PostgreSQLSchema {
 
     /// A whole decision: `settle_for_1`, and what it has no parameters for.
     ///
-    /// A repetition is one whatever became of the rental meanwhile. Otherwise the rental must be what the licence was
-    /// computed from; verdict 8 comes with what it is. Places are freed only if the whole decision is granted.
+    /// A repetition counts as one even if the rental has changed meanwhile. Otherwise the rental must be what the
+    /// licence was computed from; verdict 8 comes with what it is. Places are freed only if the whole decision is
+    /// granted.
     static let settleAccount = """
         CREATE FUNCTION settle_account_1(
             in_rental bytea, in_rental_owner bytea, in_rental_content text, in_known_opened int8, in_known_play int8,

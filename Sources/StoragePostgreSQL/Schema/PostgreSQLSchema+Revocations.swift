@@ -1,7 +1,7 @@
 import ContentKeys
 
 extension PostgreSQLSchema {
-    /// Each change of what is revoked gets the next number, whichever version of the program makes it.
+    /// Each change of what is revoked gets the next number, from every version of the program.
     static let revocationChanges = Migration(number: 5, oldestProgram: 1, script: [table, functions, triggers])
 
     /// `mark` is random. Only the newest 100,000 changes are kept. The indexes are for look-ups that read a whole table

@@ -3,8 +3,8 @@ import ContentKeys
 extension PostgreSQLSchema {
     /// The database's own time for ends, and a settled time for forgetting.
     ///
-    /// The functions of the steps before keep their names and parameters, so that nodes of the version before go on calling them. From
-    /// this step on they ignore the time that the caller gives.
+    /// The functions of the steps before keep their names and parameters, so that nodes of the version before go on
+    /// calling them. From this step on they ignore the time that the caller gives.
     static let ownTime = Migration(
         number: 7, oldestProgram: 1,
         script: [
@@ -19,11 +19,12 @@ extension PostgreSQLSchema {
     static let settleByOwnTime = byOwnTime(settle, now: "settled_1()").changing(
         "in_now < known.retry_until", to: "clock_1() < known.retry_until")
 
-    /// `clock_1` is the database's clock in whole seconds since 1970. `settled_1` is the time by which it is judged what is forgotten: the
-    /// settled time, but never later than the clock, by which ends are set.
+    /// `clock_1` is the database's clock in whole seconds since 1970. `settled_1` is the time by which it is judged
+    /// what is forgotten: the settled time, but never later than the clock, by which ends are set.
     ///
-    /// Nodes whose clocks are trusted advance the settled time to theirs, and never beyond the database's clock. So neither a node's clock
-    /// nor the database's, if it is stepped, makes anything end early. Before the first node has done so, nothing ends.
+    /// Nodes whose clocks are trusted advance the settled time to theirs, and never beyond the database's clock. So a
+    /// step of a node's clock or of the database's clock makes nothing end early. Before the first node has done so,
+    /// nothing ends.
     private static let settledTime = """
         CREATE TABLE settled_time (
             only_row bool PRIMARY KEY DEFAULT true CHECK (only_row),
@@ -42,8 +43,8 @@ extension PostgreSQLSchema {
         $$;
         """
 
-    /// The statement that replaces a function of an earlier step by the same one with another time. That step's text is released and never
-    /// changes, so that the BEGIN in the first column is the function's own.
+    /// The statement that replaces a function of an earlier step by the same one with another time. That step's text is
+    /// released and never changes, so that the BEGIN in the first column is the function's own.
     static func byOwnTime(_ definition: String, now: String) -> String {
         definition
             .changing("CREATE FUNCTION ", to: "CREATE OR REPLACE FUNCTION ")

@@ -235,7 +235,7 @@ extension PostgreSQLSchema {
 
     /// A whole decision: takes the locks in the order given (the caller sorts them), then replay, token use, devices
     /// and slots, in the order of `DecisionStore.commit`. What is denied half-way is undone. NULL for a request or a
-    /// token means that there is none.
+    /// token means that it has none.
     static let settle = """
         CREATE FUNCTION settle_1(
             \(settleParameters)

@@ -18,8 +18,8 @@ package struct LedgerShipment: Equatable, Sendable {
 
 /// Why a part of a ledger was not received.
 package enum LedgerShippingError: Error, Equatable, Sendable {
-    /// Something else is kept under these sequences already: two daemons use the node's name, or its ledger was put back to an older state.
-    /// Nothing was stored, and trying again does not help.
+    /// Something else is kept under these sequences already: two daemons use the node's name, or its ledger was put
+    /// back to an older state. Nothing was stored, and trying again does not help.
     case sequenceTaken(NodeID)
     /// The copy goes further than the ledger, which ends with `end`: the ledger was put back to an older state.
     case copyIsAhead(NodeID, end: Int64)
@@ -57,8 +57,8 @@ package struct ReceivedBatch: Equatable, Sendable {
 
 /// The node's own ledger, as shipping sees it.
 package protocol LedgerOutbox: Sendable {
-    /// The next whole batches behind `sequence`, of about `rowsMaximum` rows: more only where the first batch alone has more. Empty when all
-    /// has been read.
+    /// The next whole batches behind `sequence`, of about `rowsMaximum` rows: more only if the first batch alone has
+    /// more. Empty when all has been read.
     func batches(behind sequence: Int64, rowsMaximum: Int) async throws(StoreError) -> LedgerShipment
 
     /// The last sequence; 0 for an empty ledger.

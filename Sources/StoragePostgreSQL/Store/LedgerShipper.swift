@@ -3,7 +3,8 @@ package import Records
 
 /// Brings a node's ledger to the receiver, batch by batch, at least once.
 ///
-/// It has no clock and no task: who owns it calls `shipAll` whenever something was appended or some time has passed, one call at a time.
+/// It has no clock and no task: who owns it calls `shipAll` whenever something was appended or some time has passed,
+/// one call at a time.
 package struct LedgerShipper: Sendable {
     /// About how many rows one round trip carries.
     package static let rowsMaximum = 2000

@@ -3,8 +3,9 @@ package import ContentKeys
 package import Records
 
 extension PostgreSQLStore: RecountedStore {
-    /// One statement, which happens as a whole or not at all, in a transaction that it may share with other decisions. The connection is
-    /// chosen by what the decision is about, so that decisions of one subject or token do not wait for one another in the database.
+    /// One statement, which happens as a whole or not at all, in a transaction that it may share with other decisions.
+    /// The connection is chosen by what the decision is about, so that decisions of one subject or token do not wait
+    /// for one another in the database.
     package func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
         guard decision.needsSharedState else { return .recorded }
         let locks = Set(decision.contended.map(\.lockNumber)).sorted()

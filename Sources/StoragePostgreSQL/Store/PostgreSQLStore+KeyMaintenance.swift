@@ -2,7 +2,7 @@ package import ByteCoding
 package import ContentKeys
 
 extension PostgreSQLStore: KeyMaintenance {
-    /// How often an import begins anew because other writers stored some of its keys meanwhile.
+    /// How often an import begins again because other writers stored some of its keys meanwhile.
     private static let importAttempts = 5
     /// How often a change of state begins again because another writer changed the row meanwhile.
     private static let stateAttempts = 5
@@ -13,8 +13,8 @@ extension PostgreSQLStore: KeyMaintenance {
 
     // MARK: Import
 
-    /// What is there is compared, and the rest stored by one statement. Where another node stores one of the keys in between, that statement
-    /// fails as a whole, and everything is looked at again.
+    /// What is there is compared, and the rest stored by one statement. If another node stores one of the keys in
+    /// between, that statement fails as a whole, and everything is looked at again.
     package func store(_ imports: [KeyImport]) async throws(StoreError) -> Int {
         for _ in 0..<Self.importAttempts {
             let plan = try await missing(of: imports)
@@ -71,7 +71,7 @@ extension PostgreSQLStore: KeyMaintenance {
         return plan
     }
 
-    // MARK: Sealing anew
+    // MARK: Sealing again
 
     package func rewrap(after keyID: KeyID?, limit: Int) async throws(StoreError) -> KeyRewrapStep {
         let found = try await run(.keysBehind, [.bytes(keyID?.bytes ?? []), .integer(Int64(limit))], .read)

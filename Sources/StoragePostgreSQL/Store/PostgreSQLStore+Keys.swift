@@ -9,8 +9,8 @@ extension PostgreSQLStore: ContentKeyStore {
         try await stored(for: reference)?.open(with: ring)
     }
 
-    /// The same before its seal is opened. All candidates are asked for in one round trip; an alias and a key id behind it, with which most
-    /// references begin, in one statement.
+    /// The same before its seal is opened. All candidates are asked for in one round trip; an alias and a key id behind
+    /// it, with which most references begin, in one statement.
     package func stored(for reference: AssetReference) async throws(StoreError) -> StoredContentKey? {
         var candidates = reference.candidates[...]
         if candidates.isEmpty { return nil }
@@ -54,7 +54,8 @@ extension PostgreSQLStore: ContentKeyStore {
     }
 
     package func addAlias(_ alias: AssetID, to keyID: KeyID) async throws(StoreError) -> StoreOutcome {
-        // Where another node adds the same alias at this moment, the statement neither adds nor sees it, and the second one does.
+        // If another node adds the same alias at this moment, the statement does not add or see it, and the second
+        // one does.
         for _ in 0..<2 {
             let result = try await run(.addAlias, [.bytes(alias.bytes), .bytes(keyID.bytes)], .read)
             guard try result.boolean(0, 0) else { throw .keyUnknown(keyID) }
@@ -67,7 +68,7 @@ extension PostgreSQLStore: ContentKeyStore {
         throw .unavailable(.busy)
     }
 
-    /// At most `pageSizeMaximum` entries, whatever the limit.
+    /// At most `pageSizeMaximum` entries, even with a larger limit.
     package func list(
         of contentID: ContentID?, after last: ContentKeyAttributes?, limit: Int
     ) async throws(StoreError) -> [ContentKeyAttributes] {
@@ -85,7 +86,8 @@ extension PostgreSQLStore: ContentKeyStore {
 }
 
 extension ContentKeyAttributes {
-    /// Reads kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp and least_security_level.
+    /// Reads kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp and
+    /// least_security_level.
     init(_ result: PostgreSQLResult, row: Int) throws(StoreError) {
         var columns = ContentKeyColumns(
             keyID: try result.bytes(row, 0), contentID: try result.text(row, 1), scheme: try result.text(row, 4),

@@ -11,7 +11,7 @@ extension PostgreSQLStore: LivePeriodStore {
         return LivePeriods(content, periods: content.schedule == nil ? try Self.periods(periods) : [])
     }
 
-    /// At most `pageSizeMaximum` contents, whatever the limit.
+    /// At most `pageSizeMaximum` contents, even with a larger limit.
     package func liveContents(after last: ContentID?, limit: Int) async throws(StoreError) -> [LiveContent] {
         let count = Int64(min(max(limit, 1), Self.pageSizeMaximum))
         let result = try await run(.liveContentPage, [.text(last?.text ?? ""), .integer(count)], .read)

@@ -62,7 +62,7 @@ extension PostgreSQLStore {
         return rows
     }
 
-    /// The first sequence of the first batch of this time or later; nil if there is none.
+    /// The first sequence of the first batch of this time or later; nil if there is no such batch.
     package func firstSequence(of node: NodeID, at time: Int64) async throws(StoreError) -> Int64? {
         try await run(.sharedBatchesAfterTime, [.text(node.text), .integer(time)], .read).optionalInteger(0, 0)
     }

@@ -3,14 +3,15 @@ import EventLoops
 package import Records
 import Telemetry
 
-/// What an installation of many nodes shares: content keys, decisions, revocations, challenges and the shipped ledgers, in PostgreSQL.
+/// What an installation of many nodes shares: content keys, decisions, revocations, challenges and the shipped ledgers,
+/// in PostgreSQL.
 ///
 /// A thread of its own runs all connections, which never block it; making one does, on a thread of a small pool. No
 /// call waits longer than `PostgreSQLLimits.call`; one that has no answer by then throws `unavailable(.busy)`. While
 /// the database is away or silent calls throw `unavailable(.unreachable)`, at once after the first failed attempt to
 /// connect again; when it is back they work again.
 package final class PostgreSQLStore: Sendable {
-    /// Why the store was opened without a connection; nil where it had one. What became of it since, `health` says.
+    /// Why the store was opened without a connection; nil if it had one. What became of it since, `health` says.
     package let initialAbsence: PostgreSQLOpeningError?
 
     let ring: KeyRing
@@ -23,8 +24,8 @@ package final class PostgreSQLStore: Sendable {
 
     /// Connects, and brings the schema up to date.
     ///
-    /// Blocks until the first connection is made. Throws what stands in the way; with `mayBeAway` a server that does not answer is no reason,
-    /// and the store goes on trying.
+    /// Blocks until the first connection is made. Throws what stands in the way; with `mayBeAway` a server that does
+    /// not answer is no reason, and the store goes on trying.
     ///
     /// - Parameters:
     ///   - secrets: What each connection compares with the database's proofs, beside the key-encryption keys.
@@ -67,7 +68,8 @@ package final class PostgreSQLStore: Sendable {
         loop.execute { connections.start() }
     }
 
-    /// Answers what is under way with `unavailable`, closes the connections and ends the threads. Not to be called on a loop.
+    /// Answers what is under way with `unavailable`, closes the connections and ends the threads. Not to be called on a
+    /// loop.
     package func close() {
         let connections = connections
         _ = loop.runAndWait { connections.stop() }

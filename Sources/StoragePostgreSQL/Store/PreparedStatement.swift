@@ -114,7 +114,8 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             ON CONFLICT (kid) DO NOTHING RETURNING kid
             """
         case .addAlias:
-            // One statement sees one state of the tables: the alias that it reads is the one that stood in its way, if any.
+            // One statement sees one state of the tables: the alias that it reads is the one that stood in its way, if
+            // any.
             """
             WITH named AS (SELECT kid FROM content_key WHERE kid = $2),
                 added AS (INSERT INTO asset_alias (alias, kid) SELECT $1, kid FROM named
@@ -148,7 +149,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         case .provideKeys: "SELECT provide_keys_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
         case .keysBehind: "SELECT \(Self.keyColumns) FROM content_key WHERE kid > $1 ORDER BY kid LIMIT $2"
         case .resealKeys:
-            // A row that somebody else changed meanwhile is left as it is.
+            // A row that was changed meanwhile is left as it is.
             """
             WITH changed AS (
                 UPDATE content_key SET key_version = new.version, sealed = new.sealed, bound = new.bound
@@ -366,8 +367,9 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     /// The database's clock, in microseconds since 1970.
     static let clockMicroseconds = "(extract(epoch FROM clock_timestamp()) * 1000000)::int8"
 
-    /// Deletes at most $1 rows that have ended by the settled time. Rows that a decision works on are left out, so that nothing waits.
-    /// The settled time is asked for once: beside a function that may answer otherwise for each row, the server reads the whole table.
+    /// Deletes at most $1 rows that have ended by the settled time. Rows that a decision works on are left out, so that
+    /// nothing waits. The settled time is asked for once: beside a function that may answer otherwise for each row, the
+    /// server reads the whole table.
     private static func forget(from table: String, _ key: String, end: String) -> String {
         """
         WITH gone AS (

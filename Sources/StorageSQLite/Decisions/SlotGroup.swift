@@ -27,7 +27,8 @@ struct SlotGroup {
         self.now = now
     }
 
-    /// Grants a claim, or says why not; a denial leaves the group as nobody may store it. `wasEvicted` tells of this playback.
+    /// Grants a claim, or says why not; after a denial the group must not be stored. `wasEvicted` tells of this
+    /// playback.
     mutating func take(_ claim: SlotClaim, wasEvicted: Bool) -> DecisionDenial? {
         let device = claim.playback.device
         let name = PlaybackName(claim.playback)
@@ -103,7 +104,8 @@ struct SlotGroup {
     }
 }
 
-/// What a slot is known by, together with its device: the session's 8 bytes, big-endian, or where there is none the content's 32.
+/// What a slot is known by, together with its device: the session's 8 bytes, big-endian, or without a session the
+/// content's 32.
 struct PlaybackName: Equatable {
     let bytes: [UInt8]
 

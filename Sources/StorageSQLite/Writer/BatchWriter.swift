@@ -5,7 +5,7 @@ import Records
 struct BatchWriter: ~Copyable {
     /// After so many pages the log is moved into the database.
     static let checkpointPages = 1000
-    /// A log of so many pages is begun anew even if readers must be waited for.
+    /// A log of so many pages is begun again even if readers must be waited for.
     static let logPagesMaximum = 16_384
 
     private var tables: DecisionTables
@@ -40,10 +40,11 @@ struct BatchWriter: ~Copyable {
     /// The end of the durable ledger.
     var link: LedgerLink { ledger.link }
 
-    /// Makes sure that everything that can be read is durable, and that the ledger goes on from `known`; false where it does not.
+    /// Makes sure that everything that can be read is durable, and that the ledger goes on from `known`; false if it
+    /// does not.
     ///
-    /// After a sync that failed, pages that never reached the disk may still be read, and later syncs would say nothing of them. So what
-    /// the log holds is written once more, into the database file.
+    /// After a sync that failed, pages that never reached the disk may still be read, and later syncs would say nothing
+    /// of them. So what the log holds is written once more, into the database file.
     mutating func verify(known: LedgerLink, mustEmptyLog: Bool) throws(StoreError) -> Bool {
         do throws(StoreError) {
             _ = try connection.checkpoint(.truncate)
@@ -56,8 +57,9 @@ struct BatchWriter: ~Copyable {
 
     // MARK: Batches
 
-    /// Runs requests and commits: the answers, in the requests' order, and how many rows the ledger has got. When this throws, nothing
-    /// of the batch is known to be durable, and what follows needs `verify` unless the error was `busy` or `diskFull`.
+    /// Runs requests and commits: the answers, in the requests' order, and how many rows the ledger has got. When this
+    /// throws, nothing of the batch is known to be durable, and what follows needs `verify` unless the error was `busy`
+    /// or `diskFull`.
     mutating func run(_ requests: [WriteRequest]) throws(StoreError) -> (answers: [WriteAnswer], rowCount: Int) {
         try connection.beginImmediate()
         do throws(StoreError) {
@@ -102,7 +104,7 @@ struct BatchWriter: ~Copyable {
         do throws(StoreError) {
             if try connection.checkpoint(.passive) > Self.logPagesMaximum { _ = try connection.checkpoint(.restart) }
         } catch .unavailable(.busy) {
-            // Somebody reads, or another process checkpoints: the next time, then.
+            // A reader is at work, or another process checkpoints: the next time, then.
         }
     }
 

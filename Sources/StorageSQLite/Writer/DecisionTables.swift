@@ -99,7 +99,8 @@ struct DecisionTables: ~Copyable {
         }
     }
 
-    /// Changes what is revoked, and writes the row that tells of it in the same transaction; whether anything was there to change.
+    /// Changes what is revoked, and writes the row that tells of it in the same transaction; whether anything was there
+    /// to change.
     private mutating func change(_ request: WriteRequest, _ ledger: inout LedgerWriter) throws(StoreError) -> Bool {
         switch request {
         case .revoke(let revocation, let entry):
@@ -127,8 +128,8 @@ struct DecisionTables: ~Copyable {
         }
     }
 
-    /// What is remembered for long ends by the settled time. Playbacks, and the window of a repetition, are short: they end by the
-    /// decision's own time.
+    /// What is remembered for long ends by the settled time. Playbacks, and the window of a repetition, are short: they
+    /// end by the decision's own time.
     private mutating func decide(
         _ decision: LicenseDecision, endTime: Int64
     ) throws(StoreError) -> DecisionOutcome {

@@ -27,7 +27,8 @@ struct LedgerWriter: ~Copyable {
         link = try selects.link()
     }
 
-    /// Whether the last batch is sealed as it should be, and the batch behind which the ledger was `known` to be is there.
+    /// Whether the last batch is sealed as it should be, and the batch behind which the ledger was `known` to be is
+    /// there.
     mutating func verifyEnd(known: LedgerLink) throws(StoreError) -> Bool {
         try readLink()
         let there = try selects.batches(atOrBefore: known.sequence, limit: 1).first?.link

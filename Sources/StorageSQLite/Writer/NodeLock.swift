@@ -7,7 +7,7 @@ struct NodeLock: ~Copyable, Sendable {
     private let descriptor: Int32
     private let path: String
 
-    /// Throws `inUse` where another daemon has the lock.
+    /// Throws `inUse` if another daemon has the lock.
     init(databasePath: String) throws(StorageOpeningError) {
         let path = Self.path(of: databasePath)
         // Unsafe is the C string alone, which lives until the call returns.

@@ -78,7 +78,8 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// The next batch; an empty one where nothing waits and `mayIdle` says that there is something else to do; nil at the end.
+    /// The next batch; an empty one if nothing waits and `mayIdle` says that there is something else to do; nil at
+    /// the end.
     func next(mayIdle: Bool) -> [WriteRequest]? {
         state.wait { state in
             if state.pending.isEmpty {

@@ -3,7 +3,7 @@ import Records
 
 /// What the writer is asked to make durable.
 enum WriteRequest: Sendable {
-    /// With the encoding of its ledger entry, where the ledger is this node's.
+    /// With the encoding of its ledger entry, if the ledger is this node's.
     case decision(LicenseDecision, entry: [UInt8]?)
     case entry([UInt8], at: Int64)
     /// Decisions or entries of one request: all of them are in one transaction.
@@ -31,7 +31,7 @@ enum WriteRequest: Sendable {
     /// The entry is written only if there was anything to change. The time is the entry's, if there is one.
     case changeAccount(AccountChange, entry: [UInt8]?, at: Int64?)
 
-    /// The request's own time, in seconds since 1970; nil where it has none.
+    /// The request's own time, in seconds since 1970; nil if it has none.
     var time: Int64? {
         switch self {
         case .decision(let decision, _): decision.now

@@ -4,8 +4,8 @@ import Records
 
 /// What the writer's thread does: it takes what waits, commits it in one transaction, and answers everybody.
 ///
-/// After an error of the database the connection is closed. The next batch opens it again, and nothing is served before everything that
-/// can be read is known to be durable and the ledger to go on from the last batch that was answered.
+/// After an error of the database the connection is closed. The next batch opens it again, and nothing is served before
+/// everything that can be read is known to be durable and the ledger to go on from the last batch that was answered.
 final class WriterLoop {
     private let queue: WriteQueue
     private let loops: [LoopContext]
@@ -150,8 +150,8 @@ extension WriterCondition {
 }
 
 extension StoreError {
-    /// Whether the connection that gave this error is good for the next transaction. After any other error, what the connection holds
-    /// in memory may be more than the disk does.
+    /// Whether the connection that gave this error is good for the next transaction. After any other error, what the
+    /// connection holds in memory may be more than the disk does.
     fileprivate var leavesConnectionSound: Bool {
         switch self {
         case .unavailable(.busy), .unavailable(.diskFull), .unavailable(.replaced): true

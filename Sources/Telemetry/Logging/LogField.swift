@@ -1,7 +1,7 @@
 /// A named value of a log line.
 ///
-/// Names are fixed snake_case words from the source, one per line, and none of `time`, `level` and `event`. Values never
-/// hold secrets: no key, no token, no part of one; identifiers of people and devices only as their HMAC.
+/// Names are fixed snake_case words from the source, one per line, and none of `time`, `level` and `event`. Values
+/// never hold secrets: no key, no token, no part of one; identifiers of people and devices only as their HMAC.
 package struct LogField: Sendable {
     /// What a log line can say.
     package enum Value: Sendable {

@@ -8,7 +8,7 @@ package enum LogLevel: String, CaseIterable, Comparable, Sendable {
     case info
     /// Not a fault, yet worth noticing, such as a start, a stop, a reload.
     case notice
-    /// Something that will become a fault if nobody looks.
+    /// Something that becomes a fault if it is not mended.
     case warning
     /// Something failed that should not.
     case error

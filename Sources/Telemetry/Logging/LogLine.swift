@@ -41,8 +41,8 @@ struct LogLine {
         }
     }
 
-    /// Appends a time as RFC 3339 in UTC with milliseconds; a year beyond four digits means a clock that is far off, and
-    /// shows as the last one.
+    /// Appends a time as RFC 3339 in UTC with milliseconds; a year beyond four digits means a clock that is far off,
+    /// and shows as the last one.
     private mutating func append(_ time: WallTime) {
         var seconds = time_t(min(max(time.seconds, -62_167_219_200), 253_402_300_799))
         // Safe: both pointers are local variables, the year, which is all that could fail, is in range, and the only

@@ -62,7 +62,7 @@ package enum LogCause: Sendable {
     case client
     /// A client that does again what its line has said before. Such lines are sampled as those of strangers.
     case repetition
-    /// Anybody who can connect. Such lines are sampled for each event, and dropped when the reader of the log is too
-    /// slow.
+    /// Any client that can connect. Such lines are sampled for each event, and dropped when the reader of the log is
+    /// too slow.
     case stranger
 }

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Writes one JSON object per line: `time` (RFC 3339, UTC, milliseconds), `level`, `event`, then the fields.
 ///
-/// The event is a fixed snake_case word by which lines are found; what varies stands in the fields. Neither ever holds a
-/// secret: the logger cannot tell one, so whoever logs must. Lines below the level cost one atomic read.
+/// The event is a fixed snake_case word by which lines are found; what varies stands in the fields. Both never hold
+/// a secret: the logger cannot tell one, so the caller must. Lines below the level cost one atomic read.
 package final class Logger: Sendable {
     /// How many lines of one event strangers may cause in a second.
     package static let linesPerEventDefault = 20

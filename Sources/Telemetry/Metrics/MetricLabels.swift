@@ -1,7 +1,7 @@
 /// The labels of a family of metrics as a closed set: every combination is known when the family is registered.
 ///
-/// An enum of the reasons of a refusal, for instance, or a struct of two enums that lists its combinations. Nothing from
-/// a request can become a label, so the number of series is fixed and no subject, asset or device shows in them.
+/// An enum of the reasons of a refusal, for instance, or a struct of two enums that lists its combinations. Nothing
+/// from a request can become a label, so the number of series is fixed and no subject, asset or device shows in them.
 package protocol MetricLabels: Hashable, Sendable, CaseIterable {
     /// The names of the labels, in the order of the values.
     static var labelNames: [String] { get }

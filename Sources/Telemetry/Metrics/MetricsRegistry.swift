@@ -72,14 +72,15 @@ package final class MetricsRegistry: Sendable {
 
     // MARK: Samples
 
-    /// Registers a number that is asked for at each scrape, and left out while there is none (nil).
+    /// Registers a number that is asked for at each scrape, and left out while it is nil.
     package func sample(
         _ name: String, help: String, isCounter: Bool = false, _ sample: @escaping @Sendable () -> Double?
     ) {
         register(name, isCounter ? .counter : .gauge, help, [MetricSeries(labels: [], source: .sample(sample))])
     }
 
-    /// Registers numbers that are asked for at each scrape, one for each value of a label that only the configuration knows.
+    /// Registers numbers that are asked for at each scrape, one for each value of a label that only the configuration
+    /// knows.
     package func samples(
         _ name: String, help: String, isCounter: Bool = false, label: String,
         _ samples: [(value: String, sample: @Sendable () -> Double?)]

@@ -1,8 +1,9 @@
 // A file system for SQLite's tests that knows what a power cut would leave, and fails when it is told to.
 //
-// It lies over SQLite's own, on real files. Beside each file it keeps the bytes that a disk would have after a power cut: those
-// that were there when the file was opened, and those that a successful sync has made durable since. A sync that fails makes
-// nothing durable, and neither does a later one for what was written before it, unless it is written again: as Linux does.
+// It lies over SQLite's own, on real files. Beside each file it keeps the bytes that a disk would have after a power
+// cut: those that were there when the file was opened, and those that a successful sync has made durable since. A sync
+// that fails makes nothing durable, and neither does a later one for what was written before it, unless it is written
+// again: as Linux does.
 //
 // One process uses it at a time, for one database. All functions are safe on any thread.
 #ifndef LATCHKEY_TEST_VFS_H
@@ -27,8 +28,8 @@ enum latchkey_test_fault {
     LATCHKEY_FAULT_POWER = 4,
 };
 
-// Lets the `nth` operation of its kind from now on fail, and the `times - 1` behind it. At a power cut each write that is not durable
-// is lost or kept as `seed` has it, all of them when it is 0.
+// Lets the `nth` operation of its kind from now on fail, and the `times - 1` behind it. At a power cut each write that
+// is not durable is lost or kept as `seed` has it, all of them when it is 0.
 void latchkey_test_vfs_arm(enum latchkey_test_fault fault, uint64_t nth, uint64_t times, uint64_t seed);
 
 // How many operations have failed since the last arming.

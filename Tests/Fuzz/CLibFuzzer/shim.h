@@ -4,7 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Reads the options in `arguments` and calls `callback` with one input after another. Does not return where a run ends as planned.
+// Reads the options in `arguments` and calls `callback` with one input after another. Does not return if a run ends
+// as planned.
 int LLVMFuzzerRunDriver(int *count, char ***arguments, int (*callback)(const uint8_t *data, size_t size));
 
 // Changes `size` bytes at `data` in place, up to `maximum` bytes; returns the new size.

@@ -14,7 +14,8 @@ package enum FuzzDriver {
         var counts: (accepted: Int, refused: Int) = (0, 0)
     }
 
-    /// Runs a target with the options of the command line, which are libFuzzer's. `--seeds FOLDER` writes the target's seeds and ends.
+    /// Runs a target with the options of the command line, which are libFuzzer's. `--seeds FOLDER` writes the target's
+    /// seeds and ends.
     package static func run(_ kind: FuzzTargetKind) -> Never {
         do {
             let target = try lasting { try kind.makeTarget() }
@@ -46,7 +47,7 @@ package enum FuzzDriver {
         return try make()
     }
 
-    /// Runs one input of libFuzzer's; ends the process where a property does not hold.
+    /// Runs one input of libFuzzer's; ends the process if a property does not hold.
     private static func check(_ start: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
         // libFuzzer lends `size` bytes for this call.
         let input = unsafe [UInt8](UnsafeBufferPointer(start: start, count: size))

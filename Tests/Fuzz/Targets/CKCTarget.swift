@@ -8,8 +8,8 @@ import TestSupport
 ///
 ///     bits of the plan: 0 a whole message follows, 1 version 2, 2 the payload as it is, 3 a block was asked back
 ///
-/// A payload is sealed under the key of a known session and its R1 put right. What opens holds a key, a vector and terms that are those
-/// of its blocks.
+/// A payload is sealed under the key of a known session and its R1 put right. What opens holds a key, a vector and
+/// terms that are those of its blocks.
 struct CKCTarget: FuzzTarget {
     private let crypto: CryptoContext
     private let openers: (expectingNothing: CKCOpener, expectingEcho: CKCOpener)
@@ -58,7 +58,7 @@ struct CKCTarget: FuzzTarget {
         return .accepted
     }
 
-    /// The envelope, whose parts make up the message again; nil where there is none.
+    /// The envelope, whose parts make up the message again; nil if it cannot be parsed.
     private func parse(_ message: [UInt8]) throws -> CKCEnvelope? {
         let envelope: CKCEnvelope
         do throws(CKCFault) {

@@ -2,7 +2,8 @@ import ByteCoding
 import FairPlay
 import KeyCrypto
 
-/// A ladder module that knows one SK..R1 block, checks what it is asked, and answers at once with the last key format that it is offered.
+/// A ladder module that knows one SK..R1 block, checks what it is asked, and answers at once with the last key format
+/// that it is offered.
 struct EchoingModule: LadderModule {
     private let session: FixedSession
 

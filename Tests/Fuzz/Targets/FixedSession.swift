@@ -4,8 +4,8 @@ import KeyCrypto
 
 /// One SK..R1 block that never changes, with what stands beside it in a payload.
 ///
-/// A payload that was changed by chance hardly ever holds a block whose integrity is right. So the blocks of a changed payload are
-/// replaced by these where their sizes allow it, and what comes after the integrity check is reached.
+/// A payload that was changed by chance hardly ever holds a block whose integrity is right. So the blocks of a changed
+/// payload are replaced by these if their sizes allow it, and what comes after the integrity check is reached.
 struct FixedSession: Sendable {
     /// SK 16, HU 20, R1 44, integrity 16.
     static let plain = [UInt8](0..<96)

@@ -2,7 +2,8 @@ import TestSupport
 
 @testable import LadderWorkers
 
-/// Changes of a stream of messages between a daemon and a worker that leave it one: messages come, go, move, and change their bodies.
+/// Changes of a stream of messages between a daemon and a worker that leave it one: messages come, go, move, and change
+/// their bodies.
 enum FrameMutation {
     static func mutate(_ stream: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         var frames = split(stream)

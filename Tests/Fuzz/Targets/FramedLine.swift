@@ -81,7 +81,7 @@ final class FramedLine {
 }
 
 extension LadderCall {
-    /// The message of the call, as an array that nobody wipes.
+    /// The message of the call, as an array that is not wiped.
     func revealed(number: UInt64) throws(LadderFrameError) -> [UInt8] {
         var message = LadderMessage(capacity: LadderFrameHead.size + Self.encodedSizes.upperBound)
         try write(number: number, to: &message)
@@ -90,7 +90,7 @@ extension LadderCall {
 }
 
 extension LadderAnswer {
-    /// The message of the answer, as an array that nobody wipes.
+    /// The message of the answer, as an array that is not wiped.
     func revealed(number: UInt64) throws(LadderFrameError) -> [UInt8] {
         var message = LadderMessage(capacity: LadderFrameHead.size + Self.encodedSizes.upperBound)
         try write(number: number, to: &message)
@@ -99,7 +99,7 @@ extension LadderAnswer {
 }
 
 extension LadderCallFailure {
-    /// The message of the failure, as an array that nobody wipes.
+    /// The message of the failure, as an array that is not wiped.
     func revealed(number: UInt64) -> [UInt8] {
         var message = LadderMessage(capacity: LadderFrameHead.size + Self.encodedSizes.upperBound)
         write(number: number, to: &message)

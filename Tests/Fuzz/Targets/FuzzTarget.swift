@@ -2,10 +2,11 @@ package import TestSupport
 
 /// One format from outside, and what must hold for any bytes that claim to be in it.
 ///
-/// A target is driven by libFuzzer (`Scripts/fuzz`), and by the tests with saved failures and seeded mutations. It depends on its input
-/// alone: keys and secrets never change, so that a saved input means the same in every run.
+/// A target is driven by libFuzzer (`Scripts/fuzz`), and by the tests with saved failures and seeded mutations. It
+/// depends on its input alone: keys and secrets never change, so that a saved input means the same in every run.
 package protocol FuzzTarget {
-    /// Runs the code under test on `input`. Throws `PropertyViolation` where a property does not hold; any other error is a finding too.
+    /// Runs the code under test on `input`. Throws `PropertyViolation` if a property does not hold; any other error
+    /// is a finding too.
     func check(_ input: [UInt8]) throws -> Verdict
 
     /// Inputs to start from: at least one that is accepted for every way through the code.
@@ -31,7 +32,7 @@ func require(_ isHeld: Bool, _ property: @autoclosure () -> String) throws(Prope
     guard isHeld else { throw PropertyViolation(description: property()) }
 }
 
-/// The value, or a `PropertyViolation` where there is none.
+/// The value, or a `PropertyViolation` if it is nil.
 func require<Value>(_ value: Value?, _ property: @autoclosure () -> String) throws(PropertyViolation) -> Value {
     guard let value else { throw PropertyViolation(description: property()) }
     return value

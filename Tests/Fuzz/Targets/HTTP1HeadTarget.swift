@@ -6,7 +6,7 @@ import TestSupport
 ///     offset  size  field
 ///          0     1  the size of the pieces in which the bytes arrive, less 1; there are at most about a hundred
 ///
-/// Whatever the pieces are, the same requests come out of them, and the same refusal ends them; only of input that is
+/// The same requests come out of any pieces, and the same refusal ends them; only of input that is
 /// malformed and too large as well, the pieces decide which of the two is found first. No request goes beyond the
 /// limits.
 struct HTTP1HeadTarget: FuzzTarget {

@@ -8,10 +8,11 @@ import TestSupport
 ///
 ///     offset  size  field
 ///          0     1  the size of the pieces in which the bytes arrive, less 1; there are at most about a hundred
-///          1     1  bit 0: whether the output is taken only at the end; bit 1: whether requests are answered only at the end
+///          1     1  bit 0: whether the output is taken only at the end; bit 1: whether requests are answered only at
+///                   the end
 ///
-/// The session never holds more streams, requests or frames than it may. What it sends is whole frames. A request is dispatched once, and
-/// none after the end.
+/// The session never holds more streams, requests or frames than it may. What it sends is whole frames. A request is
+/// dispatched once, and none after the end.
 struct HTTP2SessionTarget: FuzzTarget {
     private static let planSize = 2
     private static let date = Array("Sun, 06 Nov 1994 08:49:37 GMT".utf8)

@@ -6,7 +6,7 @@ struct JSONMutation {
     /// Values, as JSON texts, that take the place of others.
     let values: [String]
 
-    /// Values at which code tends to go wrong, whatever they mean.
+    /// Values at which code tends to go wrong, with any meaning.
     static let oddValues = [
         "null", "true", "false", "0", "-0", "1", "-1", "1.5", "1e3", "1e-3", "0.1e1", "18446744073709551615",
         "18446744073709551616", "-9223372036854775808", "-9223372036854775809", "9007199254740993", "1e308", "1e999",
@@ -14,7 +14,7 @@ struct JSONMutation {
         "[[]]", #"{"":{}}"#, #"["a",1,{"b":null}]"#,
     ]
 
-    /// One change of the text, or of its bytes where it is not JSON.
+    /// One change of the text, or of its bytes if it is not JSON.
     func mutate(_ text: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         let limits = JSONLimits(sizeMaximum: 1 << 20, depthMaximum: 128)
         guard let node = try? JSONReader.parse(text, dialect: .json5, limits: limits),

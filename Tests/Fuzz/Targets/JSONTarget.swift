@@ -161,7 +161,7 @@ struct JSONTarget: FuzzTarget {
 }
 
 extension JSONError {
-    /// Where in the text the error is; nil where it is about all of it.
+    /// Where in the text the error is; nil if it is about all of it.
     fileprivate var byteOffset: Int? {
         switch self {
         case .tooLarge: nil

@@ -26,7 +26,8 @@ struct OpenedSPCCheck {
         try require(seed.elementsEqual(spc.antiReplaySeed.bytes), "the seed is its block's value")
     }
 
-    /// The blocks that go back are whole blocks of the payload, as they came, each once and in the order of the request.
+    /// The blocks that go back are whole blocks of the payload, as they came, each once and in the order of the
+    /// request.
     private func checkReturnedBlocks() throws(PropertyViolation) {
         let request = try value(TLLVTag.tagReturnRequest)
         var wanted: [UInt64] = []

@@ -4,7 +4,8 @@ import FairPlay
 /// How a payload is sealed, opened and answered: the first four bytes of an input.
 ///
 ///     offset  size  field
-///          0     1  bits 0-1 version (3 is version 1), 2 module, 3 payload as it is, 4 foreign key, 5 altered tag, 6 protocol 2 served
+///          0     1  bits 0-1 version (3 is version 1), 2 module, 3 payload as it is, 4 foreign key, 5 altered tag,
+///                   6 protocol 2 served
 ///          1     1  bits 0-2 validity, 3-4 HDCP, 5-6 security level
 ///          2     1  a duration in seconds
 ///          3     1  bits 0-2 device policy, 3-4 content kind, 5 allows the session key for video
@@ -49,7 +50,7 @@ struct PayloadPlan {
     /// Whether RSA gave the key under which the payload is sealed.
     var isKeyGenuine: Bool { !bit(4) }
 
-    /// Whether the authentication tag is altered, where there is one.
+    /// Whether the authentication tag is altered, if there is one.
     var isTagAltered: Bool { bit(5) && version == .v3 }
 
     var servesProtocolVersion2: Bool { bit(6) }

@@ -4,8 +4,8 @@ import TestSupport
 
 /// The container of an SPC, by all its versions: the input is the message.
 ///
-/// What parses is cut into parts that make up the message again, byte for byte; what does not is refused for the same reason whichever
-/// versions are served.
+/// What parses is cut into parts that make up the message again, byte for byte; what does not is refused for the same
+/// reason with any versions served.
 struct SPCContainerTarget: FuzzTarget {
     private let sealer: SPCSealer
 
@@ -94,7 +94,7 @@ struct SPCContainerTarget: FuzzTarget {
         case .empty: try require(input.isEmpty, "only an empty message is called empty")
         case .isCertificate: try require(isCertificate, "only a certificate is called one")
         case .unsupportedVersion(let said):
-            try require(!isCertificate && !isKnown && said == number, "version \(said) is none that is known")
+            try require(!isCertificate && !isKnown && said == number, "version \(said) is not a known one")
         case .malformed:
             try require(!input.isEmpty && !isCertificate, "malformed is what has a beginning")
             try require(number == nil || isKnown, "an unknown version is not looked into")

@@ -5,8 +5,9 @@ import TestSupport
 
 /// The payload of an SPC and what is made of it: four bytes of plan (`PayloadPlan`), then the plain payload.
 ///
-/// The payload is sealed under known keys and goes the way of every request: container, opener, device facts, terms, ladder, CKC. What is
-/// refused is refused for a cause that fits; what is accepted keeps every promise of its types; and its licence is read back.
+/// The payload is sealed under known keys and goes the way of every request: container, opener, device facts, terms,
+/// ladder, CKC. What is refused is refused for a cause that fits; what is accepted keeps every promise of its types;
+/// and its licence is read back.
 struct SPCPayloadTarget: FuzzTarget {
     private let sealer: SPCSealer
     private let opener: SPCOpener
@@ -56,7 +57,7 @@ struct SPCPayloadTarget: FuzzTarget {
         return .accepted
     }
 
-    /// Opens the payload as the server does; nil where it is rejected for a cause that fits.
+    /// Opens the payload as the server does; nil if it is rejected for a cause that fits.
     private func open(_ payload: [UInt8], _ plan: PayloadPlan, _ framing: TLLVFraming) throws -> SPC? {
         var message = try sealer.seal(payload, version: plan.version)
         guard message.count <= SPCEnvelope.sizeMaximum else { return nil }
@@ -119,7 +120,7 @@ struct SPCPayloadTarget: FuzzTarget {
         ).run(message)
     }
 
-    /// The content key as the ladder wraps it; nil where the module refuses a session that was not put right.
+    /// The content key as the ladder wraps it; nil if the module refuses a session that was not put right.
     private func wrap(for spc: SPC, _ plan: PayloadPlan) throws -> WrappedContentKey? {
         // The context stays on this thread, on which everything runs.
         nonisolated(unsafe) let crypto = sealer.crypto
@@ -129,7 +130,7 @@ struct SPCPayloadTarget: FuzzTarget {
         switch result {
         case .success(let wrapped): return wrapped
         case .failure(.module(.refused)) where !plan.isRepaired: return nil
-        // The module answers in whatever format comes last, although no such one may exist.
+        // The module answers in the format that comes last, although no such one may exist.
         case .failure(.module(.answerMalformed)) where spc.device.keyFormats.last.map(Self.isOwnTag) ?? false:
             return nil
         case .failure(let error): throw PropertyViolation(description: "a sound session is wrapped for: \(error)")

@@ -4,8 +4,8 @@ import KeyCrypto
 
 /// Puts payloads into SPCs under keys that never change.
 ///
-/// The RSA keys are made anew in each process; only the wrapped key depends on them, and it is opened once, so that no input costs a
-/// private operation.
+/// The RSA keys are made again in each process; only the wrapped key depends on them, and it is opened once, so that no
+/// input costs a private operation.
 final class SPCSealer {
     let crypto: CryptoContext
     let session: FixedSession
@@ -105,7 +105,7 @@ final class SPCSealer {
         writer.write(encrypted)
     }
 
-    /// Makes a container's length that of what follows it, where there is one.
+    /// Makes a container's length that of what follows it, if there is one.
     func writeLength(of message: inout [UInt8]) {
         guard message.count >= 4, let version = SPCVersion(rawValue: UInt32(message[3])) else { return }
         let offset = 24 + version.wrappedKeySize + version.certificateHash.size + (version == .v3 ? 12 : 0)

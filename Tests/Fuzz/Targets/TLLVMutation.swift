@@ -2,7 +2,8 @@ import ByteCoding
 import FairPlay
 import TestSupport
 
-/// Changes of a row of TLLV blocks that leave it a row of blocks: blocks come, go, move, change their tag, their size or their value.
+/// Changes of a row of TLLV blocks that leave it a row of blocks: blocks come, go, move, change their tag, their size
+/// or their value.
 ///
 /// Bytes that are no row of blocks are changed without regard to their meaning; so are some that are one.
 enum TLLVMutation {
@@ -53,7 +54,8 @@ enum TLLVMutation {
         return known.randomElement(using: &generator) ?? generator.next()
     }
 
-    /// Rewrites a list of tags, the return request or the key formats, with those of blocks that are there and at times one that is not.
+    /// Rewrites a list of tags, the return request or the key formats, with those of blocks that are there and at times
+    /// one that is not.
     private static func nameTags(_ blocks: inout [RawTLLV], using generator: inout SeededGenerator) {
         let headerSizes = [TLLVTag.tagReturnRequest: 0, TLLVTag.supportedKeyFormats: 12]
         let lists = blocks.indices.filter { headerSizes[blocks[$0].tag] != nil }
@@ -88,7 +90,7 @@ struct RawTLLV {
     var value: [UInt8]
     var padding: [UInt8]
 
-    /// The blocks of `payload`, or nil where it is no row of blocks.
+    /// The blocks of `payload`, or nil if it is no row of blocks.
     static func parse(_ payload: [UInt8]) -> [RawTLLV]? {
         do throws(TLLVError) {
             return try TLLVBlocks(parsing: payload).blocks.map { block in

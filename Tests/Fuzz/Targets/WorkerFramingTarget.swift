@@ -8,13 +8,13 @@ import TestSupport
 ///          0     1  the reader, modulo 3: a worker that starts, a worker that answers, the daemon
 ///          1     1  the size of the pieces in which the stream arrives, less 1; there are at most about a hundred
 ///
-/// Whatever the pieces are, the same messages come out of them; each is read as one value that is written as the same bytes; what was
-/// read is wiped; and there is always room for the rest of a message that has begun.
+/// The same messages come out of any pieces; each is read as one value that is written as the same
+/// bytes; what was read is wiped; and there is always room for the rest of a message that has begun.
 struct WorkerFramingTarget: FuzzTarget {
     private static let planSize = 2
 
-    /// Each side at each point of the exchange, as `WorkerLine` and `WorkerProcess` have it. They are used again and again, because the
-    /// memory of the first one is large.
+    /// Each side at each point of the exchange, as `WorkerLine` and `WorkerProcess` have it. They are used again and
+    /// again, because the memory of the first one is large.
     private let readers = [
         FramedLine(LadderFrameAssembler(accepting: [.start], frameCount: 1)),
         FramedLine(LadderFrameAssembler(accepting: [.call])),

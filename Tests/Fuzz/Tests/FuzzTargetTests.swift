@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    /// A failure that nobody replays would be forgotten.
+    /// A failure that is not replayed would be forgotten.
     @Test func knowsTheTargetOfEverySavedFailure() throws {
         let names = Set(FuzzTargetKind.allCases.map(\.name))
         #expect(try names.isSuperset(of: FailCases.folders()))

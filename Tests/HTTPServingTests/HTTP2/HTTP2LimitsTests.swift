@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    /// Heads of one turn decode to a bounded size, whatever their size on the wire: the rest waits for other
+    /// Heads of one turn decode to a bounded size, with any size on the wire: the rest waits for other
     /// connections.
     @Test func decodesNoMoreHeadsInATurnThanItMay() {
         let script = HTTP2Script()
@@ -120,7 +120,7 @@ import Testing
         #expect(script.events().compactMap(\.dispatchedStream).count == 60 - count)
     }
 
-    /// Twice the number of fields is where a trailer or a head is stopped too, whatever their size.
+    /// Twice the number of fields is where a trailer or a head is stopped too, with any size.
     @Test(arguments: [0, 1])
     func stopsHeadsOfFarTooManyFields(excess: Int) {
         let script = HTTP2Script { $0.fieldCountMaximum = 20 }

@@ -94,7 +94,8 @@ import Testing
         #expect(script.events() == [.refuse(3, .bodyTooLarge)])
     }
 
-    /// The client has not finished when the response has: it may send on for a while, and is then told to stop, which is no fault.
+    /// The client has not finished when the response has: it may send on for a while, and is then told to stop, which
+    /// is no fault.
     @Test func letsAClientGoOnThatIsAnsweredEarly() {
         let script = HTTP2Script { $0.lingerSizeMaximum = 40_000 }
         script.send(.request(1, "POST", more: [("content-length", "100000")], flags: HTTP2Frame.endHeaders))
@@ -179,7 +180,7 @@ import Testing
         let events = script.events()
         #expect(events.count == 1)
         guard case .dropped(.malformed)? = events.first else { return #expect(Bool(false), "\(events)") }
-        // Nobody else on the connection is hurt.
+        // No other stream of the connection is hurt.
         script.send(.request(3))
         #expect(script.events().map(\.dispatchedStream) == [3])
     }
@@ -331,7 +332,7 @@ import Testing
                 rest = rest.dropFirst(count)
                 events += script.events()
             }
-            // The order among frames of different streams is nobody's business, so the answers come at the end.
+            // The order among frames of different streams does not matter, so the answers come at the end.
             return (events, script.output().map { $0.bytes() })
         }
 

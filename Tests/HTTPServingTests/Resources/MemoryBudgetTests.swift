@@ -59,7 +59,7 @@ import Testing
         #expect(budget.move(&again, to: HeldMemory(bodies: 1), of: holder) == nil)
     }
 
-    /// Whatever is charged in whatever order, nothing is left in the end.
+    /// After all charges are given back, in any order, nothing is left.
     @Test func forgetsNothingInRandomOrder() {
         var generator = SeededGenerator(seed: 1)
         let holders = (1...3).map { IPAddress.v4(UInt32($0)) }

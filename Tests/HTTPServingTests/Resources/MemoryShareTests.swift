@@ -34,7 +34,7 @@ import Testing
         #expect(client.receiveAll().hasPrefix("HTTP/1.1 429 "))
     }
 
-    /// What comes in one piece is never held, and so answered whatever others hold.
+    /// What comes in one piece is never held, and so is answered however much others hold.
     @Test func answersAWholeRequestWhateverOthersHold() throws {
         let memory = MemoryBudget(size: 1 << 20)
         for share in [MemoryBudget.Share.heads, .bodies, .outbound] {

@@ -11,7 +11,7 @@ server and simulator have in common there shows here.
     licence      what is granted: a key, and terms for streaming or for keeping it
     spc          the device: makes Server Playback Contexts and keeps their secrets
     ckc          the device: opens a Content Key Context and checks everything in it
-    key_server   the other side: opens an SPC that somebody made and answers a CKC
+    key_server   the other side: opens an SPC of another program and answers a CKC
     refusal      why an SPC is not answered
     credentials  certificates, private keys and application secrets, read from files or made fresh
 """

@@ -87,7 +87,7 @@ def open_ckc(
 
     `strict` also refuses what devices accept but a careful server does not send: a reserved word that is not zero,
     echoes with other padding, constant or excessive padding in the server's own blocks, another reserved word in the
-    duration, a limit that limits nothing, an offline key that the device did not say it can read, blocks nobody asked
+    duration, a limit that limits nothing, an offline key that the device did not say it can read, blocks that were not asked
     for, and echoes that are not the last blocks. Apple's sample CKCs pass without `strict`. `from_module` says that an external module made the content key block: such
     a CKC says which session key was used, and no other does.
     """

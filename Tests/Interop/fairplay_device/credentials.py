@@ -38,7 +38,7 @@ class Credential:
     def served_hashes(self) -> dict[tuple[int, bytes], int]:
         """The size of the RSA key in bits by (SPC version, certificate hash), for every pair that is served.
 
-        Version 3 always wraps for the 2048-bit key, whichever of the three files its device hashed.
+        Version 3 always wraps for the 2048-bit key, for each of the three files that its device can hash.
         """
         return {
             (1, sha1(self.certificate_1024)): 1024,

@@ -153,7 +153,7 @@ class SecurityLevelReport:
 
 @dataclass(frozen=True)
 class EncryptedSecurityLevelReport:
-    """The report in its encrypted form of 32 bytes, which nobody here can read."""
+    """The report in its encrypted form of 32 bytes, which cannot be read here."""
 
     content: bytes
 
@@ -278,7 +278,7 @@ class SyncV2:
         offset  size  field
              0     4  2
              4     4  reserved
-             8     8  server challenge, 0 where none was supplied
+             8     8  server challenge, 0 if none was supplied
             16     8  flags
             24    16  title id
             40     4  duration to expiry, seconds; 0 is expired, 2^32-1 has no expiry

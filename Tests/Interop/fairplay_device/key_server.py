@@ -1,4 +1,4 @@
-"""The other side: opens an SPC that somebody made, and answers with a CKC.
+"""The other side: opens an SPC of another program, and answers with a CKC.
 
 It is strict and small. It stands in for Latchkey when `latchkey device` is tested, and it is the yardstick for the
 bulk of malformed SPCs: what it refuses, and at which stage, the daemon must refuse in the same way.

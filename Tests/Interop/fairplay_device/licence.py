@@ -20,7 +20,7 @@ class Streaming:
     rental: int | None = None
 
     def block(self) -> tuple[int, bytes] | None:
-        """Tag and value of the block that says so; without a limit there is none."""
+        """Tag and value of the block that says so; None without a limit."""
         if self.lease is None and self.rental is None:
             return None
         key_type = {

@@ -65,7 +65,7 @@ def wrap_transport_key(spc_version: int, public_key: RSAPublicKey, transport_key
 
 
 def unwrap_transport_key(spc_version: int, private_key: RSAPrivateKey, wrapped_key: bytes) -> bytes:
-    """The plaintext, whatever its length; raises `ValueError` when the OAEP padding is wrong."""
+    """The plaintext of any length; raises `ValueError` if the OAEP padding is wrong."""
     return private_key.decrypt(wrapped_key, _oaep(spc_version))
 
 

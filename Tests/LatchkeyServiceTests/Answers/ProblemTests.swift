@@ -211,7 +211,7 @@ import Testing
 
     // MARK: What it does not say
 
-    /// Whatever failed after the certificate hash, the answer is the same but for the request id and the time.
+    /// For every failure after the certificate hash the answer is the same but for the request id and the time.
     @Test(arguments: RefusalSample.allRejections)
     func oneAnswerStandsForEveryRejection(rejection: SPCRejection) {
         let first = Problem(for: .spc(.rejected(.integrity))).response(

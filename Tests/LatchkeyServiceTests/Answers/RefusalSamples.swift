@@ -188,7 +188,8 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         }
 }
 
-/// Numbers the cases of the errors, so that a case without a sample is seen: a new case does not compile before it has a number here.
+/// Numbers the cases of the errors, so that a case without a sample is seen: a new case does not compile before it has
+/// a number here.
 extension LicenseError {
     static let caseCount =
         16 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount

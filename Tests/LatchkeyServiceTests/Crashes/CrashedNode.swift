@@ -39,8 +39,8 @@ final class CrashedNode: Sendable {
     /// How many licences were acknowledged to their callers.
     var acknowledgedCount: Int { acknowledged.withLock { $0.count } }
 
-    /// Lets a node give licences from number `first` on, until it is killed behind so many; the database's first process, where that is
-    /// wanted, behind fewer. Then looks at the node's own ledger.
+    /// Lets a node give licences from number `first` on, until it is killed behind so many; the database's first
+    /// process, if that is wanted, behind fewer. Then looks at the node's own ledger.
     func runChild(
         _ first: UInt64, _ comment: Comment, killDatabaseAfter killed: Int = -1, dieAfter last: Int
     ) async throws {
@@ -81,7 +81,8 @@ final class CrashedNode: Sendable {
 
     /// Ships the ledger, and compares all that PostgreSQL has with it.
     func checkEverything(_ comment: Comment) async throws {
-        // The ledger opens as after any end, and what it holds is shipped; licences that were settled and never answered are asked for again.
+        // The ledger opens as after any end, and what it holds is shipped; licences that were settled and never
+        // answered are asked for again.
         let node = try CrashingNode(place)
         let settled = try await untilItWorks { [self] in try settledNumbers() }
         let recorded = Set(try ledgerNumbers(comment))
@@ -173,7 +174,7 @@ final class CrashedNode: Sendable {
         return try connection.query(sql, values, until: Self.deadline)
     }
 
-    /// Until a server that was killed is back; its last error where it stays away.
+    /// Until a server that was killed is back; its last error if it stays away.
     private func untilItWorks<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
         for _ in 0..<3000 {
             if let result = try? await body() { return result }

@@ -16,7 +16,8 @@ import TestSupport
 @testable import StoragePostgreSQL
 @testable import StorageSQLite
 
-/// A node among many, without its listeners: decisions that are settled in PostgreSQL and appended to a ledger of its own, which is shipped.
+/// A node among many, without its listeners: decisions that are settled in PostgreSQL and appended to a ledger of its
+/// own, which is shipped.
 final class CrashingNode: Sendable {
     let decisions: SharedDecisionStore
     let shared: PostgreSQLStore
@@ -130,7 +131,7 @@ enum NodeCrashLoad {
         }
     }
 
-    /// One line, written at once: what was said is heard whatever happens next.
+    /// One line, written at once: what was said is heard even if the process ends next.
     static func say(_ line: String) {
         let bytes = Array((line + "\n").utf8)
         // The bytes live until the call returns.

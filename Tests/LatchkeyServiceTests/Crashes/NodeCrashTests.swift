@@ -11,7 +11,8 @@ import Testing
 @testable import StoragePostgreSQL
 @testable import StorageSQLite
 
-/// Nodes, and PostgreSQL under them, that are killed while licences are given. `Scripts/test-crashes` kills more often than a normal run.
+/// Nodes, and PostgreSQL under them, that are killed while licences are given. `Scripts/test-crashes` kills more often
+/// than a normal run.
 @Suite(.tags(.startsProcesses, .slow), .needsPostgreSQL, .serialized) struct NodeCrashTests {
     /// How many processes are killed in each test.
     private static let rounds =
@@ -39,7 +40,8 @@ import Testing
         try await database.checkEverything("at the end")
     }
 
-    /// PostgreSQL is killed at some acknowledgement, comes back while licences are asked for, and some time later the node is killed too.
+    /// PostgreSQL is killed at some acknowledgement, comes back while licences are asked for, and some time later the
+    /// node is killed too.
     @Test func losesNothingWhenTheDatabaseIsKilled() async throws {
         var random = SeededGenerator.announced("nothing is lost when the database is killed")
         let own = try OwnServer()

@@ -3,7 +3,7 @@ import FairPlay
 import TestSupport
 import Testing
 
-/// Whatever is sent, the daemon answers as the table says, lives on, and keeps no memory of it.
+/// The daemon answers every request as the table says, lives on, and keeps no memory of it.
 @Suite(.tags(.startsProcesses)) struct MalformedRequestTests {
     private static let requestCount = 2000
     private static let growthMaximum = 16 << 20
@@ -55,7 +55,7 @@ import Testing
                 return try fixture.deviceRequest(version, with: fault).message
             }
         }
-        // Whatever is made once and kept is made before the measurement.
+        // Everything that is made once and kept is made before the measurement.
         for message in messages.prefix(50) { _ = try connection.license(message, token: token) }
 
         let before = try fixture.daemon.residentBytes()

@@ -57,7 +57,8 @@ import Testing
         #expect(Set(workers(fixture)).count == 2)
     }
 
-    /// A call that never returns costs its request, and nothing else: the daemon serves on, and says which part is missing.
+    /// A call that never returns costs its request, and nothing else: the daemon serves on, and says which part is
+    /// missing.
     @Test func aHangCostsItsRequestAlone() throws {
         let fixture = try fixture { $0.fault = .hang }
         let request = try fixture.deviceRequest(.v1)
@@ -89,7 +90,8 @@ import Testing
         for worker in started { #expect(Self.ends(worker)) }
     }
 
-    /// Waits for the end of a process that is not our child. Whoever inherits it need not have taken notice of its end.
+    /// Waits for the end of a process that is not our child. The process that inherits it need not have noticed its
+    /// end.
     private static func ends(_ process: Int32) -> Bool {
         let deadline = ContinuousClock.now + .seconds(120)
         while ContinuousClock.now < deadline {

@@ -156,7 +156,7 @@ import Testing
         #expect(shared.status == (rule == "admit" ? 200 : 503))
         #expect(try nodes.metric("latchkey_licenses_admitted_in_outage_total") == (rule == "admit" ? 1 : 0))
         given += [plain, shared].compactMap { $0["X-License-Id"] }
-        // A key that nobody asked for yet.
+        // A key that was not asked for yet.
         let unknown = try daemon.connect().license(
             try nodes.spc(content: "movie-2"), token: try nodes.token(content: "movie-2"))
         #expect(unknown.status == 503 && unknown.code == "key_store_timeout")

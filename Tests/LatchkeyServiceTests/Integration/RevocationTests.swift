@@ -68,7 +68,7 @@ import Testing
         #expect(revoked.allSatisfy { $0["actor"]?.string == "token:tokenFile" })
     }
 
-    /// Neither the list nor the file says who it is.
+    /// The list and the file do not say who it is.
     @Test func personsAreKeptUnderPseudonyms() async throws {
         for (kind, value) in [("sub", "viewer-of-a-rare-name"), ("device", "box-of-a-rare-name")] {
             let body = #"{"kind":"\#(kind)","value":"\#(value)","reason":"lost"}"#
@@ -138,7 +138,7 @@ import Testing
         #expect(try await fixture.ledger("revocationLifted").map { $0["actor"]?.string } == ["token:alice"])
     }
 
-    /// A daemon that starts anew refuses from its first request on.
+    /// A daemon that starts again refuses from its first request on.
     @Test func theyOutliveTheDaemon() async throws {
         #expect(try fixture.admin("POST", body: #"{"kind":"jti","value":"t-1"}"#).status == 200)
         fixture.daemon.daemon.process.signal(SIGKILL)

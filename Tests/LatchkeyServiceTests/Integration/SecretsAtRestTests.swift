@@ -6,7 +6,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// No secret is ever in the log, however much it says, nor in the files of the database.
+/// No secret is ever in the log, at any level, or in the files of the database.
 @Suite(.tags(.startsProcesses)) struct SecretsAtRestTests {
     private struct Secret {
         let name: String

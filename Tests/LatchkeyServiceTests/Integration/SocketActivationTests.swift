@@ -6,7 +6,7 @@ import Testing
 
 /// Sockets that outlive the daemon.
 @Suite(.tags(.startsProcesses), .serialized) struct SocketActivationTests {
-    /// Every connection is answered, whichever daemon gets it, and however long nobody accepts.
+    /// Every connection is answered, by either daemon, and also if no daemon accepts it for a long time.
     @Test func aRestartRefusesNoConnection() throws {
         let folder = try DevelopmentFolder()
         let socket = try ListeningTestSocket()

@@ -25,7 +25,8 @@ import Testing
         let good = try fixture.token()
         let parts = good.split(separator: ".").map(String.init)
         let foreignKey = try ES256PrivateKey.generate()
-        // The public key's text as the secret of an HMAC: what a verifier falls for that lets a token choose its algorithm.
+        // The public key's text as the secret of an HMAC: what a verifier falls for that lets a token choose its
+        // algorithm.
         let publicKey = SecretBytes(copying: try fixture.folder.files.read("secrets/token-verification-key.pem"))
         let unsigned = Base64URL.encode(Array(#"{"alg":"none","kid":"development-1","typ":"JWT"}"#.utf8))
         return try [
@@ -47,7 +48,7 @@ import Testing
                 token: "\(parts[0]).\(parts[1].replacing("I", with: "J", maxReplacements: 1)).\(parts[2])",
                 status: 401, code: "token_signature"),
             BadToken(
-                name: "wrong issuer", token: fixture.token(fixture.contents(issuer: "somebody")), status: 401,
+                name: "wrong issuer", token: fixture.token(fixture.contents(issuer: "another")), status: 401,
                 code: "token_issuer"),
             BadToken(
                 name: "wrong audience", token: fixture.token(fixture.contents(audience: "another")), status: 401,

@@ -52,7 +52,7 @@ import Testing
         #expect(try code(await decide(fixture, .post, path, broken)) == "token_signature")
     }
 
-    /// Only its first bytes tell a report of ended sessions, which is acknowledged whatever its token is.
+    /// Only its first bytes tell a report of ended sessions, which is acknowledged with any token.
     @Test(arguments: [
         (HTTPBodyFraming.length(1), "keep"), (.length(8192), "keep"), (.length(8193), "401"), (.chunked, "401"),
         (.stream, "401"),

@@ -38,7 +38,7 @@ import Testing
         return try #require(try JSONReader.parse(response.body).object)
     }
 
-    /// The verdict of a check, with its code where it failed.
+    /// The verdict of a check, with its code if it failed.
     private func verdict(_ report: JSONObject, _ section: String, _ name: String) throws -> String {
         let checks = try #require(report["checks"]?.object?[section]?.array).compactMap(\.object)
         let check = try #require(checks.first { $0["name"]?.string == name })

@@ -86,7 +86,7 @@ struct PackagerRoutesFixture {
         return await routes.ask(method, path, query: query, fields, body: Array(body.utf8))
     }
 
-    /// Whether neither the log nor the ledger has a key, in any form in which one leaves.
+    /// Whether no key is in the log or in the ledger, in any form in which one leaves.
     func keepsSecrets(besides more: [String] = []) -> Bool {
         let places = routes.log.lines + ledger.entries.map { "\($0)" + Hexadecimal.encode($0.encoded()) }
         let secrets = store.records.flatMap { record in

@@ -88,7 +88,7 @@ import Testing
         let served = #"latchkey_packager_requests_total{packager="p1",interface="speke-2.0",outcome="served"}"#
         #expect(metrics[served] == 31)
         #expect(metrics[#"latchkey_packager_keys_total{packager="p1",outcome="found"}"#] == 60)
-        // Another document, and one whose answer differs each time, are none of that.
+        // Another document, and one whose answer differs each time, do not count as repetitions.
         let encrypted = try await fixture.post("v2_vod_fairplay_encrypted_delivery")
         for _ in 1...15 {
             #expect(try await fixture.post("v2_vod_fairplay_encrypted_delivery").body != encrypted.body)
@@ -121,7 +121,7 @@ import Testing
         #expect(metrics[#"latchkey_packager_credentials_refused_total{reason="wrong"}"#] == 2)
     }
 
-    /// With no packager every credential is wrong; nothing else shows that there is none.
+    /// Without packagers every credential is wrong; nothing else shows that there are no packagers.
     @Test func refusesEverybodyWithoutPackagers() async throws {
         let fixture = try Fixture(hasPackager: false)
         #expect(try await fixture.post("v2_vod_fairplay_video_audio").status == .unauthorized)
@@ -210,7 +210,7 @@ import Testing
         #expect(await fixture.ask(.get, "/speke/v2.0/heartbeat").status == .notFound)
     }
 
-    /// Web pages are not let in, whatever the policy for the other addresses is.
+    /// Web pages are not let in, with any policy for the other addresses.
     @Test func opensNothingToWebPages() async throws {
         let fixture = try Fixture(cors: CORSPolicy(origins: .any))
         let fields: HTTPFields = ["Authorization": Fixture.basic, "Origin": "https://page.example"]

@@ -93,7 +93,7 @@ import Testing
         #expect(try await count(fixture, "failed") == 1)
     }
 
-    /// A list is a report wherever licences are asked for, and nothing is unwrapped for it.
+    /// A list is a report at every address of licences, and nothing is unwrapped for it.
     @Test func costNoRSA() async throws {
         let fixture = try RoutesFixture()
         let body = try Self.list(["PlaybackSessionID": Data([1])])

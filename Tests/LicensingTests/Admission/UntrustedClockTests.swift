@@ -87,7 +87,7 @@ import Testing
         #expect(try await ask(.readyToStart, token: token).failure == nil)
     }
 
-    /// Whichever of the 86 digits of the signature is another one; all bits of the last one are not the signature's.
+    /// Each of the 86 digits of the signature is changed once; all bits of the last one are not the signature's.
     @Test(arguments: 1...85)
     func refusesABadSignatureAsAlways(distance: Int) async throws {
         step(-7200)

@@ -140,7 +140,7 @@ import Testing
         #expect(try await decide(decider, question(use: .offline)).get().origin == .service)
         #expect(try await decide(decider, question("another")).get().origin == .service)
         #expect(try await decide(decider).get().origin == .memory)
-        // Claims end whatever the memory says.
+        // Claims end even if they are remembered.
         #expect(try await decide(decider, wallTime: Self.now + 86_400).get().origin == .service)
     }
 

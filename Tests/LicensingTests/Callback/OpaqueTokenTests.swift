@@ -12,7 +12,8 @@ import Testing
 
 @testable import Licensing
 
-/// The way of a request whose token only the operator's service can read: RSA comes first, within bounds, and the rest is as for any other.
+/// The way of a request whose token only the operator's service can read: RSA comes first, within bounds, and the rest
+/// is as for any other.
 @Suite struct OpaqueTokenTests {
     private static let header = "x-dt-auth-token"
     private static let token = Array("opaque".utf8)
@@ -104,7 +105,7 @@ import Testing
         #expect(fixture.operations.value == 1 && store.entries.isEmpty)
         transport.answer(with: .outage(.timedOut))
         #expect(try await license().failure == .entitlementUnavailable(.timedOut))
-        #expect(ledger.all.isEmpty, "no row for a token that nobody vouches for")
+        #expect(ledger.all.isEmpty, "no row for a token that no service has confirmed")
     }
 
     /// A sender with any token would else learn which assets have keys.
@@ -229,7 +230,7 @@ import Testing
 
     // MARK: Other requests
 
-    /// The token stands for itself, whatever subject the service names: the challenge is its own.
+    /// The token stands for itself, with any subject that the service names: the challenge is its own.
     @Test func givesAChallengeThatTheReportOfTheSameTokenUses() async throws {
         transport.answer(with: .policy(Self.leased))
         guard case .challenge(let challenge) = try await fixture.challenge(token: Self.token, header: Self.header).get()
@@ -273,7 +274,7 @@ import Testing
         #expect(failure == .entitlementDenied(error: 1))
     }
 
-    /// A service that says neither subject nor id leaves the token itself, by a name that is not the token.
+    /// A service that names no subject and no id leaves the token itself, by a name that is not the token.
     @Test func namesTheTokenInTheLedgerIfNothingElseDoes() async throws {
         let license = try await license()
         #expect(license.failure == nil)

@@ -11,7 +11,7 @@ final class ScriptedTransport: CallbackTransport {
         /// The member `policy`, as JSON.
         case policy(String)
         case token([UInt8])
-        /// These bytes, whatever the question.
+        /// These bytes, for any question.
         case bytes([UInt8])
         case outage(CallbackOutage)
     }

@@ -250,7 +250,7 @@ import Testing
         #expect(sent["kid"]?.string == Self.kid && sent["state"]?.string == "live")
         #expect(sent["content"]?.string == "movie-1" && sent["scheme"]?.string == "cbcs")
         #expect(sent["assetID"]?.string == "skd://\(Self.kid)")
-        // Neither the key is printed, in any form, nor is it in the messages.
+        // The key is not printed, in any form, and is not in the messages.
         #expect(!(run.output + run.messages).contains(String(repeating: "1", count: 32)))
     }
 

@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// Whatever is read has one encoding, so that altered bytes are refused or mean something else.
+    /// Every entry that is read has one encoding, so that altered bytes are refused or mean something else.
     @Test func everyReadableEncodingIsTheOnlyOne() throws {
         var generator = SeededGenerator.announced("everyReadableEncodingIsTheOnlyOne")
         var readCount = 0
@@ -118,7 +118,7 @@ import Testing
         #expect(try LedgerEntry(parsing: entry.encoded()) == entry)
     }
 
-    /// A program that knows only version 1 reads on whatever that version can say.
+    /// A program that knows only version 1 can still read what that version can say.
     @Test(arguments: LedgerEntry.Kind.allCases)
     func writesTheFirstVersionWhereThatIsEnough(kind: LedgerEntry.Kind) {
         var entry = LedgerSamples.license()

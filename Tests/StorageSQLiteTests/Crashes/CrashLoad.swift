@@ -42,7 +42,8 @@ enum CrashLoad {
         try SQLiteDecisionStore.open(path: path, chain: SampleLedger.chain())
     }
 
-    /// Commits the licences of these numbers from several tasks. Says "ack N" once one is acknowledged, and "err N" where it is not.
+    /// Commits the licences of these numbers from several tasks. Says "ack N" once one is acknowledged, and "err N"
+    /// where it is not.
     static func run(
         _ numbers: Range<UInt64>, on store: SQLiteDecisionStore,
         acknowledged: @escaping @Sendable (UInt64) -> Void = { _ in }
@@ -89,7 +90,7 @@ enum CrashLoad {
         }
     }
 
-    /// One line, written at once: what was said is heard whatever happens next.
+    /// One line, written at once: what was said is heard even if the process ends next.
     static func say(_ line: String) {
         let bytes = Array((line + "\n").utf8)
         // The bytes live until the call returns.

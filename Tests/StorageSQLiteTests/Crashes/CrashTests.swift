@@ -25,7 +25,8 @@ import Testing
     /// So many processes die over one database, one after the other.
     private static let deathsPerDatabase = 15
 
-    /// The same database is written by one process after the other, each of which is killed at some acknowledgement or other.
+    /// The same database is written by one process after the other, each of which is killed at some acknowledgement or
+    /// other.
     @Test func losesNothingWhenItIsKilled() async throws {
         var random = SeededGenerator.announced("a store loses nothing when it is killed")
         var folder = try TemporaryFolder()
@@ -125,8 +126,8 @@ import Testing
         #expect(!acknowledged.isEmpty)
     }
 
-    /// An error of the disk is an error to the callers, the store comes back by itself, and afterwards the power goes: what was
-    /// acknowledged before and after the error is there.
+    /// An error of the disk is an error to the callers, the store comes back by itself, and afterwards the power goes:
+    /// what was acknowledged before and after the error is there.
     @Test(arguments: [LATCHKEY_FAULT_SYNC_EIO, LATCHKEY_FAULT_WRITE_ENOSPC, LATCHKEY_FAULT_WRITE_EIO].map(\.rawValue))
     func losesNothingWhenTheDiskFails(fault: UInt32) async throws {
         var refusedCount = 0

@@ -66,7 +66,7 @@ struct CrashedDatabase {
         }
     }
 
-    /// Takes away what a power cut leaves to nobody: the index in shared memory.
+    /// Takes away what does not outlive a power cut: the index in shared memory.
     func forgetSharedMemory() {
         // The path lives until the call returns.
         _ = unsafe unlink(path + "-shm")

@@ -10,7 +10,7 @@ public struct KeyStore: Sendable {
         self.folder = folder
     }
 
-    /// The key of a key URI; nil if there is none.
+    /// The key of a key URI; nil if it is not stored.
     public func key(for uri: String) -> Data? {
         try? Data(contentsOf: file(for: uri))
     }
@@ -23,7 +23,7 @@ public struct KeyStore: Sendable {
         try key.write(to: file, options: .atomic)
     }
 
-    /// Deletes a key. Does nothing if there is none.
+    /// Deletes a key. Does nothing if it is not stored.
     public func remove(_ uri: String) {
         try? FileManager.default.removeItem(at: file(for: uri))
     }

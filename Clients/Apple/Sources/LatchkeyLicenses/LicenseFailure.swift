@@ -10,7 +10,7 @@ public enum LicenseFailure: Error, Equatable, Sendable {
     case refused(LicenseProblem)
     /// No answer came.
     case unreachable
-    /// The answer is neither a licence nor a refusal of the server.
+    /// The answer is not a licence, and not a refusal of the server.
     case notALicense
 
     /// What an app should do now.

@@ -209,13 +209,13 @@ private struct KeyQuery: Sendable {
         }
         guard parsed.count == pairs.count else {
             throw PackagerFailure(
-                .badRequest, "The query has a parameter that is none of " + Self.names.joined(separator: ", "))
+                .badRequest, "The query has a parameter that is not one of " + Self.names.joined(separator: ", "))
         }
         self.pairs = pairs
         func text(_ name: String) -> String? { pairs.first { $0.name == name }?.value }
         guard let format = KeyExportFormat(rawValue: text("format") ?? KeyExportFormat.json.rawValue) else {
             let formats = KeyExportFormat.allCases.map(\.rawValue).joined(separator: ", ")
-            throw Self.fault("format", "is none of \(formats)")
+            throw Self.fault("format", "is not one of \(formats)")
         }
         self.format = format
         var page = KeyPageQuery(contentID: contentID)

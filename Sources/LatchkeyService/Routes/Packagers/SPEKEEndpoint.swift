@@ -14,10 +14,11 @@ import Telemetry
 ///     head: credential, rate, version, content type -> body: size -> document -> packager's contents and pins
 ///         -> keys, with their rows in the ledger -> filled document
 ///
-/// The body is parsed for packagers alone. Errors are texts, in SPEKE's own words where it has some. What needs a parser
-/// or a row in the ledger is done on the thread of packagers. A document that comes again and again needs neither.
+/// The body is parsed for packagers alone. Errors are texts, in SPEKE's own words if it has some. What needs a
+/// parser or a row in the ledger is done on the thread of packagers. A document that comes again and again needs
+/// neither.
 struct SPEKEEndpoint: Sendable {
-    /// The size of the largest document, in bytes, whatever `limits.bodySizeMaximum` is.
+    /// The size of the largest document, in bytes, also if `limits.bodySizeMaximum` is smaller.
     static let bodySizeMaximum = 256 * 1024
 
     /// Of larger documents no answer is filled in on a loop on which viewers wait, in bytes.
@@ -33,7 +34,7 @@ struct SPEKEEndpoint: Sendable {
     /// How answers name this server, in `X-Speke-User-Agent`.
     private static let server = "Latchkey/\(LatchkeyVersion.current)"
 
-    /// What every answer has, whatever it says.
+    /// What every answer has.
     private static let constantFields = Dictionary(
         uniqueKeysWithValues: SPEKEVersion.allCases.map { version in
             var fields: HTTPFields = ["Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"]
