@@ -21,6 +21,22 @@ import Testing
     /// A document of exactly this many bytes.
     private static func sized(_ size: Int) -> String { "<a>" + String(repeating: "x", count: size - 7) + "</a>" }
 
+    /// FoundationXML ends the process at each of the first ones.
+    @Test(
+        arguments: [
+            ("<?x?><a/>", MarkupError.emptyInstruction), ("<a><?x?></a>", .emptyInstruction),
+            ("<a/><?x?>", .emptyInstruction),
+            ("<a/><?XML?>", .emptyInstruction), ("<a/><?xml:y?>", .emptyInstruction), ("<?é?><a/>", .emptyInstruction),
+            ("<?xml?><a/>", .emptyInstruction), ("<!-- <?x?> --><a/>", .emptyInstruction),
+            ("<??><a/>", .emptyInstruction),
+            ("<?x ?><a/>", nil), ("<a><?x y?></a>", nil), ("<a/><?x\ty?>", nil), ("<a/><?x ??>", nil),
+            ("<?x", .notWellFormed), ("<a/><?x y", .notWellFormed), ("<? x?><a/>", .notWellFormed),
+            ("<?x?y?><a/>", .notWellFormed), ("<?x\"?><a/>", .emptyInstruction),
+        ] as [(String, MarkupError?)])
+    func readsNoInstructionWithoutData(text: String, error: MarkupError?) {
+        #expect(Self.error(text) == error)
+    }
+
     @Test func readsNamesTextAndAttributesInOrder() throws {
         let root = try MarkupReader.read(
             Array(

@@ -6,6 +6,8 @@ package enum MarkupError: Error, Equatable, Sendable {
     case notUTF8
     /// A declaration such as `<!DOCTYPE` or `<!ENTITY`, in any place.
     case declaration
+    /// A processing instruction without data, in any place.
+    case emptyInstruction
     case tooDeep
     case tooManyElements
     case tooManyAttributes

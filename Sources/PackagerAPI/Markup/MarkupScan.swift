@@ -6,6 +6,9 @@ import ByteCoding
 /// document types, and compares each attribute of a tag with all others. So the encoding, declarations and the number
 /// of attributes are checked here, by bytes: after this scan the document is UTF-8, has no entity but the five of XML,
 /// and no tag that costs more than its size.
+///
+/// FoundationXML (Swift 6.3) reads the data of a processing instruction at address 0 if there is none, which ends the
+/// process. So `<?name?>` is refused here too.
 enum MarkupScan {
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
     /// Each attribute has two quotation marks. The text behind a tag may have some of its own.
@@ -34,22 +37,35 @@ enum MarkupScan {
         }
     }
 
-    /// `<!` may begin a comment or a CDATA section only.
+    /// `<!` may begin a comment or a CDATA section only. Behind the name of a processing instruction there is a space.
     private static func checkTags(of document: [UInt8]) throws(MarkupError) {
         var quoteCount = 0
         for offset in document.indices {
             switch document[offset] {
             case UInt8(ascii: "<"):
                 quoteCount = 0
-                guard offset + 1 < document.count, document[offset + 1] == UInt8(ascii: "!") else { continue }
                 let rest = document[(offset + 1)...]
-                guard rest.starts(with: "!--".utf8) || rest.starts(with: "![CDATA[".utf8) else { throw .declaration }
+                switch rest.first {
+                case UInt8(ascii: "!"):
+                    guard rest.starts(with: "!--".utf8) || rest.starts(with: "![CDATA[".utf8) else {
+                        throw .declaration
+                    }
+                case UInt8(ascii: "?"):
+                    if isEmptyInstruction(rest.dropFirst()) { throw .emptyInstruction }
+                default: continue
+                }
             case UInt8(ascii: "\""), UInt8(ascii: "'"):
                 quoteCount += 1
                 guard quoteCount <= quoteCountMaximum else { throw .tooManyAttributes }
             default: continue
             }
         }
+    }
+
+    /// Whether the end of a processing instruction stands right behind its name.
+    private static func isEmptyInstruction(_ rest: ArraySlice<UInt8>) -> Bool {
+        let end = rest.firstIndex { isSpace($0) || $0 == UInt8(ascii: "?") }
+        return end.map { rest[$0...].starts(with: "?>".utf8) } ?? false
     }
 
     /// The offset of the first byte of a name; nil if it does not occur.
