@@ -30,7 +30,8 @@ extension CKCFault {
         case .unknownValue(let tag, let value):
             "the block \(Self.name(tag)) has a version, type or level that is unknown: \(hexadecimal(value))"
         case .keyTypeContradictsDurations: "the key type does not fit lease and rental"
-        case .secondsOutOfRange(let tag): "the block \(Self.name(tag)) has a limit of 0xffffffff seconds, which is no limit"
+        case .secondsOutOfRange(let tag):
+            "the block \(Self.name(tag)) has a limit of 0xffffffff seconds, which is no limit"
         case .durationWithOfflineKey: "a duration and an offline key come together, which a client refuses"
         case .beyondAbilities(let tag):
             "the block \(Self.name(tag)) is not for a device that said in its SPC what this one did"

@@ -179,7 +179,8 @@ extension ProblemCode {
         case .termsNotExpressible:
             "Update the player, or grant limits that this device knows; the log says which one it is."
         case .securityLevel: "Grant less for this device, or use another device: the log says what it lacks."
-        case .entitlementDenied: "Ask the operator of the entitlement service; a new token helps only if that service allows it."
+        case .entitlementDenied:
+            "Ask the operator of the entitlement service; a new token helps only if that service allows it."
         case .storageUnavailable, .keyStoreTimeout, .clockUntrusted, .moduleUnavailable, .entitlementUnavailable:
             "Try again after the number of seconds in retry_after."
         case .notFound: "Licences are at POST /fps/license, certificates at GET /fps/certificate."
