@@ -46,7 +46,7 @@ final class PackagerLoop: Sendable {
         }
     }
 
-    /// Blocks until the requests that are under way have ended, but no longer than `limit`.
+    /// Blocks until the requests that are under way, and what runs a last time, have ended, but no longer than `limit`.
     func stop(within limit: Duration) {
         if let last = last.withLock({ $0.take() }) { group.loops[0].spawn(last) }
         group.stop(within: limit)
