@@ -77,7 +77,9 @@ final class LicensingFixture: Sendable {
                     tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers, sessions: sessions)))))
         var shared = SharedLicensing(
             keys: RecentContentKeys(source: OneKey(record: record)), operations: operations,
-            revocations: KnownRevocations(knowsRevocations ? RevocationView() : nil, clock: trustedClock), clock: clock)
+            revocations: KnownRevocations(knowsRevocations ? RevocationView() : nil, clock: trustedClock),
+            // Of the machine's time, which may be long between two requests of a test, for example with a sanitizer.
+            copyLife: .seconds(3600), clock: clock)
         shared.recorder = recorder
         shared.slots = slots
         shared.refusals = refusals?(group.loops[0])

@@ -443,7 +443,7 @@ import Testing
         #expect(try await store.keptDecisions(from: 0, behind: 0, limit: 10).map(\.number) == [1])
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func forgetsWhatHasEndedWhileItIsIdle() async throws {
         // The writer asks for the time before each piece, and once more behind the last one.
         let (looks, look) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
