@@ -193,6 +193,33 @@ import Testing
         try own.goOn()
     }
 
+    /// Once the store says that the server answers, each call is answered, on whichever connection: none fails because
+    /// some connections are back and others still pause between their attempts.
+    @Test(.tags(.slow)) func answersEachCallOnceTheServerIsBack() async throws {
+        let own = try OwnServer()
+        defer { own.stop() }
+        let database = try TestDatabase(on: own.server)
+        let store = try database.open {
+            $0.writers = 8
+            $0.reconnectAfter = .milliseconds(1)
+        }
+        defer { store.close() }
+        for round in 0..<5 as Range<UInt64> {
+            try own.crash()
+            #expect(await comes(to: false, store))
+            #expect(await comes(to: true, store))
+            try await withThrowingTaskGroup { group in
+                for number in round * 16..<(round + 1) * 16 {
+                    group.addTask {
+                        let outcome = try await store.settle(Self.use(number, token: number))
+                        #expect(outcome == .recorded)
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
     private func comes(to isReachable: Bool, _ store: PostgreSQLStore) async -> Bool {
         for _ in 0..<3000 where store.health.isReachable != isReachable {
             // A pace, on which nothing depends.

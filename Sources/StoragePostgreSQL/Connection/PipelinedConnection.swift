@@ -15,8 +15,9 @@ import Telemetry
 ///
 /// A connection that breaks answers what it had sent with `connectionLost`, because it is not known what became of
 /// it, and is made again at once; what was not sent waits for that. When the new one fails, nothing waits any more:
-/// calls fail at once with the cause, and connecting is tried again with pauses that grow, until it succeeds. A call
-/// whose deadline comes is answered with `timedOut`, queued or sent: that alone is no sign of an outage.
+/// calls fail at once with the cause, and connecting is tried again with pauses that grow, until it succeeds, here or
+/// on another connection to the same server (`serverIsBack`). A call whose deadline comes is answered with `timedOut`,
+/// queued or sent: that alone is no sign of an outage.
 /// `ConnectionSet` watches all connections, and says when the server is silent.
 ///
 /// Everything here runs on the loop's thread.
@@ -75,6 +76,8 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
     private var first: PostgreSQLConnection?
     private var state = State.connecting
     private var failures = 0
+    /// Whether the server came back while an attempt was under way, which may have begun too early.
+    private var isTriedAgainAtOnce = false
     private var waiting = PendingQueue<DatabaseCall>()
     private var sent = PendingQueue<Sent>()
     private var timer: TimerID?
@@ -284,10 +287,28 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         loop.spawn { [self] in connected(await connect()) }
     }
 
+    /// Another connection to the server has just succeeded: this one is tried at once too, and calls wait for it. Else
+    /// they would fail until the end of a pause, although the server answers.
+    func serverIsBack() {
+        switch state {
+        case .pausing(let timer):
+            loop.cancel(timer)
+            failures = 0
+            startConnecting()
+        case .connecting where failures > 0:
+            failures = 0
+            isTriedAgainAtOnce = true
+        case .connecting, .connected, .stopped: break
+        }
+    }
+
     private func connected(_ result: Result<PostgreSQLConnection, PostgreSQLFailure>) {
         guard case .connecting = state else { return }
+        let isTriedAgainAtOnce = isTriedAgainAtOnce
+        self.isTriedAgainAtOnce = false
         switch result {
         case .success(let connection): adopt(connection)
+        case .failure where isTriedAgainAtOnce: startConnecting()
         case .failure(let failure):
             lastFailure = failure
             pause()
