@@ -1,12 +1,14 @@
 """Live content whose keys rotate: which periods get licences, who makes the periods, and the alert for one that is missing."""
 
 import json
+import os
 import re
 import sqlite3
 import subprocess
 import time
 import uuid
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,11 +17,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from counting_node import Node, message, nodes_on_one_database, token
 from deployment import Deployment, deployment_of, run_latchkey
 from fairplay_device.spc import SPCOptions, device_for
 from licence_client import Answer, LicenceClient
 from licence_policy import ContentKey
-from own_daemon import OwnDaemon, running_daemon
+from own_daemon import OwnDaemon, running_daemon, stop_daemon
 
 REPOSITORY = Path(__file__).parents[2]
 ALERTS = REPOSITORY / "Config" / "prometheus-alerts.yaml"
@@ -190,6 +193,77 @@ def test_many_players_get_the_new_key_at_the_boundary(live: Live) -> None:
     with ThreadPoolExecutor(CLIENTS) as pool:
         statuses = [status for player_statuses in pool.map(player, range(CLIENTS)) for status in player_statuses]
     assert len(statuses) == PLAYERS and set(statuses) == {200}
+
+
+# --- Several nodes ----------------------------------------------------------------------------------------------------
+
+CONTENTS = 24
+TRACKS = ("SD", "AUDIO")
+
+
+@pytest.fixture
+def nodes(latchkey_programs: None, tmp_path: Path) -> Iterator[list[Node]]:
+    """Two nodes over PostgreSQL, which both make periods."""
+    if "LATCHKEY_POSTGRESQL" not in os.environ:
+        pytest.skip("LATCHKEY_POSTGRESQL names no server: Scripts/with-postgresql Scripts/test-interop starts one")
+    nodes = nodes_on_one_database(tmp_path, 2)
+    for node in nodes:
+        node.start()
+    yield nodes
+    for node in nodes:
+        if node.process is not None and node.process.poll() is None:
+            assert stop_daemon(node.process) == 0
+
+
+def scheduled(node: Node, content: str) -> None:
+    """The current period and the next one are there; the one after that is for a keeper to make, at once."""
+    tracks = [option for track in TRACKS for option in ("--track", track)]
+    run_latchkey(
+        node.setup, "keys", "rotate", "--content", content, "--every", "60s", "--start", ago(40), *tracks, "--json"
+    )
+
+
+def names_of_keys(node: Node, content: str) -> list[tuple[int, str, str]]:
+    listed = json.loads(run_latchkey(node.setup, "keys", "list", "--content", content, "--json"))
+    return sorted((key["period"], key["track"], key["kid"]) for key in listed["keys"])
+
+
+def awaited(is_there: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + KEEPER_SECONDS
+    while not is_there():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+def test_several_nodes_make_each_key_once_and_go_on_alone(nodes: list[Node]) -> None:
+    contents = [f"live-{number}" for number in range(CONTENTS)]
+    for content in contents:
+        scheduled(nodes[0], content)
+    # Both keepers are at it, and each would make all of them.
+    awaited(lambda: all((3, "SD") in [key[:2] for key in names_of_keys(nodes[1], content)] for content in contents))
+    awaited(lambda: all((3, "AUDIO") in [key[:2] for key in names_of_keys(nodes[1], content)] for content in contents))
+    made: Counter[str] = Counter()
+    for node in nodes:
+        rows = (json.loads(line) for line in run_latchkey(node.setup, "ledger", "export").splitlines())
+        made += Counter(row["kid"] for row in rows if row.get("kind") == "keyCreated")
+    for content in contents:
+        first, second = (names_of_keys(node, content) for node in nodes)
+        assert first == second
+        periods = Counter(period for period, _, _ in first)
+        assert len({(period, track) for period, track, _ in first}) == len(first), "no period has two keys of a track"
+        assert set(periods) >= {1, 2, 3} and set(periods.values()) == {len(TRACKS)}
+        assert [made[kid] for _, _, kid in first if made[kid] != 1] == []
+
+    # A period that one node has made is served by the other one too, from the beginning of the period before it.
+    kid = next(kid for period, track, kid in names_of_keys(nodes[0], contents[0]) if (period, track) == (3, "SD"))
+    viewer = token(rights=[{"content": contents[0]}])
+    for node in nodes:
+        awaited(lambda: node.ask(message(node.device(), asset=f"skd://{kid}"), viewer).status == 200)
+
+    # The first node goes; the other one goes on.
+    assert nodes[0].process is not None and stop_daemon(nodes[0].process) == 0
+    scheduled(nodes[1], "after")
+    awaited(lambda: (3, "SD") in [key[:2] for key in names_of_keys(nodes[1], "after")])
 
 
 # --- Alerts -----------------------------------------------------------------------------------------------------------
