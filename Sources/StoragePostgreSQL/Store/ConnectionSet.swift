@@ -169,21 +169,17 @@ final class ConnectionSet: @unchecked Sendable {
             on: loop, limits: opener.settings.limits, groupSize: groupSize, first: first
         ) { [self] in await connect() }
         if isCounted {
-            connection.connectedChanged = { [self] in connectedChanged($0) }
+            connection.connectedChanged = { [self] isConnected in
+                state.withLock { health in
+                    if isConnected, health.connected == 0 { health.arrivals += 1 }
+                    health.connected += isConnected ? 1 : -1
+                }
+                if isConnected { for connection in all { connection.serverIsBack() } }
+            }
         }
         connection.heard = { [self] in heard() }
         connection.start()
         return connection
-    }
-
-    private func connectedChanged(_ isConnected: Bool) {
-        let isArrival = state.withLock { health in
-            defer { health.connected += isConnected ? 1 : -1 }
-            guard isConnected, health.connected == 0 else { return false }
-            health.arrivals += 1
-            return true
-        }
-        if isArrival { for connection in all { connection.serverIsBack() } }
     }
 
     /// Makes a connection on a thread that may wait. One that comes too late is closed.
