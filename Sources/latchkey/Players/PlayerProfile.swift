@@ -3,7 +3,7 @@ import PlayerMessages
 
 /// What a player sends and what it understands, as far as a licence server can see it.
 ///
-/// The rules are those of clients.md, sections 0 to 3; `source` names the row.
+/// The rules are those of clients, sections 0 to 3; `source` names the row.
 struct PlayerProfile: Sendable {
     /// What it is, with the version that was read or measured.
     let name: String
