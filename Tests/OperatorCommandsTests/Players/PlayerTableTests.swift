@@ -39,7 +39,8 @@ import Testing
     @Test(arguments: Player.allCases)
     func namesItsSource(player: Player) {
         let source = player.profile.source
-        #expect(["clients, section ", "entitlement, section ", "Clients/"].contains { source.hasPrefix($0) }, "\(source)")
+        #expect(
+            ["clients, section ", "entitlement, section ", "Clients/"].contains { source.hasPrefix($0) }, "\(source)")
         #expect(!player.profile.name.isEmpty)
     }
 
