@@ -7,7 +7,7 @@ import PlayerMessages
 struct PlayerProfile: Sendable {
     /// What it is, with the version that was read or measured.
     let name: String
-    /// The section of the reference, and the row in it.
+    /// The section of the article that is cited, and the row in it.
     let source: String
     var body: PlayerBody = .raw
     /// Whether one request carries all keys; else the player sends one request for each.
