@@ -1,5 +1,5 @@
-/// What a device asks a key for: the asset id of an SPC, 2 to 1,024 raw bytes (design, 13.4: token URLs have more
-/// than 200).
+/// What a device asks a key for: the asset id of an SPC, 2 to 1,024 raw bytes (token URLs have more than
+/// 200).
 ///
 /// Never text: published SPCs carry bytes that are not UTF-8, and Safari sends the 16 bytes of a key id.
 /// `AssetReference` tells what an asset id may name.

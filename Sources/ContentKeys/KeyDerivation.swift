@@ -1,7 +1,7 @@
 package import ByteCoding
 package import KeyCrypto
 
-/// Makes content keys from one master secret, so that a holder of the secret can make them again (design, section 5).
+/// Makes content keys from one master secret, so that a holder of the secret can make them again.
 ///
 /// Key and initialization vector are each 16 bytes of HKDF-SHA256 (RFC 5869) over the master secret, without a salt,
 /// with the info

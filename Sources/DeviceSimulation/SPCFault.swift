@@ -1,6 +1,6 @@
 package import FairPlay
 
-/// The malformed SPCs of protocol section 6 and hardening section 2, by name.
+/// Malformed SPCs by name: each breaks one rule of the containers or blocks (protocol, sections 1 and 2).
 package enum SPCFault: Sendable, Hashable {
     /// In the finished message.
     case container(ContainerFault)

@@ -1,7 +1,7 @@
 package import ByteCoding
 package import KeyCrypto
 
-/// Why an SPC is not answered, sorted by what the sender may learn (architecture, "SPC that cannot be opened").
+/// Why an SPC is not answered, sorted by what the sender may learn (architecture, "The uniform refusal").
 package enum SPCError: Error, Equatable, Sendable {
     /// Nothing was sent.
     case empty

@@ -5,9 +5,9 @@ package import KeyCrypto
 ///
 /// If anything after the certificate hash is wrong, the ladder is still climbed and one error comes out at the end. A
 /// decoy takes the place of what could not be read. So the answer and its time do not tell whether a wrapped key was
-/// good: under a bad one and under a good one that its sender does not know, the payload is unreadable alike (hardening
-/// T2). A sender who knows the payload key can make the payload longer and the refusal slower; that tells nothing that
-/// such a sender does not know.
+/// good: under a bad one and under a good one that its sender does not know, the payload is unreadable alike
+/// (architecture, "The uniform refusal"). A sender who knows the payload key can make the payload longer and the
+/// refusal slower; that tells nothing that such a sender does not know.
 package final class SPCOpener {
     private let crypto: CryptoContext
     private let decoyBytes: [UInt8]

@@ -20,7 +20,7 @@ struct SPCPayload: Sendable {
     private(set) var versionUsed: Range<Int>
     private(set) var optional = OptionalBlocks()
 
-    /// Sizes of values in bytes: required blocks exact, others at least (architecture, "TLLV sizes").
+    /// Sizes of values in bytes: required blocks exact, others at least (protocol, section 2.1).
     static let assetIDSizes = 2...1024
     static let r2Size = 21
     static let versionCountMaximum = 99

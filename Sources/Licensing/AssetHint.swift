@@ -1,7 +1,7 @@
 package import ContentKeys
 
 /// A name for the key of a request that stands beside its SPC. The SPC decides which key is meant; a request whose hint
-/// means another one is refused (design, section 5; clients, section 2).
+/// means another one is refused (clients, section 2).
 package struct AssetHint: Equatable, Sendable {
     /// Where it stands.
     package enum Place: String, Sendable, CaseIterable {

@@ -4,7 +4,7 @@ import KeyCrypto
 package import Records
 import Synchronization
 
-/// Records decisions as the ledger's mode demands (design, sections 3 and 8).
+/// Records decisions as the ledger's mode demands (architecture, "The ledger").
 package final class DecisionRecorder: Sendable {
     package enum Mode: String, Sendable, CaseIterable {
         /// No ledger entry, no licence.

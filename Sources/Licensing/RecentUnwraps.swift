@@ -8,7 +8,7 @@ import Telemetry
 ///
 /// Players send the same SPC up to nine times in half a second (clients, section 0, fact 8). An SPC is known by its
 /// SHA-256. Copies that arrive while the first is on its way wait for it, on every loop. What was unwrapped is
-/// remembered whether it was genuine or not, so a copy's time tells nothing of its wrapped key (hardening T2).
+/// remembered whether it was genuine or not, so a copy's time tells nothing of its wrapped key.
 ///
 /// Only session keys are kept. Each copy of an SPC is judged again. At most `2 * halfCapacity` keys are held, each for
 /// `life`: the older half is forgotten when the younger one is full.

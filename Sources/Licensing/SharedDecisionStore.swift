@@ -3,7 +3,7 @@ package import Records
 import Synchronization
 
 /// Decisions of one node among many: what the nodes share is settled in their database, and the node's own ledger takes
-/// the entry before anything is answered (design, section 8).
+/// the entry before anything is answered (architecture, "What many nodes share").
 ///
 /// A decision that needs no shared state never asks the database, so that its outage costs nothing there. A renewal by
 /// session token waits only a moment: it was granted before, and its token is bound to its device. What a node gives

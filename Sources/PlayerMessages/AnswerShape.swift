@@ -1,4 +1,4 @@
-/// The shape in which an app wants its licences (clients, section 2; design, section 11). A closed list: every player
+/// The shape in which an app wants its licences (clients, section 2). A closed list: every player
 /// that is known takes one of these.
 package enum AnswerShape: Equatable, Sendable {
     /// The bytes of the CKC.

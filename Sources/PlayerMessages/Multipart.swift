@@ -1,6 +1,6 @@
 import ByteCoding
 
-/// A `multipart/form-data` body with an SPC (RFC 7578; clients, table 1b). The value of the part is raw or Base64.
+/// A `multipart/form-data` body with an SPC (RFC 7578; clients, section 1b). The value of the part is raw or Base64.
 struct Multipart {
     private let body: ArraySlice<UInt8>
     private let boundary: ArraySlice<UInt8>

@@ -9,7 +9,7 @@ extension RequestRates {
             perSubject: section.optionalSection("perSubject", Rate.init(reading:)) ?? Self.perSubjectDefault)
     }
 
-    /// Unless configured (design, section 13.4): one token cannot fill the ledger, and many viewers may share an
+    /// Unless configured: one token cannot fill the ledger, and many viewers may share an
     /// address.
     package static let perAddressDefault = Rate(perSecond: 200, burst: 1000)
     package static let perSubjectDefault = Rate(perSecond: 10, burst: 50)

@@ -184,7 +184,7 @@ import Testing
 
     // MARK: - What is down
 
-    /// Keys that were given lately are given again; none is made (design, section 8).
+    /// Keys that were given lately are given again; none is made.
     @Test(arguments: [StoreOutage.unreachable, .busy, .misconfigured])
     func givesKnownKeysWhileTheStoreIsAway(outage: StoreOutage) async throws {
         let desk = desk(lifeInOutage: .seconds(3600))

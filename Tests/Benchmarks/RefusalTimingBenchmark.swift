@@ -4,7 +4,7 @@ import Foundation
 import KeyCrypto
 import TestSupport
 
-/// Whether the time of a refusal tells how far an SPC got (hardening T2): classes of bad SPCs, measured in turns,
+/// Whether the time of a refusal tells how far an SPC got: classes of bad SPCs, measured in turns,
 /// compared by Welch's t.
 ///
 /// What is measured ends with the fields of the line of the log, which is written before the answer. The pair that

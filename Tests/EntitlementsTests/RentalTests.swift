@@ -4,7 +4,7 @@ import Testing
 
 @testable import Entitlements
 
-/// Rentals that the server remembers (design, section 13.4).
+/// Rentals that the server remembers.
 @Suite struct RentalTests {
     private static let now = Issuance.now
     private static let day: Int64 = 86_400

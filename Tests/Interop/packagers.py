@@ -1,6 +1,6 @@
 """What a packager sends and reads: CPIX documents that are written and taken apart here, and a daemon with packagers.
 
-The documents follow the rules of SPEKE (`packagers.md`, section 1). They are written by `lxml` and share nothing with the
+The documents follow the rules of SPEKE (packagers, section 1). They are written by `lxml` and share nothing with the
 daemon's own reader.
 """
 
@@ -300,7 +300,7 @@ class Packager:
 
 
 def document(answer: Answer) -> Document:
-    """What an answer with keys has, checked as section 1.7 checks every answer."""
+    """What an answer with keys has, checked as packagers, section 1.7, says of every answer."""
     assert answer.status == 200, f"{answer.status} {answer.body!r}"
     kind, _, parameter = (answer.header("Content-Type") or "").partition(";")
     assert kind.strip() == "application/xml" and parameter.strip().lower() in ("", "charset=utf-8")

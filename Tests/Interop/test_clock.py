@@ -1,4 +1,5 @@
-"""Clocks that are stepped, of a node and of its database: nothing is forgotten, and what is served follows the design.
+"""Clocks that are stepped, of a node and of its database: nothing is forgotten, and what is served follows the rules of
+trusted time (architecture, "Trusted time").
 
 `Scripts/test-clock` runs all steps, each held for ten seconds; without LATCHKEY_CLOCK_HOLD a few are held for a moment.
 """

@@ -1,7 +1,8 @@
 """HTTP/2 by raw frames against a running daemon: RFC 9113 section by section, and what floods a server.
 
 The cases are those of h2spec 2.6 (146 of them, MIT licence), which names them after the sections of RFC 7540 and RFC 7541; here each
-is written again, with what it sends and what it expects. RFC 9113 has moved sections 8.1.2.x to 8.2 and 8.3.
+is written again, with what it sends and what it expects. What stood in
+sections 8.1.2.x stands in 8.2 and 8.3 of RFC 9113.
 """
 
 import os

@@ -74,7 +74,7 @@ def is_up(state: NodeState) -> bool:
 
 
 def assert_served(load: Load, start: float, end: float) -> None:
-    """What the outage table of the design serves keeps its rate."""
+    """What is served in an outage keeps its rate."""
     shares = {kind: load.share(kind, start, end) for kind in ("plain", "renewal")}
     assert min(shares.values()) >= SHARE, f"{shares} {load.codes('plain', start, end)} {load.codes('renewal', start, end)}"
 
@@ -147,7 +147,7 @@ def test_packagers_get_the_keys_that_the_node_knows(
     server: Server, running: list[OutageNode], tmp_path: Path, is_silent: bool
 ) -> None:
     """Of SPEKE and of `/v1/keys`: keys that were given within the hour are given again, each with its row in the ledger.
-    None is made, and none that the node did not give (design, section 8)."""
+    None is made, and none that the node did not give."""
     node = started(running, node_on(server, tmp_path / "1"))
     secret = (node.setup / "secrets" / "packager").read_text().strip()
     packager = Packager(node.url, Credential("development", secret))

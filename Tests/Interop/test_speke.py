@@ -1,4 +1,4 @@
-"""SPEKE v1, v2.0 and v2.1 against a running daemon (`packagers.md`, sections 1.2 to 1.7 and 8).
+"""SPEKE v1, v2.0 and v2.1 against a running daemon (packagers, sections 1.2 to 1.7 and 8).
 
 The rules of the public verification suite are stated here again: what it checks, and none of its code.
 """

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Licensing
 
-/// The rows of the design's outage table that decisions are about (section 8).
+/// What decisions do in an outage (architecture, "When the database or the disk fails").
 @Suite struct SharedDecisionStoreTests {
     private let shared = SharedStandIn()
     private let ledger = LedgerStandIn()

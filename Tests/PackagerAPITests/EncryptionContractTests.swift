@@ -133,7 +133,7 @@ import Testing
         #expect(Documents.refusal(live("a", both)) == .unsupportedContract)
     }
 
-    /// The policy that a key gets follows from its filters (design, section 5).
+    /// The policy that a key gets follows from its filters (packagers, section 1.4).
     @Test(
         arguments: [
             ("SD", "<cpix:VideoFilter/>", ContentType.sd), ("HD", "<cpix:VideoFilter minPixels=\"589825\"/>", .hd),

@@ -6,8 +6,8 @@ import Testing
 
 @testable import PackagerAPI
 
-/// The forms of other packagers (packagers, sections 2 and 7). Their options are compared with the commands that
-/// section 3.1 says have worked.
+/// The forms of other packagers (packagers, sections 2 and 7). Their options are compared with commands of
+/// these packagers that have worked.
 @Suite struct KeyExportTests {
     private static let videoID = "7b1d0c9e52a44e0b9c610a5f3b8d2e11"
     private static let audioID = "c4e8a2f09d3b4b778f156e2d90b1a7c3"

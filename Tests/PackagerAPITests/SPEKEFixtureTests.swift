@@ -4,7 +4,7 @@ import Testing
 
 @testable import PackagerAPI
 
-/// Each document of `Tests/Vectors/speke` with the outcome that packagers.md, sections 1.4 and 8, lists.
+/// Each document of `Tests/Vectors/speke` with the outcome that packagers, sections 1.4 and 8, lists.
 @Suite struct SPEKEFixtureTests {
     @Test(
         arguments: [

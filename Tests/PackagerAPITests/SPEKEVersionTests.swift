@@ -2,7 +2,7 @@ import Testing
 
 @testable import PackagerAPI
 
-/// The rules of packagers.md, section 1.2.
+/// The rules of packagers, section 1.2.
 @Suite struct SPEKEVersionTests {
     @Test func readsTheVersionOfTheHeader() throws {
         #expect(try SPEKEVersion(headerValue: nil) == .v1)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PlayerMessages
 
-/// Which shape answers which request (clients, section 2; design, section 11).
+/// Which shape answers which request (clients, section 2).
 @Suite struct AnswerShapeTests {
     private typealias Member = RequestShape.ObjectMember
 

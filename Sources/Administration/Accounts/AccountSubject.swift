@@ -31,7 +31,9 @@ package struct AccountSubject: Equatable, Sendable {
     /// Reads `subject` with `issuer`, or `cookie` with `customer`: the devices of an ExpressPlay cookie are those of
     /// one subject.
     ///
-    /// - Parameter text: Gives what the operator says under a name; nil for nothing.
+    /// - Parameters:
+    ///   - names: What the operator may leave out follows from these.
+    ///   - text: Gives what the operator says under a name; nil for nothing.
     package init(
         names: AccountNames, _ text: (String) throws(AccountFault) -> String?
     ) throws(AccountFault) {

@@ -13,8 +13,8 @@ package import Telemetry
 /// durable, in one commit, before the keys are given back. Keys that a client gets again and again within a minute are
 /// only counted (`RepeatedDeliveries`).
 ///
-/// While the store cannot be reached, keys that were handed out lately are handed out again, and none is made (design,
-/// section 8).
+/// While the store cannot be reached, keys that were handed out lately are handed out again, and none is made
+/// (architecture, "When the database or the disk fails").
 package final class KeyDesk: Sendable {
     /// Where keys are stored.
     package typealias Store = KeyProvider & ContentKeyStore & PeriodNotes

@@ -1,6 +1,6 @@
 import ByteCoding
 
-/// A rental that this server remembers (design, section 13.4): `{start: "30d", play: "48h", finish: true}` in a right.
+/// A rental that this server remembers: `{start: "30d", play: "48h", finish: true}` in a right.
 ///
 /// Both times are seconds from 1 to `LimitSeconds.maximum`.
 package struct RentalTerms: Equatable, Sendable {

@@ -18,7 +18,9 @@ package final class TLSContext: Sendable {
     ///   - identities: at least one; the first is for clients that name no host, or one that no certificate has. If
     ///     two with different algorithms have the same name, the client's abilities decide.
     ///   - clientAuthorities: certificates in PEM whose clients alone are let in; `nil` lets everybody in.
+    ///   - tickets: the keys under which session tickets are sealed.
     ///   - offersHTTP2: whether ALPN prefers `h2` to `http/1.1`.
+    ///   - options: versions and ciphers.
     ///
     /// Throws `tooWeak`, `notAuthorities`, `noCipherList`, `noCipherSuites` or `operationFailed`.
     package init(

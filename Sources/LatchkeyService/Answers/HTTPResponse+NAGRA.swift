@@ -12,7 +12,7 @@ extension HTTPRequest {
 
 extension HTTPResponse {
     /// A problem with NAGRA's number before its own members: a JSON object with a numeric `errorCode` (entitlement,
-    /// section 1.2.4). Every other response stays as it is, and so do status and fields.
+    /// section 1.2.1). Every other response stays as it is, and so do status and fields.
     func restatedForNAGRA() -> HTTPResponse {
         guard let word = fields["X-Error-Code"], let code = ProblemCode(rawValue: word)?.nagraCode,
             body.first == UInt8(ascii: "{")

@@ -23,7 +23,7 @@ final class LadderModules: Sendable {
     private static let stopLimit: Duration = .seconds(5)
 
     /// Starts the workers, and waits until each module has a worker or has shown why it can have none: that is logged,
-    /// and its credential alone goes without (design, section 8). Nil if no credential has a module.
+    /// and its credential alone goes without. Nil if no credential has a module.
     ///
     /// `callers` are the loops that serve requests.
     init?(

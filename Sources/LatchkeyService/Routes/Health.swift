@@ -2,8 +2,8 @@ import HTTPMessages
 import HTTPServing
 import Synchronization
 
-/// Whether the daemon lives, and whether it wants requests: it does while it can issue any licence (design, section
-/// 13.4).
+/// Whether the daemon lives, and whether it wants requests: it does while it can issue any licence
+/// (architecture, "When the database or the disk fails").
 final class Health: Sendable {
     private let isReady = Atomic<Bool>(false)
     private let degradations: DegradationSource

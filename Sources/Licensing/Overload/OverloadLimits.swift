@@ -2,8 +2,8 @@ import Synchronization
 
 /// How long requests may wait when there are more than can be served, and how many.
 ///
-/// A refusal at once kills playback: hls.js gives up on 429, and answers 503 with eight more requests (design, section
-/// 11).
+/// A refusal at once kills playback: hls.js gives up on 429, and answers 503 with eight more requests (clients,
+/// section 0, fact 8).
 package struct OverloadLimits: Equatable, Sendable {
     /// How long a request waits before it is refused.
     package var wait: Duration

@@ -77,7 +77,7 @@ package struct PackagedKey: Sendable {
     package let key: ContentKey
     package let iv: Bytes16
 
-    /// Throws `ivEqualsKey`: the IV is public, and would give the key away (packagers, section 0, finding 3).
+    /// Throws `ivEqualsKey`: the IV is public, and would give the key away (packagers, section 1.5).
     package init(keyID: KeyID, key: ContentKey, iv: Bytes16) throws(ContentKeyError) {
         guard key.bytes.revealedBytes16() != iv else { throw .ivEqualsKey }
         self.keyID = keyID

@@ -66,7 +66,7 @@ package enum CPIXError: Error, Equatable, Sendable {
         }
     }
 
-    /// The body of the answer. The texts that packagers.md, section 1.4, lists are SPEKE's own, to the letter.
+    /// The body of the answer. The texts that packagers, section 1.4, lists are SPEKE's own, to the letter.
     package var text: String {
         switch self {
         case .document: "Malformed CPIX document"

@@ -215,7 +215,7 @@ struct RangeFilter: Equatable {
     }
 
     /// The type of the largest pictures that fit. A filter that says nothing of size means SD, like a key without a
-    /// label (design, section 11).
+    /// label.
     var contentType: ContentType {
         guard let pixels = maximum ?? minimum else { return .sd }
         return pixels <= Self.pixelsOfSD ? .sd : pixels <= Self.pixelsOfHD ? .hd : .uhd

@@ -1,6 +1,6 @@
 package import ByteCoding
 
-/// Everything that granting one licence spends and says. It is recorded whole or not at all (design, section 8):
+/// Everything that granting one licence spends and says. It is recorded whole or not at all:
 /// nothing is spent when something else in it is denied, and nothing is answered that was not recorded.
 ///
 /// Times are seconds since 1970.
@@ -126,8 +126,7 @@ package struct DevicePlace: Equatable, Sendable {
     package var denial: DecisionDenial { kind == .binding ? .otherDevice : .deviceLimit(limit: limit) }
 }
 
-/// A place among the playbacks that may run at once in one group (entitlement, section 4.8; design, section 11, "slots
-/// after a crash").
+/// A place among the playbacks that may run at once in one group (entitlement, section 4.8).
 ///
 /// What holds a slot is one playback of one device: its session, or its content if it tells no session. The rules, in
 /// their order. "Live" means not evicted and with its end after `now`. A slot is as old as its count, or as

@@ -1,4 +1,4 @@
-/// What an installation remembers of one rental: of one subject's rental of one content (design, section 13.4).
+/// What an installation remembers of one rental: of one subject's rental of one content.
 ///
 /// Times are seconds since 1970.
 package struct RentalRecord: Hashable, Sendable {

@@ -18,7 +18,7 @@ struct AnswerNotUnderstood: Error, Equatable, Sendable {
     }
 }
 
-/// The code of the players, as clients.md, sections 0, 1 and 3, has it.
+/// The code of the players, as clients, sections 0, 1 and 3, has it.
 extension AnswerForm {
     /// One result for each label, in their order. Forms with one CKC give it for the first key.
     ///

@@ -46,63 +46,70 @@ extension Player {
         switch self {
         case .hlsJS:
             PlayerProfile(
-                name: "hls.js 1.4.10 and 1.7.1, key named by the playlist", source: "clients 1a, hls.js",
+                name: "hls.js 1.4.10 and 1.7.1, key named by the playlist", source: "clients, section 1a, hls.js",
                 retries: Self.hlsJSRetries)
         case .hlsJSSinf:
             PlayerProfile(
-                name: "hls.js 1.4.10 and 1.7.1, key named by the media (sinf)", source: "clients 1a, hls.js; section 3",
+                name: "hls.js 1.4.10 and 1.7.1, key named by the media (sinf)",
+                source: "clients, section 1a, hls.js, and section 3",
                 assetID: .keyID, retries: Self.hlsJSRetries)
         case .hlsJSStreamingKeys:
             PlayerProfile(
-                name: "hls.js with the licenseXhrSetup of its demo", source: "clients 1a, hls.js with licenseXhrSetup",
+                name: "hls.js with the licenseXhrSetup of its demo",
+                source: "clients, section 1a, hls.js with licenseXhrSetup",
                 body: .streamingKeys, contentType: Self.text, answer: .streamingKeys, retries: Self.hlsJSRetries)
         case .shaka:
             PlayerProfile(
-                name: "Shaka Player 5.2.0", source: "clients 1a, Shaka plain", statuses: .shaka,
+                name: "Shaka Player 5.2.0", source: "clients, section 1a, Shaka plain", statuses: .shaka,
                 retries: Self.shakaRetries)
         case .shakaVerimatrix:
             PlayerProfile(
-                name: "Shaka Player 5.2.0 with its Verimatrix filter", source: "clients 1a, Shaka + Verimatrix",
+                name: "Shaka Player 5.2.0 with its Verimatrix filter",
+                source: "clients, section 1a, Shaka + Verimatrix",
                 body: .form(.urlSafe, .none), contentType: Self.form, statuses: .shaka, answer: .shaka,
                 retries: Self.shakaRetries)
         case .shakaGumlet:
             PlayerProfile(
-                name: "Shaka Player 5.2.0 with its Gumlet filter", source: "clients 1a, Shaka + Gumlet",
+                name: "Shaka Player 5.2.0 with its Gumlet filter", source: "clients, section 1a, Shaka + Gumlet",
                 body: .object(.spc, .urlSafe), contentType: Self.json, statuses: .shaka, answer: .shaka,
                 retries: Self.shakaRetries)
         case .shakaTutorial:
             PlayerProfile(
-                name: "Shaka Player with the filters of its tutorial", source: "clients 1a, Shaka tutorial (current)",
+                name: "Shaka Player with the filters of its tutorial",
+                source: "clients, section 1a, Shaka tutorial (current)",
                 body: .form(.escaped, .none), contentType: Self.form, statuses: .shaka,
                 answer: .tagsOrBase64(trims: true), retries: Self.shakaRetries)
         case .shakaTutorial3:
             PlayerProfile(
                 name: "Shaka Player with the filters of the tutorials 3.x to 4.0",
-                source: "clients 1a, Shaka tutorial 3.x-4.0", body: .escapedForm, contentType: Self.form,
+                source: "clients, section 1a, Shaka tutorial 3.x-4.0", body: .escapedForm, contentType: Self.form,
                 statuses: .shaka, answer: .tagsOrBase64(trims: true), retries: Self.shakaRetries)
         case .safariCENC:
             PlayerProfile(
                 name: "Shaka Player in Safari, init data cenc: all keys in one array",
-                source: "clients section 0, fact 6; section 3", body: .keyArray, sendsKeysTogether: true,
+                source: "clients, section 0, fact 6, and section 3", body: .keyArray, sendsKeysTogether: true,
                 assetID: .keyID, statuses: .shaka,
                 answer: .keyArray, retries: Self.shakaRetries)
         case .videoJS:
             PlayerProfile(
-                name: "video.js with videojs-contrib-eme 5.5.2", source: "clients 1a, video.js; section 0, fact 7",
+                name: "video.js with videojs-contrib-eme 5.5.2",
+                source: "clients, section 1a, video.js, and section 0, fact 7",
                 contentType: Self.octets, assetID: .host, statuses: .successful)
         case .theoKeyOS:
             PlayerProfile(
-                name: "THEOplayer with its KeyOS connector", source: "clients 1a, THEOplayer",
+                name: "THEOplayer with its KeyOS connector", source: "clients, section 1a, THEOplayer",
                 body: .form(.plain, .named), contentType: Self.text, answer: .tagsOrBase64(trims: true))
         case .theoPallyCon:
             PlayerProfile(
                 name: "THEOplayer with its PallyCon connector, at an address with format=base64",
-                source: "clients 1a, THEOplayer; section 2", body: .form(.escaped, .named), contentType: Self.form,
+                source: "clients, section 1a, THEOplayer, and section 2", body: .form(.escaped, .named),
+                contentType: Self.form,
                 format: "base64", answer: .strictBase64, certificate: .base64)
         case .avFoundation:
             PlayerProfile(
                 name: "an app from Apple's sample with the key request that most copy",
-                source: "clients 1b, Apple sample HLSCatalog", body: .form(.plain, .named), contentType: Self.form,
+                source: "clients, section 1b, Apple sample HLSCatalog", body: .form(.plain, .named),
+                contentType: Self.form,
                 assetID: .withoutScheme, answer: .tagsOrBase64(trims: false))
         case .clientKit:
             PlayerProfile(
@@ -110,49 +117,52 @@ extension Player {
                 assetID: .withoutScheme)
         case .reactNative:
             PlayerProfile(
-                name: "react-native-video 6.5 and later", source: "clients 1b, react-native-video >= 6.5",
+                name: "react-native-video 6.5 and later", source: "clients, section 1b, react-native-video >= 6.5",
                 contentType: Self.form, assetID: .withoutScheme)
         case .reactNativeLegacy:
             PlayerProfile(
-                name: "react-native-video 6.4 and before", source: "clients 1b, react-native-video <= 6.4",
+                name: "react-native-video 6.4 and before", source: "clients, section 1b, react-native-video <= 6.4",
                 body: .form(.reactNative, .bare), contentType: Self.form, assetID: .withoutScheme,
                 answer: .strictBase64)
         case .reactNativeHook:
             PlayerProfile(
                 name: "react-native-video with the getLicense of its documentation",
-                source: "clients 1b, react-native-video getLicense hook", body: .getFairplayLicense,
+                source: "clients, section 1b, react-native-video getLicense hook", body: .getFairplayLicense,
                 contentType: Self.json, assetID: .withoutScheme, answer: .getFairplayLicense)
         case .expoVideo:
             PlayerProfile(
-                name: "expo-video", source: "clients 1b, expo-video", contentType: Self.form, assetID: .withoutScheme)
+                name: "expo-video", source: "clients, section 1b, expo-video", contentType: Self.form,
+                assetID: .withoutScheme)
         case .kaltura:
             PlayerProfile(
-                name: "Kaltura playkit-ios", source: "clients 1b, Kaltura playkit-ios", body: .base64,
+                name: "Kaltura playkit-ios", source: "clients, section 1b, Kaltura playkit-ios", body: .base64,
                 contentType: Self.octets, assetID: .host, statuses: .all, answer: .kaltura)
         case .expressPlay:
             PlayerProfile(
-                name: "Adobe TVSDK with ExpressPlay", source: "clients 1b, Adobe TVSDK + ExpressPlay",
+                name: "Adobe TVSDK with ExpressPlay", source: "clients, section 1b, Adobe TVSDK + ExpressPlay",
                 contentType: Self.octets, token: .query("ExpressPlayToken"), address: .redemption)
         case .nagra:
             PlayerProfile(
-                name: "NAGRA's players", source: "entitlement 1.7, NAGRA", contentType: Self.octets, accept: Self.json,
+                name: "NAGRA's players", source: "entitlement, section 1.2.1, NAGRA", contentType: Self.octets,
+                accept: Self.json,
                 token: .header("nv-authorizations"), answer: .member("CkcMessage"))
         case .axinom:
             PlayerProfile(
-                name: "an app for Axinom DRM", source: "clients 1b, Axinom", contentType: Self.octets,
+                name: "an app for Axinom DRM", source: "clients, section 1b, Axinom", contentType: Self.octets,
                 token: .header("X-AxDRM-Message"), assetID: .withoutScheme)
         case .drmToday:
             PlayerProfile(
-                name: "an app for castLabs DRMtoday", source: "clients 1b, DRMtoday; 1a, Bitmovin web",
+                name: "an app for castLabs DRMtoday", source: "clients, section 1b, DRMtoday; section 1a, Bitmovin web",
                 body: .form(.escaped, .bare), contentType: Self.form, token: .header("x-dt-auth-token"),
                 assetID: .withoutScheme, answer: .tagsOrBase64(trims: true))
         case .appleStreamingKeys:
             PlayerProfile(
-                name: "Apple's own clients: all keys in one object", source: "clients 1b, Apple TV/Music clients",
+                name: "Apple's own clients: all keys in one object",
+                source: "clients, section 1b, Apple TV/Music clients",
                 body: .streamingKeys, sendsKeysTogether: true, contentType: Self.json, answer: .streamingKeys)
         case .fairPlayKSM:
             PlayerProfile(
-                name: "an app for FairPlay-KSM", source: "clients 1b, FairPlay-KSM",
+                name: "an app for FairPlay-KSM", source: "clients, section 1b, FairPlay-KSM",
                 body: .object(.spcMessage, .standard), contentType: Self.json, assetID: .withoutScheme,
                 answer: .member("ckcMessage"))
         }

@@ -3,11 +3,11 @@ import PlayerMessages
 
 /// What a player sends and what it understands, as far as a licence server can see it.
 ///
-/// The rules are those of clients.md, sections 0 to 3; `source` names the row.
+/// The rules are those of clients, sections 0 to 3; `source` names the row.
 struct PlayerProfile: Sendable {
     /// What it is, with the version that was read or measured.
     let name: String
-    /// The section of the reference, and the row in it.
+    /// The section of the article that is cited, and the row in it.
     let source: String
     var body: PlayerBody = .raw
     /// Whether one request carries all keys; else the player sends one request for each.

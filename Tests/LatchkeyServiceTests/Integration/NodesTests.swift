@@ -9,7 +9,7 @@ import Testing
 
 @testable import StoragePostgreSQL
 
-/// Several daemons that share one PostgreSQL (design, section 8).
+/// Several daemons that share one PostgreSQL (architecture, "What many nodes share").
 @Suite(.tags(.startsProcesses), .needsPostgreSQL, .serialized) struct NodesTests {
     @Test func giveATokenItsUsesAndNoMore() async throws {
         let nodes = try NodesFixture(on: .current)

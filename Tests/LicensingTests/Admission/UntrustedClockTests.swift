@@ -8,8 +8,8 @@ import Testing
 
 @testable import Licensing
 
-/// What is served while the wall clock is behind: renewals by session tokens, and nothing new (design, section 8, the
-/// row of the clock).
+/// What is served while the wall clock is behind: renewals by session tokens, and nothing new
+/// (architecture, "Trusted time").
 @Suite struct UntrustedClockTests {
     private static let leased = [Right(.content("movie-1"), lease: 300)]
 

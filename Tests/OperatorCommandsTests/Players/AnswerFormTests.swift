@@ -3,7 +3,7 @@ import Testing
 
 @testable import latchkey
 
-/// How players read answers, against the answers of clients.md, section 2, and those that break players (section 0).
+/// How players read answers, against the answers of clients, section 2, and those that break players (section 0).
 @Suite struct AnswerFormTests {
     /// Base64 of it has padding, and differs in both alphabets.
     private static let ckc: [UInt8] = [0, 0, 0, 1, 0xFB, 0xEF, 0xFF, 0x10]
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// A download of Kaltura's player needs a time, and stores nothing for 0 seconds (clients 1b).
+    /// A download of Kaltura's player needs a time, and stores nothing for 0 seconds (clients, section 1b).
     @Test func needsATimeForADownload() throws {
         func body(_ seconds: String) -> String { "{\"ckc\":\"\(Self.base64)\",\"persistence_duration\":\(seconds)}" }
         #expect(try read(.kaltura, body("86400"), isOffline: true) == [.ckc(Self.ckc)])

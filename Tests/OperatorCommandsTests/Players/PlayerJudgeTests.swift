@@ -8,7 +8,7 @@ import Testing
 
 @testable import latchkey
 
-/// Verdicts on answers with genuine CKCs, in the shapes of clients.md, section 2.
+/// Verdicts on answers with genuine CKCs, in the shapes of clients, section 2.
 @Suite struct PlayerJudgeTests {
     private static let contentKey = [UInt8](repeating: 0xC5, count: 16)
 

@@ -39,11 +39,12 @@ import Testing
     @Test(arguments: Player.allCases)
     func namesItsSource(player: Player) {
         let source = player.profile.source
-        #expect(["clients ", "entitlement ", "Clients/"].contains { source.hasPrefix($0) }, "\(source)")
+        #expect(
+            ["clients, section ", "entitlement, section ", "Clients/"].contains { source.hasPrefix($0) }, "\(source)")
         #expect(!player.profile.name.isEmpty)
     }
 
-    /// Fact 1 of clients.md: which types come with which bodies.
+    /// Fact 1 (clients, section 0): which types come with which bodies.
     @Test(
         arguments: [
             (Player.hlsJS, nil), (.shaka, nil), (.safariCENC, nil), (.videoJS, "application/octet-stream"),
