@@ -42,8 +42,9 @@ extension ContentKey: CustomStringConvertible, CustomReflectable {
     package var customMirror: Mirror { Mirror(self, children: [] as [Mirror.Child]) }
 }
 
-/// A content key with its initialization vector and its attributes.
-package struct ContentKeyRecord: Equatable, Sendable {
+/// A content key with its initialization vector and its attributes. It never changes; as an object it is handed on at
+/// the cost of one reference.
+package final class ContentKeyRecord: Equatable, Sendable {
     package let attributes: ContentKeyAttributes
     package let key: ContentKey
     /// The packager's initialization vector, which the licence must carry.
@@ -55,6 +56,10 @@ package struct ContentKeyRecord: Equatable, Sendable {
         self.attributes = attributes
         self.key = key
         self.iv = iv
+    }
+
+    package static func == (first: ContentKeyRecord, second: ContentKeyRecord) -> Bool {
+        first.attributes == second.attributes && first.iv == second.iv && first.key == second.key
     }
 
     package var keyID: KeyID { attributes.keyID }

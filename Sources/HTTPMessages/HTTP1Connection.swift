@@ -8,7 +8,7 @@
 ///        any of the first three ─ problem ─> writing ─ sent ─> closed
 ///
 /// After a problem nothing is ever read as a request again, so no second response can follow the refusal.
-package struct HTTP1Connection: Sendable {
+package struct HTTP1Connection: ~Copyable, Sendable {
     /// What the connection waits for.
     package enum Phase: Equatable, Sendable {
         /// The first byte of a request.

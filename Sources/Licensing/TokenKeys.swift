@@ -12,7 +12,7 @@ extension ContentKeyRecord {
     /// Its key id and content id are those that the token gives. Otherwise the token's own id, which is random, stands
     /// for the key id, and "key:" with the key id for the content: neither says anything of the key. Throws
     /// `claimInvalid` if these ids are not valid.
-    init(_ embedded: EmbeddedContentKey, of claims: Claims) throws(LicenseError) {
+    convenience init(_ embedded: EmbeddedContentKey, of claims: Claims) throws(LicenseError) {
         guard let keyID = claims.ownKeyID, let contentID = claims.ownContentID(of: keyID) else {
             throw .entitlement(.claimInvalid("key"))
         }

@@ -41,7 +41,7 @@ struct Form {
         guard !value.isEmpty else { throw .formWithoutSPC }
         let spc = try PlayerMessageReader.spc(fromBase64: value.span, blank: .plus, escapes: true)
         return PlayerRequest(
-            shape: .form, keys: [RequestedKey(spc: spc)], assetHint: assetHint, token: try token(),
+            shape: .form, keys: [RequestedKey(spc: spc, assetHint: assetHint)], token: try token(),
             hasUnnamedPart: parts.contains { $0.name == .none })
     }
 

@@ -25,7 +25,7 @@ enum JSONRequests {
         }
         guard found.count == 1 else { throw .ambiguous }
         return PlayerRequest(
-            shape: .object(member), keys: [RequestedKey(spc: try spc(node))], assetHint: assetHint(in: object),
+            shape: .object(member), keys: [RequestedKey(spc: try spc(node), assetHint: assetHint(in: object))],
             token: try token(in: object))
     }
 
@@ -34,7 +34,7 @@ enum JSONRequests {
     ) throws(PlayerMessageError) -> PlayerRequest {
         guard let inner = request.object, let node = inner["spcMessage"] else { throw .jsonWithoutSPC }
         return PlayerRequest(
-            shape: .getFairplayLicense, keys: [RequestedKey(spc: try spc(node))], assetHint: assetHint(in: inner),
+            shape: .getFairplayLicense, keys: [RequestedKey(spc: try spc(node), assetHint: assetHint(in: inner))],
             token: try token(in: object))
     }
 
@@ -66,11 +66,11 @@ enum JSONRequests {
             guard label.map({ $0.string != nil || $0.number != nil }) ?? true else { throw .jsonWithoutSPC }
             try checkSize(of: label)
             keys.append(
-                RequestedKey(spc: try spc(node), label: label, isOffline: entry["offline"]?.bool ?? false))
+                RequestedKey(
+                    spc: try spc(node), assetHint: entry["uri"]?.string, label: label,
+                    isOffline: entry["offline"]?.bool ?? false))
         }
-        return PlayerRequest(
-            shape: .streamingKeys, keys: keys, assetHint: elements.first?.object?["uri"]?.string,
-            token: try token(in: object))
+        return PlayerRequest(shape: .streamingKeys, keys: keys, token: try token(in: object))
     }
 
     private static func check(_ count: Int) throws(PlayerMessageError) {

@@ -41,7 +41,7 @@ struct Multipart {
             }
         }
         guard let spc else { throw .multipartWithoutSPC }
-        return PlayerRequest(shape: .multipart, keys: [RequestedKey(spc: spc)], assetHint: hint, token: token)
+        return PlayerRequest(shape: .multipart, keys: [RequestedKey(spc: spc, assetHint: hint)], token: token)
     }
 
     private static func spc(_ value: ArraySlice<UInt8>) throws(PlayerMessageError) -> [UInt8] {

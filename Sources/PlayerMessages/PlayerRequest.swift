@@ -14,20 +14,16 @@ package struct PlayerRequest: Sendable {
     package let shape: RequestShape
     /// In the order of the request; at least one. More than one only in shapes with a result for each key.
     package let keys: [RequestedKey]
-    /// What the player says of the asset beside the SPC. The asset id within the SPC decides; this one is for people.
-    package let assetHint: String?
     /// A token within the body, where some players put it.
     package let token: String?
     /// Whether a part of a form has no name. Players that send such a form take bare Base64 alone.
     package let hasUnnamedPart: Bool
 
     package init(
-        shape: RequestShape, keys: [RequestedKey], assetHint: String? = nil, token: String? = nil,
-        hasUnnamedPart: Bool = false
+        shape: RequestShape, keys: [RequestedKey], token: String? = nil, hasUnnamedPart: Bool = false
     ) {
         self.shape = shape
         self.keys = keys
-        self.assetHint = assetHint
         self.token = token
         self.hasUnnamedPart = hasUnnamedPart
     }
@@ -36,13 +32,16 @@ package struct PlayerRequest: Sendable {
 /// One SPC, and the name by which the player knows its result.
 package struct RequestedKey: Sendable {
     package let spc: [UInt8]
+    /// What the body calls the asset beside the SPC. The asset id within the SPC decides.
+    package let assetHint: String?
     /// As the player wrote it; its result repeats it unchanged. Nil in shapes with one SPC and no name for it.
     package let label: JSONNode?
     /// Apple's member `offline`: whether the player wants to keep this key.
     package let isOffline: Bool
 
-    package init(spc: [UInt8], label: JSONNode? = nil, isOffline: Bool = false) {
+    package init(spc: [UInt8], assetHint: String? = nil, label: JSONNode? = nil, isOffline: Bool = false) {
         self.spc = spc
+        self.assetHint = assetHint
         self.label = label
         self.isOffline = isOffline
     }

@@ -2,6 +2,7 @@ import ByteCoding
 import ContentKeys
 import KeyCrypto
 import Licensing
+import PackagerAPI
 import Records
 import Telemetry
 import TestSupport

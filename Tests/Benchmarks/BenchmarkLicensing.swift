@@ -17,6 +17,7 @@ struct BenchmarkLicensing {
     static let contentIV = [UInt8](0x40...0x4F)
 
     let pipelines: LicensePipelines
+    let shared: SharedLicensing
     let rules: LicenseRules
     let store: SQLiteKeyStore
     let tokens: [[UInt8]]
@@ -31,10 +32,10 @@ struct BenchmarkLicensing {
         rules = LicenseRules(
             fairplay: .init(credentials: try CredentialSet([credential.credential])),
             entitlement: .init(tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers))))
-        pipelines = LicensePipelines(
-            SharedLicensing(
-                keys: RecentContentKeys(source: store), operations: RSAOperationCount(),
-                revocations: KnownRevocations(RevocationView())))
+        shared = SharedLicensing(
+            keys: RecentContentKeys(source: store), operations: RSAOperationCount(),
+            revocations: KnownRevocations(RevocationView()))
+        pipelines = LicensePipelines(shared)
         let minter = TokenMinter(keyID: "benchmark", es256: signingKey)
         tokens = try (0..<16).map { index in
             let contents = TokenContents(

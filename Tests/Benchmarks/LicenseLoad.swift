@@ -26,7 +26,7 @@ struct LicenseTarget {
     }
 
     func load(_ version: SPCVersion, in shape: LoadShape = .raw) throws -> LicenseLoad {
-        LicenseLoad(requests: try makeRequests(version), tokens: tokens, shape: shape)
+        try LicenseLoad(RequestMaker(version, in: daemon.folder), tokens: tokens, shape: shape)
     }
 
     /// Licences per second, and the daemon's CPU seconds for each.
@@ -39,27 +39,29 @@ struct LicenseTarget {
     func run(
         _ load: LicenseLoad, over connections: [BlockingConnection], seconds: Int
     ) throws -> (rate: Double, cpuPerLicense: Double) {
+        try load.refill(forSeconds: seconds)
         let cpuBefore = try daemon.cpuSeconds()
-        let start = ContinuousClock.now
-        let count = try load.run(over: connections, for: .seconds(seconds))
-        let elapsed = (ContinuousClock.now - start) / .seconds(1)
-        return (Double(count) / elapsed, (try daemon.cpuSeconds() - cpuBefore) / Double(count))
+        let (count, elapsed) = try load.run(over: connections, for: .seconds(seconds))
+        return (
+            Double(count) / (elapsed / .seconds(1)), (try daemon.cpuSeconds() - cpuBefore) / Double(count)
+        )
     }
 
     func connect(_ count: Int) throws -> [BlockingConnection] {
         try (0..<count).map { _ in try BlockingConnection(port: daemon.port) }
     }
 
-    /// A script for `wrk` that asks for licences with distinct SPCs, in the daemon's folder.
+    /// A script for `wrk` that asks for licences in turn, in the daemon's folder. An SPC comes again only when its
+    /// session key is forgotten; then the licence is a repeated one.
     func writeScript(_ version: SPCVersion) throws -> URL {
-        let load = try load(version)
+        let messages = try load(version).batch.messages
         let requests = daemon.folder.appending(path: "requests-\(version.rawValue)")
-        try Data(load.messages.joined()).write(to: requests)
+        try Data(messages.joined()).write(to: requests)
         let script = daemon.folder.appending(path: "requests-\(version.rawValue).lua")
         try """
         local file = assert(io.open("\(requests.path)", "rb"))
         local requests = {}
-        for _, size in ipairs({\(load.messages.map { "\($0.count)" }.joined(separator: ","))}) do
+        for _, size in ipairs({\(messages.map { "\($0.count)" }.joined(separator: ","))}) do
             requests[#requests + 1] = file:read(size)
         end
         local last = 0
@@ -70,19 +72,37 @@ struct LicenseTarget {
         """.write(to: script, atomically: false, encoding: .utf8)
         return script
     }
+}
 
-    private func makeRequests(_ version: SPCVersion) throws -> [DeviceRequest] {
-        let fairplay = daemon.folder.appending(path: "fairplay")
+/// Makes SPCs for a daemon's certificate, on all cores.
+struct RequestMaker: Sendable {
+    private let certificate: Certificate
+    private let ladder: ApplicationSecretKeyLadder
+    private let options: DeviceOptions
+
+    init(_ version: SPCVersion, in folder: URL) throws {
+        let fairplay = folder.appending(path: "fairplay")
         let bits = version == .v1 ? "1024" : "2048"
-        let certificate = try Certificate(
+        certificate = try Certificate(
             parsing: [UInt8](Data(contentsOf: fairplay.appending(path: "certificate-\(bits).der"))))
         let secret = try String(contentsOf: fairplay.appending(path: "application-secret.hex"), encoding: .utf8)
-        let ladder = try ApplicationSecretKeyLadder(
+        ladder = try ApplicationSecretKeyLadder(
             .applicationSecret,
             SecretBytes(copying: Hexadecimal.decode(secret.trimmingCharacters(in: .whitespacesAndNewlines))))
-        let device = SimulatedDevice(certificate: certificate, ladder: ladder, using: try CryptoContext())
-        let options = BenchmarkLicensing.deviceOptions(version)
-        return try (0..<BenchmarkLicensing.distinctRequestCount).map { _ in try device.makeRequest(options) }
+        options = BenchmarkLicensing.deviceOptions(version)
+    }
+
+    func make(_ count: Int) throws -> [DeviceRequest] {
+        let made = Mutex<Result<[DeviceRequest], any Error>>(.success([]))
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        DispatchQueue.concurrentPerform(iterations: cores) { core in
+            let part = Result {
+                let device = SimulatedDevice(certificate: certificate, ladder: ladder, using: try CryptoContext())
+                return try (0..<(count + core) / cores).map { _ in try device.makeRequest(options) }
+            }
+            made.withLock { made in made = made.flatMap { others in part.map { others + $0 } } }
+        }
+        return try made.withLock { try $0.get() }
     }
 }
 
@@ -130,69 +150,105 @@ enum LoadShape: String, CaseIterable {
     }
 }
 
-/// Licence requests on several connections at once, each with a thread.
+/// Licence requests on several connections at once, each with a thread. Each SPC is sent once: one that came again
+/// would be opened from memory, and its licence be a repeated one.
 final class LicenseLoad: Sendable {
+    /// What a run may send.
+    struct Batch {
+        let requests: [DeviceRequest]
+        /// One for each request, in the shape of the load.
+        let bodies: [[UInt8]]
+        /// Whole requests, head and body.
+        let messages: [[UInt8]]
+    }
+
     private struct Outcome {
         var count = 0
         var failure: (any Error)?
     }
 
-    private let requests: [DeviceRequest]
-    /// One for each request, in the shape of the load.
-    let bodies: [[UInt8]]
-    /// Whole requests, head and body.
-    let messages: [[UInt8]]
+    private struct State {
+        var batch: Batch
+        /// Licences per second of the last run.
+        var rate = 0.0
+    }
+
+    private let maker: RequestMaker
+    private let tokens: [String]
     private let shape: LoadShape
+    private let state: Mutex<State>
     private let outcome = Mutex(Outcome())
 
-    init(requests: [DeviceRequest], tokens: [String], shape: LoadShape = .raw) {
-        self.requests = requests
-        self.shape = shape
+    init(_ maker: RequestMaker, tokens: [String], shape: LoadShape = .raw) throws {
+        (self.maker, self.tokens, self.shape) = (maker, tokens, shape)
+        let first = try Self.batch(maker, tokens, shape, count: BenchmarkLicensing.distinctRequestCount)
+        state = Mutex(State(batch: first))
+    }
+
+    var batch: Batch { state.withLock { $0.batch } }
+
+    /// Makes new SPCs for a run, more than the last one would have needed.
+    func refill(forSeconds seconds: Int) throws {
+        let rate = state.withLock { $0.rate }
+        let count = max(BenchmarkLicensing.distinctRequestCount, Int(rate * Double(seconds) * 1.3))
+        let batch = try Self.batch(maker, tokens, shape, count: count)
+        state.withLock { $0.batch = batch }
+    }
+
+    private static func batch(
+        _ maker: RequestMaker, _ tokens: [String], _ shape: LoadShape, count: Int
+    ) throws -> Batch {
+        let requests = try maker.make(count)
         let bodies = requests.map { shape.body($0.message) }
-        self.bodies = bodies
-        messages = bodies.enumerated().map { index, body in
+        let messages = bodies.enumerated().map { index, body in
             let head = """
                 POST /fps/license HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(tokens[index % tokens.count])\r\n\
                 Content-Type: \(shape.contentType)\r\nContent-Length: \(body.count)\r\n\r\n
                 """
             return Array(head.utf8) + body
         }
+        return Batch(requests: requests, bodies: bodies, messages: messages)
     }
 
-    /// How many licences came; throws the first failure, and when an opened licence was wrong.
-    func run(over connections: [BlockingConnection], for duration: Duration) throws -> Int {
+    /// Sends the batch, until its end or for the given time. Returns how many licences came, and how long it took;
+    /// throws the first failure, and if an opened licence was wrong.
+    func run(
+        over connections: [BlockingConnection], for duration: Duration
+    ) throws -> (count: Int, elapsed: Duration) {
         outcome.withLock { $0 = Outcome() }
-        let deadline = ContinuousClock.now + duration
+        let batch = batch
+        let start = ContinuousClock.now
         let group = DispatchGroup()
         for (index, connection) in connections.enumerated() {
             group.enter()
             let thread = Thread { [self] in
-                work(over: connection, from: index, step: connections.count, until: deadline)
+                work(batch, over: connection, from: index, step: connections.count, until: start + duration)
                 group.leave()
             }
             thread.start()
         }
         group.wait()
+        let elapsed = ContinuousClock.now - start
         let final = outcome.withLock { $0 }
         if let failure = final.failure { throw failure }
-        return final.count
+        state.withLock { $0.rate = Double(final.count) / (elapsed / .seconds(1)) }
+        return (final.count, elapsed)
     }
 
     private func work(
-        over connection: BlockingConnection, from first: Int, step: Int, until deadline: ContinuousClock.Instant
+        _ batch: Batch, over connection: BlockingConnection, from first: Int, step: Int,
+        until deadline: ContinuousClock.Instant
     ) {
         do {
             let crypto = try CryptoContext()
-            var index = first
             var count = 0
-            while ContinuousClock.now < deadline {
-                let position = index % requests.count
-                let answer = try connection.exchange(messages[position])
+            for position in stride(from: first, to: batch.messages.count, by: step) {
+                guard ContinuousClock.now < deadline else { break }
+                let answer = try connection.exchange(batch.messages[position])
                 count += 1
                 if count % 97 == 1 {
-                    try BenchmarkLicensing.check(try shape.ckc(answer), for: requests[position], using: crypto)
+                    try BenchmarkLicensing.check(try shape.ckc(answer), for: batch.requests[position], using: crypto)
                 }
-                index += step
             }
             outcome.withLock { $0.count += count }
         } catch {

@@ -75,7 +75,7 @@ struct ShapeBenchmark {
 
     /// The time that one body takes on one core, without a server.
     private func microsecondsToRead(_ load: LicenseLoad) throws -> Double {
-        let bodies = load.bodies
+        let bodies = load.batch.bodies
         let count = plan.isShort ? 20_000 : 100_000
         var keyCount = 0
         let start = ContinuousClock.now

@@ -48,7 +48,7 @@ import Testing
             return
         }
         #expect(message.body == Array("abc".utf8))
-        #expect(connection.hasEarlyInput)
+        #expect(connection.hasEarlyInput == true)
     }
 
     /// One request in flight: the next is not looked at before the first is answered.
@@ -58,12 +58,12 @@ import Testing
         #expect(connection.receive(" HTTP/1.1\r\nHost: h\r\n\r\n") == .read)
         _ = connection.respond(closing: false)
         #expect(connection.responseSent() == .read)
-        #expect(connection.hasEarlyInput)
+        #expect(connection.hasEarlyInput == true)
         #expect(try path(connection.resume()) == "/b")
         _ = connection.respond(closing: false)
         #expect(connection.responseSent() == .read)
         #expect(try path(connection.resume()) == "/c")
-        #expect(!connection.hasEarlyInput)
+        #expect(connection.hasEarlyInput == false)
         _ = connection.respond(closing: false)
         #expect(connection.responseSent() == .read)
         #expect(connection.resume() == .read)
@@ -141,6 +141,15 @@ import Testing
     /// There was no request: an answer would be taken for that of the next request.
     @Test(arguments: [["\r\n"], ["\r", "\n"], ["\r"]])
     func answersNothingToAStrayLineEnd(pieces: [String]) throws {
+        var impatient = try idleConnection(after: pieces)
+        #expect(impatient.deadlinePassed() == .close)
+        var patient = try idleConnection(after: pieces)
+        #expect(try path(patient.receive((pieces.joined() == "\r" ? "\n" : "") + Self.get)) == "/a")
+        #expect(patient.respond(closing: false).connection == .unmentioned)
+    }
+
+    /// A connection that has answered a request, and then got these pieces of a line end.
+    private func idleConnection(after pieces: [String]) throws -> HTTP1Connection {
         var connection = HTTP1Connection(limits: HTTPLimits())
         _ = connection.receive(Self.get)
         _ = connection.respond(closing: false)
@@ -148,10 +157,7 @@ import Testing
         for piece in pieces { #expect(connection.receive(piece) == .read) }
         if pieces.joined() == "\r\n" { #expect(connection.phase == .waiting) }
         #expect(!connection.hasEarlyInput || connection.phase == .head)
-        var patient = connection
-        #expect(connection.deadlinePassed() == .close)
-        #expect(try path(patient.receive((pieces.joined() == "\r" ? "\n" : "") + Self.get)) == "/a")
-        #expect(patient.respond(closing: false).connection == .unmentioned)
+        return connection
     }
 
     @Test func refusesASecondStrayLineEnd() {

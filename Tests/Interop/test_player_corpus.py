@@ -158,6 +158,8 @@ class Values:
     def of(self, name: str, wanted: str | None) -> bytes:
         movie = self.server.contents["movie"]
         if wanted is not None:
+            if wanted == "name":
+                return self.content(name).name.encode()
             assert wanted == "keyID", wanted
             return base64.b64encode(self.content(name).key.key_id)
         match name:

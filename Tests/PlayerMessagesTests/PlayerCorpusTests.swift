@@ -32,7 +32,9 @@ import Testing
         if case .object(let member) = request.shape { #expect(member.rawValue == expected["member"]?.string) }
         let names = try #require(expected["keys"]?.array).compactMap(\.string)
         #expect(request.keys.map(\.spc) == names.map(PlayerCorpus.sampleSPC))
-        #expect(request.assetHint == (try Self.text(expected["assetHint"])) || expected["assetHint"] == nil)
+        let hints = request.keys.map(\.assetHint)
+        #expect(hints[0] == (try Self.text(expected["assetHint"])) || expected["assetHint"] == nil)
+        if let expected = expected["assetHints"]?.array { #expect(hints == (try expected.map { try Self.text($0) })) }
         #expect(request.token == (try Self.text(expected["token"])))
         if let labels = expected["labels"]?.array {
             #expect(request.keys.map { Self.text(ofLabel: $0.label) } == (try labels.map(Self.expectedText)))

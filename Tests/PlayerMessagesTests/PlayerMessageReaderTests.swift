@@ -83,7 +83,7 @@ enum SampleBodies {
             let request = try request(body, contentType: contentType)
             #expect(request.shape == .form)
             #expect(request.keys.map(\.spc) == [S.spc])
-            #expect(request.assetHint == assetHint)
+            #expect(request.keys[0].assetHint == assetHint)
         }
     }
 
@@ -95,7 +95,7 @@ enum SampleBodies {
             let request = try request(S.multipart(value), contentType: contentType)
             #expect(request.shape == .multipart)
             #expect(request.keys.map(\.spc) == [S.spc])
-            #expect(request.assetHint == "movie")
+            #expect(request.keys[0].assetHint == "movie")
         }
     }
 
@@ -105,7 +105,7 @@ enum SampleBodies {
             let request = try request("\u{FEFF} {\"x\":[1], \"\(member.rawValue)\":\"\(text)\", \"assetId\":\"movie\"}")
             #expect(request.shape == .object(member))
             #expect(request.keys.map(\.spc) == [S.spc])
-            #expect(request.assetHint == "movie")
+            #expect(request.keys[0].assetHint == "movie")
             #expect(request.token == nil)
         }
     }
@@ -132,7 +132,7 @@ enum SampleBodies {
         #expect(request.keys[0].label?.number?.text == "1")
         #expect(request.keys[1].label?.string == "b")
         #expect(request.keys.map(\.isOffline) == [false, true])
-        #expect(request.assetHint == "skd://a")
+        #expect(request.keys[0].assetHint == "skd://a")
     }
 
     @Test func findsTheTokenInABody() throws {

@@ -57,6 +57,7 @@ package enum PlayerCorpus {
         let name = try required(words.first, "a place holder has a name")
         words.removeFirst()
         if name == "hex" { return try Hexadecimal.decode(words.joined()) }
+        if words == ["name"] { return Array("content-of-\(name)".utf8) }
         if words == ["keyID"] { return Array(Base64.encode(name.utf8).utf8) }
         return try words.reduce(sample(name)) { try filtered($0, by: $1) }
     }

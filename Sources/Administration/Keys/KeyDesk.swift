@@ -2,6 +2,7 @@ package import ByteCoding
 package import ContentKeys
 package import KeyCrypto
 package import Licensing
+package import PackagerAPI
 package import Records
 import Synchronization
 package import Telemetry

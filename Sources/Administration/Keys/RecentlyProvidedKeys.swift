@@ -1,5 +1,6 @@
 import ByteCoding
 import ContentKeys
+import PackagerAPI
 import Synchronization
 import Telemetry
 
@@ -60,6 +61,7 @@ final class RecentlyProvidedKeys: Sendable {
     /// The same for an order while there is no outage. Making wishes of it would take key material.
     func keys(of order: KeyOrder) -> [ContentKeyRecord]? {
         var found: [ContentKeyRecord] = []
+        found.reserveCapacity(order.keys.count)
         for key in order.keys {
             let name: Name =
                 if let keyID = key.keyID {

@@ -162,13 +162,14 @@ struct LicenseEndpoint: Sendable {
     ) -> HTTPAnswer {
         let shape = context.wish.answer.shape(for: body)
         let form = MessageForm(body.shape)
-        // A hint names one key, so it says nothing of several.
-        var hints = body.keys.count == 1 ? context.assetHints : []
-        if body.keys.count == 1, let hint = AssetHint((body.assetHint ?? "").utf8, in: .body) { hints.append(hint) }
+        // A hint beside the body names one key, so it says nothing of several.
+        let hints = body.keys.count == 1 ? context.assetHints : []
         let requests = body.keys.map { key in
             LicenseRequest(
                 message: key.spc, use: context.wish.use ?? (key.isOffline ? .offline : nil), origin: sender.origin,
-                renewal: sender.renewal, assetHints: hints, id: context.id.text)
+                renewal: sender.renewal,
+                assetHints: hints + (key.assetHint.flatMap { AssetHint($0.utf8, in: .body) }.map { [$0] } ?? []),
+                id: context.id.text)
         }
         do throws(LicenseError) {
             let control = try pipelines.pipeline(on: loop).admissionControl

@@ -56,20 +56,17 @@ package struct PackagerCredentials: Sendable {
 
     // MARK: Reading
 
-    private static let basic = Array("basic".utf8)
-    private static let bearer = Array("bearer".utf8)
-
     /// The scheme in any case, spaces, and the rest (RFC 9110, section 11.4).
     private static func read(authorization value: ArraySlice<UInt8>) -> Presented {
         let space = UInt8(ascii: " ")
         guard let end = value.firstIndex(of: space) else { return .malformed }
         let rest = value[end...].drop { $0 == space }
         // Bit 5 tells the cases of a letter apart.
-        switch value[..<end].map({ $0 | 0x20 }) {
-        case basic: return read(basic: rest)
-        case bearer: return read(apiKey: rest)
-        default: return .malformed  // A scheme that is not served, such as Digest or AWS4-HMAC-SHA256.
-        }
+        let scheme = value[..<end].lazy.map { $0 | 0x20 }
+        if scheme.elementsEqual("basic".utf8) { return read(basic: rest) }
+        if scheme.elementsEqual("bearer".utf8) { return read(apiKey: rest) }
+        // A scheme that is not served, such as Digest or AWS4-HMAC-SHA256.
+        return .malformed
     }
 
     /// Visible ASCII characters, as secrets of packagers have them.
@@ -83,8 +80,9 @@ package struct PackagerCredentials: Sendable {
     private static func read(basic text: ArraySlice<UInt8>) -> Presented {
         let colon = UInt8(ascii: ":")
         guard let bytes = try? Base64.decode(text), let end = bytes.firstIndex(of: colon), end + 1 < bytes.count,
-            String(validating: bytes, as: UTF8.self) != nil,
-            !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F })
+            !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }),
+            // ASCII is UTF-8.
+            bytes.allSatisfy({ $0 < 0x80 }) || String(validating: bytes, as: UTF8.self) != nil
         else { return .malformed }
         return .secret(Array(bytes[(end + 1)...]), user: Array(bytes[..<end]))
     }

@@ -32,7 +32,7 @@ package enum PackagerRefusal: Error, Equatable, Sendable {
 /// - A secret that has the form of a token could be both. The configuration refuses such a secret
 ///   (`Token.isSpelled(by:)`), and a secret that is also an administrator's, a customer's or an issuer's.
 package struct PackagerDirectory: Sendable {
-    package struct Entry: Sendable {
+    package final class Entry: Sendable {
         package let packager: Packager
         /// What Basic presents as the user name, in UTF-8.
         let user: [UInt8]

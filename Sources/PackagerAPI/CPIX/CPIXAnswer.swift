@@ -27,7 +27,8 @@ package struct CPIXAnswer: Sendable {
 final class CPIXAnswerDraft: Sendable {
     private let bytes: [UInt8]
     private let keyPlaces: [MarkupWriter.KeyPlace]
-    private let ivs: [KeyID: Bytes16]
+    /// The IV of each key, in the keys' order.
+    private let ivs: [(keyID: KeyID, iv: Bytes16)]
     private let urls: SKDTemplate
     private let authority: String?
 
@@ -37,25 +38,29 @@ final class CPIXAnswerDraft: Sendable {
         let writer = MarkupWriter(try filler.fill())
         bytes = writer.bytes
         keyPlaces = writer.keyPlaces
-        ivs = Dictionary(keys.map { ($0.keyID, $0.iv) }) { first, _ in first }
+        ivs = keys.map { ($0.keyID, $0.iv) }
         self.urls = urls
         self.authority = authority
     }
 
     /// Whether the answer with these keys differs from another one that was made of it in nothing but the keys' bytes.
     func fits(_ keys: [PackagedKey], urls: SKDTemplate, authority: String?) -> Bool {
-        keys.count == ivs.count && keys.allSatisfy { ivs[$0.keyID] == $0.iv } && authority == self.authority
-            && urls == self.urls
+        keys.count == ivs.count && zip(keys, ivs).allSatisfy { $0.keyID == $1.keyID && $0.iv == $1.iv }
+            && authority == self.authority && urls == self.urls
     }
 
     /// The document with the keys at their places.
     func filled(with keys: [PackagedKey]) -> [UInt8] {
-        var filled = bytes
+        var filled: [UInt8] = []
+        filled.reserveCapacity(bytes.count)
+        var copied = 0
         for place in keyPlaces {
             guard let key = keys.first(where: { $0.keyID == place.keyID }) else { continue }
-            let text = Base64.encode(key.key.bytes.revealed())
-            for (index, character) in text.utf8.enumerated() { filled[place.offset + index] = character }
+            filled += bytes[copied..<place.offset]
+            Base64.append(key.key.bytes.revealed(), to: &filled)
+            copied = place.offset + MarkupWriter.KeyPlace.size
         }
+        filled += bytes[copied...]
         return filled
     }
 }

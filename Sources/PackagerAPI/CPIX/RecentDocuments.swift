@@ -1,4 +1,5 @@
 package import ContentKeys
+import Glibc
 import Synchronization
 
 /// What the documents of packagers said lately. A packager sends the same document again and again: for each of its
@@ -14,7 +15,19 @@ package final class RecentDocuments: Sendable {
         let version: SPEKEVersion
         let body: [UInt8]
 
-        /// An array of bytes would be hashed byte by byte, which takes longer than all the rest.
+        /// An array of bytes would be compared and hashed byte by byte, which takes longer than all the rest.
+        static func == (first: Name, second: Name) -> Bool {
+            guard first.version == second.version, first.body.count == second.body.count else { return false }
+            let count = first.body.count
+            // Both have this many bytes, which are read within the call.
+            return unsafe first.body.withUnsafeBytes { first in
+                unsafe second.body.withUnsafeBytes { second in
+                    guard let first = first.baseAddress, let second = second.baseAddress else { return true }
+                    return unsafe memcmp(first, second, count) == 0
+                }
+            }
+        }
+
         func hash(into hasher: inout Hasher) {
             hasher.combine(version)
             // The hasher reads the bytes within the call.
@@ -77,6 +90,8 @@ package final class RecentDocuments: Sendable {
 /// A request, and the last answer to it without the keys.
 package final class ReadDocument: Sendable {
     package let request: CPIXRequest
+    /// What the request asks for.
+    package let order: KeyOrder
     /// Of the request.
     package let contentID: ContentID
     /// Whether the request asks for encrypted keys, so that each answer is another one.
@@ -85,6 +100,7 @@ package final class ReadDocument: Sendable {
 
     init(_ request: CPIXRequest) {
         self.request = request
+        order = KeyOrder(request)
         contentID = request.contentID
         isEncrypted = !request.recipients.isEmpty
     }

@@ -89,7 +89,7 @@ struct PlayerMessageTarget: FuzzTarget {
         try require(size <= body.count, "the SPCs are no larger than the body")
         try require(request.keys.allSatisfy { !$0.spc.isEmpty }, "no SPC is empty")
         // A byte that is not UTF-8 becomes a character of three.
-        for text in [request.assetHint, request.token].compactMap({ $0 }) {
+        for text in (request.keys.map(\.assetHint) + [request.token]).compactMap({ $0 }) {
             try require(text.utf8.count <= 3 * body.count, "no text grows beyond its body")
         }
         for label in request.keys.compactMap(\.label) {
@@ -122,10 +122,10 @@ struct PlayerMessageTarget: FuzzTarget {
     }
 
     private static func isSame(_ one: PlayerRequest, _ other: PlayerRequest) -> Bool {
-        one.shape == other.shape && bytes(one.assetHint) == bytes(other.assetHint)
-            && bytes(one.token) == bytes(other.token)
+        one.shape == other.shape && bytes(one.token) == bytes(other.token)
             && one.keys.elementsEqual(other.keys) {
-                $0.spc == $1.spc && $0.isOffline == $1.isOffline && bytes($0.label?.string) == bytes($1.label?.string)
+                $0.spc == $1.spc && $0.isOffline == $1.isOffline && bytes($0.assetHint) == bytes($1.assetHint)
+                    && bytes($0.label?.string) == bytes($1.label?.string)
                     && $0.label?.number?.text == $1.label?.number?.text
             }
     }
@@ -195,7 +195,7 @@ private enum PlayerRequestWriter {
 
     private static func form(_ request: PlayerRequest, _ spc: [UInt8]) -> [UInt8] {
         var text = "spc=\(escaped(Base64.encode(spc).utf8))"
-        if let hint = request.assetHint { text += "&assetId=\(escaped(hint.utf8))" }
+        if let hint = request.keys[0].assetHint { text += "&assetId=\(escaped(hint.utf8))" }
         if let token = request.token { text += "&token=\(escaped(token.utf8))" }
         return Array(text.utf8)
     }
@@ -212,7 +212,7 @@ private enum PlayerRequestWriter {
     private static func multipart(_ request: PlayerRequest, _ spc: [UInt8]) -> [UInt8] {
         let values =
             [("spc", Array(Base64.encode(spc).utf8))]
-            + [("assetId", request.assetHint), ("token", request.token)].compactMap { name, text in
+            + [("assetId", request.keys[0].assetHint), ("token", request.token)].compactMap { name, text in
                 text.map { (name, Array($0.utf8)) }
             }
         // A line of this boundary must not be in a value.
@@ -230,7 +230,7 @@ private enum PlayerRequestWriter {
             writer.name("getFairplayLicense")
             writer.object { writer in
                 writer.member("spcMessage", Base64.encode(spc))
-                if let hint = request.assetHint { writer.member("assetId", hint) }
+                if let hint = request.keys[0].assetHint { writer.member("assetId", hint) }
             }
             if let token = request.token { writer.member("token", token) }
         }
@@ -258,22 +258,20 @@ private enum PlayerRequestWriter {
             writer.object { writer in
                 writer.name("streaming-keys")
                 writer.array { writer in
-                    for (index, key) in request.keys.enumerated() {
-                        write(key, uri: index == 0 ? request.assetHint : nil, to: &writer)
-                    }
+                    for key in request.keys { write(key, to: &writer) }
                 }
             }
             if let token = request.token { writer.member("token", token) }
         }
     }
 
-    private static func write(_ key: RequestedKey, uri: String?, to writer: inout JSONWriter) {
+    private static func write(_ key: RequestedKey, to writer: inout JSONWriter) {
         writer.object { writer in
             if let label = key.label {
                 writer.name("id")
                 writer.node(label)
             }
-            if let uri { writer.member("uri", uri) }
+            if let uri = key.assetHint { writer.member("uri", uri) }
             writer.member("spc", Base64.encode(key.spc))
             if key.isOffline {
                 writer.name("offline")
@@ -283,7 +281,7 @@ private enum PlayerRequestWriter {
     }
 
     private static func writeParticulars(of request: PlayerRequest, to writer: inout JSONWriter) {
-        if let hint = request.assetHint { writer.member("assetId", hint) }
+        if let hint = request.keys[0].assetHint { writer.member("assetId", hint) }
         if let token = request.token { writer.member("token", token) }
     }
 }

@@ -109,7 +109,7 @@ struct SPEKEEndpoint: Sendable {
         let keys: [DeliveredKey]
         do throws(KeyDeskError) {
             keys = try await service.parts.desk.provide(
-                KeyOrder(received.request), to: client, now: service.clock.wallTime.seconds)
+                received.order, to: client, now: service.clock.wallTime.seconds)
         } catch {
             var failure = PackagerFailure(error)
             // SPEKE has one status for what is wrong with a request.
@@ -130,7 +130,7 @@ struct SPEKEEndpoint: Sendable {
         else { return nil }
         try Self.check(received, packager)
         let client = client(received, packager, context)
-        guard let keys = service.parts.desk.provideAgain(KeyOrder(received.request), to: client) else { return nil }
+        guard let keys = service.parts.desk.provideAgain(received.order, to: client) else { return nil }
         var served = try fill(received, with: keys, version, authority: authority, context)
         served.isRepetition = true
         return served

@@ -1,7 +1,6 @@
 import ByteCoding
 package import ContentKeys
 import KeyCrypto
-import PackagerAPI
 
 /// What is wrong with an order in JSON. It names the member and never repeats its value, which may be a key.
 package struct KeyOrderFault: Error, Equatable, Sendable, CustomStringConvertible {

@@ -4,7 +4,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-@testable import Administration
+@testable import PackagerAPI
 
 /// Orders in JSON.
 @Suite struct KeyOrderTests {

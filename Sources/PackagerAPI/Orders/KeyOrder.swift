@@ -1,6 +1,5 @@
 package import ByteCoding
 package import ContentKeys
-package import PackagerAPI
 
 /// What a packager or an operator wants: keys of one content, whether they are there or must be made.
 package struct KeyOrder: Sendable {
